@@ -294,8 +294,8 @@ TEST(BadCreate, Scales) {
   for (const int32_t value : {-32, 31, INT32_MIN, INT32_MAX})
     create_refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts[0]",
                    [&](Product& p) { p.to_tflite(), p.shifts[0] = value; });
-  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias leads
-  // to the limit itself: from outputs at one end to outputs at the other, or it would not matter.
+  // kK products of 255 * 1 are 1785 < 2^11: 20 bits to the left are left, 21 are not. A bias
+  // reaches the limit itself, with outputs at both ends: else create would replace it.
   create_refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts",
                  [](Product& p) { p.to_tflite(), p.shifts[2] = 21; });
   for (const bool up : {false, true})
@@ -345,7 +345,7 @@ TEST(BadCreate, Clamps) {
       p.desc.epilogue.activation = OCTET_ACTIVATION_CLAMP, p.desc.epilogue.clamp_min = clamp[0],
       p.desc.epilogue.clamp_max = clamp[1];
     });
-  // Of the intermediate tensor, u8 as well
+  // The intermediate tensor is u8 as well
   const auto clamp_product = [](Product& p, const float* clamp) {
     p.desc.epilogue.product_activation = OCTET_ACTIVATION_CLAMP;
     p.desc.epilogue.product_clamp_min = clamp[0], p.desc.epilogue.product_clamp_max = clamp[1];
@@ -428,7 +428,7 @@ TEST(BadCreate, Kernels) {
   for (const MicroKernel* kernel : table()) {
     const bool u8_lhs =
         kernel->is(octet::kAnyLhs) || kernel->lhs_element_type == octet::ElementType::kU8;
-    // Binds other types only, or sparse weights
+    // A forced kernel binds only products of its own types and dense or sparse weights
     if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.element_type == octet::ElementType::kU8 ||
         kernel->rhs_layout.sparse())
       continue;
@@ -474,7 +474,7 @@ TEST(BadSparsity, IsRefused) {
   octet_rhs_desc rhs = p.rhs;
   rhs.reserved = 1;
   refuse(OCTET_UNSUPPORTED, "rhs.reserved", rhs);
-  // Of matrix 1, column 2: 4, 5, 6 and 7 are a short four of three
+  // In matrix 1, column 2, the last group has three weights
   std::vector<uint8_t> weights(2 * kN * kK);
   const auto at = [&](size_t matrix, size_t n, size_t k) -> uint8_t& {
     return weights[(matrix * kN + n) * kK + k];
@@ -581,7 +581,7 @@ TEST(AccumulatorBound, RuntimeZeroPointsByDepth) {
     }
 }
 
-// With weights at hand the column's own range plus its bias decides, also where sums alone leave
+// For packed weights the column's own range plus its bias decides, also where the sums alone exceed
 // int32.
 TEST(AccumulatorBound, PackedWeightsByTheirRange) {
   for (const auto& [depth, sign] :
@@ -672,7 +672,7 @@ struct Created : Product {
   }
   ~Created() { octet_gemm_destroy(gemm); }
 
-  // The arguments are right; with `edit` they are not; and a refused run leaves dst alone.
+  // The run accepts the arguments and refuses the edited ones, without a write to dst.
   void refuses(octet_status status, const char* argument, const Edit& edit) {
     octet_error error = {};
     EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
@@ -867,7 +867,7 @@ TEST(BadRun, Overlaps) {
                 [](Product& p) { p.args.lhs = p.dst.data() + kM * kN - 1; });
   plain.refuses(OCTET_OVERLAP, "the packed weights",
                 [](Product& p) { p.args.dst = p.blob.data() + p.blob.bytes() - 1; });
-  // Also one that this run may not need: the cache line of the last byte, and more.
+  // The workspace counts as declared: the cache line of the last byte, and more.
   const auto take = [](Product& p, uint8_t* last) {
     p.args.workspace = last - (uintptr_t)last % OCTET_ALIGNMENT;
     p.args.workspace_bytes += OCTET_ALIGNMENT;
@@ -883,7 +883,7 @@ TEST(BadRun, Overlaps) {
 
 TEST(BadRun, OverlapsBetweenMatricesOfPointerArrays) {
   Created c;
-  // Matrix 1 reads what matrix 0 writes
+  // Matrix 1 reads bytes that matrix 0 writes
   const void* const lhs[kBatch] = {c.lhs.data(), c.dst.data() + 1};
   void* const dst[kBatch] = {c.dst.data(), c.dst.data() + 100};
   void* const shared_dst[kBatch] = {c.dst.data(), c.dst.data() + kM * kN - 1};

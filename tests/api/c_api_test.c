@@ -73,7 +73,7 @@ int main(void) {
   EXPECT(memcmp(dst, expected, sizeof dst) == 0);
   octet_gemm_destroy(gemm);
 
-  /* Of the weights 1 4 7 -128, 2 5 8 127 and 3 6 9 0 the two largest of each column. */
+  /* The two largest weights of each of the columns 1 4 7 -128, 2 5 8 127 and 3 6 9 0. */
   {
     static const uint8_t stream[12] = {0xcc, 0x06, 0, 0, 7, 0x80, 8, 127, 6, 9, 0, 0};
     int8_t pruned[K * N], columns[N * K];

@@ -79,8 +79,8 @@ void create_refuses(octet_status status, const char* argument, const Edit& edit)
   });
 }
 
-// Both shapes that a caller gives: to pack, and to create. field: ".name", or nothing where several
-// are to blame.
+// Both shapes that a caller gives: to pack, and to create. field: ".name", or empty if the message
+// may name any of several.
 void shape_refuses(octet_status status, const char* field,
                    const std::function<void(octet_conv2d_shape&)>& edit) {
   create_refuses(status, (std::string("desc.shape") + field).c_str(),
@@ -171,7 +171,7 @@ TEST(ConvBadShape, SizesThatOverflow) {
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_bottom = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_left = huge; });
     shape_refuses(OCTET_BAD_SIZE, "", [&](octet_conv2d_shape& s) { s.pad_right = huge; });
-    // Too many phases
+    // There are too many phases
     const octet_status stride = huge > size_t{1} << 31 ? OCTET_BAD_SIZE : OCTET_UNSUPPORTED;
     shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_h = huge; });
     shape_refuses(stride, "", [&](octet_conv2d_shape& s) { s.transposed = 1, s.stride_w = huge; });
@@ -190,10 +190,10 @@ TEST(ConvBadShape, SizesThatOverflow) {
   }
 }
 
-// Where size_t has 32 bits these wrap; where it has 64 some of them are sizes like others.
+// These sizes wrap in a size_t of 32 bits; in 64 bits some of them are legal.
 TEST(ConvBadShape, SizesThatOverflow32Bits) {
   constexpr size_t k2To31 = size_t{1} << 31;
-  // Reaches 2^32 + 1 far
+  // The window spans 2^32 + 1 lines
   shape_refuses(OCTET_BAD_SIZE, "",
                 [](octet_conv2d_shape& s) { s.kernel_h = 3, s.dilation_h = k2To31; });
   shape_refuses(OCTET_BAD_SIZE, "", [](octet_conv2d_shape& s) {
@@ -258,9 +258,9 @@ TEST(ConvBadShape, TheLargestTensors) {
 
 // A workspace holds the windows of at most 64 channels of groups, however many groups there are.
 TEST(ConvBadShape, TheLargestKernels) {
-  if (sizeof(size_t) > 4) return;  // int32 sums end before
+  if (sizeof(size_t) > 4) return;  // sums leave int32 before that
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
-  filter.shape = square(1, 66, 66, 1, 1, 0, 66);  // whose weights fit, too, in panels of 128
+  filter.shape = square(1, 66, 66, 1, 1, 0, 66);  // its weights fit, too, in panels of 128
   filter.shape.in_h_max = filter.shape.kernel_h = 512;
   filter.type = OCTET_S8, filter.algorithm = OCTET_CONV_DIRECT;
   for (const size_t beyond : {0, 1}) {
@@ -325,7 +325,7 @@ TEST(ConvOutputSize, IsAsDocumented) {
       return octet_conv2d_output_size(&s, 7, huge, &h, &w, e);
     });
   }
-  // Sizes end at 2^31, those of the output, too.
+  // Sizes end at 2^31, of the output, too.
   const size_t end = size_t{1} << 31;
   octet_conv2d_shape one = square(1, 1, 1, 1);
   ASSERT_EQ(octet_conv2d_output_size(&one, 1, end, &h, &w, &error), OCTET_OK) << error.message;
@@ -448,7 +448,7 @@ TEST(ConvBadPack, AlgorithmsThatCannot) {
   });
   pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_s2",
                [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_S2; });
-  // Without permission
+  // The filter does not permit approximation
   pack_refuses(OCTET_UNSUPPORTED, "winograd2x2_int8",
                [](Layer& q) { q.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8; });
   static const int32_t zero_points[] = {100};
@@ -649,8 +649,8 @@ TEST(ConvBadCreate, ResidualsWithoutAType) {
   }
 }
 
-// The window's products, the bias and the zero point together; a tap of padding does not help, some
-// output sees the whole window.
+// Products of the window, bias and zero point count together. Padding does not lower the bound:
+// some output sees the whole window.
 TEST(ConvBadCreate, AccumulatorOverflow) {
   Layer p(OCTET_S32);
   p.bias[5] = INT32_MAX - 45 * 255;
@@ -664,7 +664,7 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
                  [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
   expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "desc.epilogue.bias[5]",
                  [&](octet_error* e) { return octet_conv2d_create(&p.desc, &conv, e); });
-  // To 8 bits it may go on, as long as no output has its edge among the sums.
+  // An 8-bit output is legal as long as all sums of the channel give the same byte.
   for (const bool edge : {false, true}) {
     Layer bytes;
     bytes.bias[5] = INT32_MAX - 5000;
@@ -680,7 +680,7 @@ TEST(ConvBadCreate, AccumulatorOverflow) {
   }
 }
 
-// Each kind of object says whose blob it was given.
+// The message says which kind of object the blob is for.
 TEST(ConvBadCreate, BlobsOfTheOtherKind) {
   const Layer layer;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -788,8 +788,8 @@ TEST(ConvBadCreate, DamagedBlobs) {
   }
 }
 
-// A header with a right checksum may still lie. Whatever it says, nobody is led astray, and create
-// takes no other problem's weights.
+// A header with a valid checksum may still be false. None leads to a wild access, and create
+// accepts no weights of another problem.
 TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
   for (const octet_conv_algorithm algorithm :
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4}) {
@@ -835,7 +835,7 @@ TEST(ConvBadCreate, HeadersThatLieUnderARightChecksum) {
         signed_again(c);
         EXPECT_NE(create(), OCTET_OK)
             << octet_conv_algorithm_name(algorithm) << ", field at " << at << " = " << value;
-        // May be content, but not go astray
+        // May succeed, without a wild access
         octet_blob_verify(p.blob.data(), p.blob.bytes(), nullptr);
       }
     }
@@ -992,7 +992,7 @@ TEST(ConvBadRun, Pads) {
   refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {2, 1, 1, 1});
   refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {1, 1, 0, 3});
   refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {size_t{1} << 30, 0, 0, 0});
-  // Larger than what the declared pads make of this input, though not of the largest
+  // Larger than the output of this input with the declared pads, but not than the largest output
   refuses(OCTET_SIZE_ABOVE_MAXIMUM, "args.pads", {2, 1, 1, 1}, kIn - 1);
   refuses(OCTET_BAD_SIZE, "args.pads: in_h", {0, 1, 1, 1}, 1);
   // Checked against the run's pads
@@ -1124,7 +1124,7 @@ TEST(ConvBadRun, Floats) {
               [&](Layer& p) { p.args.lhs_zero_points = zero_points; });
     c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
               [](Layer& p) { --p.args.workspace_bytes; });
-    // Of the last float
+    // One float overlaps
     c.refuses(OCTET_OVERLAP, "args.lhs",
               [](Layer& p) { p.args.dst = p.lhs.data() + p.lhs.bytes() - 4; });
   }
@@ -1146,7 +1146,7 @@ TEST(ConvBadRun, RuntimeQuantization) {
   c.refuses(OCTET_OVERLAP, "args.lhs_scales", [&](Layer& p) {
     p.args.lhs_scales = both_scales.data(), p.args.dst = both_scales.data();
   });
-  // The last byte of the last image's, and the first byte behind it.
+  // dst begins at the last byte of the last image's value, or at the first byte behind it.
   uint8_t* const after_zero_points = (uint8_t*)(both.data() + kBatch);
   uint8_t* const after_scales = (uint8_t*)(both_scales.data() + kBatch);
   c.refuses(OCTET_OVERLAP, "args.lhs_zero_points", [&](Layer& p) {
@@ -1179,7 +1179,7 @@ TEST(ConvBadRun, RuntimeQuantization) {
   const std::vector<float> first_bad = {kNan, 1};
   c.refuses(OCTET_BAD_SCALE, "args.lhs_scales[0]",
             [&](Layer& p) { p.args.lhs_scales = first_bad.data(); });
-  // The second image's are not read
+  // The second image's values are not read
   c.args.batch = 1, c.args.lhs_zero_points = zero_points.data(), c.args.lhs_scales = scales.data();
   EXPECT_EQ(octet_conv2d_run(c.conv, &c.args, nullptr), OCTET_OK);
   Created s32([](Layer& p) { p.to_runtime_quant(); }, OCTET_S32);

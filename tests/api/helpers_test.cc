@@ -77,7 +77,7 @@ TEST(TfliteMultipliers, EachOperatorMultipliesInItsOwnPrecision) {
     EXPECT_EQ(multipliers_of(OCTET_TFLITE_FULLY_CONNECTED, OCTET_S8, lhs, many, dst), channels);
     EXPECT_EQ(multipliers_of(OCTET_TFLITE_FULLY_CONNECTED, OCTET_U8, lhs, one, dst), in_float);
   }
-  EXPECT_GT(differ, 500u);  // else the precisions are not told apart
+  EXPECT_GT(differ, 500u);  // else both precisions give the same
 }
 
 TEST(TfliteMultipliers, ExtremeFactors) {
@@ -215,7 +215,7 @@ Size output_of(const octet_conv2d_shape& s) {
   return out;
 }
 
-// Which side has the odd one, and that no side has more than it needs.
+// SAME pads an odd pixel behind, other paddings before; the sides differ by no more.
 void expect_balanced(octet_padding padding, size_t before, size_t after) {
   if (padding == OCTET_PADDING_SAME)
     EXPECT_TRUE(after == before || after == before + 1) << before << ' ' << after;
@@ -443,7 +443,7 @@ TEST(Dequantize, EveryValue) {
   }
 }
 
-// As a run quantizes the rows of an f32 lhs.
+// octet_dynamic_quantize equals a run's quantization of an f32 lhs.
 TEST(DynamicQuantize, ByTheRangeOfTheValues) {
   std::mt19937 random(4);
   for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
@@ -591,7 +591,7 @@ TEST(Lut, HoldsTheFunctionOfEveryByte) {
           }
 }
 
-// In place of an output's activation: a product that is the identity, through the table.
+// The table takes the place of an output's activation; the product is the identity.
 TEST(Lut, IsWhatAnEpilogueTakes) {
   uint8_t lut[256];
   ASSERT_EQ(octet_make_lut(hard_swish, nullptr, OCTET_S8, 0.05f, 3, 0.04f, -11, lut, nullptr),

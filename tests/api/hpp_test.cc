@@ -183,7 +183,7 @@ TEST(Hpp, PackedWeightsAreCopiedAndChecked) {
   const std::vector<int8_t> data(12, 1);
   const auto packed = octet::PackedWeights::pack(weights_of(data, 3, 4));
   ASSERT_TRUE(packed);
-  // As a file might hold them, aligned to nothing.
+  // A file's bytes may have any alignment.
   std::vector<uint8_t> file(packed->size() + 1);
   std::copy_n((const uint8_t*)packed->data(), packed->size(), file.begin() + 1);
   const auto copy = octet::PackedWeights::copy_of(file.data() + 1, packed->size());

@@ -107,7 +107,7 @@ TEST(LargeCounts, OfNetworks) {
     }
 }
 
-// As many tasks as the caller likes, of what has fewer lines, and of as many lines as there can be.
+// A network may have more tasks than lines, for few lines and for the most lines.
 TEST(LargeCounts, OfTasksOfANetwork) {
   octet_network_function function = {fill, nullptr, 3, 1, 1, 1};
   Memory m;
@@ -182,7 +182,7 @@ TEST(LargeCounts, OfTraffic) {
       {{"begin", [&](bool, octet_error* e) { return octet_traffic_begin(traffic.get, index, e); }},
        {"get",
         [&](bool, octet_error* e) { return octet_traffic_get(traffic.get, index, &layer, e); }}});
-  // So many bytes are walked line by line where there could be so many
+  // The walk goes line by line, so it is left out where memory could be so large
   try_counts({{"bytes", &bytes, true}},
              {{"touch", [&](bool has_memory, octet_error* e) {
                  return has_memory

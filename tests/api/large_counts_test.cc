@@ -132,7 +132,7 @@ TEST(LargeCounts, OfFilters) {
                                       ? octet_sparse_prune_filter(&f, pruned.data(), nullptr, e)
                                       : OCTET_OK;
                          }}});
-    f.data = nullptr;  // which explain reads where it is there
+    f.data = nullptr;  // explain would read weights
     size_t index = 0;
     counts.push_back({"index", &index});
     try_counts(counts, {{"explain", [&](bool, octet_error* e) {
@@ -142,7 +142,7 @@ TEST(LargeCounts, OfFilters) {
   }
 }
 
-// Those of which an output size does not depend may be anything.
+// Fields that an output size does not depend on may have any value.
 TEST(LargeCounts, OfOutputSizes) {
   for (const bool transposed : {false, true}) {
     Layer l(OCTET_CONV_AUTO, transposed);
@@ -232,7 +232,7 @@ TEST(LargeCounts, OfTuning) {
   octet_tune_result result = OCTET_TUNE_RESULT_INIT;
   Product p(false);
   p.desc.epilogue.residual = {};
-  // Tuning has operands of its own, of all that is declared
+  // Tuning makes its own operands, of the declared sizes
   try_counts({{"concurrency", &options.concurrency},
               {"m_max", &p.desc.m_max, true},
               {"n", &p.desc.n, true},

@@ -1,7 +1,7 @@
 // Checks sizes about the end of a 32-bit address space, from 2^30 to 2^32 - 1, and products of
-// sizes that pass it. Whatever size a call gives must hold what it is of, counted in doubles, which
-// nothing wraps; otherwise the call is refused and names the argument. The same sizes are legal on
-// machines of 64 bits, mostly. Nothing here needs so much memory.
+// sizes that pass it. Every size that a call returns must hold its contents, counted in doubles,
+// which do not wrap; otherwise the call is refused and names the argument. Most of these sizes are
+// legal with 64 bits. No test allocates so much memory.
 #include <algorithm>
 #include <initializer_list>
 #include <string>
@@ -228,7 +228,7 @@ TEST(LargeSizes, SparseWeights) {
       if (product({n, k}) < 1e6) continue;
       octet_status status =
           octet_sparse_import_stream(&format, bytes, 64, n, k, weights, 0, &error);
-      // So many weights, if size_t holds them, reach what they are read from
+      // The weights, if size_t holds their number, overlap the stream
       expect_named(status, error, {OCTET_BAD_SIZE, OCTET_BAD_BLOB, OCTET_OVERLAP},
                    {"n = ", "stream"});
       for (const octet_sparse_metadata order : {OCTET_METADATA_ROWS, OCTET_METADATA_CUTLASS}) {

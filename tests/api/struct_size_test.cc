@@ -34,8 +34,8 @@ std::ostream& operator<<(std::ostream& out, const Outcome& o) {
              << " bytes";
 }
 
-// The first bytes of `full` as a struct of `size` bytes that touches the guard page behind it; what
-// is beyond `full` is zero.
+// The first bytes of `full` as a struct of `size` bytes that touches the guard page behind it;
+// bytes beyond `full` are zero.
 template <typename Struct>
 Guarded resized(const Struct& full, size_t size) {
   Guarded memory(size, Side::kBack, alignof(Struct));
@@ -67,7 +67,7 @@ void expect_bad_size(const Outcome& got, size_t size, const std::string& name) {
   EXPECT_EQ(got.message.find(name + ".struct_size is " + std::to_string(size)), 0u) << got.message;
 }
 
-// A struct that is read. `use` calls the library; the fields up to `least` suffice it, or do not.
+// Checks a struct that the library reads in `use`; the first `least` bytes suffice it, or do not.
 template <typename Struct, typename Use>
 void expect_reads(const Struct& full, size_t least, const std::string& name, const Use& use,
                   bool suffices = true) {
@@ -83,7 +83,7 @@ void expect_reads(const Struct& full, size_t least, const std::string& name, con
       expect_bad_size<Struct>(got, size, name);
       continue;
     }
-    // As a struct of today whose other fields are zero.
+    // The outcome equals a struct of today's size whose other fields are zero.
     Struct zeroed = {};
     std::memcpy(&zeroed, &full, std::min(size, sizeof full));
     zeroed.struct_size = sizeof zeroed;
@@ -111,7 +111,7 @@ void expect_reads(const Struct& full, size_t least, const std::string& name, con
   }
 }
 
-// A struct that is filled in.
+// Checks a struct that the library fills in.
 template <typename Struct, typename Use>
 void expect_fills(size_t least, const std::string& name, const Use& use) {
   Struct full = {};
@@ -470,7 +470,7 @@ TEST(StructSize, WhatTuningFillsIn) {
             [&](octet_error* e) { return octet_tuning_load(tuning, "/no/such/file", report, e); });
       });
   octet_tuning_destroy(tuning);
-  // A clock that goes on by itself, so that all of them are filled in alike.
+  // The clock advances with each call, so all results are equal.
   Product p;
   double now = 0;
   octet_tune_options options = OCTET_TUNE_OPTIONS_INIT;
@@ -558,8 +558,8 @@ TEST(StructSize, WhatTrafficReadsAndFillsIn) {
   octet_traffic_destroy(traffic);
 }
 
-// Growth at the end reads what old callers did not set, if a struct ends in padding. One of the
-// library's own may: then a field that it gains there is written into an old caller's padding.
+// A struct that ends in padding cannot grow there: the library would read bytes that old callers
+// did not set. A struct that the library fills in may end in padding.
 TEST(StructSize, NoPaddingAtTheEnd) {
   const auto end = [](size_t offset, size_t size) { return offset + size; };
   EXPECT_EQ(end(offsetof(octet_rhs_desc, reserved), sizeof(int)), sizeof(octet_rhs_desc));

@@ -1,5 +1,5 @@
-// Checks that choosing how to compute is never choosing what: every algorithm, tier, kernel and
-// layout of packed weights gives the same bytes, and whoever forces one gets that one.
+// Checks that every algorithm, tier, kernel and layout of packed weights gives the same bytes, and
+// that a forced one runs.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ TEST(ConvAlgorithms, AnyCombinationGivesTheSameBytesEveryWay) {
   }
 }
 
-// Cut by threads, and into blocks and bands of a small cache; with pads that come with the run.
+// Runs are cut by threads, and into blocks and bands of a small cache; some bring their own pads.
 TEST(ConvAlgorithms, AnyCombinationInPieces) {
   for (uint32_t seed = 1001; seed <= 1150; ++seed) {
     const ConvProblem problem(random_conv(seed));
@@ -35,7 +35,7 @@ TEST(ConvAlgorithms, AnyCombinationInPieces) {
   }
 }
 
-// The header's promises for each algorithm, written down once more.
+// Restates the header's promises for each algorithm.
 TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
   octet_conv2d_shape dilated = square(9, 16, 18, 3, 1, 2), rectangle = square(9, 16, 18, 3, 1, 1),
                      transposed = square(9, 16, 18, 3, 1, 1);
@@ -101,8 +101,8 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
     }
 }
 
-// Outputs of a group's channels, by what follows their sums: registers, lines of raw sums, the
-// tier's epilogue. Lines are longer than what any of these takes at once.
+// One case for each way from the sums of a group's channels to outputs: registers, lines of raw
+// sums, the tier's epilogue. Lines are longer than one call of any of them takes.
 std::vector<ConvCase> grouped_cases(size_t channels, size_t group) {
   ConvCase c;
   c.shape = square(3, channels, channels, 3, 1, 1, channels / group);
@@ -115,7 +115,7 @@ std::vector<ConvCase> grouped_cases(size_t channels, size_t group) {
   c.residual = OCTET_S8, cases.push_back(c);
   c.requant = OCTET_REQUANT_TFLITE, cases.push_back(c);
   c.residual = kNoResidual, cases.push_back(c);
-  // All shifts to the right, and nothing below the zero point
+  // All columns are shifted to the right, and the clamp ends at the zero point
   c.per_channel = false, c.activation = OCTET_ACTIVATION_RELU, cases.push_back(c);
   c.lut = true, cases.push_back(c);
   return cases;
@@ -140,8 +140,7 @@ void watch(const octet::DepthwiseTile& t) {
   traced->multiply(t);
 }
 
-// A block that is not full has none of its work done for channels that are not there, whatever
-// follows.
+// Kernels of a block that is not full do no work for missing channels, with every epilogue.
 TEST(Grouped, MultipliesNoMissingChannels) {
   for (const octet_isa isa : tiers_to_test())
     for (const ConvCase& c : grouped_cases(8, 8)) {
@@ -161,8 +160,8 @@ TEST(Grouped, MultipliesNoMissingChannels) {
     }
 }
 
-// Packed for one tier, the weights run on every tier that reads their layout: blobs depend on the
-// layout, bytes on nothing.
+// Weights that were packed for one tier run on every tier that reads their layout, with the same
+// bytes.
 TEST(ConvAlgorithms, PackedForAnyTierRunsOnEveryTierThatReadsIt) {
   for (const octet_conv2d_shape& shape :
        {square(7, 9, 20, 3, 1, 1), square(7, 18, 18, 3, 1, 1, 18), square(5, 30, 33, 1)}) {
@@ -259,7 +258,7 @@ TEST(ConvAlgorithms, TheBlobServesOtherSizes) {
     }
 }
 
-// Each byte kernel of the table, through both algorithms that multiply bytes.
+// Each int8 kernel of the table, through both algorithms that multiply int8.
 class ConvKernel : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(ConvKernel);
 

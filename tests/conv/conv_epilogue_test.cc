@@ -1,4 +1,4 @@
-// Checks everything that may follow the accumulators, behind every algorithm.
+// Checks every epilogue behind every algorithm.
 #include "support/conv_case.h"
 
 namespace octet_test {
@@ -84,7 +84,7 @@ TEST_P(ConvEpilogue, Residual) {
         }
 }
 
-// Zero points and scales that come with the run, one per image: also those that no create has seen.
+// Zero points and scales come with the run, one per image; create has seen none of them.
 TEST_P(ConvEpilogue, RuntimeQuantization) {
   uint32_t seed = 60;
   for (const octet_type dst : {OCTET_S32, OCTET_F32, OCTET_S8, OCTET_U8})
@@ -101,7 +101,7 @@ TEST_P(ConvEpilogue, RuntimeQuantization) {
       }
 }
 
-// Null stands for zero point 0 and scale 1.
+// Null arrays stand for zero point 0 and scale 1.
 TEST_P(ConvEpilogue, RuntimeQuantizationMayBeAbsent) {
   ConvCase quantized = with(shape(), OCTET_S8, 80);
   quantized.lhs_zero_point = 0;

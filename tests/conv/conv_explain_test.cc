@@ -1,4 +1,4 @@
-// Checks that the plan says what it thinks of each algorithm, and does what it says.
+// Checks that octet_conv2d_explain reports every algorithm, and that pack and create do as it says.
 #include <algorithm>
 #include <cmath>
 
@@ -71,12 +71,12 @@ struct Filter {
   octet_filter_desc desc = OCTET_FILTER_DESC_INIT;
 };
 
-// Weights may be packed for it, but nothing here runs them.
+// Weights may be packed for the tier, but this library cannot run them.
 TEST(ConvExplain, OfTiersThatAreNotCompiledInThereAreNoKernels) {
   octet_cpu_info cpu = OCTET_CPU_INFO_INIT;
   ASSERT_EQ(octet_get_cpu_info(&cpu, nullptr), OCTET_OK);
   ConvCase c;
-  c.shape = square(32, 8, 8, 3, 1, 1, 2);  // which the portable tier multiplies in groups
+  c.shape = square(32, 8, 8, 3, 1, 1, 2);  // the portable tier multiplies it in groups
   const Filter filter(c);
   for (const octet_isa isa : all_tiers()) {
     if (cpu.compiled_isas & 1u << isa) continue;
@@ -156,8 +156,7 @@ size_t inside(size_t in, size_t out, size_t kernel, size_t stride, size_t dilati
   return count;
 }
 
-// It cannot do less than the products of the definition that are not with padding, but for
-// Winograd, which is there for that.
+// All algorithms but Winograd do at least the products of the definition that are not with padding.
 TEST(ConvExplain, ProductsAreNotUnderstated) {
   for (const ConvCase& c : cases()) {
     const Filter filter(c);
@@ -180,7 +179,7 @@ TEST(ConvExplain, ProductsAreNotUnderstated) {
   }
 }
 
-// On a machine that is known: elsewhere Winograd needs a clear lead.
+// The machine is known: on an unknown one Winograd needs a clear lead.
 TEST(ConvExplain, PackTakesTheFastest) {
   octet_machine known = OCTET_MACHINE_INIT;
   known.l2_bytes = 512 << 10, known.l3_bytes = 8 << 20, known.design = OCTET_DESIGN_ZEN3;
@@ -217,8 +216,8 @@ TEST(ConvExplain, PackTakesTheFastest) {
     }
 }
 
-// What explain calls possible can be forced; what it refuses is refused with OCTET_UNSUPPORTED, for
-// the reason it gives.
+// Algorithms that explain calls possible can be forced; the others are refused with
+// OCTET_UNSUPPORTED and explain's reason.
 TEST(ConvExplain, PossibleMeansThatItCanBeForced) {
   for (const ConvCase& c : cases())
     for (const octet_isa isa : tiers_to_test()) {
@@ -255,7 +254,7 @@ TEST(ConvExplain, NeedsNoWeights) {
   }
 }
 
-// A smaller layer is not predicted to take longer, and says so the same way each time.
+// A smaller layer is not predicted to take longer, and predictions do not change from call to call.
 TEST(ConvExplain, IsMonotoneAndRepeatable) {
   const auto time_of = [](const octet_conv2d_shape& shape, octet_conv_algorithm algorithm) {
     ConvCase c;

@@ -44,7 +44,7 @@ TEST(ConvLayout, EveryFilterOrder) {
       }
 }
 
-// Windows in the padding only: nothing of a line is staged but padding, and less than there is.
+// All windows lie in the padding: staged lines have no input, and not all of the padding.
 TEST(ConvLayout, NoWindowMeetsTheInput) {
   uint32_t turn = 0;
   for (const size_t groups : {1, 4})
@@ -59,7 +59,8 @@ TEST(ConvLayout, NoWindowMeetsTheInput) {
       }
 }
 
-// Pixels of a wider tensor: what lies between them is neither read into a result nor written.
+// Pixels lie in a wider tensor: the bytes between them have no effect on the output and are not
+// written.
 TEST(ConvLayout, PixelStrides) {
   uint32_t turn = 0;
   for (const octet_conv2d_shape& shape : shapes())

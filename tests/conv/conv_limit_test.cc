@@ -1,5 +1,5 @@
-// Checks octet_conv2d_limit_packed: the limit is kept to the byte, what is given up loses the least
-// time, and nothing else of a filter changes.
+// Checks octet_conv2d_limit_packed: the limit is kept to the byte, the loss of time is the
+// smallest, and no other field of a filter changes.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -58,7 +58,7 @@ class Filters {
     }
     return all;
   }
-  // As if every filter had a limit of one byte: what the refusal names.
+  // The smallest size of all filters, from the message that refuses a limit of one byte.
   size_t least(octet_isa isa) {
     octet_error error = {};
     EXPECT_EQ(limit(isa, 1, nullptr, &error), OCTET_BAD_SIZE);
@@ -84,7 +84,7 @@ octet_conv2d_candidate chosen(const octet_filter_desc& filter, octet_isa isa) {
   return c;
 }
 
-// All that a filter can be packed to under some limit, by what explain says.
+// Every algorithm that a filter is packed for under some limit, by explain.
 std::vector<Way> ways_of(octet_filter_desc filter, octet_isa isa) {
   std::vector<Way> ways;
   size_t bytes;
@@ -95,8 +95,8 @@ std::vector<Way> ways_of(octet_filter_desc filter, octet_isa isa) {
   return ways;
 }
 
-// All that the library has, whatever the CPU: DOTPROD and I8MM alone never take Winograd, and have
-// nothing to give up.
+// All tiers of the library, not only those of this CPU: DOTPROD and I8MM alone never take Winograd,
+// so a limit changes nothing there.
 std::vector<octet_isa> compiled_tiers() {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   EXPECT_EQ(octet_get_cpu_info(&info, nullptr), OCTET_OK);
@@ -203,7 +203,7 @@ std::vector<octet_conv2d_shape> unet() {
   return {square(256, 64, 64, 3, 1, 1), square(128, 128, 128, 3, 1, 1)};
 }
 
-constexpr double kRounding = 1e-9;  // of sums of doubles in another order
+constexpr double kRounding = 1e-9;  // sums of doubles in another order differ
 
 // 0 stops at 2.5 times the weights, or where the next step would cost more than a twentieth.
 TEST(ConvLimit, TheDefaultStopsAtTheWeightsOrTheTime) {
@@ -228,8 +228,8 @@ TEST(ConvLimit, TheDefaultStopsAtTheWeightsOrTheTime) {
     }
 }
 
-// Whatever this machine is: where int16 is multiplied as fast as int8, a U-Net's weights are
-// worth too much time.
+// The result does not depend on this machine. Where int16 is multiplied as fast as int8, a limit of
+// 2.5 times the weights costs a U-Net too much time.
 TEST(ConvLimit, TheDefaultByNetworkAndDesign) {
   const struct {
     octet_isa isa;
@@ -258,7 +258,7 @@ TEST(ConvLimit, TheDefaultByNetworkAndDesign) {
 
 TEST(ConvLimit, TheDefaultTakesTinyFiltersAsTheyAre) {
   for (const octet_isa isa : tiers_and_auto()) {
-    // Of so few weights most of a blob is what stands before them
+    // Most of the blob of so few weights is its head
     Filters tiny({square(8, 1, 1, 3, 1, 1), square(8, 1, 1, 1)});
     ASSERT_GT(tiny.least(isa), tiny.weight_bytes() * 5 / 2);
     size_t bytes = 0;
@@ -267,8 +267,8 @@ TEST(ConvLimit, TheDefaultTakesTinyFiltersAsTheyAre) {
   }
 }
 
-// One byte less than all of them take: what is given up loses no more time than the step that loses
-// the least per byte.
+// The limit is one byte less than all of them take: the loss of time is at most that of the step
+// with the smallest loss per byte.
 TEST(ConvLimit, GivesUpWhatLosesTheLeastPerByte) {
   size_t compared = 0;
   for (const octet_isa isa : compiled_tiers())
@@ -304,7 +304,7 @@ TEST(ConvLimit, GivesUpWhatLosesTheLeastPerByte) {
   EXPECT_GT(compared, 0u);
 }
 
-// No filter could be packed faster within what is left.
+// No filter could be packed faster within the bytes that are left.
 TEST(ConvLimit, LeavesNoRoomThatIsOfUse) {
   for (const octet_isa isa : tiers_to_test()) {
     const size_t most = Filters(layers()).pack_size(isa), least = Filters(layers()).least(isa);
@@ -326,7 +326,7 @@ TEST(ConvLimit, LeavesNoRoomThatIsOfUse) {
 
 TEST(ConvLimit, IsTheSameEveryTime) {
   for (const octet_isa isa : tiers_and_auto()) {
-    // Ties
+    // Equal filters tie
     std::vector<octet_conv2d_shape> shapes(5, square(14, 256, 256, 3, 1, 1));
     Filters once(shapes), again(shapes);
     const size_t most = once.pack_size(isa), least = once.least(isa), limit = (most + least) / 2;
@@ -435,7 +435,7 @@ TEST(BadConvLimit, TheErrorOfAFilterTellsWhich) {
     const std::string said = "filters[" + std::to_string(index) + "]: filter." + field;
     expect_refused(status, said.c_str(),
                    [&](octet_error* e) { return filters.limit(OCTET_ISA_AUTO, 0, nullptr, e); });
-    filters.list[index].packed_bytes_max = 0;  // of the edit
+    filters.list[index].packed_bytes_max = 0;  // the edit may have set it
     for (const octet_filter_desc& f : filters.list) EXPECT_EQ(f.packed_bytes_max, 0u);
   };
   refuses(OCTET_UNKNOWN_ENUM, 0, "type", [](octet_filter_desc& f) { f.type = OCTET_S32; });
@@ -446,7 +446,7 @@ TEST(BadConvLimit, TheErrorOfAFilterTellsWhich) {
   refuses(OCTET_BAD_SIZE, 1, "packed_bytes_max",
           [](octet_filter_desc& f) { f.packed_bytes_max = 1; });
   refuses(OCTET_BAD_STRUCT_SIZE, 2, "struct_size", [](octet_filter_desc& f) { f.struct_size = 8; });
-  // Of an older program, with no room for a limit
+  // The struct is an older program's, with no room for a limit
   refuses(OCTET_BAD_STRUCT_SIZE, 4, "struct_size",
           [](octet_filter_desc& f) { f.struct_size = offsetof(octet_filter_desc, zero_points); });
   Filters filters(layers());

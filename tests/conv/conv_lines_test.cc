@@ -59,7 +59,7 @@ TEST(ConvLines, Bands) {
     }
 }
 
-// A smaller run must do with the workspace of a larger one, whatever its bands.
+// The workspace of a larger run is enough for a smaller one, for every height of bands.
 TEST(ConvLines, WorkspaceGrowsWithTheRun) {
   for (const octet_conv2d_shape& shape : shapes())
     for (const size_t cache_bytes : {1, 500, 3000, 40000}) {
@@ -84,8 +84,8 @@ TEST(ConvLines, WorkspaceGrowsWithTheRun) {
 
 // ---- the bytes that stages move
 
-// Of the lines that windows reach, by definition. (A transposed convolution's range of lines may be
-// wider than that.)
+// Stages move the lines that windows reach, by definition. (A transposed convolution's range of
+// lines may be wider than that.)
 TEST(ConvLines, Traffic) {
   for (const octet_conv2d_shape& shape : shapes()) {
     if (shape.transposed) continue;
@@ -138,7 +138,7 @@ TEST(ConvLines, Traffic) {
 
 // ---- runs of some lines
 
-// One convolution, its input as it lies, its output a tensor of ours.
+// One convolution whose input is read in place.
 class ByLines {
  public:
   ByLines(const ConvProblem& problem, Conv* conv)
@@ -166,7 +166,7 @@ class ByLines {
                          Side::kBack, OCTET_ALIGNMENT);
   }
 
-  // Of an image, from a ring of `more` lines more than they read, whose first is anywhere.
+  // Runs lines `out` of an image from a ring with `more` lines than they read, from any first line.
   void run(size_t image, LineRange out, size_t more, Random* random) {
     const LineRange in = octet::input_lines(plan_.shape, whole_.pad_top, whole_.in_h, out);
     ASSERT_LE(in.count(), octet::most_input_lines(plan_.shape, out.count()));
@@ -211,7 +211,7 @@ TEST(ConvLines, OutOfRings) {
         Conv conv(problem, how);
         ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
         const ConvPlan& plan = conv.get()->plan;
-        // Wants borders, which only staged inputs have
+        // An algorithm that wants borders reads staged inputs only
         if (plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape))
           continue;
         ByLines lines(problem, &conv);

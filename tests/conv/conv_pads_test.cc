@@ -19,7 +19,7 @@ std::vector<Padded> padded() {
       {square(12, 18, 36, 5, 2, 0, 18), {2, 2, 2, 2}, {{1, 2, 1, 2}, {3, 1, 0, 4}, {0, 3, 0, 3}}},
       {square(7, 24, 36, 3, 1, 0, 6), {2, 0, 2, 0}, {{1, 1, 1, 1}, {0, 2, 2, 0}}},
       {square(5, 16, 16, 1), {1, 1, 1, 1}, {{}, {0, 2, 1, 0}}},  // a matrix, unless padded
-      {square(7, 10, 12, 1, 2), {}, {{0, 1, 1, 0}}},             // a pad that the stride leaves out
+      {square(7, 10, 12, 1, 2), {}, {{0, 1, 1, 0}}},             // the stride skips a pad
       {square(6, 10, 12, 3, 2), {0, 0, 0, 0}, {{1, 0, 0, 1}, {2, 1, 1, 2}}},  // transposed
   };
   all.back().shape.transposed = 1;
@@ -60,7 +60,7 @@ TEST(ConvPads, AsDeclared) {
   EXPECT_GT(ways, 200u);
 }
 
-// The approximate algorithm too, whose bytes are those of its own definition.
+// The approximate algorithm is compared, too, with its own definition.
 TEST(ConvPads, OfOneObject) {
   const octet_conv2d_pads declared = {1, 1, 1, 1},
                           runs[] = {{2, 0, 0, 2}, {1, 1, 1, 1}, {0, 2, 1, 1}};

@@ -1,5 +1,5 @@
-// Checks that an f32 input that a convolution quantizes on the fly gives the bytes of one that was
-// quantized before.
+// Checks that quantizing an f32 input within a convolution gives the same bytes as quantizing it
+// before.
 #include <octet/helpers.h>
 
 #include "support/conv_case.h"
@@ -46,7 +46,7 @@ TEST(ConvQuantize, EveryWay) {
   EXPECT_GT(ways, 200u);
 }
 
-// Bands, tasks that share an image, and runs of less than was declared.
+// Bands, tasks that share an image, and runs smaller than declared.
 TEST(ConvQuantize, BandsAndTasks) {
   uint32_t turn = 1;
   for (const octet_conv2d_shape& shape : shapes())
@@ -66,7 +66,7 @@ TEST(ConvQuantize, BandsAndTasks) {
       }
 }
 
-// The library's own quantization before, of the same floats.
+// The library's helpers quantize the same floats before the run.
 TEST(ConvQuantize, AsTheHelpersAndAnInputOfBytes) {
   uint32_t turn = 0;
   for (const octet_conv2d_shape& shape : shapes())

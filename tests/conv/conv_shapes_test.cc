@@ -226,7 +226,7 @@ TEST(ConvShapes, CopiedWindowsOfEveryLength) {
   check_all(shapes);
 }
 
-// Windows so large that not even those of one tile stay in L1.
+// Windows are so large that the windows of one tile exceed L1.
 TEST(ConvShapes, LargeWindowsOfFewChannels) { check_all({square(3, 16, 5, 17, 1, 8)}); }
 
 TEST(ConvShapes, Depthwise) {
@@ -390,8 +390,8 @@ TEST(ConvShapes, TransposedPhases) {
   }
 }
 
-// Phases without taps have as many pixels in a tile as the kernel takes of any rows, and come after
-// phases whose tiles were of rows that are pointed at, which are fewer.
+// Tiles of phases without taps have the kernel's most rows; tiles of the phases before, which are
+// read through pointers, have fewer.
 TEST(ConvShapes, TransposedPhasesWithoutTaps) {
   Shapes shapes;
   for (const size_t width : {7, 10, 12, 31})
@@ -424,8 +424,8 @@ TEST(ConvShapes, TransposedPhasesAsColumns) {
   check_all(shapes);
 }
 
-// The stride does not divide the kernel here: phases lack positions that others have, and
-// whose weights stand for 0, whatever the filter's zero points are.
+// The stride does not divide the kernel: some phases lack positions that others have. Weights of
+// these positions count as 0, with every zero point of the filter.
 TEST(ConvShapes, TransposedPhasesThatLackPositions) {
   Shapes shapes;
   for (const size_t stride : {2, 3})
@@ -439,7 +439,7 @@ TEST(ConvShapes, TransposedPhasesThatLackPositions) {
       }
   for (const size_t channels : {1, 2, 4, 5, 7, 8, 9, 16, 17})
     shapes.push_back(transposed(square(5, 8, channels, 3, 2, 1), 1, 1));
-  // Column tiles that end where columns begin that need fewer taps, and lines of many tiles
+  // Column tiles end where the next columns need fewer taps; lines have many tiles
   shapes.push_back(transposed(square(4, 40, 32, 3, 2, 1), 1, 1));
   shapes.push_back(transposed(square(8, 19, 16, 5, 2, 2), 1, 1));
   check_all(shapes);
@@ -565,7 +565,7 @@ TEST(ConvShapes, RealLayersAgreeWithOneFilter) {
       octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
       for (size_t i = 0; octet_conv2d_explain(&f, isa, i, &candidate, nullptr) == OCTET_OK; ++i) {
         if (!candidate.possible) continue;
-        // slow, and the small shapes say it all
+        // the scalar tier is slow, and small shapes cover it
         if (isa == OCTET_ISA_SCALAR && !candidate.chosen) continue;
         f.algorithm = candidate.algorithm;
         octet_error error = {};

@@ -1,12 +1,12 @@
-// Checks the sides of images. Where padding adds nothing, the direct algorithm leaves it out there:
-// it cuts lines into tiles of rows and of columns, whose taps are added up kernel row by kernel
-// row. Kernels, pads, widths, images, tasks and epilogues decide how, and all are varied.
+// Checks the sides of images. Where padding adds 0, the direct algorithm skips it: it cuts lines
+// into tiles of rows and of columns, and adds up their taps kernel row by kernel row. The cuts
+// depend on kernels, pads, widths, images, tasks and epilogues, and the tests vary all of them.
 #include "support/conv_case.h"
 
 namespace octet_test {
 namespace {
 
-// The zero point that is 0 for kernels of u8 (x86), and the one that is for kernels of s8 (Arm).
+// The zero points that become 0 for kernels of u8 (x86) and for kernels of s8 (Arm).
 struct Nothing {
   octet_type lhs;
   int32_t zero_point;
@@ -21,7 +21,7 @@ constexpr Store kEpilogueCases[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, 
                                     {OCTET_U8, OCTET_U8, true},     {OCTET_F32, kNoResidual, false},
                                     {OCTET_S8, kNoResidual, false}, {OCTET_S8, OCTET_U8, false}};
 
-// Every case with the next epilogue, and so many tasks.
+// Runs each case with the next epilogue and the next number of tasks.
 class Sides : public testing::Test {
  protected:
   void check_shape(const octet_conv2d_shape& shape) {

@@ -43,8 +43,8 @@ TEST(ConvThreads, AnyConcurrencyGivesTheSameBytes) {
   }
 }
 
-// parallel_for is called once at most, whatever is staged, and may run the tasks in any order, and
-// on one thread.
+// parallel_for is called once at most, with staged tensors too, and may run the tasks in any order,
+// and on one thread.
 TEST(ConvThreads, AnyOrderOfTasks) {
   int turn = 0;
   for (const octet_conv2d_shape& shape : shapes()) {
@@ -71,7 +71,7 @@ TEST(ConvThreads, AnyOrderOfTasks) {
   }
 }
 
-// A workspace that was queried for much serves less: fewer images, lines, columns and tasks.
+// The workspace of a large run is enough for a smaller one: fewer images, lines, columns and tasks.
 TEST(ConvThreads, WorkspaceForMuchServesLess) {
   std::mt19937 random(3);
   const auto up_to = [&](size_t most) { return 1 + random() % most; };

@@ -1,5 +1,5 @@
-// Checks both sides of a border, with the data that comes closest to it: Winograd is exact while
-// its sums can be recovered, and splits the input channels where they could not.
+// Checks, with the data that comes closest to it, both sides of the border where Winograd's sums
+// can no longer be recovered and it splits the input channels.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ bool is_winograd(octet_conv_algorithm algorithm) {
          algorithm == OCTET_CONV_WINOGRAD_2X2_S2;
 }
 
-// Only Winograd, on every tier; says how many ways.
+// Checks Winograd's algorithms only, on every tier; returns the number of ways.
 size_t check_winograd(const ConvCase& c) {
   const ConvProblem problem(c);
   size_t ways = 0;
@@ -63,7 +63,7 @@ TEST(ConvWinogradEdges, ChannelsAroundTheCertificateWithStrideTwo) {
       }
 }
 
-// The certificate is per output channel: one that must be split beside some that need not.
+// The certificate is per output channel: one channel must be split, its neighbours need not.
 TEST(ConvWinogradEdges, EachOutputChannelForItself) {
   for (const size_t channels : {228, 300, 456})
     for (const size_t out : {1, 16, 17, 35})
@@ -77,8 +77,8 @@ TEST(ConvWinogradEdges, EachOutputChannelForItself) {
       }
 }
 
-// The transforms multiply by up to 10 and add up 6 x 6 values: signs at random find what fixed ones
-// do not.
+// The transforms multiply by up to 10 and add up 6 x 6 values: random signs reach sums that fixed
+// signs do not.
 TEST(ConvWinogradEdges, EndsAtRandom) {
   for (uint32_t seed = 1; seed <= 12; ++seed)
     for (const size_t stride : {1, 2})
@@ -116,8 +116,8 @@ TEST(ConvWinogradEdges, EveryTail) {
       }
 }
 
-// Weights less their zero points have 9 bits. F(4x4,3x3) takes them as far as 16 bits hold what it
-// makes of them, 144 times as much; beyond, it says why not.
+// Weights less their zero points have 9 bits. F(4x4,3x3) accepts them as long as 16 bits hold 144
+// times their size; beyond that it gives a reason.
 TEST(ConvWinogradEdges, WeightZeroPoints) {
   for (const octet_type rhs : {OCTET_S8, OCTET_U8})
     for (const FilterZeroPoints kind :
@@ -187,7 +187,7 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
     for (const octet_isa isa : tiers_to_test()) {
       const std::vector<int32_t> drawn = draw_integers(&random, 9, -128, 127);
       std::vector<int8_t> weights, most, least;
-      int32_t largest = 0, smallest = 0;  // of what any input can give: these two do
+      int32_t largest = 0, smallest = 0;  // over all inputs; these two give them
       for (const int32_t w : drawn) {
         weights.push_back((int8_t)w);
         most.push_back(w < 0 ? -128 : 127);
@@ -227,8 +227,8 @@ TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
     }
 }
 
-// An approximate sum may leave the range of the exact one on both sides, also where that ends at 0:
-// a large bias is not replaced by one that would do for exact sums.
+// An approximate sum may exceed the range of the exact one on both sides, also where the range ends
+// at 0: create does not replace a large bias by the one that suits exact sums.
 TEST(ConvWinogradInt8, LargeBiasesStay) {
   std::vector<int8_t> weights(18, 0);  // taps of two channels
   for (size_t tap = 0; tap < 9; ++tap) weights[2 * tap] = 127;
@@ -275,12 +275,11 @@ TEST(ConvWinogradInt8, LargeBiasesStay) {
       }
 }
 
-// The same bytes on every tier, with any number of threads and in any layout, and close to the
-// exact ones. Closeness is the root mean square of the difference over that of the exact
-// accumulators less their mean: what is computed keeps the shape of what was asked for. Uniform
-// data with the widest ranges is its worst case: the transformed weights and inputs keep 7 bits of
-// magnitude each, where they use few. An algorithm that computes anything else is at 1.4.
-// By every tier. Nothing if they differ.
+// The bytes are the same on every tier, with any number of threads and in any layout, and close to
+// the exact ones: the measure is the root mean square of the difference over the one of the exact
+// accumulators less their mean. Uniform data with the widest ranges is the worst case, because
+// transformed weights and inputs keep 7 bits of magnitude and use few. An algorithm that computes
+// another function is at 1.4. Returns the bytes; empty if they differ.
 std::vector<uint8_t> same_everywhere(const ConvProblem& problem) {
   std::vector<uint8_t> first;
   const auto look = [&](const ConvHow& how, Side side) {
@@ -303,8 +302,8 @@ std::vector<uint8_t> same_everywhere(const ConvProblem& problem) {
   return first;
 }
 
-// In both modes, which requantize differently: kernels do it only while a bound of the
-// accumulators, which grows with the square of the channels, allows it.
+// Both modes are checked, because they requantize differently: kernels requantize only while a
+// bound of the accumulators allows it, and the bound grows with the square of the channels.
 TEST(ConvWinogradInt8, IsTheSameEverywhereInBytes) {
   for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
     for (const octet_type dst : {OCTET_S8, OCTET_U8})

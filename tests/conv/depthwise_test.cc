@@ -314,7 +314,8 @@ TEST_P(Depthwise, ThreeByThree) {
       }
 }
 
-// 3x3 kernels have a way of their own: what differs from them in one number must not take it.
+// 3x3 kernels have a fast path of their own; shapes that differ from it in one number do not take
+// it.
 TEST_P(Depthwise, AlmostThreeByThree) {
   size_t ConvShape::*const kFields[] = {&ConvShape::kernel_h,   &ConvShape::kernel_w,
                                         &ConvShape::stride_h,   &ConvShape::stride_w,
@@ -358,7 +359,7 @@ TEST_P(Depthwise, LongLines) {  // more columns than one call of the epilogue ta
       }
 }
 
-// Several outputs of a channel: a block has one channel, several, or ends amid one.
+// A channel has several outputs: a block has one channel, several, or ends amid one.
 TEST_P(Depthwise, Multipliers) {
   size_t turn = 0;
   for (const size_t multiplier : {2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 31, 64, 65, 200})

@@ -95,7 +95,7 @@ TEST_P(WinogradInt8, TasksBlocksAndGroups) {
     }
 }
 
-// Random data has no smaller taps to gain from, so this is the worst case that is not constructed.
+// All taps of random data are equally large, so this is the worst case but for constructed ones.
 TEST(WinogradInt8Accuracy, NearTheExactSum) {
   WinogradCase c = int8_case();
   c.in_channels = 96, c.out_channels = 4, c.in_h = c.in_w = 12;
@@ -112,9 +112,9 @@ TEST(WinogradInt8Accuracy, NearTheExactSum) {
   EXPECT_GT(error, 0.0);
 }
 
-// Many channels of extreme weights, and tap ranges to match, stand for sums that leave int32: the
-// same bytes then, too. The last of four outputs is the product of its last tap (the others, which
-// are equal here, cancel out).
+// Many channels of extreme weights, with tap ranges to match, make sums beyond int32; the bytes are
+// still the same. The last of four outputs is the product of its last tap (the others, which are
+// equal here, cancel out).
 TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
   alignas(64) int32_t products[64], init[64] = {}, out[4][64];
   alignas(64) float scale[64];

@@ -1,5 +1,5 @@
-// Drives Winograd's exact algorithms directly, on every int16 kernel: they equal the sum over seven
-// loops, whatever the data.
+// Drives Winograd's exact algorithms directly, on every int16 kernel, and compares them with the
+// sum over seven loops.
 #include "support/kernels.h"
 #include "support/winograd_case.h"
 
@@ -121,8 +121,7 @@ TEST_P(WinogradTest, Groups) {
   });
 }
 
-// The last depth that one chunk can add up, and the first that two must. All inputs and weights
-// extreme.
+// The last depth of one chunk, and the first of two, with extreme inputs and weights.
 TEST_P(WinogradTest, EdgeOfTheCertificate) {
   WinogradCase c;
   c.in_h = c.in_w = 4, c.out_channels = 2;
@@ -154,7 +153,7 @@ TEST_P(WinogradTest, EdgeOfTheCertificate2x2) {
 
 // Sums of |w| that are the limit itself, 2^18 and 2^22, are the first to be split: one output would
 // be half the range and change its sign. 228 channels have 4 * 513 weights and 3641 have 32769;
-// each 513th and each 32769th is 0, the others -128. Of twice the channels either half has the
+// each 513th and each 32769th is 0, the others -128. With twice the channels either half has the
 // limit.
 TEST_P(WinogradTest, TheLimitItself) {
   for (const size_t halves : {1, 2})

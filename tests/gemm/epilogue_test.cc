@@ -20,7 +20,7 @@ class Epilogue : public EachKernel {
     c.dst = dst;
     return c;
   }
-  // Every data set; the residual, if any, also aliases dst.
+  // Checks every data set; the residual, if any, also aliases dst.
   void check_all(GemmCase c) {
     for (const Data data :
          {Data::kRandom, Data::kLeastLeast, Data::kLeastMost, Data::kMostLeast, Data::kMostMost}) {
@@ -75,7 +75,7 @@ TEST_P(Epilogue, Bytes) {
             }
 }
 
-// The activation of the product and that of the sum, each with bounds of its own.
+// The product and the sum have an activation each, with bounds of their own.
 TEST_P(Epilogue, ActivationsOfTheProduct) {
   for (const octet_type dst : {OCTET_U8, OCTET_S8})
     for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE})
@@ -149,8 +149,8 @@ std::vector<int32_t> interesting_accumulators() {
   return values;
 }
 
-// Ties, accumulators beyond 2^24, and scales so large that the product leaves int32: one rounding,
-// half to even, clamped before converting.
+// Ties, accumulators beyond 2^24, and scales that take the product out of int32 are rounded once,
+// half to even, and clamped before converting.
 TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
   const std::vector<int32_t> values = interesting_accumulators();
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
@@ -175,7 +175,7 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   for (const int32_t multiplier : {0, 1 << 30, (1 << 30) + 1, 1518500250, INT32_MAX})
     for (int32_t shift = -31; shift <= 30; ++shift) {
-      std::vector<int32_t> fit;  // create refuses what a left shift would push out of int32
+      std::vector<int32_t> fit;  // create refuses values that a left shift would push out of int32
       const int32_t left = std::max(shift, 0), least = INT32_MIN >> left, most = INT32_MAX >> left;
       if (shift > 0) values[0] = most, values[1] = least, values[2] = least + 1;
       for (const int32_t v : values)
@@ -198,7 +198,7 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
     }
 }
 
-// Bounds that fall on ties, leave the type on either side, or are beyond all integers.
+// Bounds that fall on ties, exceed the type on either side, or are beyond all integers.
 TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
   const struct {
     octet_activation activation;

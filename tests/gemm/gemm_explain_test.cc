@@ -1,4 +1,4 @@
-// Checks that what octet_gemm_explain says of a product is what octet_gemm_create makes of it.
+// Checks that octet_gemm_explain predicts the choice that octet_gemm_create makes.
 #include "operators/gemm/choice.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -160,12 +160,12 @@ TEST(GemmExplain, BadArguments) {
   expect_refused(OCTET_UNKNOWN_KERNEL, "avx1024", explain);
   d = Described();
   d.pack(OCTET_ISA_AUTO);
-  d.desc.lhs_quant = OCTET_LHS_PER_ROW;  // whose zero points each task has room for
+  d.desc.lhs_quant = OCTET_LHS_PER_ROW;  // each task has room for its zero points
   expect_refused(OCTET_BAD_SIZE, "concurrency",
                  [&](octet_error* e) { return octet_gemm_explain(&d.desc, SIZE_MAX, &out, e); });
 }
 
-// Nothing is created for the caller, so no line says so.
+// explain creates no object for the caller, so it prints no line of a create.
 TEST(GemmExplain, LeavesNoTrace) {
   const Described d;
   const ScopedEnvironment verbose("OCTET_VERBOSE", "2");

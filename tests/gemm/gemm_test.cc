@@ -69,8 +69,8 @@ TEST_P(GemmKernel, EveryColumnCountUpToTwoPanels) {
   }
 }
 
-// One object serves every M up to its maximum, each with the workspace of its own M, and each M
-// leaves the rows beyond it alone.
+// One object serves every M up to its maximum, each with the workspace of its own M, and no run
+// writes rows beyond its M.
 TEST_P(GemmKernel, EveryRowCountOnOneObject) {
   for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
     GemmCase c;
@@ -91,7 +91,7 @@ TEST_P(GemmKernel, EveryRowCountOnOneObject) {
   }
 }
 
-// So deep that only some rows fit the cache: the macro-kernel takes the rows in blocks.
+// K is so large that only some rows fit the cache: the macro-kernel takes the rows in blocks.
 TEST_P(GemmKernel, RowBlocks) {
   for (const octet_lhs_quant quant : {OCTET_LHS_STATIC, OCTET_LHS_PER_ROW})
     for (const size_t concurrency : {1, 2}) {
@@ -129,7 +129,7 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
           ASSERT_NE(kernel, nullptr);
           EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max)
               << kernel->name << " for " << m << " rows";
-          for (const MicroKernel* small : table()) {  // where the tier has one, it is taken
+          for (const MicroKernel* small : table()) {  // a kernel for few rows runs
             if (small->isa == kernel->isa && small->lhs_element_type == kernel->lhs_element_type &&
                 small->rhs_layout == kernel->rhs_layout && m <= small->m_max) {
               EXPECT_STREQ(kernel->name, small->name) << m << " rows";
@@ -144,7 +144,7 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
       }
 }
 
-// Nobody has seen run-time weights when kernels are chosen: each may be the int8 min.
+// Run-time weights are unknown when kernels are chosen: each may be the int8 min.
 TEST(Gemm, RuntimeWeightsOfInt8Min) {
   for (const Types types : {Types{OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}})
     for (const Data data : {Data::kLeastLeast, Data::kMostLeast}) {

@@ -1,4 +1,4 @@
-// Checks which operands of a batch may lie where: drawn layouts of pointer arrays, each accepted or
+// Checks where operands of a batch may lie: random layouts of pointer arrays are accepted or
 // refused as a map of every byte says.
 #include <gtest/gtest.h>
 
@@ -28,8 +28,8 @@ struct Layout {
 
 enum Owner : uint8_t { kNobody, kInput, kWorkspace };
 
-// By the header's words: matrices of inputs from first to last byte, outputs row by row among
-// themselves and from first to last byte against everything else.
+// As octet.h says, matrices of inputs count from first to last byte; outputs count row by row among
+// themselves, and from first to last byte against all other operands.
 bool legal(const Layout& l, size_t arena) {
   std::vector<Owner> owner(arena, kNobody);
   for (const size_t at : l.lhs) std::fill_n(&owner[at], l.lhs_span(), kInput);
@@ -81,8 +81,8 @@ std::vector<T*> pointers(uint8_t* arena, const std::vector<size_t>& offsets) {
   return out;
 }
 
-// Runs it and returns the status; what is accepted must also be right, and what is refused must
-// have written nothing.
+// Runs the product and returns the status; an accepted run must be right, and a refused one must
+// write nothing.
 octet_status run(const Product& product, const Layout& l, std::vector<uint8_t>* arena,
                  octet_error* error) {
   uint8_t* const data = arena->data();
@@ -212,7 +212,7 @@ TEST(Overlap, TwoOutputsAtEveryDistance) {
   }
 }
 
-// What is one piece may lie between the matrices of a batch, touching none.
+// A single operand may lie between the matrices of a batch, without touching one.
 TEST(Overlap, BetweenMatrices) {
   constexpr size_t kM = 2, kBatch = 2, kFar = 4096;
   alignas(64) static uint8_t arena[4 * kFar];

@@ -1,6 +1,6 @@
 // Checks that any combination of features that create accepts gives the reference's bytes. The
-// suites of single features say which one broke; this one finds what they do not combine. A failure
-// prints the whole case.
+// other suites test single features; this one finds errors of combinations. A failure prints the
+// whole case.
 #include "support/random_case.h"
 
 namespace octet_test {

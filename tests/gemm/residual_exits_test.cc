@@ -1,6 +1,6 @@
-// Checks what follows a product, at its edges: TFLite's ADD of every pair of bytes, by factors
-// where there are such and as it is defined, float mode's residual where values leave int32,
-// look-up tables of every byte. The tiers' epilogues are compared with the published formulas.
+// Checks residuals and tables at their edges: TFLite's ADD of every pair of bytes, by factors if
+// there are some and by its definition, float mode's residual where values exceed int32, look-up
+// tables of every byte. The tiers' epilogues are compared with the published formulas.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -22,7 +22,7 @@ using octet::EpilogueMode;
 using octet::EpilogueTile;
 using octet::TfliteScale;
 
-// An ADD and its clamps, of which create makes the fields of an Epilogue.
+// An ADD and its clamps, from which create makes the fields of an Epilogue.
 struct Add {
   TfliteScale product, residual, sum;
   bool dst_u8, residual_u8;
@@ -47,7 +47,7 @@ Epilogue epilogue_of(const Add& a) {
   return f;
 }
 
-// Of tensors' values.
+// The definition, on tensors' values.
 int32_t expected(const Add& a, int32_t product, int32_t residual) {
   const TfliteAdd add = {
       a.product_zero_point,  a.product.multiplier, a.product.shift,  a.residual_zero_point,
@@ -63,7 +63,7 @@ TfliteScale scale_of(double factor) {
 
 class Adds {
  public:
-  // As octet_tflite_add makes them of three scales.
+  // octet_tflite_add's numbers for three scales.
   Add of_scales(double product, double residual, double dst) {
     const double unit = 2 * std::max(product, residual);
     Add a = with_bounds();
@@ -120,7 +120,7 @@ class Adds {
   std::mt19937 random_{11};
 };
 
-// Every pair of bytes: whether the factors that were found give the definition's.
+// Expects the definition's byte from the factors, for every pair of bytes.
 void expect_exact(const Add& a, const octet::TfliteAdd& sum) {
   const int32_t flip = a.dst_u8 ? 0 : 128, residual_flip = a.residual_u8 ? 0 : 128,
                 residual_least = least_of(a.residual_u8);
@@ -134,7 +134,7 @@ class ResidualExits : public testing::TestWithParam<octet::Isa> {
  protected:
   const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
 
-  // All rows at once, and in tiles as kernels have them.
+  // Checks all rows at once, and in tiles of kernels' sizes.
   template <typename Expected>
   void check(const Epilogue& f, const std::vector<int32_t>& acc, size_t rows, size_t cols,
              const std::vector<uint8_t>& residual, const Expected& want) {
@@ -209,11 +209,11 @@ TEST_P(ResidualExits, FactorsAreTheDefinition) {
     extreme += found(adds.extreme());
     if (HasFatalFailure()) return;
   }
-  // Slow ones would be right, too. Compilers draw different ones
+  // ADDs without factors would be right, too, but slow. Compilers draw different ADDs
   EXPECT_GE(common, kEach * 9 / 10);
   EXPECT_EQ(powers, kEach);
   EXPECT_GE(extreme, kEach / 4);
-  EXPECT_LT(extreme, kEach);  // nor does the test of the others lack them
+  EXPECT_LT(extreme, kEach);  // ADDs without factors are tested, too
 }
 
 TEST_P(ResidualExits, AddEveryPair) {

@@ -1,5 +1,5 @@
-// Checks zero points that come with run-time weights: create knows nothing of them, and values
-// reach twice as far with them.
+// Checks zero points that come with run-time weights: create does not know them, and they double
+// the range of values.
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/refused.h"
@@ -46,7 +46,7 @@ class Product {
 class RuntimeZeroPoints : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(RuntimeZeroPoints);
 
-// A kernel leaves the clamp out where no accumulator, scaled, leaves its integers.
+// A kernel skips the clamp only if no scaled accumulator exceeds its integers.
 TEST_P(RuntimeZeroPoints, SaturateBeyondWhatWeightsAloneReach) {
   if (!serves(kernel(), {OCTET_U8, OCTET_S8}) || !takes_any_weights(kernel())) return;
   for (const double limit : {2147483648.0, 32767.0}) {

@@ -1,5 +1,5 @@
 // Measures how deep the stack gets in every call, on a thread whose stack was painted: embedded
-// threads have little of it. The limits are those that octet.h promises.
+// threads have small stacks. octet.h promises the limits.
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -22,7 +22,7 @@ void* call(void* function) {
   return nullptr;
 }
 
-// By the thread and what it calls.
+// The bytes of stack that a thread and its calls touch.
 size_t touched(const std::function<void()>& f) {
   const Guarded stack(kStack, Side::kBack, 4096);
   std::memset(stack.data(), kPaint, kStack);
@@ -38,7 +38,7 @@ size_t touched(const std::function<void()>& f) {
   return kStack - untouched;
 }
 
-// By a call alone.
+// The bytes of stack that a call alone touches.
 size_t first_depth(const std::function<octet_status(octet_error*)>& f) {
   static const size_t empty = touched([] {});
   octet_error error = {};
@@ -46,8 +46,7 @@ size_t first_depth(const std::function<octet_status(octet_error*)>& f) {
   return bytes > empty ? bytes - empty : 0;
 }
 
-// What is called for the first time is bound by the dynamic linker, on the same stack: that is not
-// ours, so the second call counts.
+// The second call counts: in the first one the dynamic linker binds functions on the same stack.
 size_t depth(const std::function<octet_status(octet_error*)>& f) {
   first_depth(f);
   return first_depth(f);
@@ -118,7 +117,7 @@ TEST(Stack, GemmPackAndCreate) {
   }
 }
 
-// By a clock that goes on by itself: no time passes, but every candidate runs.
+// The clock advances with each call: no time passes, but every candidate runs.
 TEST(Stack, Tuning) {
   constexpr size_t kN = 70, kK = 300;
   double now = 0;
@@ -144,7 +143,7 @@ TEST(Stack, Tuning) {
               return octet_tune_conv2d(&filter, &conv, &options, tuning, nullptr, e);
             }),
             kTuning);
-  // By what was found.
+  // Creates with the measured choice.
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.tuning = tuning;
   gemm.machine = &machine;

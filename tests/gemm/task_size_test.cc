@@ -1,5 +1,5 @@
-// Checks that runs are cut only into tasks that are worth their start. It is the only suite with
-// the library's own least work of a task; the others cut everything (support/small_tasks.cc).
+// Checks that runs are cut only into tasks that are worth their start. Only this suite has the
+// library's own minimum of work per task; the others cut runs of any size (support/small_tasks.cc).
 #include "operators/common/task_size.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(TaskSize, AsManyAsHaveEnoughToDo) {
   EXPECT_EQ(octet::tasks_worth(1e300, 1), 1u);
 }
 
-// Counts what it is given.
+// Counts calls of parallel_for and their tasks.
 struct Counted {
   size_t calls = 0, tasks = 0;
 };
@@ -112,7 +112,7 @@ TEST(TaskSize, OfConvolutionsAndFunctions) {
     octet_conv2d* conv = nullptr;
     ASSERT_EQ(octet_conv2d_create(&desc, &conv, &error), OCTET_OK) << error.message;
 
-    // As an op, before a function that copies
+    // The product is an op, before a function that copies
     const auto copy = [](void*, const octet_network_call* call) {
       for (size_t y = call->first; y < call->end; ++y) {
         const auto* from = (const uint8_t*)octet_network_line(&call->inputs[0], y);

@@ -84,8 +84,8 @@ class TfliteEdges {
   }
 
  private:
-  // One shift in all columns, each with a multiplier of its own; certified, right_only: as create
-  // would say.
+  // All columns have one shift, each its own multiplier; certified and right_only are create's
+  // results.
   void check(int32_t shift, bool certified, bool right_only, const Clamp& clamp) {
     const int left = std::max(shift, 0);
     const bool limited = certified && !right_only && !any_;
@@ -161,7 +161,7 @@ TEST_P(TfliteExits, AreTheFormulas) {
 
 OCTET_FOR_EACH_TIER(TfliteExits);
 
-// A product with nothing: accumulators are what a tile starts from.
+// Multiplies by zeros, so that the accumulators are the tile's init.
 void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& t) {
   static const std::vector<uint8_t> zeros(1 << 14);
   const octet::Requantization requantization = {f.zero_point, f.lo,           f.hi,

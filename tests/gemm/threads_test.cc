@@ -38,8 +38,8 @@ TEST_P(ThreadsKernel, AnyConcurrencyGivesTheSameBytes) {
         }
 }
 
-// A workspace that was queried for much serves less: fewer rows, fewer tasks. What is given beyond
-// the need is not touched.
+// The workspace of a large run is enough for a smaller one: fewer rows, fewer tasks. Bytes beyond
+// the need are not touched.
 TEST_P(ThreadsKernel, WorkspaceForMuchServesLess) {
   GemmCase c;
   c.kernel = kernel().name;

@@ -1,4 +1,4 @@
-// Checks the workspace query: what it says is enough for every run it covers.
+// Checks that the queried workspace is enough for every run that the query covers.
 #include <random>
 #include <vector>
 
@@ -68,7 +68,7 @@ TEST(Workspace, RuntimeWeightsAreSharedOut) {
   octet_gemm_destroy(gemm);
 }
 
-// There are no more tasks than pieces that run-time weights can be cut into, whatever is declared;
+// There are at most as many tasks as pieces of the run-time weights, with any declared concurrency,
 // and the query takes no longer for it.
 TEST(Workspace, ConcurrencyBeyondThePieces) {
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;

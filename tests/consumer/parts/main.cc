@@ -1,5 +1,5 @@
 // Tries libraries with some of their parts only: convolutions by every algorithm that explain calls
-// possible, and products, beside plain loops. It prints what ran.
+// possible, and products, beside plain loops. It prints the algorithms that ran.
 #include <cstdio>
 #include <cstring>
 #include <octet/octet.hpp>

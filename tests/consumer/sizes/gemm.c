@@ -1,5 +1,5 @@
-/* Multiplies matrices and does nothing else: what it links of the library is what such a
- * program costs. It is linked, not run. */
+/* Multiplies matrices and does nothing else, so that its size is that of the smallest program with
+ * products. It is linked, not run. */
 #include <octet/octet.h>
 
 int main(void) {
