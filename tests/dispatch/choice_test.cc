@@ -1,5 +1,5 @@
-// Checks that choosing how to compute is never choosing what: whatever legal choice an object is
-// created with, its bytes are those of the best one. And a choice survives being written down.
+// Checks that objects created with any legal choice give the bytes of the best one, and that a
+// choice can be written and read back.
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -28,7 +28,7 @@ std::string text_of(const Choice& choice) {
   return text;
 }
 
-// Read back as it was written.
+// The text is read back as the same choice.
 void expect_round_trip(const Choice& choice) {
   Choice read = {};
   octet_error error = {};
@@ -131,7 +131,7 @@ size_t tile_rows(const Choice& c) {
   return octet::find(octet::int8_kernels(), c.kernel->name)->mr;
 }
 
-// Of output channels: whole panels of every format and, of groups or phases that some join, all.
+// A pass has whole panels of every format; with groups or phases that some join, all channels.
 size_t pass_unit(const ConvProblem& problem, const Choice& c) {
   const auto& s = problem.c.shape;
   const size_t micro_panel = std::max<size_t>({c.layout.width, 64});
@@ -272,7 +272,7 @@ TEST(Choice, WhatCannotComputeAConvolutionIsRefused) {
   expect(c, "another kind");
 }
 
-// Both would say what computes.
+// A choice and a named kernel exclude each other.
 TEST(Choice, BesideANamedKernelIsRefused) {
   GemmCase named = small_product();
   named.kernel = "scalar_u8s8_4x4x4";
@@ -296,7 +296,7 @@ TEST(Choice, BesideANamedKernelIsRefused) {
 
 // ---- text
 
-// Whatever is accepted is what would have been written.
+// Every accepted text is the text of the choice that was read.
 void expect_faithful(const std::string& text) {
   Choice read = {};
   octet_error error = {};
@@ -385,7 +385,7 @@ std::vector<CpuFeatures> machines() {
   return all;
 }
 
-// What a choice held before does not matter.
+// The previous value of a choice does not matter.
 constexpr Choice kStale = {OCTET_CONV_IM2COL, {}, nullptr, nullptr, 3, 4, 5, {7, 9}};
 
 TEST(Choose, ProductsLegallyAndAlwaysAlike) {
@@ -432,7 +432,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
             {octet::conv_layout(*implementation, best, type_of(is_unsigned(c.rhs)), false), true}};
         Choice choice = {}, again = kStale;
         octet::ConvKernel kernel = octet::choose_conv(cpu, problem, nullptr, &choice);
-        // A tier may be without int16 or depthwise kernels of its own, and share nobody's layout.
+        // A tier may lack int16 or depthwise kernels and share no layout with another
         if (kernel.result == octet::Selected::kNoKernel) continue;
         ASSERT_EQ(kernel.result, octet::Selected::kOk);
         octet::choose_conv(cpu, problem, nullptr, &again);

@@ -43,7 +43,7 @@ void in_a_process_without(IsaMask tiers, void (*check)()) {
   ASSERT_EQ(status, 0) << "without tiers " << tiers;
 }
 
-// Of this machine, best first. Asks nothing that would begin the process's one self-test.
+// The tiers of this machine, best first. The call does not start the process's only self-test.
 std::vector<octet_isa> tiers() {
   IsaMask compiled = 0;
   for (const MicroKernel* kernel : table())
@@ -106,7 +106,8 @@ void multiplies_without_it() {
   }
 }
 
-// What explain calls possible is packed, created, and right. The automatic choice is first.
+// Algorithms that explain calls possible can be packed and created, and are right. The automatic
+// choice is first.
 void convolves_without_it() {
   for (const ConvCase& c : convolutions()) {
     const ConvProblem problem(c);
@@ -132,7 +133,7 @@ void expect_refusal(octet_status status, const octet_error& error, const char* k
 
 void refuses_its_kernels_by_name() {
   for (const MicroKernel* kernel : table()) {
-    // Weights that only it takes as they are get packed for the kernels that are left.
+    // Weights that only this kernel reads unflipped are packed for the remaining kernels.
     const bool raw_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8;
     if (!is_demoted((octet_isa)kernel->isa) || raw_u8) continue;
     GemmCase c;
@@ -204,7 +205,7 @@ TEST(Demotion, NorAreSeveral) {
   }
 }
 
-// With no tier left nothing is computed; it is refused, with the reason.
+// Without any tier left create refuses, with the reason.
 void refuses_everything() {
   for (const GemmCase& c : products()) {
     Gemm gemm(c);
@@ -232,7 +233,7 @@ TEST(Demotion, IsTraced) {
   });
 }
 
-// A first use that could test no rounding is not the last word.
+// If rounding could not be tested at first use, a later call tests it.
 TEST(Demotion, AwaitsAThreadThatRoundsToNearest) {
   in_a_process_without(0, [] {
     octet_cpu_info info = OCTET_CPU_INFO_INIT;

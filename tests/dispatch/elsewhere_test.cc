@@ -1,6 +1,6 @@
-// Runs on a system that nobody wrote detection for: this program has a dispatch/cpu/features.cc of
-// its own in place of the library's, compiled as if for one. There, what the compiler was told of
-// all CPUs is believed, and on aarch64 that is NEON at least.
+// Simulates a system without CPU detection: this program has its own build of
+// dispatch/cpu/features.cc in place of the library's. There the library believes the compiler's
+// flags, on aarch64 NEON at least.
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -20,7 +20,7 @@ constexpr octet::Features kTold =
     0;
 #endif
 
-// Where the compiler was told of what this CPU lacks, the library believes it and dies.
+// If the flags allow instructions that this CPU lacks, the library uses them and dies.
 class Elsewhere : public testing::Environment {
  public:
   void SetUp() override {
@@ -39,7 +39,7 @@ TEST(Elsewhere, WhatTheCompilerWasToldIsBelieved) {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   octet_error error = {};
   ASSERT_EQ(octet_get_cpu_info(&info, &error), OCTET_OK) << error.message;
-#if !defined(__x86_64__)  // which tells by itself, on any system
+#if !defined(__x86_64__)  // CPUID works on any system
   EXPECT_EQ(info.detected_isas, octet::tiers_of(kTold) & info.compiled_isas);
   EXPECT_EQ(info.l2_bytes, 0u) << "nobody was asked";
   EXPECT_EQ(info.known_cores, 0u);

@@ -19,8 +19,8 @@ octet_cpu_info cpu_info() {
   return info;
 }
 
-// Of the tiers that this machine runs, the best that a limit to this one allows. It need not be the
-// next in the table: of two tiers neither may allow the other.
+// The best tier of this machine that a limit to this one allows. It need not be the next in the
+// table: of two tiers neither may allow the other.
 octet_isa best_within(octet_isa limit) {
   const octet_cpu_info info = cpu_info();
   for (const octet_isa isa : all_tiers())
@@ -28,8 +28,7 @@ octet_isa best_within(octet_isa limit) {
   return OCTET_ISA_AUTO;
 }
 
-// A small product made from the environment and the given fields; its kernel, or null and the
-// error.
+// Makes a small product by the environment and these fields; returns its kernel, or the error.
 struct Made {
   octet_status status = OCTET_OK;
   octet_error error = {};
@@ -151,7 +150,7 @@ TEST(KernelVariable, RefusesWhatDoesNotExist) {
                     first = "valid here: " + std::string(octet::kernel_name(0)->name) + ", " +
                             octet::kernel_name(1)->name + ", ";
   EXPECT_NE(message.find(first), std::string::npos) << message;
-  // As many names as there is room for, each whole, or what is missing is said, once.
+  // The message has as many whole names as fit, and ends in "..." if some are missing.
   const size_t end = message.find("...");
   if (end == std::string::npos) {
     EXPECT_NE(message.find(octet::depthwise_kernels().end()[-1]->name), std::string::npos)
@@ -186,7 +185,7 @@ TEST(Descriptor, LimitsToATierOfThisArchitecture) {
 TEST(Descriptor, BeatsTheEnvironment) {
   const octet_isa best = (octet_isa)octet::best_of(octet::this_machine().cpu.isas);
   const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(kPortableTier));
-  {  // the limit by the limit
+  {  // the descriptor's limit beats the environment's
     const Made made = make(best, nullptr, best);
     ASSERT_EQ(made.status, OCTET_OK) << made.error.message;
     EXPECT_EQ(tier_of(made.kernel), best);
@@ -200,11 +199,11 @@ TEST(Descriptor, BeatsTheEnvironment) {
       continue;
     const octet_isa isa = (octet_isa)kernel->isa;
     if (!(octet::layout_of(kernel->isa, octet::ElementType::kS8) == kernel->rhs_layout)) continue;
-    // the limit by the kernel
+    // the descriptor's kernel beats the environment's limit
     Made made = make(OCTET_ISA_AUTO, kernel->name, isa);
     EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
     EXPECT_EQ(made.kernel, kernel->name);
-    // the kernel by the kernel, and by the limit
+    // the descriptor's kernel, and its limit, beat the environment's kernel
     const ScopedEnvironment forced("OCTET_KERNEL", for_tests->name);
     made = make(OCTET_ISA_AUTO, kernel->name, isa);
     EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
@@ -248,7 +247,7 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
   }
 }
 
-// Groups as the caller has them, though small ones are multiplied together.
+// The line has the caller's groups, though small groups are multiplied together.
 TEST(Verbose, NamesAConvolutionsOwnGroups) {
   ConvCase c;
   c.shape = square(5, 32, 32, 3, 1, 1, 16);

@@ -1,5 +1,5 @@
-// Checks what the library knows of the machine: what files tell, what callers say, and what the
-// plan makes of it. It never changes a byte of output.
+// Checks the library's knowledge of the machine: from files, from callers, and its effect on the
+// plan. It never changes a byte of output.
 #include <sys/stat.h>
 
 #include <cstdio>
@@ -87,7 +87,7 @@ TEST(CpuFiles, BigCoresCountWhereThereAreSome) {
         .cache(cpu, 3, "3", "Unified", "3072K");
   expect_caches(tree.read(6).caches, 64 << 10, 512 << 10, 3072 << 10);
   expect_cores(tree.read(6).cores, 6, 4);
-  expect_cores(tree.read(3).cores, 3, 3);  // no more CPUs than are asked for
+  expect_cores(tree.read(3).cores, 3, 3);  // reads no more CPUs than asked for
   EXPECT_EQ(tree.read(6).identification, 0x414fd0b1u);
   EXPECT_EQ(tree.read(3).identification, 0x412fd050u);
 }
@@ -104,7 +104,7 @@ TEST(CpuFiles, WhatIsMissingIsUnknown) {
   Tree tree;
   expect_caches(tree.read(8).caches, 0, 0, 0);
   expect_cores(tree.read(8).cores, 0, 0);
-  // Offline CPUs have no registers; old kernels tell a cache without its size.
+  // Offline CPUs have no registers; old kernels list a cache without its size.
   tree.midr(3, kA53).add("cpu0/cache/index0/level", "1").add("cpu0/cache/index0/type", "Data");
   tree.cache(0, 1, "2", "Unified", "256K");
   expect_caches(tree.read(8).caches, 0, 256 << 10, 0);
@@ -213,7 +213,7 @@ octet_conv2d_shape kernel3(size_t in_channels, size_t out_channels, size_t size)
   return s;
 }
 
-// Layers of which one algorithm is faster on some designs, and another one on others.
+// The fastest algorithm of these layers depends on the design.
 TEST(CpuDesign, ChoosesTheAlgorithm) {
   const octet_conv2d_shape resnet = kernel3(256, 256, 14), densenet = kernel3(128, 32, 28),
                            inception = kernel3(448, 384, 8), yolo = kernel3(32, 32, 80);
@@ -226,10 +226,10 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
         OCTET_DESIGN_GOLDEN_COVE})
     for (const octet_conv2d_shape& s : {resnet, densenet, yolo})
       EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, two_units, s), OCTET_CONV_DIRECT);
-  // AVX2 multiplies int16 as fast as int8: Winograd, of whatever design
+  // AVX2 multiplies int16 as fast as int8: Winograd on every design
   for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
     EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
-  // SDOT and SMMLA do so many more products than SMLAL that four times as few do not pay
+  // SDOT and SMMLA do so many more products than SMLAL that a quarter of the products does not pay
   const octet_machine small = machine(512 << 10, 0, 1), big = machine(1 << 20, 32 << 20);
   for (const octet_cpu_design arm : {OCTET_DESIGN_CORTEX_A55, OCTET_DESIGN_NEOVERSE_N1,
                                      OCTET_DESIGN_NEOVERSE_V1, OCTET_DESIGN_NEOVERSE_V2})
@@ -244,12 +244,12 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
             OCTET_CONV_WINOGRAD_4X4);
 }
 
-// Layers whose lead by Winograd is above 1.2, between 1 and 1.2, and below 1: where the design is
-// unknown, one between goes to what is best beside it.
+// Winograd's lead is above 1.2, between 1 and 1.2, or below 1: on an unknown design a layer with a
+// lead between takes the best other algorithm.
 TEST(CpuDesign, UnknownOnesTakeWinogradByAClearLeadOnly) {
   const struct {
     octet_isa isa;
-    octet_cpu_design design;  // with the costs of an unknown one
+    octet_cpu_design design;  // its costs are those of an unknown one
     octet_conv2d_shape shape;
     octet_conv_algorithm known, unknown;
   } kLayers[] = {
@@ -293,7 +293,7 @@ TEST(CpuDesign, KnowsWhatRepeatedChannelsCost) {
     }
 }
 
-// ---- what callers say
+// ---- callers' machines
 
 struct Filter {
   explicit Filter(const octet_conv2d_shape& shape) {
@@ -375,12 +375,12 @@ TEST(GivenMachine, NonsenseIsRefused) {
     m.design = (octet_cpu_design)design;
     expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   }
-  // What is wrong is said before what is missing.
+  // A message names wrong fields before missing ones.
   m = machine(0, 0);
   m.design = (octet_cpu_design)99;
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(0, 0, 7));
-  // With a tuning: all of it, or nothing.
+  // A machine with a tuning has all sizes or none.
   octet_tuning* tuning = nullptr;
   if (octet_tuning_create(&tuning, nullptr) == OCTET_OK) {
     for (octet_machine part : {machine(0, 0, 1), machine(0, 1 << 20)}) {
@@ -399,7 +399,7 @@ const octet_machine kMachines[] = {machine(4096, 0), machine(128 << 10, 0, 1),
                                    machine(512 << 10, 4 << 20, 1),
                                    machine(size_t{1} << 31, size_t{1} << 31)};
 
-// Whatever this machine is: weights are packed for any tier.
+// The test does not depend on this machine: weights are packed for any tier.
 TEST(GivenMachine, DecidesBetweenAlgorithms) {
   for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
     std::set<octet_conv_algorithm> chosen;
@@ -458,7 +458,7 @@ std::vector<octet_conv2d_shape> shapes() {
           square(10, 32, 32, 3, 1, 1, 32), square(9, 3, 20, 5, 2, 2),   transposed};
 }
 
-// What is packed, and by what it is computed, may differ; the bytes may not.
+// The blob and the kernels may differ; the output bytes may not.
 TEST(GivenMachine, NeverChangesAByte) {
   uint32_t turn = 0;
   std::set<std::string> choices;

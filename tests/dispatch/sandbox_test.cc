@@ -1,6 +1,5 @@
-// Checks hosts that let nobody open a file, or have none to open: sandboxes that kill whoever
-// tries, and systems without /sys. The linker puts this file's open and sysconf in place of the C
-// library's.
+// Checks sandboxes that kill a process when it opens a file, and systems without /sys. The linker
+// puts this file's open and sysconf in place of the C library's.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,7 +45,7 @@ int __wrap_open(const char* path, int flags, ...) {
   return file;
 }
 long __wrap_sysconf(int name) {
-  if (name == _SC_PAGESIZE) return __real_sysconf(name);  // the tests ask, too
+  if (name == _SC_PAGESIZE) return __real_sysconf(name);  // the tests call this, too
   ++opened;
   return __real_sysconf(name);
 }
@@ -60,7 +59,7 @@ octet_machine machine() {
   return m;
 }
 
-// All objects, packed, created and run for that machine, or for this one.
+// Packs, creates and runs all objects for that machine, or for this one.
 void use_everything(const octet_machine* machine) {
   NetworkCase c(7);
   c.machine = machine;
@@ -91,7 +90,8 @@ void use_everything(const octet_machine* machine) {
   octet_network_destroy(network);
 }
 
-// The library finds out about the machine once in a process. Returns how that process ended.
+// Runs in a process of its own, because the library looks at the machine once per process. Returns
+// the process's status.
 template <typename Check>
 int in_a_process(const Check& check) {
   std::fflush(nullptr);
@@ -133,7 +133,7 @@ TEST(Sandbox, NorByPackingAndQuantizing) {
             0);
 }
 
-// What is counted above is counted.
+// Shows that the counter above counts.
 TEST(Sandbox, WhereItIsNotFilesAreReadOnce) {
   EXPECT_EQ(in_a_process([] {
               opened = 0;
@@ -160,7 +160,7 @@ TEST(Sandbox, AllGoesWellWithoutFiles) {
 
 #if defined(__linux__)
 
-// From now on whoever opens a file in this process is killed. False where there is no such filter.
+// From now on a file that opens kills this process. False if the system has no such filter.
 bool kill_who_opens() {
   const auto kill_at = [](unsigned call, sock_filter(&to)[2]) {
     to[0] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);

@@ -1,4 +1,4 @@
-// Checks which kernel runs: select() is pure, so that machines nobody here owns are unit tests.
+// Checks which kernel runs: select() is pure, so any machine is a unit test.
 #include "dispatch/select/select.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
   EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x16x4");
 }
 
-// On the same weights.
+// Both kernels read the same weights.
 TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
   CpuFeatures cpu = machine({Isa::kScalar});
   cpu.trusts_optional = false;
@@ -60,7 +60,7 @@ TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
   EXPECT_EQ(choose(cpu, true, false, "scalar_u8s8_4x16x4").result, Selected::kForcedUnusable);
 }
 
-// The best tier that is compiled in, for every sign pair, many rows and one.
+// The best compiled tier runs for every sign pair, for many rows and one.
 TEST(Select, EveryMachineRunsItsBestTier) {
   const struct {
     const char* name;
@@ -108,7 +108,7 @@ TEST(Select, FewColumnsHaveAKernelOfTheirOwnOnAvx2) {
 }
 
 #if defined(__aarch64__)
-// Cores of both kinds run what is made for the big ones; cores that nobody knows, too.
+// Machines with cores of both kinds, and unknown ones, run the kernels of the big cores.
 TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
   if (!compiled(Isa::kDotprod)) GTEST_SKIP() << "built without SDOT";
   CpuFeatures cpu = machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod});
@@ -128,8 +128,8 @@ TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
 }
 #endif
 
-// What a plan prepares for its kernel for many rows, the one for few reads: on whatever machine, of
-// whatever layout.
+// The kernel for few rows reads the operands that a plan prepares for the kernel for many: on every
+// machine, of every layout.
 TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
   size_t pairs = 0;
   const octet::IsaMask all = octet::compiled_tiers();
@@ -192,12 +192,12 @@ TEST(Select, ForcedKernels) {
       ASSERT_EQ(s.result, Selected::kOk) << kernel->name;
       if (serves(*kernel, types))
         EXPECT_EQ(s.kernel, kernel);
-      else  // binds its own family only
+      else  // a forced kernel binds its own family only
         EXPECT_NE(s.kernel, kernel);
     }
 }
 
-// A kernel for sparse weights leaves dense ones aside, and the other way round.
+// A forced kernel for sparse weights does not bind dense ones, nor the other way round.
 TEST(Select, ForcedKernelsOfAnotherDensity) {
   const CpuFeatures everything = {~0u, {}};
   for (const MicroKernel* kernel : table())
@@ -249,7 +249,7 @@ TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   }
 }
 
-// Whatever the plan would like best is not taken where create would find no kernel.
+// The plan does not take an algorithm for which create would find no kernel.
 TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
@@ -267,7 +267,7 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
   }
 }
 
-// A change of the shape that costs nothing must not change an estimate, and others must scale it.
+// A change of the shape that adds no work must not change an estimate; other changes must scale it.
 TEST(Plan, DilationOfASingleTapChangesNothing) {
   for (const bool across : {false, true}) {
     octet::ConvProblem problem = {};
@@ -298,22 +298,22 @@ octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
   return {1, size, size, in, out, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
 }
 
-// Where formulas that fitted on average were wrong by a lot, as `octet bench plan` found.
+// `octet bench plan` found these layers, for which formulas that fitted on average were far off.
 TEST(Plan, KnowsWhatWasMeasured) {
   const struct {
     Isa isa;
     octet::ConvShape shape;
     octet_conv_algorithm best;
   } kCases[] = {
-      // Winograd's weights come from L3 while nobody multiplies
+      // Winograd's weights come from L3 while nothing is multiplied
       {Isa::kAvx512Vnni, square_3x3(14, 256, 256), OCTET_CONV_DIRECT},
       {Isa::kAvx512Vnni, square_3x3(14, 512, 512), OCTET_CONV_DIRECT},
       {Isa::kAvx512Vnni, square_3x3(56, 64, 64), OCTET_CONV_WINOGRAD_4X4},
       {Isa::kAvx512Vnni, square_3x3(28, 512, 512), OCTET_CONV_WINOGRAD_4X4},
-      // from memory
+      // They come from memory
       {Isa::kAvxVnni, square_3x3(14, 1024, 1024), OCTET_CONV_DIRECT},
       {Isa::kAvx2, square_3x3(14, 1024, 1024), OCTET_CONV_WINOGRAD_2X2},
-      // or for a single tile of rows, which streams them
+      // A single tile of rows streams them
       {Isa::kAvx2, square_3x3(7, 256, 256), OCTET_CONV_WINOGRAD_4X4},
       {Isa::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
       // Transforms of few channels
@@ -336,7 +336,7 @@ bool is_exact_winograd(int algorithm) {
   return algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm <= OCTET_CONV_WINOGRAD_2X2_S2;
 }
 
-// By how much the fastest exact Winograd beats all else; 0 if none is possible.
+// The factor by which the fastest exact Winograd beats other algorithms; 0 if none is possible.
 double lead_of_winograd(const octet::ConvPlans& plans) {
   double winograd = INFINITY, other = INFINITY;
   for (int i = 1; i < octet::kAlgorithms; ++i)
@@ -356,7 +356,7 @@ octet::ConvProblem problem_of(Isa isa, const octet::ConvShape& shape, octet::Cac
   return problem;
 }
 
-// On a machine that is known the fastest is taken; where caches or design are unknown, exact
+// On a known machine the plan takes the fastest; where caches or design are unknown, it takes exact
 // Winograd only by a lead of 1.2.
 TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
   constexpr octet::Caches kKnown = {32 << 10, 512 << 10, 8 << 20}, kNone = {},
@@ -389,7 +389,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
                 std::begin(plans.candidates), std::end(plans.candidates),
                 [&](const octet::Candidate& c) { return std::strstr(c.reason, why) != nullptr; }));
           }
-          // Costs that the caller gives make a design known, not caches
+          // With the caller's costs an unknown design counts as known, unknown caches do not
           problem.costs_given = true;
           EXPECT_EQ(is_exact_winograd(octet::plan_conv(problem).best),
                     lead > (unknown.caches.l2_bytes ? 1 : 1.2));
@@ -404,7 +404,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
   EXPECT_GT(slower, 0u);
 }
 
-// Winograd's and depthwise kernels: the same rules, but for the types, which all of them take.
+// The same rules hold for Winograd's and depthwise kernels, but these take all types.
 template <typename Kernels, typename LayoutOf>
 void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& implementation,
                           LayoutOf layout_of) {
@@ -428,8 +428,8 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
     EXPECT_EQ(choose_conv({0, {}}, layout, nullptr).result, Selected::kNoKernel);
     EXPECT_EQ(choose_conv(everything, layout, "no_such_kernel_1x1x1").result,
               Selected::kUnknownName);
-    // Without a name the first that may: of the kernel's own tier, unless that has none but for
-    // tests. A kernel of bytes binds bytes only.
+    // Without a name, or with an int8 kernel's, the first usable kernel of the tier is taken,
+    // unless all of them are for tests.
     for (const char* name : {(const char*)nullptr, "scalar_u8s8_4x4x4"}) {
       const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
       const bool only_tests = std::all_of(kernels.begin(), kernels.end(), [&](const auto* k) {

@@ -1,5 +1,5 @@
-// Checks that code that rounds in another way than the contract says, as compilers, CPUs and
-// emulators would do it, is found out before anybody uses it.
+// Checks that the self-test finds code that rounds otherwise than the contract, as compilers, CPUs
+// and emulators might.
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
@@ -68,7 +68,7 @@ TEST(SelfTestCases, AreWhatTheContractSays) {
   }
 }
 
-// `create` certifies these bounds before it lets a kernel requantize: any case may meet any kernel.
+// `create` certifies these bounds before a kernel requantizes, so every case suits every kernel.
 TEST(SelfTestCases, KeepToWhatKernelsRequantize) {
   for (size_t i = 0; i < octet::kCases; ++i) {
     const double scale = octet::kFloatCases.scale[i % octet::kTileColumns];
@@ -114,7 +114,7 @@ double truncated(double x) { return std::trunc(x); }
 double half_away(double x) { return std::round(x); }
 double half_up(double x) { return std::floor(x + 0.5); }
 
-// The product stays as wide as x87 keeps it.
+// The product is not rounded to float, as on x87.
 void epilogue_wide(const Epilogue& f, const EpilogueTile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
@@ -135,7 +135,7 @@ void epilogue_fused_residual(const Epilogue& f, const EpilogueTile& t) {
   }
 }
 
-// TFLite's scale: what becomes of acc * multiplier / 2^31 / 2^right.
+// TFLite's scale: acc * multiplier / 2^31 / 2^right, rounded.
 using TfliteFn = int64_t (*)(int64_t product, int right);
 int64_t up(int64_t x, int exponent) { return (x + (int64_t{1} << exponent) / 2) >> exponent; }
 int64_t away(int64_t x, int exponent) { return x < 0 ? -up(-x, exponent) : up(x, exponent); }
@@ -256,7 +256,7 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
 // ---- kernels that requantize: the last byte of the last row is off by one
 
 const MicroKernel* honest;
-size_t lying_rows;  // of the tile that is wrong
+size_t lying_rows;  // rows of the wrong tile
 void lies_requantized(const octet::Tile& t) {
   honest->multiply(t);
   if (t.scale && t.rows == lying_rows)
@@ -293,7 +293,7 @@ TEST_P(SelfTestExit, OneThatRequantizesMicroPanelsWronglyIsFound) {
   EXPECT_FALSE(octet::passes(liar));
 }
 
-// Winograd's outputs: the requantized ones, and the one that is rounded.
+// Winograd's outputs that round: the requantized ones and the approximate one.
 const octet::WinogradOps* honest_transforms;
 size_t lying_format;
 bool lying_requantize;
@@ -349,7 +349,7 @@ TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
 
 // ---- the thread's rounding mode
 
-// Not the tier's fault: what rounds is left alone, what does not is tested.
+// The mode is not the tier's fault: steps that round are skipped, others are tested.
 TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
   ASSERT_TRUE(octet::rounds_to_nearest());
   const MicroKernel& scalar = *octet::find(octet::int8_kernels(), "scalar_u8s8_4x4x4");

@@ -1,4 +1,4 @@
-// Checks that a tier whose kernel gives a wrong answer is found out before anybody uses it.
+// Checks that the self-test finds a tier whose kernel gives a wrong answer.
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/self_test/conv.h"
 
@@ -47,7 +47,7 @@ TEST_P(SelfTestKernel, FindsALyingKernel) {
     EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
     return;
   }
-  // Its tier has another
+  // Its tier has another kernel
   EXPECT_EQ(failing(KernelList{rows, 2}, cpu), 0u);
   EXPECT_TRUE(octet::passes_optional(KernelList{rows, 1}, cpu));
   EXPECT_FALSE(octet::passes_optional(KernelList{rows, 2}, cpu));

@@ -1,5 +1,5 @@
-// Checks what the library assumes of each row of each table (tiers, formats, kernels, operations,
-// algorithms): a kernel that breaks an assumption fails here, before it can overrun an array.
+// Checks the library's assumptions on each row of each table (tiers, formats, kernels, operations,
+// algorithms): a kernel that breaks one fails here, before it can overrun an array.
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -87,7 +87,7 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     }
   }
   EXPECT_EQ(tiers().size(), std::size(kKnown)) << "a new tier is a row here";
-  // What OCTET_MAX_ISA refuses can be no tier's name: environment_test relies on it.
+  // Values that OCTET_MAX_ISA refuses cannot be names of tiers: environment_test relies on it.
   for (const Tier* tier : tiers())
     for (const char* letter = tier->name; *letter; ++letter)
       EXPECT_TRUE((*letter >= 'A' && *letter <= 'Z') ||
@@ -95,7 +95,7 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
           << tier->name;
 }
 
-// The best first: none comes after one whose features it has, and more.
+// The best tier is first: none comes after a tier whose features it has, and more.
 TEST(Tiers, ComeInOrder) {
   const std::vector<const Tier*> all = tiers();
   for (size_t i = 0; i < all.size(); ++i)
@@ -109,8 +109,8 @@ TEST(Tiers, LimitsAllowThemselvesAndLess) {
     EXPECT_TRUE(octet::has(within, *tier)) << tier->name;
     EXPECT_TRUE(within & octet::mask_of(Isa::kScalar)) << tier->name;
     EXPECT_EQ(octet::best_of(within), tier->isa) << tier->name;
-    // A CPU with no more than the tier asks for runs all that the limit allows, but for what it
-    // allows besides.
+    // A CPU with exactly the tier's features runs all tiers that the limit allows, but for
+    // also_allows.
     if (!tier->also_allows) {
       EXPECT_EQ(octet::tiers_of(tier->needs), within) << tier->name;
     }
@@ -125,7 +125,7 @@ std::vector<const WeightFormat*> formats() {
   return all;
 }
 
-// Blobs that are kept somewhere say these numbers and names, and a message the smallest tier.
+// Stored blobs have these numbers and names, and messages the smallest tier.
 TEST(Formats, KeepTheirIdsAndNames) {
   const struct {
     uint16_t id;
@@ -155,7 +155,7 @@ TEST(Formats, KeepTheirIdsAndNames) {
   EXPECT_EQ(formats().size(), std::size(kKnown)) << "a new format is a row here";
 }
 
-// A reader of blobs may be written from DESIGN.md: its table has them all.
+// The table of DESIGN.md has all formats, because readers of blobs are written from it.
 TEST(Formats, AreInTheDesign) {
   std::ifstream file(OCTET_SOURCE_DIR "/DESIGN.md");
   ASSERT_TRUE(file.good()) << OCTET_SOURCE_DIR;
@@ -321,7 +321,7 @@ TEST(Kernels, TilesFitTheArraysThatHoldThem) {
   for (const MicroKernel* kernel : int16_table()) check_kernel(*kernel);
 }
 
-// Kernels that are chosen read the layouts that weights are packed in.
+// Kernels read a layout that their tier packs, but for kernels of tests.
 TEST(Kernels, ReadTheirTiersLayouts) {
   for (const MicroKernel* kernel : table()) {
     if (kernel->is(octet::kTestsOnly)) continue;

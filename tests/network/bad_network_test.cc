@@ -1,4 +1,4 @@
-// Checks what octet_network_* refuse, with which status and which words.
+// Checks that octet_network_* refuse bad arguments with the right status and message.
 #include "support/network_case.h"
 #include "support/refused.h"
 
@@ -201,7 +201,7 @@ TEST(BadNetwork, SlicesThatMeet) {
   expect_refused(OCTET_BAD_NETWORK, "ops[1].inputs[0] = 1 is written in part only", create);
 }
 
-// A network passes no weights on, and no zero points.
+// A network passes neither weights nor zero points to a run.
 TEST(BadNetwork, WhatARunWouldHaveToBring) {
   for (const bool weights : {true, false}) {
     NetworkCase c(3);
@@ -242,7 +242,7 @@ TEST(BadNetwork, ProductsOfImagesThatAreSlices) {
                  [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
 }
 
-// The caller brings a tensor, or ops write all that is read of it: not one half and the other.
+// A tensor comes from the caller as a whole, or ops write all that is read of it.
 TEST(BadNetwork, KeptTensorsThatAreWrittenInPart) {
   NetworkCase c(3);
   const size_t input = c.tensor(1, 6, 5, 8), whole = c.tensor(1, 6, 5, 12),
@@ -312,7 +312,7 @@ TEST(BadNetwork, Plans) {
   expect_parts(OCTET_BAD_NETWORK, "desc.parts[1]");
   parts[1] = {1, 2, 2};
   expect_parts(OCTET_BAD_NETWORK, "desc.parts ends before op 2 of 3");
-  // Parts that nobody has written are not read
+  // Parts beyond the array are not read
   expect(OCTET_BAD_NETWORK, "desc.part_count = 4, but there are 3 ops",
          [&](Desc d) { d->parts = parts, d->part_count = 4; });
   good.c.gemm(3, 4, true);
@@ -357,11 +357,11 @@ TEST(BadNetwork, Runs) {
   void* const inside[] = {workspace.data(), nullptr, nullptr, memory.data()};
   expect(OCTET_OVERLAP, "args.tensors[0] overlaps args.workspace",
          [&](Args a) { a->tensors = inside; });
-  // Of ops[0] and ops[2]; the add between them has none
+  // ops[0] and ops[2] have packed weights; the add between them has none
   const std::vector<Guarded>& packed = good.c.blobs();
   expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[0]",
          [&](Args a) { a->workspace = packed[0].data(); });
-  // Unless those of ops[0] lie behind, within what the workspace takes, and are named first
+  // The weights of ops[0] would be named first if they lay behind, within the workspace
   const auto first = (uintptr_t)packed[0].data(), second = (uintptr_t)packed[1].data();
   if (first < second || first - second >= args.workspace_bytes)
     expect(OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[2]",

@@ -1,4 +1,4 @@
-// Checks that what the planner reckons of a part is the part's: not of what it looked at before.
+// Checks that the planner's figures of a part do not depend on the parts that it looked at before.
 #include "operators/network/candidates.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ void expect_equal(const octet::PartCandidate& a, const octet::PartCandidate& b) 
   EXPECT_EQ(a.traffic, b.traffic);
 }
 
-// Of an op by itself: whether chains are looked at, too, or not.
+// A single op's figures are the same whether the planner looks at chains or not.
 TEST(NetworkPlan, ChainsBeforeAnOpDoNotCount) {
   NetworkCase c(1);
   build(&c, 5);
@@ -76,8 +76,7 @@ TEST(NetworkPlan, ChainsBeforeAnOpDoNotCount) {
   }
 }
 
-// Equal ops in a row: chains that begin with the second one are as those that begin with the first,
-// but for what was looked at before.
+// With equal ops in a row, chains from the second op have the figures of chains from the first.
 TEST(NetworkPlan, EqualChainsCostTheSame) {
   NetworkCase c(2);
   build(&c, 6);
@@ -94,7 +93,7 @@ TEST(NetworkPlan, EqualChainsCostTheSame) {
   EXPECT_GT(compared, 10u);
 }
 
-// What shaping a chain finds by a few bands is what all of them need.
+// Shaping a chain looks at a few bands; the sizes that it finds are enough for all bands.
 void expect_all_bands_measured(const NetworkCase& c, const octet_network* n) {
   const octet::NetworkPart& chain = n->parts[0];
   std::vector<size_t> memory(octet::BandWalk::values(c.ops.size())), most(c.ops.size()),
@@ -156,11 +155,11 @@ TEST(NetworkPlan, BandsThatAreLeftOutWouldHaveAddedNothing) {
     octet_network_destroy(n);
     if (HasFailure()) return;
   }
-  EXPECT_GT(tall, 100u);  // else nothing was left out
+  EXPECT_GT(tall, 100u);  // else no band was left out
 }
 
-// A kept tensor of which only the first lines are read falls behind when its reader ends: its bands
-// do not come again as they did, though all ops that are left had moved by as many lines.
+// A kept tensor of which only the first lines are read falls behind when its reader ends: from then
+// on its bands do not repeat, though all remaining ops had moved by equal steps.
 TEST(NetworkPlan, BandsAfterAReaderEndedAreOthers) {
   for (size_t band = 1; band <= 3; ++band)
     for (size_t pad = 12; pad < 24; ++pad)

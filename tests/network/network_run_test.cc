@@ -37,7 +37,7 @@ class Running {
     size_t bytes = 0;
     EXPECT_EQ(octet_network_workspace(network_, &bytes, nullptr), OCTET_OK);
     workspace_ = Guarded(bytes, how.side, OCTET_ALIGNMENT);
-    if (bytes) std::memset(workspace_.data(), 0xa5, bytes);  // what no op wrote shall not matter
+    if (bytes) std::memset(workspace_.data(), 0xa5, bytes);  // unwritten bytes must not matter
     pointers_.resize(c.tensors.size());
     for (size_t i = 0; i < c.tensors.size(); ++i) {
       const octet_network_tensor& t = c.tensors[i];
@@ -73,7 +73,7 @@ class Running {
   octet_network_args args_ = OCTET_NETWORK_ARGS_INIT;
 };
 
-// ---- the arena, looked at without the code that plans it
+// ---- the arena, checked without the code that plans it
 
 // A part runs in one step, or, image by image, in one for each image.
 struct Step {
@@ -100,7 +100,7 @@ bool uses(const octet_network& n, const octet::NetworkPart& part, size_t alias_r
   return false;
 }
 
-// From which step to which an alias root is there, or one image of it: first written to last read.
+// The steps in which an alias root, or one image of it, is live: first written to last read.
 struct Life {
   size_t first = SIZE_MAX, last = 0;
 };
@@ -221,7 +221,7 @@ TEST(Network, TensorsShareMemory) {
   EXPECT_GE(e.workspace_bytes, e.map_bytes + e.scratch_bytes);
 }
 
-// A parent that slices have written is read like any tensor, and the other way about.
+// A tensor that was written by slices is read as a whole, and slices of a whole tensor are read.
 TEST(Network, ConcatenationAndSplitCostNothing) {
   NetworkCase c(2);
   octet_conv2d_shape s = kernel3(12);
@@ -256,7 +256,7 @@ TEST(Network, RunsOftenAndAnywhere) {
 
 // ---- chains
 
-// Convolutions that read what others have written of the tensor that they write, as DenseNet's.
+// As in DenseNet, convolutions read the slices that others wrote of the tensor that they write.
 TEST(Network, GrowsATensorSliceBySlice) {
   NetworkCase c(11);
   octet_conv2d_shape s = kernel3(10);
@@ -283,7 +283,7 @@ TEST(Network, GrowsATensorSliceBySlice) {
   }
 }
 
-// Two tasks would write the same lines of it: those that one of them needs of the other's.
+// With two tasks both would write the lines that one needs of the other's.
 TEST(Network, OneTaskReadsTheTensorThatItsChainEndsIn) {
   NetworkCase c(12);
   octet_conv2d_shape s = kernel3(10);
@@ -324,8 +324,8 @@ TEST(Network, OneTaskWritesATensorThatOthersRead) {
   }
 }
 
-// An op of which no line is wanted has no work and no memory, and a chain with one is a chain like
-// others: given, or the planner's own.
+// An op none of whose lines is read has no work and no memory. Checks chains with it, forced ones
+// and the planner's.
 void expect_chains(NetworkCase* c, bool rings) {
   c->keep_ends();
   const std::vector<Bytes> inputs = c->inputs(), expected = c->compute(inputs);
@@ -373,7 +373,7 @@ TEST(Network, AProductAndAFunctionAreReadInPaddingOnly) {
   expect_chains(&c, false);
 }
 
-// Slices of a tensor that nothing reads any more, after others that were read.
+// A slice that no op reads is written after another that was read.
 TEST(Network, ABranchLeadsNowhere) {
   NetworkCase c(16);
   const size_t input = c.tensor(1, 12, 5, 16), whole = c.tensor(1, 12, 5, 32),
@@ -386,7 +386,7 @@ TEST(Network, ABranchLeadsNowhere) {
   expect_chains(&c, true);
 }
 
-// All ops cut into chains, at random, but where what is in the way says no.
+// Cuts all ops into random chains, but none that refuse_chain refuses.
 std::vector<octet_network_part> draw_parts(const octet_network& n, Draw* draw, size_t band) {
   std::vector<octet_network_part> parts;
   for (size_t at = 0; at < n.op_count;) {
@@ -409,7 +409,7 @@ std::string described(const std::vector<octet_network_part>& parts) {
   return text;
 }
 
-// Images one by one, together, and one by one again, in chains and in layers.
+// Images run one by one, together, and one by one again, in chains and in layers.
 TEST(Network, ImageByImageEqualsLayers) {
   size_t by_image = 0, one_image = 0, less = 0;
   for (const octet_isa isa : tiers_to_test())
@@ -489,7 +489,7 @@ TEST(Network, ChainsEqualLayers) {
   EXPECT_GT(sliced, 100u);
 }
 
-// However it is planned.
+// Every goal and cache gives the same bytes.
 TEST(Network, GoalsGiveTheSameBytes) {
   for (uint32_t seed = 200; seed < 230; ++seed) {
     NetworkCase c(seed);
@@ -513,8 +513,8 @@ TEST(Network, GoalsGiveTheSameBytes) {
   }
 }
 
-// As little as there is, and all that lies between it and layer by layer; a byte less is refused,
-// with the least.
+// Plans fit the smallest memory and any size between it and layer by layer; one byte less is
+// refused, and the message has the smallest size.
 TEST(Network, WithinMemory) {
   size_t less = 0, chosen = 0;
   for (uint32_t seed = 300; seed < 320; ++seed) {
@@ -534,7 +534,7 @@ TEST(Network, WithinMemory) {
       Running running(c, inputs, how);
       if (HasFailure()) return;
       EXPECT_LE(running.get()->map_bytes, memory) << "seed " << seed;
-      chosen += running.get()->map_bytes > least;  // memory that is there is used for time
+      chosen += running.get()->map_bytes > least;  // spare memory is used for time
       check_arena(*running.get());
       running.expect(expected);
     }

@@ -321,7 +321,7 @@ octet_conv2d_shape Conv::declared() const {
 }
 
 octet_status Conv::pack() {
-  // Names the layout too: a kernel that only tests use has one of its own.
+  // Forces the layout, too: kernels for tests only have their own.
   const ScopedEnvironment forced("OCTET_KERNEL", how_.kernel);
   octet_filter_desc d = p_.filter_desc();
   d.shape = declared();

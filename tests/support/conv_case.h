@@ -1,6 +1,6 @@
 // Describes one complete convolution in a line: its data is drawn from the seed, its expected bytes
 // come from seven loops written down from the contract, its buffers lie between guard pages. A
-// ConvCase says what is computed, ConvHow by what; all ways give the same bytes.
+// ConvCase has the problem, a ConvHow the way to compute it; all ways give the same bytes.
 #pragma once
 
 #include <iosfwd>
@@ -17,13 +17,13 @@ namespace octet_test {
 
 // kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on
 enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
-// kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: of the type, for all
-// channels or for every other one. kFar: in turn the two ends of what F(4x4,3x3) takes.
+// kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: the type's minimum, for
+// all channels or for every other one. kFar: the two ends of F(4x4,3x3)'s range, in turn.
 enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes, kFar };
 
 struct ConvCase : EpilogueCase {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
-  size_t batch = 0, in_h = 0, in_w = 0;  // of the run; 0 = as declared
+  size_t batch = 0, in_h = 0, in_w = 0;  // sizes of the run; 0 = as declared
   octet_type lhs = OCTET_U8, rhs = OCTET_S8;
   Fill lhs_fill = Fill::kRandom, filter_fill = Fill::kRandom;
   bool sparse = false;  // the filter is made 2:4
@@ -50,7 +50,7 @@ constexpr float kLhsScale = 0.25f;
 
 std::ostream& operator<<(std::ostream& out, const ConvCase& c);
 
-// A convolution with equal sizes along both axes. in = 0 for what a test sets itself.
+// A convolution with equal sizes along both axes. in = 0 if the test sets the size itself.
 octet_conv2d_shape square(size_t in, size_t in_channels, size_t out_channels, size_t kernel,
                           size_t stride = 1, size_t pad = 0, size_t groups = 1);
 
@@ -62,12 +62,12 @@ struct ConvHow {
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // forced, and proved to have run
   octet_isa isa = OCTET_ISA_AUTO;                    // packed for and limited to; proved too
   const char* kernel = nullptr;                      // forced, and proved to have run
-  // Of a sparse filter. 2:4 proves that a kernel for such weights has run
+  // For a sparse filter. 2:4 proves that a kernel for sparse weights has run
   octet_sparsity sparsity = OCTET_SPARSE_NONE;
   size_t concurrency = 1;
-  // The shape that pack and create get; the case's pads come with the run then
+  // The pads that pack and create get; the case's pads then come with the run
   const octet_conv2d_pads* declared_pads = nullptr;
-  // Of the filter and of the convolution; null and 0: not told
+  // Fields of the filter and of the convolution; null and 0: not set
   const octet_machine* machine = nullptr;
   size_t packed_bytes_max = 0;
   size_t cache_bytes = 0;  // blocks and bands as for an L2 of this size; 0 = this machine's
@@ -75,16 +75,15 @@ struct ConvHow {
 
 std::ostream& operator<<(std::ostream& out, const ConvHow& how);
 
-// The kernel's tier, whatever family it is of. ADD_FAILUREs on an unknown name.
+// The tier of a kernel of any family. ADD_FAILUREs on an unknown name.
 octet_isa tier_of(const char* kernel);
 
-// The best tier up to a limit that has a kernel for this algorithm and these types: the one that
-// must run.
-// weight_zero_points: other than 0 in s8. sparse: weights are packed so.
+// The tier that must run: the best one up to a limit that has a kernel for this algorithm and these
+// types. weight_zero_points: other than 0 in s8. sparse: weights are packed so.
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
                     bool weight_zero_points, bool sparse);
 
-// Where element (image, y, x, channel) lies, in elements.
+// The offset of element (image, y, x, channel), in elements.
 struct TensorAt {
   octet_layout layout = OCTET_NHWC;
   size_t batch = 1, h = 1, w = 1, channels = 1, pixel = 1;
@@ -97,8 +96,7 @@ struct TensorAt {
   }
 };
 
-// The case with its data and the bytes that it must give. Computed once, however many ways are
-// tried.
+// The case with its data and the bytes that it must give. Computed once for all ways.
 class ConvProblem {
  public:
   explicit ConvProblem(const ConvCase& c);
@@ -110,12 +108,12 @@ class ConvProblem {
   std::vector<int32_t> lhs_zero_points, filter_zero_points;
   bool has_filter_zero_points() const;  // other than 0 in s8
   std::vector<float> lhs_scales;
-  std::vector<float> lhs_floats;  // of which lhs is made; empty if the caller has it
+  std::vector<float> lhs_floats;  // lhs is quantized from these; empty if the lhs is 8-bit
   Epilogue epilogue;
   std::vector<int64_t> acc;        // [batch][out_h][out_w][o]
   std::vector<uint32_t> expected;  // the same, each element's bits
 
-  octet_filter_desc filter_desc() const;  // without algorithm; points into this
+  octet_filter_desc filter_desc() const;  // without algorithm; points into the problem
 
  private:
   size_t group_in() const { return c.shape.in_channels / c.shape.groups; }
@@ -126,7 +124,7 @@ class ConvProblem {
   std::vector<uint8_t> stored_;
 };
 
-// A created object with its arguments, ready to run. Everything that pack and create copy is gone
+// A created object with its arguments, ready to run. All memory that pack and create copy is freed
 // by then.
 class Conv {
  public:
@@ -139,16 +137,17 @@ class Conv {
   const octet_conv2d* get() const { return conv_; }
   octet_conv2d_args& args() { return args_; }
   octet_error& error() { return error_; }
-  octet_status status() const { return status_; }  // of pack, create and the workspace query
+  octet_status status() const { return status_; }  // from pack, create and the workspace query
   const Guarded& blob() const { return blob_; }
 
-  // Anew by this choice, with dst and the workspace as at the beginning. Fails as create does.
+  // Creates the object anew with this choice, and clears dst and the workspace. Returns create's
+  // status.
   octet_status choose(const octet::Choice& choice);
-  void prepare_workspace(size_t concurrency);  // of exactly the bytes that the query asks for
+  void prepare_workspace(size_t concurrency);  // exactly the queried bytes
   octet_status run() { return octet_conv2d_run(conv_, &args_, &error_); }
-  // The algorithm, tier and kernel that were asked for
+  // The algorithm, tier and kernel are the requested ones
   testing::AssertionResult as_planned() const;
-  // Every byte of dst, those between the pixels included
+  // Every byte of dst is as expected, also between the pixels
   testing::AssertionResult as_expected() const;
   std::vector<uint8_t> dst_bytes() const { return {dst_.data(), dst_.data() + dst_.bytes()}; }
   void clear_dst();

@@ -1,5 +1,5 @@
-// Asks at the end of every program of tests whether the self-test demoted a tier: whatever goes
-// through the tiers skips it, and a wrong kernel would pass the suites about it.
+// Fails every program of tests at its end if the self-test demoted a tier: suites skip that tier,
+// and its wrong kernels would pass.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Describes what follows the accumulators of a product or a convolution by a few fields: its arrays
-// are drawn, applied slowly by the reference, and handed to a descriptor of the API.
+// Describes the epilogue of a product or a convolution by a few fields: its arrays are drawn,
+// applied slowly by the reference, and handed to a descriptor of the API.
 #pragma once
 
 #include <iosfwd>
@@ -13,14 +13,14 @@ namespace octet_test {
 
 constexpr octet_type kNoResidual = octet_type(0);
 
-// A converter's numbers for an output channel; of its weights the sums of the positive and of the
-// negative ones.
+// A converter's numbers for an output channel, and the sums of its positive and of its negative
+// weights.
 struct Channel {
   int32_t positive = 0, negative = 0, bias = 0;
   int32_t multiplier = 0, shift = 0;  // TFLite mode
   float scale = 0;                    // float mode
 };
-// As many weights with these sums; which weights are which depends on n.
+// `depth` weights with these sums; n varies their order.
 std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n);
 
 struct EpilogueCase {
@@ -34,7 +34,7 @@ struct EpilogueCase {
   bool residual_is_dst = false;
   bool lut = false;
   bool bias_f32 = false;
-  // If not null, bias, scales and weights are these, again and again
+  // If not null: bias, scales and weights of the channels, repeated
   const std::vector<Channel>* channels = nullptr;
 };
 
@@ -49,7 +49,7 @@ const char* name_of(octet_type type);
 using Random = std::mt19937;
 std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int32_t hi);
 
-// The arrays between guard pages, for the time that create copies them.
+// The arrays between guard pages, until create has copied them.
 struct EpilogueArrays {
   Guarded bias, scales, multipliers, shifts, bias_f32, lut;
 };
@@ -58,7 +58,7 @@ class Epilogue {
  public:
   Epilogue() = default;
   // base_scale brings the accumulators into dst's range. Channels differ from it: some saturate,
-  // some hardly leave zero.
+  // some stay near zero.
   Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random);
 
   int32_t bias(size_t n) const { return c_.bias ? bias_[n] : 0; }
@@ -70,7 +70,7 @@ class Epilogue {
 
  private:
   EpilogueArrays describe(Side side, octet_epilogue* e) const;
-  void fill(octet_epilogue* e) const;  // with pointers into this
+  void fill(octet_epilogue* e) const;  // with pointers into this object
   octet_residual residual() const;
 
   EpilogueCase c_;

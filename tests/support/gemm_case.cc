@@ -27,7 +27,7 @@ void scatter(const Placement& at, const Guarded& memory, const std::vector<Value
       for (size_t j = 0; j < at.cols; ++j) out[at.at(b, i, j)] = (T)values[next++];
 }
 
-// Pointers in their own order: matrix b of the batch is the b-th from the end in memory.
+// Pointers are in reverse order: matrix b of the batch is the b-th from the end in memory.
 template <typename Pointer>
 const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, const Placement& at,
                         size_t element) {
@@ -97,7 +97,7 @@ void Gemm::generate() {
     ops_.lhs =
         draw_data(&random, c_.batch * c_.m * c_.k, least(c_.lhs), most(c_.lhs), c_.data, low);
   }
-  // A kernel may be exact only without -128; then it is tested so.
+  // A kernel that is exact only without -128 is tested without it.
   const MicroKernel* kernel = c_.kernel ? octet::find(octet::int8_kernels(), c_.kernel) : nullptr;
   const bool never_least =
       c_.data == Data::kNeverLeast || (kernel && kernel->is(octet::kNoInt8Min));
@@ -122,7 +122,7 @@ void Gemm::generate() {
       const int32_t zero = zeros.empty() ? 0 : zeros[zeros.size() == 1 ? 0 : n];
       int32_t* const column = &ops_.rhs[b * c_.k * c_.n + n];
       make_sparse(column, c_.k, c_.n, zero, c_.seed + n);
-      // What is packed is the distance
+      // The packed value is the distance
       for (size_t k = 0; never_least && k < c_.k; ++k)
         if (column[k * c_.n] - zero == -128) ++column[k * c_.n];
     }
@@ -183,7 +183,7 @@ void Gemm::place() {
     args_.dst = dst_.data();
     if (c_.residual) args_.residual = c_.residual_is_dst ? dst_.data() : residual_.data();
   }
-  // Then leave the strides to the library
+  // Dense operands leave the strides to the library
   const bool dense = !c_.padded && c_.batching != Batching::kInterleaved;
   if (!dense) {
     args_.lhs_stride = lhs_at_.stride, args_.lhs_batch_stride = lhs_at_.batch_stride;
@@ -255,7 +255,7 @@ void Gemm::compute() {
 }
 
 octet_status Gemm::pack() {
-  // Names the layout too: a kernel that only tests use has one of its own.
+  // Forces the layout, too: kernels for tests only have their own.
   const ScopedEnvironment forced("OCTET_KERNEL", c_.kernel);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = c_.rhs;

@@ -31,9 +31,9 @@ struct GemmCase : EpilogueCase {
   ZeroPoints rhs_zero_points = ZeroPoints::kNone;
   octet_rhs_order order = OCTET_KN;
   bool runtime_rhs = false;
-  // Packed weights are made 2:4 where that is asked for, and for a kernel of such weights
+  // Packed weights are made 2:4 if this asks for it, and for kernels of sparse weights
   octet_sparsity sparsity = OCTET_SPARSE_NONE;
-  bool made_sparse = false;               // weights are made 2:4 anyway
+  bool made_sparse = false;               // weights are 2:4 without a sparsity
   size_t m_declared = 0;                  // 0 = m
   size_t n_declared = 0, k_declared = 0;  // run-time rhs; 0 = n, k
   bool shared_rhs = false;                // one matrix for the whole batch
@@ -45,14 +45,14 @@ struct GemmCase : EpilogueCase {
 
 std::ostream& operator<<(std::ostream& out, const GemmCase& c);
 
-// How the matrices of one operand lie in memory, in elements.
+// The place of one operand's matrices in memory, in elements.
 struct Placement {
   size_t rows = 0, cols = 0, batch = 1, stride = 0, batch_stride = 0;
   size_t elements() const { return (batch - 1) * batch_stride + (rows - 1) * stride + cols; }
   size_t at(size_t b, size_t i, size_t j) const { return b * batch_stride + i * stride + j; }
 };
 
-// The logical operands, dense: what the reference reads.
+// The logical operands, dense, as the reference reads them.
 struct Operands {
   std::vector<int32_t> lhs, rhs;  // [batch][m][k], [batch or 1][k][n]
   std::vector<float> lhs_f32;
@@ -61,7 +61,8 @@ struct Operands {
   Epilogue epilogue;
 };
 
-// A created object with its arguments, ready to run. Everything that create copies is gone by then.
+// A created object with its arguments, ready to run. All memory that create copies is freed by
+// then.
 class Gemm {
  public:
   explicit Gemm(const GemmCase& c, Side side = Side::kBack, octet_allocator allocator = {});
@@ -72,11 +73,12 @@ class Gemm {
   const octet_gemm* get() const { return gemm_; }
   octet_gemm_args& args() { return args_; }
   octet_error& error() { return error_; }
-  octet_status status() const { return status_; }  // of pack and create
+  octet_status status() const { return status_; }  // from pack and create
 
-  // Anew by this choice, with dst and the workspace as at the beginning. Fails as create does.
+  // Creates the object anew with this choice, and clears dst and the workspace. Returns create's
+  // status.
   octet_status choose(const octet::Choice& choice);
-  // A fresh workspace of exactly the bytes that the query asks for.
+  // A fresh workspace of exactly the queried bytes.
   void prepare_workspace(size_t m, size_t concurrency);
   octet_status run() { return octet_gemm_run(gemm_, &args_, &error_); }
   // The first `rows` rows of every matrix are as expected, every other byte of dst is untouched.

@@ -40,7 +40,7 @@ inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
   return cpu;
 }
 
-// Weights that nobody has seen: those that come with a run.
+// Run-time weights are unknown when kernels are chosen.
 inline bool takes_any_weights(const MicroKernel& kernel) {
   return !kernel.is(octet::kNoInt8Min) && !kernel.rhs_layout.sparse();
 }
@@ -104,7 +104,7 @@ class ScopedEnvironment {
 };
 
 // A test that runs once per kernel of the table. A kernel that this CPU does not run, or another
-// run tests, is skipped where everybody sees it.
+// run tests, is skipped with a message.
 class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {

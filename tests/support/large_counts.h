@@ -1,5 +1,5 @@
-// Lists counts near the end of size_t and where 32 bits end, for whatever takes a count, and
-// objects of every kind whose counts they may replace.
+// Lists counts near the ends of size_t and of 32 bits, and makes objects of every kind in which
+// they replace a count.
 #pragma once
 
 #include <functional>
@@ -82,7 +82,7 @@ inline void try_counts(const std::vector<Count>& counts, const std::vector<Call>
     }
 }
 
-// ---- what all of them use
+// ---- common values
 
 // More tasks than there is work would be a run without end.
 inline void in_turn(void*, size_t count, void (*fn)(void*, size_t), void* arg) {

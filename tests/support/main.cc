@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     unsetenv(name);
   testing::InitGoogleTest(&argc, argv);
   const int status = RUN_ALL_TESTS();
-  // After them: some are about the first use of the library.
+  // The check comes after the tests, because some are about the first use of the library.
   if (octet_test::is_anything_demoted()) return 1;
   if (octet_test::has_tiers_to_test()) return status;
   std::fprintf(stderr, "This machine does not run all tiers of OCTET_TEST_TIERS.\n");

@@ -1,4 +1,4 @@
-// Builds networks op by op, and computes what they must give.
+// Builds networks op by op, and computes their expected outputs.
 #include "support/network_case.h"
 
 #include <gtest/gtest.h>
@@ -391,7 +391,7 @@ void draw_network(NetworkCase* c, size_t ops) {
         there.push_back(draw.one_in(4) ? b : whole);
         break;
       }
-      case 5:  // a part of what is there
+      case 5:  // a slice of a tensor
         if (!t.slice && t.channels > 4) there.push_back(c->slice(in, 1 + draw.below(2), 2));
         break;
       case 6:

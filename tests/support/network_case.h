@@ -15,7 +15,7 @@ namespace octet_test {
 
 using Bytes = std::vector<uint8_t>;
 
-// 3x3, as many pixels out as in.
+// A 3x3 convolution with as many output as input pixels.
 inline octet_conv2d_shape kernel3(size_t out_channels) {
   octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
   s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
@@ -41,8 +41,8 @@ class NetworkCase {
   size_t slice(size_t parent, size_t first, size_t channels);
   // Each adds an op and returns its output: a new tensor, or `output`.
   static constexpr size_t kNew = SIZE_MAX, kNone = SIZE_MAX;
-  // Of the shape only what the tensors do not say. Where the algorithm cannot compute it: the
-  // plan's.
+  // The tensors replace the shape's sizes. If the algorithm cannot compute the layer, the plan's
+  // does.
   size_t conv(size_t input, octet_conv2d_shape shape, size_t residual = kNone, size_t output = kNew,
               octet_conv_algorithm algorithm = OCTET_CONV_AUTO);
   size_t gemm(size_t input, size_t n, bool flat = false, size_t residual = kNone);
@@ -51,7 +51,7 @@ class NetworkCase {
   size_t pool_all(size_t input);
   size_t resize(size_t input, size_t times);
 
-  // Keeps what comes from outside and what nobody reads.
+  // Keeps the tensors that no op writes and those that no op reads.
   void keep_ends();
   std::vector<Bytes> inputs();  // random bytes where nothing writes an alias root, else empty
   // All alias roots, of these inputs.

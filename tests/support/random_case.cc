@@ -11,7 +11,7 @@ octet_activation any_activation(Draw* d) {
   return (octet_activation)d->below(OCTET_ACTIVATION_RELU_N1_TO_1 + 1);
 }
 
-// The least padding with which the output has at least one element, and some more.
+// The smallest padding with which the output has at least one element, and some more.
 size_t enough_padding(Draw* d, size_t in, size_t reach) {
   return in >= reach ? d->below(3) : reach - in + d->below(2);
 }
@@ -76,7 +76,7 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
-  if (c.runtime_rhs && d.one_in(2)) {  // then nothing of the object may belong to single columns
+  if (c.runtime_rhs && d.one_in(2)) {  // the object then has no array per column
     c.n_declared = c.n + d.below(9), c.k_declared = c.k + d.below(9);
     c.bias = c.per_channel = c.bias_f32 = false;
   }

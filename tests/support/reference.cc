@@ -173,7 +173,7 @@ void convolve(const octet_conv2d_shape& s, const ConvSizes& z, const int32_t* lh
       for (size_t x = 0; x < walk_w; ++x)
         for (size_t ky = 0; ky < s.kernel_h; ++ky)
           for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-            // Unsigned: what lies before the tensor wraps to far beyond it.
+            // Unsigned: positions before the tensor wrap to far beyond it.
             const size_t other_y = y * s.stride_h + ky * s.dilation_h - s.pad_top,
                          other_x = x * s.stride_w + kx * s.dilation_w - s.pad_left;
             if (other_y >= other_h || other_x >= other_w) continue;
@@ -199,7 +199,7 @@ int32_t steps_to(double bound, double scale, octet_requant requant) {
   return (int32_t)(requant == OCTET_REQUANT_TFLITE ? std::round(steps) : std::nearbyint(steps));
 }
 
-// Of an integer tensor of dst's type.
+// The bounds of an integer tensor of dst's type.
 Bounds integer_bounds(const octet_gemm_desc& d, octet_activation activation, double scale,
                       int32_t zero, float clamp_min, float clamp_max) {
   const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255;

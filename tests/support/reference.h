@@ -23,7 +23,7 @@ int64_t clamped(int64_t value, int64_t lo, int64_t hi);
 // zero_point], + zero_point.
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
                    int32_t hi);
-// The same of fl(fl(float(acc) * scale)), which may have had an activation of its own
+// Starts from fl(fl(float(acc) * scale)), after the product's activation, if any
 int32_t quantize_sum(float product, float residual, int32_t zero_point, int32_t lo, int32_t hi);
 
 // ---- TensorFlow Lite's reference kernels, default (double-rounding) build: gemmlowp/fixedpoint
@@ -49,7 +49,7 @@ struct QuantizedRow {
   float scale;  // NaN if the row holds NaN or infinity
   int32_t zero_point;
 };
-// One value by a given scale and zero point, to OCTET_S8 or OCTET_U8; NaN becomes the zero point
+// One value by a static scale and zero point, to OCTET_S8 or OCTET_U8; NaN becomes the zero point
 int32_t quantize_static(float x, float scale, int32_t zero_point, octet_type type);
 QuantizedRow quantize_symmetric(const float* row, size_t depth);
 QuantizedRow quantize_asymmetric(const float* row, size_t depth);  // ONNX DynamicQuantizeLinear
@@ -73,7 +73,7 @@ void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int
 
 // ---- from accumulators to outputs, by the fields that octet_gemm_desc and octet_conv2d_desc share
 
-// The bits of one output. lhs_scale: of its row, where it comes with the run; else null.
+// The bits of one output. lhs_scale: the row's, if it comes with the run; else null.
 uint32_t expected_output(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc,
                          int32_t residual);
 

@@ -1,5 +1,5 @@
-// Checks what every refusal owes the caller: its own status, a sentence that names the argument,
-// and the same status without an error to fill.
+// Checks that a refusal has its own status and a sentence that names the argument, and the same
+// status without an error to fill.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ inline std::set<octet_status>& reached() {
   return statuses;
 }
 
-// `call` fails with `status` and says `argument`; without an error to fill it fails alike.
+// `call` fails with `status` and names `argument`; without an error to fill it fails with the same
+// status.
 inline void expect_refused(octet_status status, const char* argument,
                            const std::function<octet_status(octet_error*)>& call) {
   octet_error error = {OCTET_OK, ""};
@@ -39,7 +40,7 @@ void set_raw(Enum* field, int value) {
   std::memcpy(field, &value, sizeof value);
 }
 
-// Residuals without a type, one for each other field, of which that field alone is not 0.
+// Residuals without a type, one for each other field; only that field is not 0.
 struct NamedResidual {
   std::string field;
   octet_residual residual;

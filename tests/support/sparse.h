@@ -12,8 +12,8 @@ namespace octet_test {
 constexpr unsigned kSparsePlaces[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc, 0x1, 0x2, 0x3,
                                       0x5, 0x9, 0x6, 0xa, 0xc, 0x4, 0x8, 0x0};
 
-// Of `count` weights, `stride` apart, that begin a four. What is left is near enough to the zero
-// point for sparse packing.
+// Makes `count` weights, `stride` apart, 2:4; the first begins a group. The remaining weights are
+// near enough to the zero point for sparse packing.
 inline void make_sparse(int32_t* weights, size_t count, size_t stride, int32_t zero, size_t turn) {
   for (size_t k = 0; k < count; ++k) {
     int32_t& w = weights[k * stride];

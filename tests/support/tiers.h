@@ -10,20 +10,21 @@
 
 namespace octet_test {
 
-// Every build has it, and every CPU runs it.
+// The tier that every build has and every CPU runs.
 constexpr octet_isa kPortableTier = (octet_isa)octet::kPortableIsa;
 
-// The library knows them whether they are built in or not. The best comes first.
+// All tiers that the library knows, built in or not, the best first.
 std::vector<octet_isa> all_tiers();
 std::vector<octet_isa> native_tiers();   // of this architecture, the portable one included
 std::vector<octet_isa> foreign_tiers();  // all others
 
-// The tiers that this machine runs; or, where several runs share them out, those of them that
-// OCTET_TEST_TIERS lists, separated by commas.
+// The tiers that this machine runs; if OCTET_TEST_TIERS is set, only the ones in its list,
+// separated by commas.
 std::vector<octet_isa> tiers_to_test();
 bool is_to_test(octet_isa isa);
 
-// As the tables order them: an enumerator's value says nothing. AUTO is no tier, and below all.
+// Compares tiers by the order of the table; an enumerator's value says nothing. AUTO is no tier,
+// and below all.
 bool is_better(octet_isa tier, octet_isa than);
 
 // Whether a limit to `limit` allows the tier: it needs no CPU feature beyond those of the limit. Of
@@ -33,7 +34,7 @@ bool is_allowed(octet_isa tier, octet_isa limit);
 // The format that dense matrices of s8 or u8 weights are packed in for a tier.
 const octet::WeightFormat& format_for(octet_isa tier, octet_type weights);
 
-// This machine runs all that OCTET_TEST_TIERS lists: a run that skips everything passes.
+// Whether this machine runs all tiers of OCTET_TEST_TIERS: a run that skips everything would pass.
 bool has_tiers_to_test();
 
 }  // namespace octet_test

@@ -141,7 +141,7 @@ struct Problem {
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
 };
 
-// Every byte as expected, or the place of the first that is not.
+// Compares every byte, and names the first wrong one.
 void expect_same(const Tensor& expected, const Guarded& dst, const std::string& how) {
   const auto wrong = std::mismatch(expected.bytes.begin(), expected.bytes.end(), dst.data()).first;
   const size_t element = (size_t)(wrong - expected.bytes.begin()) * expected.size() / dst.bytes();
@@ -226,8 +226,8 @@ struct ConvProblem {
     if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }
 
-  // SAME as an object of any input size has it: the most that it pads is declared, what this size
-  // wants comes with the run.
+  // SAME for an object of any input size: the largest pads are declared, the pads of this size come
+  // with the run.
   void pad_by_run() {
     octet_conv2d_shape s = desc.shape;
     pads = {s.pad_top, s.pad_bottom, s.pad_left, s.pad_right};
@@ -274,7 +274,7 @@ void run(ConvProblem problem, const Tensor& expected, octet_conv_algorithm algor
       std::string(octet_conv_algorithm_name(algorithm)) + ' ' + octet_conv2d_kernel(created));
 }
 
-// By every algorithm that can.
+// Runs every possible algorithm.
 void run_every_way(const ConvProblem& problem, const Tensor& expected) {
   octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
   size_t ways = 0;

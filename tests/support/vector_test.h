@@ -15,7 +15,7 @@ namespace octet_test {
 
 octet_conv2d_shape shape_of(const Case& c);  // of a convolution: a case with the tensor "conv"
 
-// A tier that this machine cannot run, or another run tests, is skipped where everybody sees it.
+// A tier that this machine cannot run, or another run tests, is skipped with a message.
 class VectorTest : public testing::TestWithParam<octet_isa> {
  protected:
   void SetUp() override;

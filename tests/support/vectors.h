@@ -1,4 +1,4 @@
-// Reads the vector files that ../vectors/README.md describes. Needs nothing of Octet.
+// Reads the vector files that ../vectors/README.md describes. It needs nothing of Octet.
 #pragma once
 
 #include <cstdint>

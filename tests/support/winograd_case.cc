@@ -1,4 +1,4 @@
-// Makes the plan of a Winograd run, and computes what must come out.
+// Makes the plan of a Winograd run, and computes the expected output.
 #include "support/winograd_case.h"
 
 #include <gtest/gtest.h>
@@ -218,7 +218,7 @@ void WinogradRun::run() {
           workspace.data());
 }
 
-// Per tap and input channel of the group, x - zero point.
+// The values x - zero point of a window, per tap and input channel of the group.
 std::vector<int32_t> WinogradRun::window(size_t pixel, size_t group) const {
   const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
                depth = shape_.group_in();
@@ -250,8 +250,8 @@ int32_t WinogradRun::centred(size_t image, size_t y, size_t x, size_t channel) c
   return c_.lhs_u8 ? byte - 128 : (int8_t)byte;
 }
 
-// Per tap of G w G^T, with G carrying 2, the largest weight becomes 127; a product then stands for
-// largest / 127 / 4 inputs.
+// Scales each tap of G w G^T, where G has a factor of 2, so that the largest weight becomes 127; a
+// product then stands for largest / 127 / 4 inputs.
 void WinogradRun::quantize_weights() {
   static constexpr int kG[4][3] = {{2, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 2}};
   const size_t depth = shape_.group_in();
@@ -270,7 +270,7 @@ void WinogradRun::quantize_weights() {
         largest = std::max(largest, std::abs(sum));
       }
       for (size_t i = 0; i < depth; ++i)
-        // Exact up to halves, which go away from zero
+        // The division is exact enough; halves go away from zero
         column[i * 16] = largest ? (int32_t)std::round(127.0 * column[i * 16] / largest) : 0;
       tap_scales_[o * 16 + tap] = fl((double)largest * 32768 / ((double)factor(tap) * 508));
     }
@@ -282,7 +282,7 @@ int32_t WinogradRun::factor(size_t tap) const {
       32767.0, std::max(1.0, std::floor((double)fl(127.0 * 32768 / (double)range) + 0.5)));
 }
 
-// Per input channel of the group and tap of B^T d B, of the tile that has this pixel.
+// The quantized values of B^T d B of this pixel's tile, per input channel of the group and tap.
 std::vector<int32_t> WinogradRun::quantized_inputs(size_t pixel, size_t group) const {
   static constexpr int kB[4][4] = {{1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, 0, 1}};
   const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,

@@ -1,5 +1,5 @@
 // Drives one convolution by one of Winograd's algorithms directly through its plan: data from a
-// seed, guard pages around every buffer, and the accumulators that must come out.
+// seed, guard pages around every buffer, and the expected accumulators.
 #pragma once
 
 #include <iosfwd>
