@@ -18,7 +18,7 @@ class Int16Kernel : public EachKernel {
     const auto word = [&](int fixed) {
       return (int16_t)(fixed < -32768 ? (int)(random() & 0xffff) - 32768 : fixed);
     };
-    // Whole groups may be read of each row; what lies there beyond the depth meets zeros.
+    // Kernels may read whole groups of each row; values beyond the depth are multiplied by zeros.
     const Guarded lhs(((rows - 1) * lhs_stride + padded) * 2, side, 4),
         rhs(lanes * padded * 2, side, 64);
     const Guarded init((init_per_row ? rows : 1) * lanes * 4, side, 4),

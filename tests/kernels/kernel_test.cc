@@ -1,4 +1,4 @@
-// Checks micro-kernels by themselves, fed straight from the layout's formula.
+// Checks micro-kernels by themselves, with operands laid out by the formula.
 #include <random>
 
 #include "packing/paired.h"
@@ -39,7 +39,7 @@ class KernelTile {
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
             (uint8_t)(c.lhs_byte < 0 ? random() : (uint32_t)c.lhs_byte);
-    // Bytes of eight weights
+    // The bytes that eight weights take
     const size_t of_eight = layout_.tight() ? 5 : layout_.sparse() ? 6 : 8;
     rhs_ = Guarded(lanes * padded_depth * of_eight / 8, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
@@ -114,14 +114,15 @@ class KernelTile {
   octet::Tile& tile() { return tile_; }
 
  private:
-  // Of a sparse column: each set of at most two of four places in its turn.
+  // Whether a sparse column stores step k: each set of at most two of four places takes its turn.
   static bool stored(size_t k, size_t j) {
     return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
   }
 
-  // A group is 16 columns and 16 or 32 steps: in a line for each eight steps a column's four
-  // values, and a line of their places. Of 16 steps: behind, within the eight, the second line's in
-  // the upper halves of bytes. Of 32: before, within the four, from bit 0 on, 4, 2 and 6.
+  // A group is 16 columns and 16 or 32 steps: one line per eight steps with four values of each
+  // column, and a line of their places. With 16 steps the places follow and are within the eight,
+  // those of the second line in the upper halves of bytes. With 32 steps they precede and are
+  // within the four, at bits 0, 4, 2 and 6.
   void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
     const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
     uint8_t* const group =
@@ -167,7 +168,7 @@ void check_s32(const MicroKernel& kernel, const TileCase& c) {
   }
 }
 
-// The init may be where the sums go.
+// The init may lie in dst.
 void check_in_place(const MicroKernel& kernel, TileCase c) {
   c.init_per_row = true;
   KernelTile work(kernel, c);
@@ -252,7 +253,7 @@ TEST_P(Kernel, EveryTileShape) {
   each_tile([&](const TileCase& c) { check_s32(kernel(), c); });
 }
 
-// Whatever is left of a row when vectors of it have been read; no byte behind it is.
+// Every rest of a row that whole vectors leave is multiplied, and no byte behind it is read.
 TEST_P(Kernel, EveryDepth) {
   for (size_t depth = 1; depth <= 70; ++depth)
     for (size_t rows = 1; rows <= kernel().mr; ++rows)
@@ -267,8 +268,8 @@ TEST_P(Kernel, AddsToItsInitInPlace) {
 TEST_P(Kernel, RequantizesEveryTileShape) {
   if (!kernel().is(octet::kRequantizes))
     GTEST_SKIP() << kernel().name << " leaves requantizing to the epilogue";
-  // With and without each of: a zero point, a clamp from below, one from above; clamps that cut off
-  // only the type's last value, too.
+  // With and without a zero point, a lower clamp and an upper clamp, also clamps that cut off only
+  // the type's last value.
   constexpr octet::ElementType kS8 = octet::ElementType::kS8, kU8 = octet::ElementType::kU8;
   static constexpr octet::Requantization kRequantizes[] = {
       {0, 0, 255, kU8},    {0, 0, 254, kU8},   {0, 1, 255, kU8},       {3, 3, 255, kU8},
@@ -283,7 +284,7 @@ TEST_P(Kernel, RequantizesEveryTileShape) {
   });
 }
 
-// Little depth may have loops of its own, which are only for tiles that become 8 bits.
+// Kernels may have loops of their own for small depths of 8-bit outputs.
 TEST_P(Kernel, RequantizesEveryLittleDepth) {
   if (!kernel().is(octet::kRequantizes)) GTEST_SKIP() << kernel().name;
   for (size_t depth = 1; depth <= 70; ++depth)
@@ -297,7 +298,7 @@ TEST_P(Kernel, RequantizesEveryLittleDepth) {
                                 : octet::Requantization{3, 0, 255, octet::ElementType::kU8});
 }
 
-// Any number of rows in one call; each depth that it is for, or around its ends.
+// One call takes any number of rows, at each depth of its range, or around the ends.
 TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
   if (!kernel().multiply_micro_panel) GTEST_SKIP() << kernel().name << " takes tile by tile";
   MicroKernel micro_panel = kernel();
@@ -319,7 +320,7 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
       }
 }
 
-// Names drive forcing, tests and benches: they must say what the constants say.
+// Names drive forcing, tests and benches, so they must agree with the constants.
 TEST(KernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : table()) {
     const std::string tile = std::to_string(kernel->mr) + 'x' + std::to_string(kernel->nr) + 'x' +

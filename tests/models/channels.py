@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a converter wrote for the channels of one layer, for dead_channels_test: all but the weights, of which only each channel's sums are kept.
+"""Writes a converter's numbers for the channels of one layer, for dead_channels_test; of the weights only each channel's sums.
 
     tools/models/describe.py model.tflite --data -o model.json
     channels.py model.json 14 > channels/NAME.txt

@@ -4,9 +4,9 @@
     check.py <directory of .tflite files> <directory for a virtual environment> <command that runs models_test...>
 
 Every CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED, and every ADD behind a CONV_2D as its residual, becomes a case of a vector file: LiteRT's own
-input of that layer, its weights and quantization, LiteRT's output. Products and convolutions become one case more, in float mode: with the output
-that XNNPACK makes of the same input, the layer alone. models_test runs them by every algorithm on every tier. Exits with 77, which ctest shows as
-skipped, where the networks, the Python packages or the network to fetch them are missing.
+input of that layer, its weights and quantization, LiteRT's output. Products and convolutions become a second case, in float mode, with XNNPACK's
+output for the same input and the layer alone. models_test runs them by every algorithm on every tier. Exits with 77, which ctest shows as skipped,
+where the networks, the Python packages or the network to fetch them are missing.
 """
 import collections
 import os
@@ -74,7 +74,7 @@ def pixels(array):
 
 
 def quantized(network, op, per_channel):
-    """What both kinds of product share. int8 convolutions are computed per channel even with one scale."""
+    """The tensors that both kinds of product share. int8 convolutions are computed per channel even with one scale."""
     lhs, rhs, bias = op.inputs
     dst = op.outputs[0]
     rhs_scale = network.scale(rhs)

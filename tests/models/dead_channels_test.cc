@@ -1,6 +1,6 @@
-// Checks layers as converters wrote them, with channels whose bias is near 2^30 or 2^31 because
-// their weights do not matter: the bytes are those of exact sums, and everything takes the epilogue
-// that it takes without such channels.
+// Checks layers as converters wrote them, with dead channels: their bias is near 2^30 or 2^31
+// because their weights do not matter. The bytes are those of exact sums, and layers take the same
+// epilogue as without dead channels.
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(, DeadChannels,
                          testing::Values("vww_10", "vww_14", "onnxruntime_per_channel"),
                          [](const auto& name) { return std::string(name.param); });
 
-// Where every channel is divided, as here, a kernel that can requantize in this mode must.
+// Every channel is shifted to the right here, so a kernel that can requantize in this mode must.
 void expect_exits(const ConvProblem& problem, const ConvProblem& alive, const ConvHow& how) {
   const Conv dead_conv(problem, how), alive_conv(alive, how);
   ASSERT_EQ(dead_conv.status(), OCTET_OK);
@@ -135,7 +135,7 @@ TEST_P(DeadChannels, OfOtherLayers) {
         square(5, 70, 70, 5, 1, 2, 70), square(5, 70, 70, 3, 2, 1, 70), transposed}) {
     ConvCase c = layer_.c;
     c.shape = shape;
-    // As few weights bear them, and with them the sums stay below what the scales are for
+    // Smaller sums suit the layer's few weights, and keep outputs in the range of the scales
     const size_t depth = shape.kernel_h * shape.kernel_w * shape.in_channels / shape.groups;
     const auto most = (int32_t)(127 * (depth / 2));
     Layer layer = layer_;

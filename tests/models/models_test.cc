@@ -1,5 +1,5 @@
-// Runs the layers that check.py took out of whole networks, by every algorithm on every tier, and
-// what sparse.py pruned. Only these two start it.
+// Runs the layers that check.py took out of whole networks, and those that sparse.py pruned, by
+// every algorithm on every tier. Only these two scripts start it.
 #include <octet/sparse.h>
 
 #include <cstdlib>

@@ -6,7 +6,7 @@
 Of every four weights along the input channels the two of largest magnitude stay, as octet_sparse_prune has it. LiteRT's reference kernels run both
 networks; models_test holds the pruned one's layers against them, by every algorithm on every tier, and Octet's pruning against the one here. The images
 are those of OCTET_IMAGES_DIR: raw u8 files, and y_labels.csv beside them with a name, the number of classes and the class in each line, as MLPerf Tiny's
-image classification has them (200 of CIFAR-10). Without it they are random, and nothing is said of accuracy. Exits with 77, which ctest shows as skipped,
+image classification has them (200 of CIFAR-10). Without it they are random, and no accuracy is printed. Exits with 77, which ctest shows as skipped,
 where the network, the Python packages or the network to fetch them are missing.
 """
 import collections
@@ -23,7 +23,7 @@ SPARSE = ("CONV_2D", "FULLY_CONNECTED")  # their weights' last axis is the input
 
 
 def pruned(weights):
-    """As octet_sparse_prune: of equal magnitudes the first stays. Zero points are 0."""
+    """Prunes as octet_sparse_prune does: of equal magnitudes the first stays. Zero points are 0."""
     weights = weights.copy()
     for first in range(0, weights.shape[-1], 4):
         group = weights[..., first:first + 4]
@@ -90,7 +90,7 @@ def images_of(shape):
 
 
 def of_weights(model):
-    """What pruning takes, layer by layer."""
+    """The weights, magnitude and energy that pruning removes, layer by layer."""
     print(f"{'layer':<34}{'weights':>9}{'removed':>9}{'magnitude':>11}{'energy':>9}")
     for number, (name, op) in enumerate(model.products, 1):
         before = model.weights(op).astype(np.int64)

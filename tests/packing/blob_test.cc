@@ -1,5 +1,4 @@
-// Checks packed weights as a file: what they say about themselves, and that nothing damaged is
-// believed.
+// Checks packed weights as a file: their information, and that damage is refused.
 #include "dispatch/tables/formats.h"
 #include "operators/conv/algorithms/filter_blob.h"
 #include "packing/matrix_blob.h"
@@ -47,7 +46,7 @@ octet::Container head_of(const void* blob) {
   return c;
 }
 
-// Puts a head of so many bytes into a blob, with a checksum that is right.
+// Puts a head of `bytes` bytes into a blob, with a valid checksum.
 void sign(octet::Container c, size_t bytes, uint8_t* blob) {
   c.header.head_checksum = 0;
   c.header.head_checksum = octet::checksum(&c, bytes).folded();
@@ -105,8 +104,8 @@ TEST(FilterBlob, SaysWhatItIs) {
   EXPECT_EQ(info.bytes, bytes);
 }
 
-// Whether -128 occurs decides which kernels read the weights: one of it, anywhere, in either type
-// and every algorithm.
+// Only some kernels read weights with -128: packing finds a single one, at any place, in either
+// type, for every algorithm.
 TEST(FilterBlob, KnowsInt8Min) {
   constexpr size_t kWeights = 32 * 9 * 32;
   const struct {
@@ -193,8 +192,8 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
   EXPECT_EQ(blob.verify(blob.memory.bytes()), OCTET_OK);
 }
 
-// A head with a right checksum may still lie: each byte and each field on its own is changed and
-// signed again. What is left, for anybody to say, is the payload's checksum and has_int8_min.
+// A head with a valid checksum may still be false: each byte and each field is changed alone, with
+// a new checksum. Only the payload's checksum and has_int8_min cannot be checked.
 TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
   const octet::Container good = head_of(blob.memory.data());
@@ -213,7 +212,7 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
       octet::Container c = good;
       ((uint8_t*)(&c))[i] ^= (uint8_t)(1 << bit);
       if (i == offsetof(octet::ContainerHeader, has_int8_min) && bit == 0) continue;
-      // Reasons for being dense
+      // Other reasons for dense weights are legal
       if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
       if (i < octet::kMostGeometry && c.header.format != good.header.format &&
           octet::find_format((uint16_t)c.header.format))
@@ -235,8 +234,8 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
   }
 }
 
-// Another format has sections of other sizes; or they are as large, and that is no danger. Int16
-// and depthwise weights are no matrices.
+// Another format has sections of other sizes, or of the same size, which is harmless. Int16 and
+// depthwise weights are no matrices.
 TEST(Blob, OfAnotherFormIsRefusedWhereItsSizesDiffer) {
   const Blob blob(5, 6, kPortableTier, 2, true);
   const octet::Container good = head_of(blob.memory.data());
@@ -267,7 +266,7 @@ TEST(Blob, EveryDamagedPayloadByteIsFoundByVerify) {
   }
 }
 
-// What lies between the sections is zero, whatever the checksum says.
+// Bytes between the sections must be zero, even with a valid checksum.
 TEST(FilterBlob, HidesNothingBetweenItsSections) {
   const std::vector<uint8_t> weights(9, 1);
   octet_filter_desc d = OCTET_FILTER_DESC_INIT;
@@ -310,7 +309,7 @@ TEST(Blob, OfAnotherVersionIsRefusedAndSaysSo) {
 TEST(Blob, TruncatedAnywhereIsRefused) {
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
   for (size_t bytes = 0; bytes < blob.memory.bytes(); ++bytes) {
-    // The kept part ends at a guard page: whoever trusts the header crashes.
+    // The kept part ends at a guard page: a reader that trusts the header crashes.
     const size_t shift = (OCTET_ALIGNMENT - bytes % OCTET_ALIGNMENT) % OCTET_ALIGNMENT;
     const Guarded part(bytes + shift, Side::kBack, OCTET_ALIGNMENT);
     std::memcpy(part.data(), blob.memory.data(), bytes);
@@ -347,7 +346,7 @@ TEST(Blob, OfAConvolutionSaysItsGeometry) {
     EXPECT_EQ(info.bytes, bytes);
     EXPECT_EQ(info.algorithm, filter.algorithm);
     EXPECT_STREQ(info.form, format_for(best, OCTET_U8).name);
-    octet_conv2d_shape want = {};  // what the weights do not depend on is 0
+    octet_conv2d_shape want = {};  // fields that the weights do not depend on are 0
     want.in_channels = 6, want.out_channels = 15, want.groups = 3;
     want.kernel_h = 2, want.kernel_w = 3, want.stride_h = 4, want.stride_w = 5;
     want.dilation_h = 6, want.dilation_w = 7, want.transposed = transposed;
@@ -396,7 +395,7 @@ std::vector<uint8_t> drawn(size_t bytes) {
   return data;
 }
 
-// Word by word, from bytes. Vectors take 32 bytes at a time; lengths around that.
+// The definition, word by word. Lengths are around the 32 bytes of a vector step.
 TEST(Checksum, AgreesWithItsDefinition) {
   for (const uint8_t fill : {0x00, 0xff}) {
     std::vector<uint8_t> data = drawn(50000);
@@ -427,8 +426,8 @@ TEST(Checksum, ReadsNothingElse) {
     }
 }
 
-// Its comment promises that any two changed words are found. All pairs of bits, each set or
-// cleared, and words moved to another place.
+// checksum.h promises that any two changed words are found: all pairs of flipped bits, and swapped
+// words.
 TEST(Checksum, FindsDamageOfAnyTwoWords) {
   std::vector<uint8_t> data = drawn(120);
   const octet::Checksum good = octet::checksum(data.data(), data.size());

@@ -1,4 +1,4 @@
-// Checks the packing of each weight format of the table: kernels read back what it writes, and
+// Checks the packing of each weight format of the table: kernels read the packed weights back, and
 // sizes that leave size_t are refused.
 #include <vector>
 
@@ -17,8 +17,8 @@ std::vector<const WeightFormat*> formats() {
   return all;
 }
 
-// What a format's packing writes, no more and no less than it says, its kernels read: each row of
-// the lhs picks a row of the weights.
+// Packing writes exactly the announced bytes, and kernels read them: each row of the lhs picks a
+// row of the weights.
 TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
   constexpr size_t kN = 37, kK = 21;
   for (const WeightFormat* format : formats()) {
@@ -90,7 +90,7 @@ TEST(Formats, SizesThatLeaveSizeAreNone) {
       EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, huge, 1, true, &plan));
       EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, 64, huge, true, &plan));
     }
-    // Where only the arrays over columns leave it, or only the weights, or all together an object
+    // Only the arrays over columns leave size_t, or only the weights, or only the sum
     for (const size_t part : {4, 8, 16})
       EXPECT_FALSE(
           octet::plan_matrices(*format, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));

@@ -134,7 +134,7 @@ TEST(Pack, KnAndNkGiveTheSameBytes) {
   }
 }
 
-// What packing learns about a column decides overflow and the certified clamp.
+// The sums of a column decide overflow and the certified clamp.
 void expect_facts(const Tier& tier, octet_rhs_order order, size_t n, size_t depth) {
   const Weights w = {n, depth, tier.type, order, 0};
   std::vector<int32_t> zero_points;
@@ -208,7 +208,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
                 ASSERT_EQ(eight[8], (uint8_t)(~want)) << kernel().name << " k " << k;
                 continue;
               }
-              // Of int16, each pair may be there twice
+              // In an int16 panel each pair may be stored twice
               const size_t word = element == 4 ? at / 2 * 4 + at % 2 : at;
               const int got = element == 1 ? panel.data()[at] : panel.data<int16_t>()[word];
               if (element == 4) {

@@ -1,5 +1,4 @@
-// Checks weights in pairs that fit 16 bits: what packing makes of them, what is refused, and when
-// it is done at all.
+// Checks weights in pairs that fit 16 bits: packing, verification, and when the format is chosen.
 #include <cmath>
 #include <random>
 
@@ -18,7 +17,7 @@ using octet::kX86PairedLayout;
 using octet::PairPart;
 using octet::PairTable;
 
-// Signed bytes; [k][n].
+// Weights, [k][n].
 using Bytes = std::vector<int8_t>;
 using Draw = int8_t (*)(std::mt19937& random);
 
@@ -44,7 +43,7 @@ Bytes draw(Draw f, size_t count, uint32_t seed) {
   return out;
 }
 
-// Of one panel's part, the weight of each step, by the definition.
+// Reads the weight of each step from one panel's part, by the definition.
 struct Part {
   const uint8_t* from;
   PairPart plan;
@@ -161,7 +160,7 @@ TEST(Pairs, NeedNoExtrasUpToTheLimit) {
   EXPECT_EQ(Packed(w, n, k).count(is_plain), 0u);
 }
 
-// One above it: each pair in one column needs one, or all of them in each.
+// A few pairs above the limit need extras; if all pairs do, the part stays plain.
 TEST(Pairs, NeedExtrasAboveTheLimit) {
   const size_t n = 64, k = 128;
   Bytes w(n * k, 64);
@@ -173,7 +172,7 @@ TEST(Pairs, NeedExtrasAboveTheLimit) {
   EXPECT_EQ(Packed(Bytes(n * k, -128), n, k).count(is_plain), n / octet::kPairColumns);
 }
 
-// Whether all pay or not, they add up; what is left when it is certain stays as it came.
+// Weights are right even if the format does not pay; once it cannot, blocks keep their order.
 TEST(Pairs, AreLeftAloneOnceTheyCannotPay) {
   const size_t n = 512, k = 128;
   const Bytes none = draw(any, n * k, 9);
@@ -228,7 +227,7 @@ TEST(Pairs, ThatDoNotFitAreFound) {
     const auto at = [&](size_t group, size_t byte) {
       return (size_t)(part.group(group) - good.panels.data()) + byte;
     };
-    // Both of a pair have the same sign, or are small
+    // The two weights of a pair have the same sign and are too large
     for (const uint8_t most : {0x7f, 0x80}) {
       Packed bad = good;
       for (size_t i : {2, 3}) bad.panels[at(7, i)] = most;
@@ -243,7 +242,7 @@ TEST(Pairs, ThatDoNotFitAreFound) {
     EXPECT_TRUE(refused(table, 0xfe));
     if (!part.table().chunks) return;
     EXPECT_TRUE(refused(table + offsetof(PairTable, groups), (uint8_t)part.plan.groups));
-    // Alone each fits; the sum of a chunk does not
+    // Each extra fits; the sum of a chunk does not
     Packed bad = good;
     for (size_t e = 0; e < 2; ++e) bad.panels[at(part.plan.extras() + e, 0)] = 100;
     EXPECT_FALSE(bad.sound());
@@ -334,7 +333,7 @@ TEST_F(Avx2Machine, PairsWeightsThatSuit) {
     EXPECT_EQ(blob.info.isa, c.paired ? OCTET_ISA_AVX2 : OCTET_ISA_SSE41);
     std::mt19937 random(seed);
     for (const size_t m : {1, 7, 13}) {
-      // All that could leave 16 bits: 255 where a column's weights are positive, or negative
+      // Rows of the largest sums: 255 where a column's weights are positive, or where negative
       std::vector<uint8_t> lhs(m * c.k);
       for (size_t i = 0; i < m; ++i)
         for (size_t k = 0; k < c.k; ++k) {
@@ -368,7 +367,7 @@ TEST_F(Avx2Machine, OfItsTierOnly) {
   EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
 }
 
-// Checksums may be forged.
+// The checksums are valid, the pairs are not.
 TEST_F(Avx2Machine, VerifyFindsPairsThatDoNotFit) {
   const size_t n = 64, k = 128;
   const Blob blob = pack(draw(small, n * k, 1), n, k, OCTET_ISA_AUTO);
@@ -386,7 +385,7 @@ TEST_F(Avx2Machine, VerifyFindsPairsThatDoNotFit) {
   EXPECT_EQ(octet_blob_verify(bytes, blob.memory.bytes(), nullptr), OCTET_OK);
 }
 
-// Tables that lie lead nowhere but to wrong sums.
+// False tables give wrong sums, but no wild access.
 TEST_F(Avx2Machine, RunsWhateverTheTablesSay) {
   const size_t n = 64, k = 128;
   const Blob blob = pack(draw(bell, n * k, 1), n, k, OCTET_ISA_AUTO);
@@ -474,7 +473,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
   EXPECT_EQ(paired, 8u);
 }
 
-// A limit that only the dense format keeps chooses it.
+// A limit that only the dense format meets makes packing take it.
 TEST_F(Avx2Machine, PackedBytesMaxKeepsFiltersDense) {
   const Bytes w(64 * 128, 1);
   octet_filter_desc d = OCTET_FILTER_DESC_INIT;

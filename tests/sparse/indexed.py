@@ -17,13 +17,13 @@ import stream
 
 
 def kept(group):
-    """Both places; where there are fewer than two weights, those of the last zeros, as PyTorch's conversion first chose them."""
+    """Both places; a group with fewer than two weights takes its last zeros, as PyTorch's conversion did first."""
     places = [i for i in range(4) if group[i]]
     return {0: (2, 3), 1: {0: (0, 3), 1: (1, 3), 2: (2, 3), 3: (2, 3)}.get(places[0] if places else 3)}.get(len(places), tuple(places))
 
 
 def words_of(rows, n, k):
-    """Values, and a word of metadata per row and 32 weights; the last of a row may be of fewer."""
+    """Values, and a word of metadata per row and 32 weights; the last word of a row may have fewer."""
     values, words = bytearray(), []
     for row in range(n):
         line = []

@@ -1,6 +1,5 @@
-// Checks blobs of 2:4 sparse weights, in either format: packed for whatever tier they serve all,
-// where they lie is no matter, damage is found, and what verify was not asked about leads no kernel
-// astray.
+// Checks blobs of 2:4 sparse weights, in either format: a blob for any tier runs on all, at any
+// address, damage is found, and no kernel reads beyond an unverified blob.
 #include "dispatch/tables/formats.h"
 #include "kernels/core/sparse.h"
 #include "packing/container.h"
@@ -46,7 +45,7 @@ struct Blob {
   }
 };
 
-constexpr size_t kRows[] = {0, 4};  // of which a tier may make one format or two
+constexpr size_t kRows[] = {0, 4};  // a tier has one format or two for these
 
 // The tier, and the rows, for which weights are packed in the format that a kernel reads.
 std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
@@ -59,7 +58,7 @@ std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
   return {OCTET_ISA_SCALAR, 0};
 }
 
-// The whole product, by a kernel that is named.
+// The whole product, by a kernel's name.
 std::vector<int32_t> multiply(const Guarded& blob, const char* kernel, octet_type lhs_type,
                               const std::vector<uint8_t>& lhs, Side side) {
   const Guarded rows(lhs, side);
@@ -119,8 +118,8 @@ class SparseBlob : public EachKernel {
 };
 OCTET_FOR_EACH_KERNEL(SparseBlob);
 
-// As a file that is mapped: packed on another machine, nothing but bytes, and not to be written. A
-// kernel of the other format is refused by name, and reads none of it.
+// The blob is like a mapped file: packed on another machine and read-only. A kernel of the other
+// format is refused by name, and reads none of it.
 TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   const std::vector<uint8_t> lhs = some_rows();
   size_t read = 0, refused = 0;
@@ -150,7 +149,7 @@ TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
   EXPECT_GT(refused, 0u);
 }
 
-// On every tier, whichever kernels it has: nothing but its speed shows which format a blob has.
+// Every tier multiplies both formats, with or without a kernel of its own.
 TEST(SparseBlobs, AreMultipliedOnEveryTier) {
   const std::vector<uint8_t> lhs = some_rows();
   for (const octet::Isa isa : usable_isas())
@@ -164,7 +163,7 @@ TEST(SparseBlobs, AreMultipliedOnEveryTier) {
       }
 }
 
-// A file is only verified where its owner wants so.
+// A program need not verify a file.
 TEST_P(SparseBlob, DamagedWeightsReadNothingElse) {
   const auto [isa, for_rows] = packing_for(kernel());
   const Blob blob(isa, for_rows);

@@ -1,5 +1,5 @@
 // Checks values and places of 2:4 weights (octet/sparse.h) against those made in Python
-// (sparse/indexed.py), and everything that may be wrong with them.
+// (sparse/indexed.py), and each of their possible errors.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>
 
@@ -124,7 +124,7 @@ TEST(SparseIndexed, OtherOrdersAndStrides) {
             (Bytes{0, 5, 0, 6, 7, 0, 0, 0, gap, 0, 0, 0, 0, 0, 0, 0, 9}));
 }
 
-// The words of either order, where sparse.h says that they are.
+// Each order has its words at the places that sparse.h states.
 TEST(SparseIndexed, CutlassHasTheSameWordsElsewhere) {
   constexpr size_t kN = 48, kK = 128, kInt16 = kK / 32;
   Bytes weights(kN * kK), values(kN * kK / 2), again(kN * kK);

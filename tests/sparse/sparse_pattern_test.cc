@@ -1,5 +1,5 @@
-// Checks weights that are to be packed 2:4 and are not: the refusal names the column, where in it,
-// and the values.
+// Checks the refusal of weights that are not 2:4: it names the column, the place in it, and the
+// values.
 #include "support/conv_case.h"
 #include "support/draw.h"
 #include "support/refused.h"
@@ -8,7 +8,7 @@
 namespace octet_test {
 namespace {
 
-// Weights of 2:4, as values; near enough to the zero point for sparse packing.
+// A column of 2:4 weights that are near enough to the zero point for sparse packing.
 std::vector<int32_t> sparse_column(Draw* draw, size_t count, octet_type type, int32_t zero) {
   const int32_t least = type == OCTET_U8 ? 0 : -128;
   std::vector<int32_t> column(count);
@@ -17,8 +17,8 @@ std::vector<int32_t> sparse_column(Draw* draw, size_t count, octet_type type, in
   return column;
 }
 
-// Fills a four with three or four others than the zero point. What the refusal says of them, but
-// for where the four begins.
+// Fills a group with three or four values other than the zero point. Returns them as the refusal
+// lists them.
 std::string crowd(Draw* draw, std::vector<int32_t>* column, size_t first, octet_type type,
                   int32_t zero) {
   const size_t size = std::min<size_t>(4, column->size() - first),
@@ -34,7 +34,7 @@ std::string crowd(Draw* draw, std::vector<int32_t>* column, size_t first, octet_
   return said;
 }
 
-// A four with room for three.
+// The first step of a group with at least three steps.
 size_t any_four(Draw* draw, size_t count) { return draw->below((count + 1) / 4) * 4; }
 
 int32_t any_zero_point(Draw* draw, octet_type type) {
@@ -54,7 +54,7 @@ TEST(SparsePattern, OfMatricesIsNamed) {
     std::vector<int32_t> zero_points(draw.one_in(2) ? 1 : rhs.n);
     for (int32_t& z : zero_points) z = draw.one_in(4) ? 0 : any_zero_point(&draw, rhs.type);
     rhs.zero_points = zero_points.data(), rhs.zero_point_count = zero_points.size();
-    // Another matrix that would be packed dense excuses nothing
+    // Weights of another matrix that are too far from zero do not prevent the refusal
     const bool far = draw.one_in(3);
     const size_t bad_matrix = draw.below(rhs.batch), bad_column = draw.below(rhs.n),
                  four = any_four(&draw, rhs.k);

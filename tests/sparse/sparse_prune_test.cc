@@ -23,7 +23,7 @@ bool same(const octet_sparse_loss& a, const octet_sparse_loss& b) {
          a.energy_removed == b.energy_removed;
 }
 
-// One group of one channel, as values; what goes becomes the zero point.
+// Prunes one group of one channel; removed weights become the zero point.
 void prune_values(std::vector<int>* values, int zero_point, octet_sparse_loss* loss) {
   std::vector<size_t> order(values->size());
   std::iota(order.begin(), order.end(), 0);
@@ -46,7 +46,7 @@ void prune_values(std::vector<int>* values, int zero_point, octet_sparse_loss* l
 
 int as_value(uint8_t byte, octet_type type) { return type == OCTET_U8 ? byte : (int8_t)byte; }
 
-// Few different values, so that there are ties, or any.
+// Draws from few values, so that there are ties, or from all.
 Bytes some_bytes(Draw* draw, size_t count) {
   Bytes bytes(count);
   const size_t range = draw->any<size_t>({2, 5, 256});
@@ -54,7 +54,7 @@ Bytes some_bytes(Draw* draw, size_t count) {
   return bytes;
 }
 
-// Where the weights of one group lie, beside each other in depth.
+// The places of one group's weights, in the order of depth.
 using Places = std::vector<size_t>;
 
 struct Expected {
@@ -126,7 +126,7 @@ TEST(SparsePrune, MatricesOfAllOrdersStridesTypesAndZeroPoints) {
     rhs.data = in_place.data();
     ASSERT_EQ(octet_sparse_prune(&rhs, in_place.data(), nullptr, &error), OCTET_OK);
     EXPECT_EQ(Bytes(in_place.data(), in_place.data() + bytes.size()), expected.bytes);
-    // Between rows nothing is written.
+    // The bytes between rows are not written.
     for (size_t i = 0; i < bytes.size(); ++i) {
       const bool weight = i % apart < lines * line && i % apart % line < line - gap;
       ASSERT_EQ(to.data()[i], weight ? expected.bytes[i] : Guarded::kUntouched) << i;
@@ -237,7 +237,7 @@ TEST(SparsePrune, MatricesThatOverlapAreRefused) {
 }
 
 TEST(SparsePrune, BadArguments) {
-  // Large enough for losses, so that what meets one of them meets no other.
+  // Each array has room for the losses, so that an overlap meets one operand only.
   alignas(8) uint8_t weights[512] = {}, pruned[512] = {};
   alignas(8) int32_t zero_point[128] = {};
   octet_sparse_loss losses[8];

@@ -1,5 +1,5 @@
 // Checks AMD's stream of 2:4 weights (octet/sparse.h) against a reader and a writer in Python
-// (sparse/stream.py), the guide's example, and everything that may be wrong with one.
+// (sparse/stream.py), the guide's example, and each of its possible errors.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>
 
@@ -194,7 +194,7 @@ TEST(SparseStream, AllOrdersStridesAndBatches) {
 
 TEST(SparseStream, ExactlyHalfStaysInTheStream) {
   const Bytes none(64);
-  // Two of each four, of 64: 8 masks' bytes and 32 zeros.
+  // 64 weights, two of each four kept: 8 bytes of masks and 32 zeros.
   EXPECT_EQ(exported(matrix(none.data(), 1, 64), format_of(32, 4, true)).size(), 40u);
   EXPECT_EQ(exported(matrix(none.data(), 1, 64), format_of(32, 4)).size(), 8u);
   const Bytes stream = exported(matrix(none.data(), 1, 64), format_of(64, 8, true));
@@ -270,7 +270,7 @@ TEST(SparseStream, WeightsThatAreNotSparse) {
   EXPECT_EQ(stream, Bytes(100, 0x77));
   rows[10 + 6] = 0;
   EXPECT_EQ(size(nullptr), OCTET_OK);
-  // A short last group: two of two may be.
+  // A short last group of two may keep both.
   rows[28] = rows[29] = 1;
   EXPECT_EQ(write(nullptr), OCTET_OK);
 }

@@ -1,4 +1,4 @@
-// Checks that 2:4 sparse weights give the same bytes, packed so or dense, on whatever tier.
+// Checks that 2:4 weights give the same bytes, packed sparse or dense, on every tier.
 #include <cstring>
 
 #include "dispatch/select/sparsity.h"
@@ -9,7 +9,7 @@
 namespace octet_test {
 namespace {
 
-// NEON's kernel for them is AArch64's
+// NEON's sparse kernel is for AArch64 only
 #if defined(__arm__)
 constexpr bool kNeonGains = false;
 #else
@@ -18,7 +18,7 @@ constexpr bool kNeonGains = true;
 
 constexpr octet_sparsity kAll[] = {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO};
 
-// Each kernel for such weights, through the front door.
+// Each kernel for sparse weights, through the public API.
 class SparseKernel : public EachKernel {
   void SetUp() override {
     EachKernel::SetUp();
@@ -44,8 +44,8 @@ TEST_P(SparseKernel, EveryDepth) {
       }
 }
 
-// Every set of up to two places, in every lane and beside every other one of the eight steps that a
-// shuffle looks at, each with the largest products.
+// Every set of up to two places, in every lane and beside every other set of the eight steps of a
+// shuffle, with the largest products.
 TEST_P(SparseKernel, EverySetOfPlaces) {
   constexpr unsigned kSets[] = {0x3, 0x5, 0x9, 0x6, 0xa, 0xc, 0x1, 0x2, 0x4, 0x8, 0x0};
   constexpr size_t kCount = std::size(kSets);
@@ -100,13 +100,13 @@ TEST_P(SparseKernel, AnyCombination) {
   }
 }
 
-// Packed dense, sparse, or as it is best here.
+// The same weights, packed dense, sparse and as AUTO chooses.
 TEST(SparseWeights, GiveTheBytesOfDenseOnes) {
   for (uint32_t seed = 1; seed <= 250; ++seed)
     for (const octet_sparsity sparsity : kAll) {
       GemmCase c = random_gemm(seed, nullptr);
       if (c.runtime_rhs) break;
-      c.sparsity = OCTET_SPARSE_2_4;  // makes the weights so
+      c.sparsity = OCTET_SPARSE_2_4;  // makes the weights 2:4
       Gemm sparse(c);
       ASSERT_EQ(sparse.status(), OCTET_OK) << c << ": " << sparse.error().message;
       ASSERT_EQ(sparse.run(), OCTET_OK);
@@ -124,10 +124,10 @@ struct Packed {
   std::vector<uint8_t> blob;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   octet::Sparsity sparsity = octet::Sparsity::kCount;
-  std::string reason;  // as octet_gemm_explain has it; empty where no kernel here reads the format
+  std::string reason;  // octet_gemm_explain's; empty if no kernel here reads the format
 };
 
-// Of weights that are stored N x K, or in another order.
+// Packs weights that are stored N x K, or in another order.
 Packed pack(const std::vector<int32_t>& weights, size_t n, size_t k, octet_type type,
             octet_sparsity sparsity, octet_isa isa, std::vector<int32_t> zero_points = {},
             size_t m_max = 0, octet_rhs_order order = OCTET_NK) {
@@ -181,7 +181,7 @@ TEST(SparseWeights, TakeThreeQuartersOfTheBytes) {
   EXPECT_EQ(dense.info.bytes - sparse.info.bytes, 64u * 512 / 4);
 }
 
-// Runs of few rows wait for weights: there two bits say a place, where tiers have kernels for it.
+// Runs of few rows wait for weights: tiers with kernels for it store a place in two bits.
 TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
   const std::vector<int32_t> w = sparse_weights(64, 512);
   const size_t dense = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_NONE, OCTET_ISA_AVX2).info.bytes;
@@ -198,7 +198,7 @@ TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
     }
 }
 
-// Its groups are twice as deep, so that what is left of a column may take more.
+// The format for few rows has groups of twice the depth, so the rest of a column may take more.
 TEST(SparseWeights, OfFewRowsTakeTheSmallerForm) {
   for (size_t k = 1; k <= 200; ++k) {
     const std::vector<int32_t> w = sparse_weights(16, k);
@@ -244,7 +244,7 @@ TEST(SparseWeights, AutoSaysWhy) {
   expect(packed(OCTET_ISA_AVX2), Sparsity::kPattern);
 }
 
-// Where 512-bit shuffles and products share a port, sparse weights gain what they need not read.
+// Where 512-bit shuffles and products share a port, sparse weights gain only by fewer bytes.
 TEST(SparseWeights, GainByTierRowsAndBytes) {
   const auto gains = [](octet::Isa isa, bool wide_shuffles, size_t rows, size_t bytes) {
     octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
@@ -264,7 +264,7 @@ TEST(SparseWeights, GainByTierRowsAndBytes) {
       EXPECT_EQ(gains(Isa::kI8mm, false, rows, bytes), streamed && rows <= 1);
     }
   }
-  // Look-ups take as long as products: the nearer the weights, the fewer rows they may be for
+  // Look-ups take as long as products: the nearer the weights, the fewer rows gain
   for (const size_t rows : {1, 2, 3, 4, 5}) {
     EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 24), rows <= 2);
     EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 26), rows <= 4);
@@ -273,7 +273,7 @@ TEST(SparseWeights, GainByTierRowsAndBytes) {
   }
 }
 
-// Columns are filled up to sixteens, and tiles are smaller than dense ones.
+// Depths are rounded up to 16, and sparse tiles are smaller than dense ones.
 TEST(SparseWeights, GainLessWhereColumnsAreShort) {
   const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
   const auto gains = [&](octet::Isa isa, size_t k) {
@@ -284,8 +284,8 @@ TEST(SparseWeights, GainLessWhereColumnsAreShort) {
   for (const size_t k : {16, 27, 64, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvx2, k)) << k;
 }
 
-// A dense tile of zmm registers holds in one call what takes two sparse ones: while no rows share a
-// start, and nobody waits for weights, that is more than what sparse ones gain.
+// A dense tile of zmm registers has the columns of two sparse ones. In runs of few rows that do not
+// wait for weights, the start of the second tile costs more than sparse weights gain.
 TEST(SparseWeights, GainLessInRunsOfFewRows) {
   octet::CpuFeatures cpu = {~0u, {48 << 10, 1 << 20, 32 << 20}};
   cpu.wide_shuffles = true;
@@ -311,7 +311,7 @@ TEST(SparseWeights, GainLessInRunsOfFewRows) {
   }
 }
 
-// A dense tile of ymm registers has six rows, a sparse one four, and a last one takes as long.
+// A dense tile of ymm registers has six rows, a sparse one four; a last tile costs a full one.
 TEST(SparseWeights, GainLessWhereTheirLastTileIsEmptier) {
   const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
   for (const size_t n : {256, 8192}) {
@@ -324,7 +324,7 @@ TEST(SparseWeights, GainLessWhereTheirLastTileIsEmptier) {
   }
 }
 
-// They do not read while they multiply.
+// These cores do not read while they multiply, and a look-up costs as much as a product.
 TEST(SparseWeights, GainLessWhereCoresExecuteInOrder) {
   octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
   cpu.cores.known = cpu.cores.in_order = 1;
@@ -333,7 +333,7 @@ TEST(SparseWeights, GainLessWhereCoresExecuteInOrder) {
   EXPECT_EQ(octet::gains_by_sparsity(octet::Isa::kNeon, cpu, 1, 1 << 12, 1 << 12), kNeonGains);
 }
 
-// A kernel that is exact but for weights of -128 asks what is multiplied, which is the distance.
+// Kernels that are exact only without -128 multiply the distance from the zero point, so it counts.
 TEST(SparseWeights, TellOfDistancesOfMinus128) {
   const struct {
     int32_t weight, zero_point;
@@ -361,7 +361,7 @@ TEST(SparseWeights, TellOfDistancesOfMinus128) {
   }
 }
 
-// w - zero_point takes 9 bits: then weights are packed dense, whoever asked for what.
+// If w - zero_point takes 9 bits, weights are packed dense, with every sparsity.
 TEST(SparseWeights, FarFromTheirZeroPointAreDense) {
   for (const octet_sparsity sparsity : {OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO})
     for (const bool far : {false, true}) {
@@ -374,8 +374,8 @@ TEST(SparseWeights, FarFromTheirZeroPointAreDense) {
     }
 }
 
-// Distances of -128 and 127 are the last that fit. Columns that are neighbours in memory are looked
-// at in another way than those of which the weights are.
+// Distances of -128 and 127 are the last that fit. Packing looks at columns that are neighbours in
+// memory by other code than at columns whose weights are.
 TEST(SparseWeights, AsFarFromTheirZeroPointAsFitsAreSparse) {
   constexpr size_t kN = 80, kK = 64;
   for (const octet_type type : {OCTET_S8, OCTET_U8})
@@ -402,7 +402,7 @@ TEST(SparseWeights, OfFiltersAreLookedAtPositionByPosition) {
     return weights[((o * 3 + y) * 3 + x) * 6 + i];
   };
   f.data = weights.data();
-  // Neighbours in memory, but of two positions: 4, 5 | 0, 1
+  // These neighbours in memory belong to two positions: 4, 5 | 0, 1
   at(3, 1, 1, 4) = at(3, 1, 1, 5) = at(3, 1, 2, 0) = at(3, 1, 2, 1) = 5;
   size_t bytes = 0;
   octet_error error = {};

@@ -3,9 +3,9 @@
 
     stream.py <file to write> <command that runs sparse_stream_test...>
 
-Written from the guides' descriptions (docs/sparse_weights.md), in plain Python. Makes streams of random 2:4 matrices, sound ones, and of some every
-truncation and every single flipped bit; each with what this reader says of it: the weights, or the offset at which it is wrong. sparse_stream_test
-finds the file by OCTET_SPARSE_STREAMS.
+Written from the guides' descriptions (docs/sparse_weights.md), in plain Python. Makes streams of random 2:4 matrices; for some, also every truncation
+and every single flipped bit. Each comes with this reader's result: the weights, or the offset of the error. sparse_stream_test finds the file by
+OCTET_SPARSE_STREAMS.
 """
 import itertools
 import os
@@ -18,7 +18,7 @@ FORMATS = [(32, 4), (64, 4), (64, 8)]  # weights under a mask, alignment of mask
 
 
 class Damaged(Exception):
-    """Carries the offset."""
+    """An error of a stream, with its offset."""
 
 
 def chunks_of(stream, chunk, alignment):
@@ -119,7 +119,7 @@ def outcome(function, *arguments):
 
 
 def case(stream, chunk, alignment, n, k, exported=2):
-    """One record; exported: the value of keep_zeros by which this very stream is written, 2 if it was not."""
+    """One record; exported: the keep_zeros that writes this stream, 2 if none does."""
     bad_size, size = outcome(size_of, stream, chunk, alignment)
     bad, weights = outcome(read, stream, chunk, alignment, n, k)
     record = struct.pack("<10I", chunk, alignment, n, k, exported, bad_size, size, bad, weights if bad else 0, len(stream)) + stream
@@ -141,7 +141,7 @@ def cases():
             yield case(bytes(flipped), chunk, alignment, n, k)
         for more in (b"\0", b"\0" * alignment, b"\1", stream):
             yield case(stream + more, chunk, alignment, n, k)
-        for other in FORMATS:  # read as what it is not
+        for other in FORMATS:  # read with other parameters
             yield case(stream, *other, n, k)
         for rows, depth in ((n + 1, k), (n, k + 4), (n, max(1, k - 1)), (1, n * k)):
             yield case(stream, chunk, alignment, rows, depth)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds octet traffic against valgrind's simulation of caches: what is read from memory and what is written back.
+"""Compares octet traffic with valgrind's simulation of caches: the bytes read from memory and written back.
 
     check.py <the octet command> [--all] [--cache 512K,1M,8M] [--markdown]
 
@@ -16,12 +16,12 @@ import sys
 import tempfile
 
 TOLERANCE = 0.20
-# Code, stack, and what a run does besides are not in the model
+# Code, stack and other work of a run are not in the model
 SLACK_BYTES = 64 * 1024
 LINE = 64
 L1 = "32768,8,64"
 
-# What runs, --algorithm, whether it is small
+# The case, --algorithm, whether it is small
 CASES = [
     ("ic64oc64_ih56kh3ph1", "direct", True),
     ("ic3oc32_ih112kh3sh2ph1", "direct", True),

@@ -101,7 +101,7 @@ class WalkedNetwork {
       bytes += layer.read_bytes[OCTET_OPERAND_WEIGHTS];
     return bytes;
   }
-  // By ops of tensors that no op writes.
+  // The bytes that ops read of tensors that no op writes.
   uint64_t read_from_outside() const {
     uint64_t bytes = 0;
     for (size_t i = 0; i < case_.ops.size(); ++i) {
@@ -143,7 +143,7 @@ TEST(NetworkTraffic, AnOpIsALayer) {
   WalkedNetwork network(&c, OCTET_NETWORK_LAYERS, 0);
   network.walk(kLarge);
   const octet_layer_traffic first = network.layer(0), pool = network.layer(2);
-  // From memory, where nobody else brought it: the input, once.
+  // The input comes from memory, once.
   const size_t input = 64 * 64 * 16;
   EXPECT_GE(first.read_bytes[OCTET_OPERAND_INPUT], input);
   EXPECT_LE(first.read_bytes[OCTET_OPERAND_INPUT], input + 64);
@@ -158,17 +158,17 @@ TEST(NetworkTraffic, AnOpIsALayer) {
 
 TEST(NetworkTraffic, ChainsMoveLess) {
   NetworkCase c(2);
-  c.isa = OCTET_ISA_SCALAR;  // whose workspace leaves room in so small a cache
+  c.isa = OCTET_ISA_SCALAR;  // its workspace leaves room in a small cache
   build(&c);
   WalkedNetwork layers(&c, OCTET_NETWORK_LAYERS, 0), chains(&c, OCTET_NETWORK_TRAFFIC, kSmall);
   ASSERT_EQ(layers.chains(), 0u);
   ASSERT_GT(chains.chains(), 0u);
   EXPECT_LT(2 * chains.walk(kSmall).all(), layers.walk(kSmall).all());
-  // Neither needs more than the memory that it has.
+  // In a large cache, chains read no more than layers.
   EXPECT_LE(chains.walk(kLarge).read, layers.walk(kLarge).read);
 }
 
-// Where nothing has to leave, only what comes from outside is read, once and whichever way it runs.
+// In a cache that holds all, only tensors from outside are read, once, in layers and in chains.
 TEST(NetworkTraffic, WhatComesFromOutsideIsTheSame) {
   size_t chains = 0;
   for (uint32_t seed = 0; seed < 60; ++seed) {
@@ -181,15 +181,14 @@ TEST(NetworkTraffic, WhatComesFromOutsideIsTheSame) {
     layers.walk(kLarge), planned.walk(kLarge);
     EXPECT_GT(layers.read_from_outside(), 0u);
     EXPECT_EQ(planned.read_from_outside(), layers.read_from_outside());
-    // In bands, an op may leave out a line of its object's arrays.
+    // In bands, an op may skip a line of its object's arrays.
     EXPECT_LE(planned.read_weights(), layers.read_weights());
     EXPECT_GE(planned.read_weights() + kLine * c.ops.size(), layers.read_weights());
   }
   EXPECT_GT(chains, 20u);
 }
 
-// The model says what the plan is made for: an image of a batch moves no more than one by itself,
-// and less where weights are what moves.
+// An image of a batch moves no more than one by itself, and less where the traffic is weights.
 TEST(NetworkTraffic, ABatchMovesLessPerImage) {
   constexpr size_t kCache = 128 << 10;
   const auto per_image = [](size_t batch, size_t h, size_t channels) {
@@ -207,13 +206,14 @@ TEST(NetworkTraffic, ABatchMovesLessPerImage) {
   EXPECT_LT(per_image(8, 48, 24), per_image(1, 48, 24) * 51 / 50) << "maps of 55 KB";
 }
 
-// Int16 kernels gather a block of rows and meet it with micro-panel after micro-panel of weights:
-// what leaves the cache between two comes again and again. Merged only where it does not.
+// AVX2's kernels gather a block of rows and multiply it by one micro-panel of weights after the
+// other: rows that leave the cache in between are read again. The plan merges images only where
+// they stay.
 TEST(NetworkTraffic, ABatchOfGatheredRowsMovesNoMorePerImage) {
   const std::vector<octet_isa> tiers = tiers_to_test();
   if (std::find(tiers.begin(), tiers.end(), OCTET_ISA_AVX2) == tiers.end())
     GTEST_SKIP() << "no AVX2 here";
-  octet_machine machine = OCTET_MACHINE_INIT;  // for which blocks are cut everywhere
+  octet_machine machine = OCTET_MACHINE_INIT;  // blocks are cut for it on every machine
   machine.l2_bytes = 1 << 20;
   const struct {
     size_t h, channels, kernel;
@@ -240,7 +240,7 @@ TEST(NetworkTraffic, ABatchOfGatheredRowsMovesNoMorePerImage) {
     }
 }
 
-// A walk computes nothing, but leaves the network as it was.
+// A walk computes nothing and leaves the network unchanged.
 TEST(NetworkTraffic, AWalkedNetworkRuns) {
   NetworkCase c(4);
   build(&c);

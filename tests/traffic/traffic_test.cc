@@ -1,5 +1,5 @@
-// Checks the model of what moves through memory: its caches, line by line; walks, which must report
-// what a run reads and writes, all of it and nothing else, and leave the object as it was.
+// Checks the model of memory traffic: its caches, line by line; walks, which must report exactly
+// the reads and writes of a run, and leave the object unchanged.
 #include "octet/traffic.h"
 
 #include <memory>
@@ -50,7 +50,7 @@ TEST(Traffic, LinesStayAsLongAsThereIsRoom) {
   constexpr size_t kLines = kLeast / kLine;
   for (int turn = 0; turn < 3; ++turn) touch(traffic, 0, kLines, OCTET_OPERAND_INPUT, 0);
   EXPECT_EQ(layer_of(traffic).read_bytes[OCTET_OPERAND_INPUT], kLeast);
-  // One more of each set, in the same order: every line has just left when its turn comes.
+  // With one more line per set, in the same order, every line has just left when its turn comes.
   for (int turn = 0; turn < 3; ++turn)
     touch(traffic, 0, kLines + kLines / 16, OCTET_OPERAND_WEIGHTS, 0);
   EXPECT_EQ(layer_of(traffic).read_bytes[OCTET_OPERAND_WEIGHTS],
@@ -62,7 +62,7 @@ TEST(Traffic, TheLeastRecentlyUsedLineLeaves) {
   constexpr size_t kSets = kLeast / kLine / 16;
   for (size_t way = 0; way < 16; ++way) touch(traffic, way * kSets, 1, OCTET_OPERAND_INPUT, 1);
   touch(traffic, 0, 1, OCTET_OPERAND_INPUT, 1);           // again: now line kSets is the oldest
-  touch(traffic, 16 * kSets, 1, OCTET_OPERAND_INPUT, 1);  // makes it leave
+  touch(traffic, 16 * kSets, 1, OCTET_OPERAND_INPUT, 1);  // line kSets leaves
   const uint64_t before = layer_of(traffic).read_bytes[OCTET_OPERAND_INPUT];
   EXPECT_EQ(before, 17 * kLine);
   EXPECT_EQ(layer_of(traffic).write_bytes[OCTET_OPERAND_INPUT], kLine);
@@ -72,7 +72,7 @@ TEST(Traffic, TheLeastRecentlyUsedLineLeaves) {
   EXPECT_EQ(layer_of(traffic).read_bytes[OCTET_OPERAND_INPUT], before + kLine);
 }
 
-// What the first level has costs no use of the last one's line, so it grows old there.
+// A hit in the first level does not refresh the line in the last level.
 TEST(Traffic, ReadsThatTheFirstLevelHasAreNone) {
   constexpr size_t kSets = kLeast / kLine / 16;
   for (const int write : {0, 1}) {
@@ -90,7 +90,7 @@ TEST(Traffic, WritesCountForTheLayerThatWrote) {
   const Traffic traffic = create(kLeast, 3);
   touch(traffic, 0, 8, OCTET_OPERAND_OUTPUT, 1);
   ASSERT_EQ(octet_traffic_begin(traffic.get(), 1, nullptr), OCTET_OK);
-  touch(traffic, 0, 4, OCTET_OPERAND_WORKSPACE, 1);  // from now on its own
+  touch(traffic, 0, 4, OCTET_OPERAND_WORKSPACE, 1);  // the layer's own lines from now on
   ASSERT_EQ(octet_traffic_begin(traffic.get(), 2, nullptr), OCTET_OK);
   touch(traffic, 1000, 2 * kLeast / kLine, OCTET_OPERAND_INPUT, 0);
   EXPECT_EQ(layer_of(traffic, 0).write_bytes[OCTET_OPERAND_OUTPUT], 4 * kLine);
@@ -103,7 +103,7 @@ TEST(Traffic, WritesCountForTheLayerThatWrote) {
   EXPECT_EQ(layer_of(traffic, 2).write_bytes[OCTET_OPERAND_OUTPUT], kLine);
 }
 
-// A read of what the last level has, and the first one no more, does not make it clean.
+// A line stays dirty when it is read again after it left the first level.
 TEST(Traffic, WhatIsReadAgainIsStillToBeWritten) {
   const Traffic traffic = create(kLeast);
   touch(traffic, 0, 1, OCTET_OPERAND_OUTPUT, 1);
@@ -132,7 +132,7 @@ size_t lines_of(const void* data, size_t bytes) {
   return (last - first + 1) * kLine;
 }
 
-// In a cache that holds all: what is read is what there is, each line once.
+// In a cache that holds all, each line of the operands is read once.
 void check_walk(const ConvProblem& problem, const ConvHow& how, const Traffic& traffic) {
   Conv conv(problem, how);
   ASSERT_EQ(conv.status(), OCTET_OK) << problem.c << how;
@@ -161,7 +161,8 @@ void check_walk(const ConvProblem& problem, const ConvHow& how, const Traffic& t
   EXPECT_GE(written(OCTET_OPERAND_OUTPUT) + kLine, lines_of(a.dst, dst)) << where;
   EXPECT_EQ(written(OCTET_OPERAND_INPUT), 0u) << where;
   EXPECT_EQ(written(OCTET_OPERAND_WEIGHTS), 0u) << where;
-  // Of the blob all but its head, its zero points and its sums; of the object biases and scales.
+  // Weights are the blob but for its head, zero points and sums, and the object's biases and
+  // scales.
   octet_blob_info blob = OCTET_BLOB_INFO_INIT;
   ASSERT_EQ(octet_blob_get_info(conv.blob().data(), conv.blob().bytes(), &blob, nullptr), OCTET_OK);
   const size_t around = 1024 + 32 * (s.out_channels + 64);
@@ -303,7 +304,7 @@ TEST(Traffic, BadArguments) {
                       OCTET_BAD_SIZE, error, "it ends at"));
   EXPECT_TRUE(refused(octet_traffic_flush(nullptr, &error), OCTET_NULL_POINTER, error, "traffic"));
 
-  // What the run would refuse the walk refuses by the same sentence.
+  // A walk refuses bad arguments with the same message as a run.
   GemmCase product;
   product.m = 3, product.n = 5, product.k = 7;
   Gemm gemm(product);

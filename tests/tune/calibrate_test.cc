@@ -1,5 +1,4 @@
-// Checks costs of a machine's own: fitted to what was measured, kept in a tuning, and what plans
-// reckon with.
+// Checks a machine's own costs: fitted to measurements, kept in a tuning, and used by plans.
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -155,7 +154,7 @@ std::vector<octet::CostSample> samples_of(const octet::CostModel& model, const T
   return samples;
 }
 
-// A machine whose costs are any up to three times more or less is found again by what it does.
+// The fit recovers costs that are off by up to a factor of three from a machine's times.
 TEST(Fit, FindsWhatAMachineCosts) {
   std::mt19937 random(3);
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
@@ -188,7 +187,7 @@ TEST(Fit, LeavesWhatIsRight) {
 
 // ---- measured, and kept
 
-// Goes on by itself.
+// A clock that advances with each call.
 double ticks(void* now) { return *(double*)now += 0.0007; }
 
 TEST(Calibrate, PlansReckonWithWhatIsKept) {
@@ -218,7 +217,7 @@ TEST(Calibrate, PlansReckonWithWhatIsKept) {
   EXPECT_EQ(built_in.origin, predicted(tier_here()));
   EXPECT_EQ(calibrated.origin, "predicted, calibrated");
   EXPECT_NE(calibrated.microseconds, built_in.microseconds);
-  // Through a file, and from there by the environment
+  // The costs go through a file, and are found by OCTET_TUNING
   const TemporaryFile file("");
   ASSERT_EQ(octet_tuning_save(tuning.get(), file.path(), &error), OCTET_OK) << error.message;
   octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
@@ -237,7 +236,7 @@ TEST(Calibrate, TakesWhatIsLeftOut) {
   EXPECT_EQ(octet_calibrate(OCTET_ISA_AUTO, &options, nullptr, nullptr, nullptr), OCTET_OK);
 }
 
-// Each probe has its turns until the time is over, but some at least.
+// Probes take turns until the time is over, each at least a few.
 TEST(Calibrate, UsesTheTimeThatItHas) {
 #ifdef OCTET_EMULATED
   GTEST_SKIP() << "two whole calibrations are minutes under qemu, and the same natively";
@@ -315,7 +314,7 @@ TEST(CostLines, OfAnotherMachineOrVersionOrTierAreNotUsed) {
   EXPECT_EQ(
       explain_with(line_of(replaced(std::string(" ") + tier_here().name, " OTHER"), costs)).origin,
       predicted(tier_here()));
-  // Costs that this library does not know are another version's
+  // A line with unknown costs counts as another version's
   EXPECT_EQ(explain_with(line_of(key_here(), costs + " surprise=3"), &report).origin,
             predicted(tier_here()));
   EXPECT_EQ(report.other_version, 1u);
@@ -354,7 +353,7 @@ TEST(Profile, IsAssumed) {
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {
-  std::string name;  // of a tier whose rows are read where they lie
+  std::string name;  // for tiers without a gather
   for (const octet_isa isa : all_tiers())
     if (octet::tier_of((Isa)isa).costs.gather == 0) name = octet_isa_name(isa);
   ASSERT_NE(name, "");

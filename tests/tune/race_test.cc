@@ -1,4 +1,4 @@
-// Checks who wins a measurement, by a clock that only the candidates move.
+// Checks which candidate wins a measurement, by a clock that only the candidates move.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -12,9 +12,9 @@ namespace {
 
 using octet::Race;
 
-// Runners whose calls take as long as they say; each sees how often it has been called.
+// Candidates whose calls take chosen times, which may depend on the number of the call.
 struct Course {
-  std::vector<std::function<double(size_t)>> seconds;  // of the call of this number
+  std::vector<std::function<double(size_t)>> seconds;  // by the number of the call
   std::vector<size_t> called = {};
   double now = 100;
 
@@ -34,7 +34,7 @@ struct Course {
 std::function<double(size_t)> steady(double seconds) {
   return [=](size_t) { return seconds; };
 }
-// The seconds and up to so much more, in turn.
+// The seconds, and up to `share` of them more, varying.
 std::function<double(size_t)> noisy(double seconds, double share) {
   return [=](size_t call) { return seconds * (1 + share * (double)(call * 7919 % 101) / 101); };
 }

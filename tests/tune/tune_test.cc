@@ -1,5 +1,5 @@
-// Checks measured choices: all that is measured computes the same bytes, and what is kept is found
-// again by those who ask for it, and by nobody else.
+// Checks measured choices: every measured candidate computes the same bytes, and a kept choice is
+// found by its problem only.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -44,7 +44,7 @@ octet::ConvShape shape_of(const octet_conv2d_shape& s) {
           s.pad_right,  s.transposed != 0, s.output_padding_h, s.output_padding_w};
 }
 
-// Some of them, the first always.
+// Checks some of the choices, always the first.
 template <typename Check>
 void sample(Draw* d, const Choices& choices, size_t most, const Check& check) {
   for (size_t i = 0; i < choices.count; ++i)
@@ -107,7 +107,7 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
     ASSERT_EQ(gemm.run(), OCTET_OK);
     const std::vector<uint8_t> bytes = gemm.dst_bytes();
     const Choice plan = octet::choice_of(*gemm.get());
-    // Weights have the int8 min unless they are known not to
+    // Weights count as having the int8 min unless they are known
     const octet::GemmSpace space = {
         with_microarchitecture(octet::this_machine().cpu),
         {c.m_declared ? c.m_declared : c.m, c.n_declared ? c.n_declared : c.n,
@@ -131,7 +131,7 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
       ASSERT_EQ(gemm.dst_bytes(), bytes);
       ++compared;
     };
-    if (!choices->count) continue;  // of a sign that is quantized to
+    if (!choices->count) continue;  // f32 rows may become a type without kernels
     sample(&d, *choices, 4, check);
     octet::add_gemm_choices_near(space, choices->list[0], near.get());
     if (near->count) sample(&d, *near, 4, check);
@@ -141,7 +141,7 @@ TEST(Tune, NoByteOfAProductDependsOnWhatIsMeasured) {
 
 // ---- a convolution and a product to tune
 
-// Goes on by itself: who is measured longer does not depend on the machine.
+// A clock that advances with each call, so that the winner does not depend on the machine.
 struct Ticks {
   double now = 0;
   uint32_t random = 1;
@@ -171,7 +171,7 @@ TuningPointer new_tuning() {
 }
 std::string lines_of(const octet_tuning& tuning) { return {tuning.text, tuning.bytes}; }
 
-// The origin of a convolution's choice that nobody measured.
+// The origin of a convolution's choice that was not measured.
 const char* predicted_here() {
   return octet_test::predicted(octet::tier_of(octet::best_of(octet::conv_machine().cpu.isas)));
 }
@@ -194,7 +194,7 @@ struct Layer {
     desc.shape = s;
     desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
   }
-  // Another algorithm than the plan's.
+  // A choice of another algorithm than the plan's.
   Choice other() {
     Layer plain(channels);
     const octet_conv_algorithm plan = plain.make().algorithm;
@@ -212,7 +212,7 @@ struct Layer {
     desc.packed = blob.data(), desc.packed_bytes = bytes;
     return octet_conv2d_pack(&filter, desc.max_isa, blob.data(), bytes, error);
   }
-  // The choice that it is created by, from packing on.
+  // Packs and creates; returns the choice.
   Choice make() {
     octet_error error = {};
     EXPECT_EQ(pack(&error), OCTET_OK) << error.message;
@@ -343,7 +343,7 @@ TEST(Tune, AConvolutionIsMeasuredAndKept) {
     EXPECT_EQ(std::string(r.choice), r.changed ? r.best : r.plan);
     EXPECT_GT(r.candidates, 4u);
     EXPECT_GE(told.size(), r.candidates);
-    // From here on what was chosen is what is made.
+    // From here on pack and create take the kept choice.
     const octet_machine machine = machine_with(tuning.get());
     layer.filter.machine = layer.desc.machine = &machine;
     EXPECT_EQ(text_of(layer.make()), r.choice);
@@ -371,7 +371,7 @@ TEST(Tune, AProductIsMeasuredAndKept) {
     }
 }
 
-// Neither tuning nor result nor options are needed, and nothing is kept of what fails.
+// Tuning, result and options may be null, and a failed call keeps nothing.
 TEST(Tune, TakesWhatIsLeftOut) {
   Layer layer;
   Product p;
@@ -396,7 +396,7 @@ TEST(Tune, ThreadsAreUsed) {
   EXPECT_EQ(octet_tune_gemm(&p.desc, &options, tuning.get(), nullptr, nullptr), OCTET_OK);
 }
 
-// What is known is not measured again, unless for other threads.
+// A known case is not measured again, except for another number of threads.
 TEST(Tune, WhatIsKnownMayBeKept) {
   Layer layer;
   Product p;
@@ -436,7 +436,7 @@ TEST(Tune, WhatIsKnownMayBeKept) {
   }
 }
 
-// Bytes between fields are nobody's.
+// Padding bytes between fields do not count.
 TEST(Tune, ShapesAreComparedByTheirFields) {
   Layer layer;
   const octet_conv2d_shape shape = layer.desc.shape;
@@ -478,20 +478,20 @@ TEST(Lookup, OfAConvolution) {
   EXPECT_EQ(c.choice, text_of(other));
   EXPECT_STREQ(c.kernel, other.kernel->name);
 
-  // Weights of another algorithm: the rest is not for them.
+  // The blob has another algorithm, so the line is not used.
   layer.filter.algorithm = plan.algorithm;
   EXPECT_EQ(text_of(layer.make()), text_of(plan));
   EXPECT_STREQ(layer.origin(), predicted_here());
 }
 
-// Its weights are tried in pairs first. AUTO if this run tests no tier of the kind.
+// A tier that tries weights in pairs first; AUTO if this run tests none.
 octet_isa tier_with_pairs() {
   for (const octet_isa isa : tiers_to_test())
     if (octet::tier_of((octet::Isa)isa).paired != octet::FormatId::kNone) return isa;
   return OCTET_ISA_AUTO;
 }
 
-// A line may be of the format that weights are tried in first, which is not the tier's.
+// A line may have the paired format, which packing tries before the tier's own.
 TEST(Lookup, OfAConvolutionInPairs) {
   const octet_isa tier = tier_with_pairs();
   if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
@@ -510,7 +510,7 @@ TEST(Lookup, OfAConvolutionInPairs) {
   EXPECT_STREQ(layer.origin(), "measured, on this machine");
 }
 
-// Weights that differ in that have lines of their own, and what was measured is what is packed.
+// Paired and dense weights have lines of their own, and the measured format is packed.
 TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
   const octet_isa tier = tier_with_pairs();
   if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
@@ -549,7 +549,7 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
   EXPECT_NE(lines.find(" zero_points=no pairs=yes |"), std::string::npos) << lines;
   EXPECT_NE(lines.find(" zero_points=no |"), std::string::npos) << lines;
-  // Each finds its own again, as far as both are computed by the same algorithm.
+  // Paired weights find their line again.
   paired.filter.machine = paired.desc.machine = &machine;
   EXPECT_STREQ(paired.origin(), "measured, on this machine");
 }
@@ -578,7 +578,7 @@ TEST(Lookup, ByTheEnvironment) {
     EXPECT_EQ(text_of(layer.make()), text_of(conv));
     EXPECT_EQ(text_of(p.make()), text_of(product));
     EXPECT_STREQ(layer.origin(), "measured, on this machine");
-    // What a descriptor says beats it: an empty tuning, a machine of the caller's.
+    // A descriptor's machine beats OCTET_TUNING, with an empty tuning or without one.
     const TuningPointer none = new_tuning();
     octet_machine machine = machine_with(none.get());
     layer.filter.machine = layer.desc.machine = p.desc.machine = &machine;
@@ -621,7 +621,7 @@ TEST(Lookup, WhatIsNamedBeatsIt) {
   unsetenv("OCTET_CONV");
 }
 
-// Any word of the key, another one.
+// A key with any word changed finds nothing.
 TEST(Lookup, OtherProblemsFindNothing) {
   Layer layer;
   const Choice other = layer.other();
@@ -642,7 +642,7 @@ TEST(Lookup, OtherProblemsFindNothing) {
   EXPECT_EQ(text_of(made_by(key)), text_of(other));
 }
 
-// Packing does not know what goes in and out: of several lines, that which saves most.
+// Packing does not know input and output: it takes the line that saves the most time.
 TEST(Lookup, OfSeveralLinesTheOneThatSavesMostIsPacked) {
   Layer layer;
   const Choice other = layer.other(), plan = Layer().make();
@@ -661,8 +661,8 @@ TEST(Lookup, OfSeveralLinesTheOneThatSavesMostIsPacked) {
   EXPECT_EQ(packed_by(900, 100), plan.algorithm);
 }
 
-// What was measured within a limit is for it alone; what was measured without one, for all whom its
-// weights fit.
+// A line that was measured within a limit counts for this limit only; one without a limit counts
+// for all limits that its weights fit.
 TEST(Lookup, LimitsOfPackedBytesAreProblemsOfTheirOwn) {
   Layer layer;
   const Choice other = layer.other(), plan = layer.make();
@@ -697,7 +697,7 @@ TEST(Lookup, LimitsOfPackedBytesAreProblemsOfTheirOwn) {
   EXPECT_NE(lines.find(" zero_points=no packed_max=1048576 | "), std::string::npos) << lines;
 }
 
-// A line may have been written for what this descriptor excludes: the next one counts, or the plan.
+// A line whose choice this descriptor excludes is skipped: the next line counts, or the plan.
 TEST(Lookup, WhatCannotBeUsedIsPassedBy) {
   Product p;
   Choice wrong = p.other();

@@ -1,5 +1,5 @@
-// Checks files of measured choices: whatever is done to them, what is read is what was written, or
-// nothing; and what one writer keeps no other one loses.
+// Checks files of measured choices: a damaged file gives only lines that were written, and no
+// writer loses another one's lines.
 #include <glob.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@
 
 #ifdef OCTET_WRAPS_ALLOCATION
 
-// The linker puts these in place of the C library's.
+// The linker puts these functions in place of the C library's.
 namespace {
 
 size_t allocations_left = SIZE_MAX;
@@ -95,7 +95,7 @@ std::string line(const TuningKey& key, size_t block) {
 }
 std::string line(const std::string& problem, size_t block) { return line(key_of(problem), block); }
 
-// As loading it would leave them, without a file.
+// The lines that loading this text would keep.
 std::string kept_of(const std::string& text) {
   size_t bytes = 0;
   char* const merged = octet::merge_lines({nullptr, 0}, {text.data(), text.size()}, &bytes);
@@ -167,10 +167,10 @@ TEST(TuningCache, NoDamagedByteIsBelieved) {
       if (text == whole) continue;
       SCOPED_TRACE(testing::Message() << "byte " << at << " ^ " << change);
       const octet_tuning_report report = octet::report_on(text.data(), text.size());
-      // The other line is as it was, the damaged one is gone and told of.
+      // The other line is unchanged, the damaged one is gone and reported.
       const bool in_first = at < first.size(), at_end = at + 1 == first.size();
       EXPECT_EQ(kept_of(text), at_end ? "" : in_first ? second : first);
-      if (at + 1 == whole.size()) continue;  // nothing but the last line's end
+      if (at + 1 == whole.size()) continue;  // only the last line's end is damaged
       EXPECT_GE(report.damaged, 1u);
       EXPECT_EQ(report.first_damaged, in_first && text[at] == '\n' && at == 0 ? 2u
                                       : in_first                              ? 1u
@@ -199,18 +199,18 @@ TEST(TuningCache, AnythingMayBeInAFile) {
       if (d.one_in(4)) part = std::string(d.below(2000), (char)d.below(256));
       text += part;
     }
-    // What is kept is kept again.
+    // Loading the kept lines keeps all of them.
     EXPECT_EQ(kept_of(kept_of(text)), kept_of(text));
     octet::report_on(text.data(), text.size());
   }
 }
 
-// A line may be right, and its choice one that this library does not know.
+// A valid line may have a choice that this library does not know.
 TEST(TuningCache, AnUnknownKernelIsNoChoice) {
   std::string text = line("product m=1", 44);
   std::string other = text.substr(0, text.rfind(" | "));
   other.replace(other.find("scalar_u8s8_4x4x4"), 6, "future");
-  // By its own checksum.
+  // These lines have valid parts.
   octet::TuningLine parts;
   ASSERT_TRUE(octet::read_tuning_line({text.data(), text.size() - 1}, &parts));
   EXPECT_EQ(found(text, "product m=1"), 44u);
@@ -269,7 +269,7 @@ TEST(TuningCache, SavingMerges) {
   struct stat status;
   ASSERT_EQ(stat(file.path(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
-  // Again: the same bytes.
+  // Saving again gives the same bytes.
   const std::string before = file.read();
   ASSERT_EQ(octet_tuning_save(tuning_of(before).get(), file.path(), nullptr), OCTET_OK);
   EXPECT_EQ(file.read(), before);
@@ -277,7 +277,7 @@ TEST(TuningCache, SavingMerges) {
   EXPECT_EQ(file.read(), before);
 }
 
-// Whatever is no tuning stays as it is.
+// A file that is no tuning is not changed.
 TEST(TuningCache, OtherFilesAreLeftAlone) {
   const Tuning tuning = tuning_of(line("a", 4));
   for (const std::string& other :
@@ -292,7 +292,7 @@ TEST(TuningCache, OtherFilesAreLeftAlone) {
     }
     EXPECT_EQ(file.read(), other);
   }
-  // All lines may be damaged, though.
+  // A tuning whose lines are all damaged is replaced.
   const TemporaryFile damaged("octet-0.2.0 and so on\n");
   EXPECT_EQ(octet_tuning_save(tuning.get(), damaged.path(), nullptr), OCTET_OK);
   EXPECT_EQ(damaged.read(), line("a", 4));
@@ -310,7 +310,7 @@ TEST(TuningCache, OnlyRegularFilesAreTakenAndNobodyWaits) {
     expect_refused(OCTET_BAD_FILE, "no regular file", [&](octet_error* e) {
       return octet_tuning_load(tuning.get(), path, nullptr, e);
     });
-    // A device that may be replaced by the tests' user is not put at risk.
+    // Saving could replace the device if the tests run as root.
     if (path != device)
       expect_refused(OCTET_BAD_FILE, "no regular file",
                      [&](octet_error* e) { return octet_tuning_save(tuning.get(), path, e); });
@@ -320,7 +320,7 @@ TEST(TuningCache, OnlyRegularFilesAreTakenAndNobodyWaits) {
   }
 }
 
-// Nor does anybody wait, or write, where another file was put in the file's place.
+// Loading and saving neither wait nor write if another kind of file is in the file's place.
 TEST(TuningCache, NeitherFoldersNorSocketsNorWhatLinksLeadToAreTaken) {
   const Tuning tuning = tuning_of(line("a", 4));
   const TemporaryFile place(""), link("");
@@ -352,7 +352,7 @@ TEST(TuningCache, NeitherFoldersNorSocketsNorWhatLinksLeadToAreTaken) {
   refuse_both("too many links");
 }
 
-// All that a folder holds, of these names.
+// The files of the folder whose names begin with this one.
 std::vector<std::string> beside(const TemporaryFile& file) {
   glob_t found = {};
   const std::string pattern = std::string(file.path()) + "*";
@@ -363,15 +363,14 @@ std::vector<std::string> beside(const TemporaryFile& file) {
   return names;
 }
 
-// In a folder where others write, too, a link or a pipe lies under the name that the process would
-// have written aside under, once.
+// In a shared folder, a link or a pipe may have the temporary name that older versions used.
 TEST(TuningCache, WhatIsWrittenAsideIsANewFile) {
   const TemporaryFile file(line("a", 4)), victim("precious\n");
   const std::string aside = std::string(file.path()) + ".new-" + std::to_string(getpid());
   for (const bool pipe : {false, true}) {
     ASSERT_EQ(pipe ? mkfifo(aside.c_str(), 0600) : symlink(victim.path(), aside.c_str()), 0);
     ASSERT_EQ(chmod(file.path(), 0666), 0);
-    alarm(20);  // a pipe would be waited for
+    alarm(20);  // opening the pipe would block
     EXPECT_EQ(octet_tuning_save(tuning_of(line("b", 8)).get(), file.path(), nullptr), OCTET_OK);
     alarm(0);
     EXPECT_EQ(victim.read(), "precious\n");
@@ -411,7 +410,7 @@ TEST(TuningCache, EndsOfLinesMayBeOfTwoCharacters) {
   EXPECT_EQ(kept_of("\r\n"), "");
 }
 
-// Of a name so long that what is written aside has none, no empty file stays either.
+// A name may be too long for the temporary file's; then no empty file remains.
 TEST(TuningCache, AWriterThatFailsLeavesNothing) {
   const TemporaryFile file("");
   std::string name = file.path();
@@ -453,7 +452,7 @@ TEST(TuningCache, ConcurrentWritersLoseNothing) {
       for (int time = 0; time < kTimes; ++time) {
         const std::string problem = std::to_string(writer) + "-" + std::to_string(time);
         if (octet_tuning_save(tuning_of(line(problem, 4)).get(), file.path(), nullptr)) _exit(1);
-        // Whoever reads meanwhile finds whole lines.
+        // A reader at the same time finds whole lines.
         octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
         if (octet_tuning_load(empty().get(), file.path(), &report, nullptr)) _exit(2);
         if (report.damaged || report.usable < 2) _exit(3);
@@ -494,7 +493,7 @@ TEST(TuningCache, ConcurrentThreadsLoseNothing) {
 
 #ifdef OCTET_WRAPS_ALLOCATION
 
-// Each allocation of a call in turn finds no memory, until none does.
+// Each allocation of a call fails in turn, until the call succeeds.
 void expect_no_memory(const std::function<octet_status(octet_error*)>& call,
                       const std::function<void()>& nothing_changed) {
   for (size_t may = 0; may < 20; ++may) {
