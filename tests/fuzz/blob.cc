@@ -1,5 +1,5 @@
-// Fuzzes packed weights whose headers lie and whose payloads hold anything, with checksums that are
-// right again. What is accepted is used, between guard pages sized exactly as it says.
+// Fuzzes packed weights with false headers and random payloads, but valid checksums. Accepted blobs
+// are used, between guard pages and with memory of exactly the announced sizes.
 #include <memory>
 
 #include "dispatch/tables/tiers.h"
@@ -192,7 +192,7 @@ void lie(Choices* c, const Sample& sample, uint8_t* blob, size_t bytes) {
       if (other.filter == sample.filter) std::memcpy(blob, other.bytes.data(), head);
       return;
     }
-    default:  // sums, zero points, what Winograd's payload says of itself, weights
+    default:  // sums, zero points, the head of Winograd's payload, weights
       for (size_t count = bytes > head ? 1 + c->below(20) : 0; count > 0; --count)
         blob[head + c->below(std::min(bytes - head, c->any<size_t>({64, 512, 65536})))] =
             (uint8_t)c->bits(1);
@@ -235,7 +235,7 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
   std::memcpy(blob, &forged, sample.head());
 }
 
-// The checksums find for certain: one damaged word of the header, two of the payload.
+// Checksums find one damaged word of the header and two of the payload for certain.
 void damage(Choices* c, const Sample& sample, uint8_t* blob) {
   const size_t head = sample.head(), bytes = sample.bytes.size();
   const auto change_word = [&](size_t first, size_t end) {
@@ -403,7 +403,7 @@ void fuzz_one(Choices* c) {
     info.type = OCTET_S8;
   }
   const bool may_be_filter = blob.bytes() >= kMostHead;
-  const bool mistaken = may_be_filter && c->one_in(16);  // for one of the other kind
+  const bool mistaken = may_be_filter && c->one_in(16);  // a blob of the other kind
   octet::BlobKind kind = {};
   if (may_be_filter) std::memcpy(&kind, blob.data() + offsetof(ContainerHeader, kind), sizeof kind);
   const bool filter = (may_be_filter && kind == octet::BlobKind::kFilter) != mistaken;

@@ -1,11 +1,11 @@
-// Fuzzes the text of a choice. What the library writes, it reads back; whatever else it accepts is
-// what it would have written.
+// Fuzzes the text of a choice. The library reads back its own text, and accepts another only if it
+// is the text of some choice.
 #include "fuzz/other_choice.h"
 
 namespace octet_fuzz {
 namespace {
 
-// Nearly right: a byte changed, added or left out, a part twice or of another text.
+// A nearly right text: a byte changed, added or left out, a part twice or of another text.
 std::string damaged(Choices* c, std::string text) {
   for (size_t times = 1 + c->below(3); times > 0; --times) {
     const size_t at = c->below(text.size() + 1), length = c->below(text.size() + 1 - at + 1);

@@ -1,6 +1,6 @@
 // Makes the input of a fuzz target a source of choices. Its bytes decide everything, so that
-// libFuzzer's mutations and the seeded driver lead the same bodies. An input that has ended goes on
-// with zeros: the plainest choice everywhere.
+// libFuzzer's mutations and the seeded driver lead the same bodies. After its end an input
+// continues with zeros, the plainest choice everywhere.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace octet_fuzz {
 
-// SplitMix64: for the many values that are not worth a byte of input each.
+// SplitMix64, for the many values that need no byte of input each.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -36,7 +36,7 @@ class Choices {
     return value;
   }
   size_t below(size_t n) { return (size_t)(bits(n <= 256 ? 1 : 4) % n); }
-  // True for the last of n, so that an input that has ended chooses the usual.
+  // True for the last of n values, so that an ended input chooses the common case.
   bool one_in(size_t n) { return below(n) == n - 1; }
   template <typename T>
   T any(std::initializer_list<T> values) {
@@ -47,7 +47,7 @@ class Choices {
   }
   Random random() { return Random(bits(4)); }
 
-  // 1 .. most; those beside the sizes of tiles, panels and vectors come often.
+  // 1 .. most; sizes beside those of tiles, panels and vectors come often.
   size_t size(size_t most) {
     constexpr size_t kEdges[] = {4, 6, 8, 12, 14, 16, 24, 32, 48, 64, 96, 128, 256};
     const size_t kind = below(4);
@@ -57,7 +57,7 @@ class Choices {
     return std::min(n, most);
   }
 
-  // A value that nobody should pass, or that lies beside a limit.
+  // An absurd value, or one beside a limit.
   uint64_t odd() {
     constexpr uint64_t kBits[] = {0, 7, 8, 15, 16, 30, 31, 32, 48, 61, 62, 63};
     constexpr uint64_t kLimits[] = {33025, 65793, 131071, 8421504, SIZE_MAX / 255};

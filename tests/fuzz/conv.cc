@@ -25,7 +25,7 @@ octet_conv_algorithm draw_algorithm(Choices* c, const Convolution& v) {
   return OCTET_CONV_AUTO;
 }
 
-// The approximate algorithm's first output: it makes the same by every way.
+// The approximate algorithm's first output, which every way must repeat.
 struct Approximate {
   bool known = false;
   Foreseen foreseen;
@@ -78,7 +78,7 @@ class Life {
   Approximate* approximate_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
-  size_t blob_bytes_ = 0;  // of what was packed into it
+  size_t blob_bytes_ = 0;  // of the packed weights
   Foreseen packed_;
   octet_conv2d_desc desc_;
   std::string by_;
@@ -86,7 +86,7 @@ class Life {
 
 bool Life::pack() {
   const ForcedKernel forced(way_);
-  // Borrowed for the call only.
+  // pack borrows these for the call only.
   const Block data = copy_of(c_, v_->weights, 1);
   const Block zero_points = copy_of(c_, v_->zero_points, sizeof(int32_t));
   const Block ranges = copy_of(c_, v_->tap_ranges, sizeof(float));
@@ -118,7 +118,7 @@ bool Life::pack() {
       return octet_conv2d_pack(&from, way_.pack, blob_.data(), room, e);
     };
   };
-  // Sparse weights may take less than was asked for
+  // Sparse weights may take fewer bytes than pack_size returned
   if (c_->one_in(8) && !f.sparsity)
     must_refuse("octet_conv2d_pack", "a blob that is too short", pack_into(f, c_->below(bytes)));
   if (c_->one_in(16)) {
@@ -141,8 +141,8 @@ bool Life::pack() {
   return true;
 }
 
-// A limit that the choice keeps changes nothing; a smaller one gives something smaller, or refuses:
-// what was asked for by name has two formats at most, the larger one not twice as large.
+// A limit that the choice meets changes nothing; a smaller limit gives a smaller blob or is
+// refused. A named algorithm has at most two formats, the larger one less than twice as large.
 void Life::limit(octet_filter_desc f, size_t bytes) {
   if (!c_->one_in(4) || f.sparsity) return;
   size_t limited = 0;
@@ -199,7 +199,7 @@ void Life::live_otherwise(const octet::Choice& best) {
 
 void Life::run(const octet_conv2d* conv) {
   octet_conv2d_args args = v_->args;
-  const bool this_run = c_->one_in(2);  // the query is for this run, else for the largest
+  const bool this_run = c_->one_in(2);  // the query is for this run, else for the largest run
   size_t bytes = 0;
   const auto query = [&](octet_error* e) {
     return octet_conv2d_workspace(conv, this_run ? args.batch : 0, this_run ? args.in_h : 0,
@@ -215,7 +215,8 @@ void Life::run(const octet_conv2d* conv) {
 
   v_->before.restore();
   octet_conv2d_args first = args;
-  if (args.pads && bytes >= sizeof *args.pads && c_->one_in(4)) {  // where the run will write
+  if (args.pads && bytes >= sizeof *args.pads && c_->one_in(4)) {  // the run will overwrite the
+                                                                   // pads
     std::memcpy(workspace.data(), args.pads, sizeof *args.pads);
     first.pads = workspace.data<octet_conv2d_pads>();
   }
@@ -248,7 +249,7 @@ void Life::run_wrongly(const octet_conv2d* conv, octet_conv2d_args args, const F
   compare(why, after);
 }
 
-// The query was for the largest run, perhaps; this one may need less.
+// A smaller workspace may be enough if the query was for the largest run.
 void Life::run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const Foreseen& after) {
   const Block workspace(c_, args.workspace_bytes - 1 - c_->below(args.workspace_bytes),
                         OCTET_ALIGNMENT);
@@ -260,7 +261,7 @@ void Life::run_with_less(const octet_conv2d* conv, octet_conv2d_args args, const
   compare("a run with less workspace", status == OCTET_OK ? after : v_->before);
 }
 
-// Shapes beyond all memory: nothing may wrap.
+// For shapes beyond all memory no size may wrap.
 void any_shape(Choices* c) {
   octet_filter_desc f = OCTET_FILTER_DESC_INIT;
   octet_conv2d_shape& s = f.shape;

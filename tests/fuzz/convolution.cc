@@ -40,14 +40,14 @@ Convolution::Convolution(Choices* c) : c_(c) {
 
 namespace {
 
-// The budget of multiplications, shared out.
+// Takes at most n from the budget of multiplications.
 size_t take(size_t* budget, size_t n) {
   n = std::max<size_t>(1, std::min(n, *budget));
   *budget /= n;
   return n;
 }
 
-// As octet.h has them: an output of at least 1 along both axes.
+// As octet.h requires, the output has at least 1 along both axes.
 bool has_output(const octet_conv2d_shape& s) {
   const ConvSizes sizes(s, 1, s.in_h_max, s.in_w_max);
   return sizes.out_h > 0 && sizes.out_w > 0;
@@ -129,7 +129,7 @@ void Convolution::draw_shape() {
   s.out_channels = out * s.groups;
 }
 
-// Of the run, of the filter: both may be others than those declared.
+// Draws the sizes of the run and of the filter; both may differ from the declared ones.
 void Convolution::draw_sizes() {
   octet_conv2d_shape& s = desc.shape;
   args.batch = c_->any<size_t>({0, 0, s.batch_max, 1});
@@ -155,7 +155,7 @@ void Convolution::draw_sizes() {
   if (has_output(other)) filter.shape = other;
 }
 
-// Of the run: any that make no larger output of this input than the declared ones.
+// Draws the run's pads; their output of this input is at most that of the declared pads.
 void Convolution::draw_pads() {
   if (no_output || !c_->one_in(3)) return;
   const octet_conv2d_shape& s = desc.shape;
@@ -216,7 +216,7 @@ void Convolution::draw_filter() {
   filter.tap_ranges = tap_ranges.data<float>();
 }
 
-// Some of the weights become their zero points, and the others come near enough to be packed so.
+// Some of the weights become their zero points, the others near enough to it for sparse packing.
 void Convolution::make_sparse() {
   const octet_conv2d_shape& s = desc.shape;
   const size_t turn = c_->below(256), in = s.in_channels / s.groups;

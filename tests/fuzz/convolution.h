@@ -8,7 +8,7 @@
 
 namespace octet_fuzz {
 
-// A tensor of pixels and where it lies.
+// A tensor of pixels and its memory.
 struct Tensor {
   octet_layout layout = OCTET_NHWC;
   octet_type type = OCTET_S8;
@@ -39,21 +39,20 @@ class Convolution {
   bool in_place = false;   // dst is the residual
   bool no_output = false;  // run must refuse its sizes
 
-  Block weights, zero_points, tap_ranges, filter_machine;  // what filter points to
-  Block machine;                                           // of desc; may be another one
+  Block weights, zero_points, tap_ranges, filter_machine;  // filter points to these
+  Block machine;                                           // desc's; may differ from the filter's
   Tensor lhs, dst, residual;
   Block lhs_zero_points, lhs_scales, pads;
-  Foreseen before, after;  // a run: what the tensors hold
+  Foreseen before, after;  // a run: the contents of the tensors
 
   octet_conv2d_shape run_shape() const;  // with the pads of the run
 
-  // Whether an algorithm can compute it, by what octet.h says of each.
+  // Whether an algorithm can compute it, by octet.h.
   bool possible(octet_conv_algorithm algorithm) const;
   uint64_t outputs() const { return uint64_t{dst.batch} * dst.h * dst.w * dst.channels; }
-  // The outputs that dst holds now, wherever they are as foreseen or not; for approximate
-  // algorithms.
+  // Takes the outputs in dst as the expected ones, for approximate algorithms.
   void take_outputs(Foreseen* to) const;
-  // Says where a byte lies that is not as foreseen.
+  // Reports the place of an unexpected byte.
   [[noreturn]] void report(const char* what, const char* by, const Foreseen& foreseen,
                            const uint8_t* byte) const;
 
@@ -79,8 +78,8 @@ class Convolution {
   void compute();
 
   Choices* c_;
-  octet_type lhs_type_ = OCTET_S8;  // that is multiplied
-  std::vector<float> own_scales_;   // of images that are quantized by their ranges
+  octet_type lhs_type_ = OCTET_S8;  // the multiplied type
+  std::vector<float> own_scales_;   // scales of images that are quantized by their ranges
   std::vector<int32_t> zero_points_;
   Parallel parallel_ = {Random(0), 1};
 };

@@ -1,4 +1,4 @@
-// Lists what must be refused of convolutions.
+// Lists the rules by which convolutions must be refused.
 #include "fuzz/convolution.h"
 #include "fuzz/spoil.h"
 

@@ -1,4 +1,4 @@
-// Creates either object, with what goes wrong on the way there.
+// Creates either object, and tries errors before it.
 #pragma once
 
 #include "fuzz/fuzz.h"
@@ -9,12 +9,12 @@ namespace octet_fuzz {
 // The outcome that is expected.
 struct Expected {
   const char* refused;  // why create must refuse it, or null
-  bool may_refuse;      // for the kernel or the tier that was forced
-  bool may_overflow;    // an accumulator whose byte is the same all the same
+  bool may_refuse;      // because of the forced kernel or tier
+  bool may_overflow;    // an accumulator may leave int32, and its byte is the same
 };
 
-// Creates the object, in a block of its own; before that now and then a wrong one, or one for which
-// there is no memory. Null if it was refused as it had to be.
+// Creates the object in a block of its own; before that it sometimes tries an invalid descriptor,
+// or an allocator without memory. Null if the object was refused as expected.
 template <typename Desc, typename Object>
 Object* create(Choices* c, const char* what, Desc desc, BlockAllocator* allocator,
                const Expected& expected,

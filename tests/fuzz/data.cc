@@ -17,7 +17,7 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
   const size_t kind = c->below(4);
   if (kind == 0) return {};
   if (kind == 1) return {draw_zero_point(c, type)};
-  // All the same, with luck one that is not; or all different.
+  // All values are equal, or all but one, or all are different.
   std::vector<int32_t> values(n, draw_zero_point(c, type));
   if (kind == 2) values[c->below(n)] = draw_zero_point(c, type);
   Random random = c->random();

@@ -17,21 +17,20 @@ inline int32_t value_of(octet_type type, uint8_t byte) {
 }
 inline octet_type type_8bit(Choices* c) { return c->any({OCTET_S8, OCTET_U8}); }
 
-// An end of the type, its middle, or anything.
+// An end of the type, its middle, or any value.
 int32_t draw_zero_point(Choices* c, octet_type type);
 // None, one or n of them.
 std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n);
 
-// Bytes of a type. What is proved about weights, and left out because of it, hangs on single
-// values: so one value, a zero point or an end of the type, is nowhere, in one place only, or
-// nearly everywhere.
+// Bytes of a type. Proofs about weights depend on single values, so one value, a zero point or an
+// end of the type, is nowhere, in one place only, or nearly everywhere.
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count);
 void fill_f32(Choices* c, float* data, size_t count);
 
-// Any that a descriptor may hold; or none.
+// Any valid machine, or none.
 std::vector<octet_machine> draw_machine(Choices* c);
 
-// Positive, finite, at most 2^48: what is legal as a scale.
+// A legal scale: positive, finite, at most 2^48.
 float draw_scale(Choices* c);
 
 }  // namespace octet_fuzz

@@ -4,7 +4,8 @@
 //   fuzz_gemm 60s [seed]      for so many seconds
 //   fuzz_gemm FILE...         the inputs that these hold
 //
-// Execution i of a seed is the same everywhere. What fails is written to a file, to be run again.
+// Execution i of a seed is the same everywhere. A failing input is written to a file, to be run
+// again.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Fuzzes the environment. Valid values choose what computes and change no byte; others are refused
-// by whatever reads them. The strings end at a guard page.
+// Fuzzes the environment. Valid values choose tiers, kernels and algorithms, and change no byte;
+// others are refused by each function that reads them. The strings end at a guard page.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -117,7 +117,7 @@ struct Result {
   std::vector<int32_t> values;
 };
 
-// Packs, creates and runs; on failure all later steps are left out.
+// Packs, creates and runs; a failure ends the steps.
 template <typename Calls>
 Result compute(Choices* c, const Calls& calls) {
   Result result = {OCTET_OK, std::vector<int32_t>(kSide * kSide * kOutputs)};

@@ -54,7 +54,7 @@ void Epilogue::draw_bias(Choices* c) {
   bias_.resize(n);
   const int shift = (int)c->below(24);
   for (int32_t& b : bias_) b = (int32_t)(random() >> 32) / (1 << 8) / (1 << shift);
-  // One accumulator that just stays inside int32, or leaves it by one.
+  // One accumulator just fits int32, or exceeds it by one.
   const size_t column = c->below(n);
   const int64_t beyond = c->one_in(4) ? 1 : 0;
   if (kind == 6) bias_[column] = (int32_t)std::min(kMost, kMost - ranges_[column].hi + beyond);
@@ -66,8 +66,8 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
   const bool static_8bit = is_8bit(desc_.dst_type) && desc_.lhs_quant == OCTET_LHS_STATIC;
   if (static_8bit && c->one_in(3)) desc_.epilogue.requant = OCTET_REQUANT_TFLITE;
   const size_t count = c->one_in(2) ? ranges_.size() : 1;
-  // Fills the output's range; or lies where create begins to prove that a kernel may convert
-  // without a clamp; or is any.
+  // The base scale fills the output's range, or lies beside the bounds at which create proves that
+  // a kernel needs no clamp, or has any value.
   const double fits = 100 / magnitude, limit = c->any({2147483648.0, 32767.0}) / magnitude;
   const double base = c->any({fits, fits, 4 * fits, 0.5, limit, limit * 0.999999, limit * 1.000001,
                               double{draw_scale(c)}});
@@ -89,7 +89,7 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
   if (c->one_in(3)) {
     const size_t channel = c->below(count);
     multipliers_[channel] = draw_multiplier(c);
-    // Up to the longest left shift that all accumulators survive, and one more.
+    // Up to the longest left shift for which all accumulators fit, and one more.
     const int longest = std::max(0, 30 - (int)std::log2(magnitude));
     shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
   }
@@ -167,7 +167,7 @@ int64_t Epilogue::held(size_t n, int64_t acc) const {
 
 bool Epilogue::holds(size_t n, int64_t acc) const { return held(n, acc) == acc; }
 
-// What is done to an accumulator never falls where that rises: the ends tell of all between.
+// Every step after the accumulator is monotone, so both ends decide.
 bool Epilogue::is_one_byte(size_t n) const {
   if ((desc_.dst_type != OCTET_S8 && desc_.dst_type != OCTET_U8) ||
       desc_.lhs_quant != OCTET_LHS_STATIC)

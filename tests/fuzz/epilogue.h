@@ -1,4 +1,4 @@
-// Draws what follows the accumulators.
+// Draws epilogues.
 #pragma once
 
 #include <string>
@@ -16,25 +16,25 @@ struct Range {
 class Epilogue {
  public:
   Epilogue() = default;
-  // `lhs` holds dst_type, lhs_quant and what else is chosen already.
+  // `lhs` has dst_type, lhs_quant and all fields that were chosen before.
   Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges);
   Epilogue(Epilogue&&) = default;  // no copies: desc points into the vectors
   Epilogue& operator=(Epilogue&&) = default;
 
-  // With pointers to arrays that live as long as this.
+  // The arrays live as long as this object.
   const octet_gemm_desc& desc() const { return desc_; }
   int32_t bias(size_t n) const { return bias_.empty() ? 0 : bias_[n]; }
   int64_t largest_bias() const;
   int32_t longest_shift() const;  // to the left
-  // Whether int32 holds this accumulator, shifted to the left where TFLite's arithmetic does that.
+  // Whether int32 holds this accumulator after TFLite's left shift, if any.
   bool holds(size_t n, int64_t acc) const;
   // Why create must refuse it: an accumulator, or one shifted for TFLite, may leave int32. Null if
   // none may.
   const char* refused() const { return refused_; }
-  // Whether create may refuse it, and need not: all accumulators of a column that leaves int32 give
-  // the same byte, those that it holds among them.
+  // Whether create may refuse or accept it: a column leaves int32, but all of its accumulators give
+  // the same byte.
   bool may_overflow() const { return may_overflow_; }
-  // The accumulator itself, or the nearest that int32 holds in that way.
+  // The accumulator, or the nearest one that int32 holds after the shift.
   int64_t held(size_t n, int64_t acc) const;
 
  private:
@@ -55,10 +55,10 @@ class Epilogue {
   bool may_overflow_ = false;
 };
 
-// The fields in a line, and what belongs to this column, for those who read what was found.
+// The fields and this column's values in a line, for a report.
 std::string text_of(const octet_gemm_desc& desc, size_t column);
 
-// The arrays of a descriptor in blocks of their own, for as long as create may read them.
+// The arrays of a descriptor in blocks of their own, which end with create.
 struct EpilogueArrays {
   Block bias, scales, multipliers, shifts, bias_f32, lut;
 };

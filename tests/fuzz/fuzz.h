@@ -1,5 +1,4 @@
-// Declares what the bodies of the fuzz targets share: how they fail, what they count, what every
-// call owes its caller.
+// Declares what the bodies of the fuzz targets share: failures, counts, and checks of each call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@ namespace octet_fuzz {
 
 // The body of a target: one execution.
 void fuzz_one(Choices* c);
-// The same for whoever brings the input, counted. Inputs that ask for too much memory end early.
+// Runs the body on an input and counts it. Inputs that ask for too much memory end early.
 void run_once(const uint8_t* data, size_t size);
 
 struct Tally {
@@ -20,20 +19,19 @@ struct Tally {
 };
 extern Tally tally;
 
-// Where failures are reported: stderr, even while a body turns that off.
+// The file for reports of failures: stderr, even while a body redirects it.
 extern const int report_file;
 
-// Says what is wrong and aborts; the driver adds how to come back here.
+// Prints the error and aborts; the driver adds the command that repeats it.
 [[noreturn]] __attribute__((format(printf, 1, 2))) void fail(const char* format, ...);
 
-// The call that is under way, and what is wrong with it if anything is: for whoever reads of a
-// crash.
+// The current call, and the error in its arguments, if any: for reports of crashes.
 struct Doing {
   const char *call, *wrong;
 };
 extern Doing doing;
 
-// Calls with an error to fill, and holds status and error against what octet.h promises of both.
+// Calls with an error to fill, and checks octet.h's promises on status and error.
 void begin_call(const Doing& now, octet_error* error);
 void end_call(octet_status status, const octet_error& error);
 template <typename Call>
@@ -69,9 +67,8 @@ void must_refuse(const char* what, const char* why, const Call& call) {
 const std::vector<octet_isa>& tiers();
 const std::vector<const char*>& kernel_names();
 
-// By what a problem is computed: the tier that weights are packed for, the limit of create, a
-// forced kernel. It may be refused where the kernel may be of another kind or the layout another
-// tier's.
+// A way to compute a problem: the tier that weights are packed for, create's limit, a forced
+// kernel. may_refuse: the kernel may be of another kind, or the layout another tier's.
 struct Way {
   octet_isa pack = OCTET_ISA_AUTO, run = OCTET_ISA_AUTO;
   const char* kernel = nullptr;
@@ -80,7 +77,7 @@ struct Way {
 // The best tier (as OCTET_MAX_ISA allows), SCALAR and now and then a third way.
 std::vector<Way> ways(Choices* c);
 
-// OCTET_KERNEL for a scope, where a way forces a kernel: names its layout to whoever packs.
+// Sets OCTET_KERNEL for a scope if a way forces a kernel, so that pack takes its layout.
 class ForcedKernel {
  public:
   explicit ForcedKernel(const Way& way);

@@ -52,7 +52,7 @@ class Life {
   const Way way_;
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
-  size_t blob_bytes_ = 0;  // of what was packed into it
+  size_t blob_bytes_ = 0;  // of the packed weights
   Foreseen packed_;
   octet_gemm_desc desc_;
   const char* kernel_ = "";
@@ -60,7 +60,7 @@ class Life {
 
 void Life::pack() {
   const ForcedKernel forced(way_);
-  // Borrowed for the call only.
+  // pack borrows these for the call only.
   const Block data = copy_of(c_, p_->weights.blocks[0], 1);
   const Block zero_points = copy_of(c_, p_->rhs_zero_points, sizeof(int32_t));
   octet_rhs_desc rhs = p_->rhs;
@@ -82,7 +82,7 @@ void Life::pack() {
     return
         [&, room](octet_error* e) { return octet_pack(&from, way_.pack, blob_.data(), room, e); };
   };
-  // Sparse weights may take less than was asked for
+  // Sparse weights may take fewer bytes than pack_size returned
   if (c_->one_in(8) && !rhs.sparsity)
     must_refuse("octet_pack", "a blob that is too short", pack_into(rhs, c_->below(bytes)));
   if (c_->one_in(16)) {
@@ -100,7 +100,7 @@ void Life::pack() {
       info.type != rhs.type || info.bytes > bytes)
     fail("octet_blob_get_info says n = %zu, k = %zu, batch = %zu, %zu bytes", info.n, info.k,
          info.batch, info.bytes);
-  // Weights that do not suit the format that they were tried in
+  // Paired weights that did not pay leave bytes unused, which must be 0
   for (size_t i = info.bytes; i < bytes && !rhs.sparsity; ++i)
     if (blob_.data()[i]) fail("octet_pack leaves byte %zu of %zu unwritten", i, bytes);
   blob_bytes_ = info.bytes;
@@ -172,7 +172,7 @@ void Life::run_wrongly(const octet_gemm* gemm, octet_gemm_args args) {
   compare(why, p_->after);
 }
 
-// The query was for the most rows, perhaps; this run may need less.
+// A smaller workspace may be enough if the query was for the most rows.
 void Life::run_with_less(const octet_gemm* gemm, octet_gemm_args args) {
   const Block workspace(c_, args.workspace_bytes - 1 - c_->below(args.workspace_bytes),
                         OCTET_ALIGNMENT);
@@ -202,8 +202,7 @@ void any_multiplier(Choices* c) {
     fail("octet_quantize_multiplier(%a): %d, %d", factor, multiplier, shift);
 }
 
-// Sizes beyond all memory, which no run will ever see: nothing may wrap, and what is accepted must
-// be usable.
+// For sizes beyond all memory no size may wrap, and accepted objects must be usable.
 void any_sizes(Choices* c) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = type_8bit(c);

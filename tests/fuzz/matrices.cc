@@ -1,4 +1,4 @@
-// Draws where the matrices of a batch lie.
+// Draws the places of a batch's matrices.
 #include "fuzz/matrices.h"
 
 #include <utility>
@@ -35,7 +35,7 @@ Matrices::Matrices(Choices* c, Role role, octet_type of, size_t row_count, size_
   }
   if (layout != kDense) stride = row_step_;
   if (layout != kDense && access == kStrided) batch_stride = batch_step;
-  // The stride of a single row, the step of a single matrix, lead nowhere.
+  // The stride of a single row and the step of a single matrix have no effect.
   if (rows == 1 && layout == kGaps && c->one_in(4))
     stride = SIZE_MAX / 8 / (batch + 1), batch_stride = batch_step;
   if (batch == 1 && layout == kGaps && c->one_in(4)) batch_stride = (size_t)c->odd();

@@ -15,18 +15,18 @@ class Matrices {
   // it.
   Matrices(Choices* c, Role role, octet_type type, size_t rows, size_t cols, size_t batch,
            size_t room = 0);
-  // An output in the room that an input left.
+  // An output in the room behind an input's matrices.
   static Matrices between(Choices* c, const Matrices& input, octet_type type, size_t rows,
                           size_t cols);
 
-  // As arguments: a pointer or an array of them, strides in elements, 0 for dense.
+  // The arguments: a pointer or an array of pointers, strides in elements, 0 for dense.
   void* data = nullptr;
   void** array = nullptr;
   size_t stride = 0, batch_stride = 0;
 
   octet_type type = OCTET_S8;
   size_t rows = 0, cols = 0;
-  std::vector<uint8_t*> at;  // where each matrix begins
+  std::vector<uint8_t*> at;  // the address of each matrix
   std::vector<Block> blocks;
   size_t room = 0;
   bool overlap = false;  // outputs that share a byte, which must be refused

@@ -9,7 +9,7 @@
 
 #include "fuzz/fuzz.h"
 
-// Sanitizers that know where a slot's block ends see what lies on the side without a guard, too.
+// Sanitizers are told where a block ends, so that they check the side without a guard, too.
 #if defined(__SANITIZE_ADDRESS__)
 #define OCTET_ASAN 1
 #elif defined(__has_feature)

@@ -11,14 +11,14 @@
 
 namespace octet_fuzz {
 
-// Thrown where a block fits no slot: the input asks for more than a fuzz target should do.
+// Thrown if a block fits no slot: the input asks for too much work.
 struct TooLarge {};
 
 class Block {
  public:
   Block() = default;
-  // Full of garbage. No bytes: no block, and data() is null. The alignment divides the bytes, or is
-  // below a page's.
+  // A block full of garbage. Without bytes there is no block, and data() is null. The alignment
+  // divides the bytes, or is below a page's.
   Block(Choices* c, size_t bytes, size_t alignment = 1);
   template <typename T>
   Block(Choices* c, const std::vector<T>& values)
@@ -32,7 +32,7 @@ class Block {
     std::swap(slot_, other.slot_);
     return *this;
   }
-  ~Block();  // leaves garbage behind, for those who still read it
+  ~Block();  // fills the block with garbage, in case it is still read
 
   template <typename T = uint8_t>
   T* data() const {
@@ -48,19 +48,18 @@ class Block {
 
 Block copy_of(Choices* c, const Block& block, size_t alignment);
 
-// The memory that wrong arguments point to.
+// The memory of wrong arguments.
 using Scratch = std::vector<Block>;
 
-// The bytes that blocks must hold after a call: those of now, but for what is written into their
-// copies.
+// The expected bytes of blocks after a call: their bytes now, with changes made in copies.
 class Foreseen {
  public:
   void add(const Block& block);
   uint8_t* at(const void* data);  // the copy of this byte
   const uint8_t* at(const void* data) const;
-  // The first byte that is not as foreseen, or null.
+  // The first unexpected byte, or null.
   const uint8_t* difference() const;
-  void restore() const;  // the blocks to what the copies hold
+  void restore() const;  // copies the expected bytes into the blocks
 
  private:
   struct Part {
@@ -70,7 +69,7 @@ class Foreseen {
   std::vector<Part> parts_;
 };
 
-// For desc.allocator: the object lies in a block of its own, and is gone when this is.
+// For desc.allocator: the object lies in a block of its own, and is destroyed before this.
 class BlockAllocator {
  public:
   explicit BlockAllocator(Choices* c) : c_(c) {}

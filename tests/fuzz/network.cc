@@ -1,6 +1,6 @@
 // Fuzzes networks of convolutions, products and functions in any order: dead branches, slices of
-// one tensor, windows that read padding only, shared objects; planned for each goal or in parts
-// that the input gives; beside the same ops one by one on tensors that lie apart.
+// one tensor, windows that read padding only, shared objects; planned for each goal or in forced
+// parts; beside the same ops one by one on tensors that lie apart.
 #include "octet/network.h"
 
 #include <cstring>
@@ -28,7 +28,7 @@ struct Destroy {
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// A function of whatever its window reaches, which tells each line, pixel and channel apart.
+// A function of its whole window; its result differs for each line, pixel and channel.
 void mix(void* context, const octet_network_call* call) {
   const auto& f = *(const octet_network_function*)context;
   const size_t repeat = f.repeat_h ? f.repeat_h : 1, stride = f.stride_h ? f.stride_h : 1;
@@ -61,7 +61,7 @@ class Network {
     const size_t inputs = 1 + c_->one_in(4);
     batch_ = c_->any<size_t>({1, 1, 1, 2, 3});
     for (size_t i = 0; i < inputs; ++i) {
-      // Tall ones have bands that come again, which the planner leaves out
+      // Tall tensors have repeating bands, which the planner skips
       const bool tall = c_->one_in(6);
       there_.push_back(tensor(tall ? 20 + c_->below(100) : 1 + c_->below(9),
                               1 + c_->below(tall ? 2 : 5), tall ? 1 + c_->below(3) : channels()));
@@ -95,7 +95,7 @@ class Network {
     std::vector<octet_network_part> parts;
     if (c_->one_in(2)) parts = draw_parts();
     if (!parts.empty()) desc.parts = parts.data(), desc.part_count = parts.size();
-    // Of SIZE_MAX tasks the workspace would be beyond all memory, which must be said
+    // The workspace of SIZE_MAX tasks exceeds all memory and must be refused
     octet_network* created = nullptr;
     octet_error error;
     const octet_status status = checked("octet_network_create", &error, [&](octet_error* e) {
@@ -111,7 +111,7 @@ class Network {
     } else if (status != OCTET_OK) {
       fail("octet_network_create refused what is valid: %s", error.message);
     }
-    if (desc.concurrency == SIZE_MAX) return;  // of a few lines; no pool has so many threads
+    if (desc.concurrency == SIZE_MAX) return;  // more than lines, and than threads of any pool
     run(*network, desc.concurrency);
     if (c_->one_in(8)) within_memory(desc);
   }
@@ -128,7 +128,7 @@ class Network {
     tensors_.push_back(t);
     return tensors_.size() - 1;
   }
-  // A new tensor, or a slice of one that other ops may go on writing.
+  // A new tensor, or a slice of one whose rest other ops may write.
   size_t output(size_t h, size_t w, size_t channels) {
     const bool open = open_ != kNone && tensors_[open_].h == h && tensors_[open_].w == w &&
                       tensors_[open_].channels - used_ >= channels;
@@ -168,7 +168,7 @@ class Network {
         return product(in, false);
       case 3:
         return product(in, c_->one_in(2) && !tensors_[in].slice);
-      case 4:  // a part of what is there, for others to read
+      case 4:  // a slice of a tensor, as a later input
         if (!tensors_[in].slice && tensors_[in].channels > 1) {
           octet_network_tensor t = tensors_[in];
           t.slice = 1, t.keep = 0, t.parent = in, t.first_channel = c_->below(t.channels - 1);
@@ -453,7 +453,7 @@ class Network {
     });
   }
 
-  // As little as there is fits.
+  // The smallest possible memory is enough.
   void within_memory(octet_network_desc desc) {
     desc.goal = OCTET_NETWORK_MEMORY, desc.parts = nullptr, desc.part_count = 0;
     octet_network* created = nullptr;
@@ -470,7 +470,7 @@ class Network {
     must_accept("octet_network_create", create);
     const Owned<octet_network> within(created);
     run(*within, desc.concurrency);
-    // Less is refused, or kept to: the planner looks for the least by an estimate
+    // Less is refused, or kept to: the planner finds the minimum by an estimate
     desc.memory_bytes = 1 + c_->below(explanation.map_bytes);
     if (checked("octet_network_create", create) != OCTET_OK) {
       ++tally.refusals;

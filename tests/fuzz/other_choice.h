@@ -10,21 +10,21 @@
 
 namespace octet_fuzz {
 
-// Of what the library knows, in any combination.
+// Any combination of the library's algorithms, layouts and kernels.
 octet::Choice any_choice(Choices* c);
-// Tasks, cache, pass and block are others than the best one's, perhaps the kernels, seldom more.
+// Changes tasks, cache, pass and block of the best choice, sometimes kernels, seldom more.
 octet::Choice other_choice(Choices* c, octet::Choice best);
-// Whether all but tasks and cache is as in the best one, so that it cannot be refused.
+// Whether only tasks and cache differ from the best choice, so that create must accept it.
 bool only_cut_differs(octet::Choice choice, const octet::Choice& best);
 
 std::string text_of(const octet::Choice& choice);
 // Fails unless its text is read back as the same.
 void check_text(Choices* c, const octet::Choice& choice);
-// Fails unless a text is refused in a sentence, or is the text of what is read. It ends at a guard
-// page.
+// Fails unless the text is refused with a message, or is the text of the choice read. It ends at a
+// guard page.
 void check_text(Choices* c, const std::string& text);
 
-// Creates an object by a choice. Null if it was refused, as it may or must be.
+// Creates an object by a choice. Null if it was refused legally.
 template <typename Object, typename Create>
 Object* create_otherwise(const octet::Choice& choice, const octet::Choice& best, bool must_refuse,
                          const Create& create) {

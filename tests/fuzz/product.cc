@@ -107,8 +107,8 @@ void Product::draw_weights() {
   if (matrices_ > 1 && rhs.sparsity == OCTET_SPARSE_2_4) rhs.sparsity = OCTET_SPARSE_AUTO;
 }
 
-// Some of the weights become their zero points. What is left may be too far from them, and is
-// packed dense then.
+// Some of the weights become their zero points. If a remaining one is too far from its zero point,
+// all are packed dense.
 void Product::make_sparse() {
   const bool kn = desc.rhs_order == OCTET_KN;
   const size_t turn = c_->below(256);

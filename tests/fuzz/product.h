@@ -12,23 +12,23 @@ class Product {
  public:
   explicit Product(Choices* c);
 
-  // Of packed weights; without the fields that Epilogue describes, the blob and the way; without
-  // workspace.
+  // rhs of packed weights; desc without the fields that Epilogue describes, the blob and the way;
+  // args without workspace.
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   Epilogue epilogue;
   bool runtime_rhs = false;
   bool in_place = false;  // dst is the residual
-  // Of run-time weights run knows zero points only: it refuses what may leave int32 with them.
+  // run knows only the zero points of run-time weights, and refuses those that may leave int32.
   bool run_may_refuse = false;
   bool run_must_refuse = false;
 
   Matrices lhs, weights, dst, residual;
   Block lhs_zero_points, lhs_scales, rhs_zero_points, machine;
-  Foreseen before, after;  // a run: what the operands hold
+  Foreseen before, after;  // a run: the contents of the operands
   uint64_t outputs() const { return uint64_t{args.m} * n_ * batch_; }
-  // Says where a byte lies that is not as foreseen.
+  // Reports the place of an unexpected byte.
   [[noreturn]] void report(const char* what, const char* kernel, const uint8_t* byte) const;
 
  private:
@@ -46,7 +46,7 @@ class Product {
   void compute_row(size_t b, size_t i, const std::vector<int32_t>& weights);
 
   Choices* c_;
-  size_t n_ = 1, k_ = 1, batch_ = 1;  // of the run
+  size_t n_ = 1, k_ = 1, batch_ = 1;  // the run's sizes
   size_t matrices_ = 1;               // of weights
   std::vector<int32_t> zero_points_;  // of weights
   Parallel parallel_ = {Random(0), 1};

@@ -1,4 +1,4 @@
-// Lists what must be refused of products.
+// Lists the rules by which products must be refused.
 #include "fuzz/product.h"
 #include "fuzz/spoil.h"
 
@@ -75,7 +75,7 @@ struct Region {
   size_t bytes;
 };
 
-// An operand of a run, by the arguments that say where it lies.
+// An operand of a run, by its arguments.
 struct Operand {
   const Matrices* matrices;
   const void** data;
@@ -106,14 +106,14 @@ struct ArgsSpoiler : SpoilerBase {
   }
   Operand input() { return inputs[c->below(inputs.size())]; }
   Operand any_operand() {
-    // The casts only give all operands one form: nothing writes through them.
+    // The casts only give all operands one type: nothing writes through them.
     return c->one_in(3)
                ? Operand{&p.dst, (const void**)(&a->dst), (const void* const**)(&a->dst_array),
                          &a->dst_stride, &a->dst_batch_stride}
                : input();
   }
 
-  // Moves one matrix, wherever its operand's address stands.
+  // Moves one matrix, by the operand's pointer or in its array.
   bool move(const Operand& o, const void* to) {
     if (!*o.array) return set(o.data, to);
     scratch->emplace_back(c, std::vector<const void*>(*o.array, *o.array + batch()));
@@ -141,7 +141,7 @@ struct ArgsSpoiler : SpoilerBase {
       list.push_back({(const uint8_t*)a->workspace, a->workspace_bytes});
     return list;
   }
-  // An address whose next `alignment` bytes hold one of a region's.
+  // An address whose next `alignment` bytes include one byte of a region.
   const uint8_t* address_in(const std::vector<Region>& list, size_t alignment) {
     const Region& region = list[c->below(list.size())];
     if (!region.bytes) return nullptr;

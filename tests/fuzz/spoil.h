@@ -15,11 +15,11 @@ namespace octet_fuzz {
 
 template <typename Spoiler>
 struct Rule {
-  const char* what;           // is wrong then
+  const char* what;           // the error that it makes
   bool (*apply)(Spoiler& s);  // false: does not apply to this case
 };
 
-// Applies one of the rules. Returns what is wrong now, or null if nothing is.
+// Applies one of the rules. Returns the error that it made, or null.
 template <typename Spoiler, size_t count>
 const char* apply_one(const Rule<Spoiler> (&rules)[count], Spoiler& s) {
   const Rule<Spoiler>& rule = rules[s.c->below(count)];

@@ -1,5 +1,5 @@
 // Fuzzes 2:4 weights as streams and as values with places (sound, damaged, anything), and pruning.
-// Whatever is accepted decodes to weights that are 2:4; whatever is refused has written nothing.
+// Accepted input decodes to 2:4 weights; refused input writes nothing.
 #include <cstring>
 #include <vector>
 
@@ -44,7 +44,7 @@ bool is_sparse(const uint8_t* rows, size_t n, size_t k) {
   return true;
 }
 
-// The stream of what was decoded, decoded again, is the same.
+// Decoded weights, encoded and decoded again, are the same.
 void must_return(Choices* c, const octet_sparse_stream_format& format, const Block& rows, size_t n,
                  size_t k) {
   const octet_rhs_desc rhs = rows_of(rows, n, k);
@@ -91,7 +91,8 @@ void import_anything(Choices* c, const octet_sparse_stream_format& format, const
   must_return(c, format, rows, n, k);
 }
 
-// Values and places of any bytes: what is accepted comes back, but for places of zeros.
+// Imports values and places of any bytes: an accepted input is exported again, but for places of
+// zeros.
 void import_indexed(Choices* c, Random* random) {
   const bool rows = c->one_in(2);
   const octet_sparse_metadata order = rows ? OCTET_METADATA_ROWS : OCTET_METADATA_CUTLASS;

@@ -1,5 +1,5 @@
-// Fuzzes files of measured choices. What the library writes, it finds; of a damaged file it keeps
-// lines that are as they were written, and no others.
+// Fuzzes files of measured choices. The library finds all lines that it wrote; from a damaged file
+// it keeps unchanged lines only.
 #include "dispatch/tuning/tuning.h"
 
 #include <cstdlib>
@@ -95,7 +95,7 @@ void fuzz_one(Choices* c) {
   if ((report.damaged != 0) != (report.first_damaged != 0)) fail("a damaged line without a number");
   (report.damaged ? tally.refusals : tally.runs) += 1;
 
-  // Whatever is found is what somebody wrote under this key.
+  // Every choice that is found was written under this key.
   const octet::TuningKey key(any_key(c).c_str());
   octet::TuningReader reader(file.data<char>(), file.bytes());
   octet::TuningLine line;
@@ -106,7 +106,8 @@ void fuzz_one(Choices* c) {
     if (!line.key.begins_with(key)) fail("found another key than %s", key.text());
   }
 
-  // Merging what is kept changes nothing, in either order of two halves whose keys differ.
+  // Merging kept lines changes nothing, nor does merging two halves with different keys in either
+  // order.
   const Block again = block_of(c, kept);
   if (merged(lines_of(again), lines_of(again)) != kept) fail("merging lines with themselves");
   if (merged(lines_of(again), {nullptr, 0}) != kept) fail("merging lines with none");
