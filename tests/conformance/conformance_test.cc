@@ -1,5 +1,5 @@
-// Compares Octet with code that we did not write: ONNX's reference evaluator, ONNX Runtime,
-// LiteRT's reference kernels and its XNNPACK. README.md describes the vectors.
+// Compares Octet with independent code: ONNX's reference evaluator, ONNX Runtime, LiteRT's
+// reference kernels and its XNNPACK. README.md describes the vectors.
 #include <octet/helpers.h>
 
 #include "support/vector_test.h"
@@ -51,7 +51,7 @@ TEST(QuantizeMultiplier, AsTflite) {
   }
 }
 
-// The multipliers that give LiteRT's bytes, from the scales that LiteRT has.
+// octet_tflite_multipliers gives LiteRT's multipliers for LiteRT's scales.
 TEST(TfliteMultipliers, AsTflite) {
   for (const char* file : kTflite)
     for (const Case& c : VectorFile::read(path(file))) {
@@ -90,8 +90,8 @@ TEST(TfliteAdd, AsTflite) {
     }
 }
 
-// The pads that give LiteRT's bytes, from what the operator says: SAME or VALID, and the output
-// size of a transposed convolution.
+// The helpers give LiteRT's pads for SAME or VALID, and for the output size of a transposed
+// convolution.
 TEST(Padding, AsTflite) {
   for (const char* file : {"conv_2d.bin", "depthwise_conv_2d.bin", "transpose_conv.bin"})
     for (const Case& c : VectorFile::read(path(file))) {

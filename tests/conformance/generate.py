@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes vectors/*.bin: small problems with the results that other implementations give. README.md says which and why.
+"""Writes vectors/*.bin: small problems with the results of other implementations. README.md says which and why.
 
 The numbers come from ONNX's reference evaluator, ONNX Runtime and LiteRT only. check.py evaluates Octet's contract on them.
 """
@@ -142,7 +142,7 @@ def float_rows(rng, k):
 
 
 def dynamic_quantize(rng):
-    """DynamicQuantizeLinear and what follows it, by ONNX Runtime, a row at a time: its scale is per tensor, Octet's per row."""
+    """DynamicQuantizeLinear and the operators behind it, by ONNX Runtime, a row at a time: its scale is per tensor, Octet's per row."""
     def case(name, k, nodes, extra_inputs, tensors):
         lhs = float_rows(rng, k)
         nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), *nodes]
@@ -212,7 +212,7 @@ def planes(array):
 
 
 def pixels(array):
-    """The same of N x H x W x C."""
+    """N x H x W x C as the matrix that a vector file holds."""
     return array.reshape(-1, array.shape[-1])
 
 
@@ -397,7 +397,7 @@ def residual(rng):
 
 
 def activated_residual(rng):
-    """The same, where CONV_2D has a fused activation of its own."""
+    """CONV_2D with a fused activation of its own, followed by the ADD, by LiteRT's reference kernels."""
     yield from added(rng, itertools.product((kind for kind in tflite.ACTIVATIONS if kind != "NONE"), ("NONE", "RELU6")))
 
 

@@ -67,7 +67,7 @@ def float_mode(tensors):
 
 
 def added(product_scale, residual_scale, dst_scale):
-    """Of ADD, which shifts both inputs left by 20 bits and brings them to one scale: twice the larger of the two."""
+    """The numbers of ADD, which shifts both inputs left by 20 bits and brings them to one scale: twice the larger of the two."""
     unit = 2 * np.float64(max(product_scale, residual_scale))
     scales = [product_scale / unit, residual_scale / unit, unit / (2**20 * np.float64(dst_scale))]
     return {"add_real_scales": np.float32([product_scale, residual_scale, dst_scale]),
@@ -75,7 +75,7 @@ def added(product_scale, residual_scale, dst_scale):
 
 
 def padded(geometry, padding):
-    """The geometry of a convolution with the padding that SAME or VALID mean: the odd one out goes to the end."""
+    """The geometry of a convolution with SAME or VALID padding: an odd pixel goes to the end."""
     g = dict(geometry)
     for axis, before, after in (("h", "pad_top", "pad_bottom"), ("w", "pad_left", "pad_right")):
         size, stride, reach = g["in_" + axis], g["stride_" + axis], g["dilation_" + axis] * (g["kernel_" + axis] - 1) + 1
@@ -143,7 +143,7 @@ class Model:
         self.graph.operators.append(operator)
 
     def interpreter(self, delegate=False, threads=1):
-        """With the reference kernels; or with XNNPACK, which takes whole operators or none: None then. Inputs are set."""
+        """Runs the model with the reference kernels, or with XNNPACK, which takes whole operators or none: then returns None. Inputs are set."""
         self.graph.outputs = [len(self.graph.tensors) - 1]
         builder = flatbuffers.Builder()
         builder.Finish(self.model.Pack(builder), b"TFL3")

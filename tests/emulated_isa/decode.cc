@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kMap0F38 = 2;
 
-// The operand that ModRM describes, from there on. `x` and `b`: the upper bits of index and base.
-// Returns where the instruction ends.
+// Decodes the operand from ModRM on. `x` and `b`: the upper bits of index and base. Returns the
+// instruction's end.
 const uint8_t* decode_operand(const uint8_t* modrm, int x, int b, Instruction* i) {
   const int mod = *modrm >> 6, rm = *modrm & 7;
   const uint8_t* next = modrm + 1;

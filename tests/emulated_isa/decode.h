@@ -1,5 +1,5 @@
-// Takes apart the instructions that are emulated: VPDPBUSD, VPDPWSSD and their saturating forms
-// (AVX-VNNI), VPDPB{SS,SU,UU}D and theirs (AVX-VNNI-INT8). All have a three-byte VEX prefix:
+// Decodes the emulated instructions: VPDPBUSD, VPDPWSSD and their saturating forms (AVX-VNNI),
+// VPDPB{SS,SU,UU}D with saturating forms (AVX-VNNI-INT8). All have a three-byte VEX prefix:
 //
 //   C4   ~R ~X ~B 00010   0 ~vvvv L pp   opcode   ModRM   [SIB] [displacement]
 #pragma once
@@ -10,7 +10,7 @@
 namespace emulated_isa {
 
 constexpr uint8_t kVex = 0xC4;
-constexpr size_t kShortest = 5;  // bytes: up to and with ModRM
+constexpr size_t kShortest = 5;  // bytes up to ModRM, inclusive
 
 // For each 32-bit lane: dst += the sum of lhs times rhs, for four int8 or two int16 of the lane.
 struct Instruction {
@@ -25,8 +25,8 @@ struct Instruction {
   int64_t displacement;
 };
 
-// False if there is something else at `site`, or the prefix of another segment or address size.
-// Does not look at the first byte: there may be another in its place.
+// False if `site` has another instruction, or the prefix of another segment or address size. The
+// first byte is ignored, because it may be hidden.
 bool decode(const uint8_t* site, Instruction* instruction);
 
 }  // namespace emulated_isa

@@ -1,6 +1,6 @@
 // Takes the place of dispatch/cpu/detect.cc in a test program: with OCTET_EMULATE=AVXVNNI in the
-// environment the library detects a CPU with AVX2, with AVX-VNNI, which is emulated, and with
-// nothing newer; else this CPU.
+// environment the library detects a CPU with AVX2, with emulated AVX-VNNI and with nothing newer;
+// else this CPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

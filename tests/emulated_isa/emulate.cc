@@ -21,7 +21,7 @@ void add_products(const Instruction& i, const uint8_t* lhs, const uint8_t* rhs, 
   constexpr bool kUnsigned = std::is_unsigned_v<Lhs> && std::is_unsigned_v<Rhs>;
   using Sum = std::conditional_t<kUnsigned, uint32_t, int32_t>;
   constexpr size_t kCount = sizeof(Sum) / sizeof(Lhs);
-  Vector result = {};  // of an xmm instruction, too: it clears the upper half of the ymm register
+  Vector result = {};  // an xmm instruction, too, clears the upper half of the ymm register
   for (size_t lane = 0; lane < (size_t)i.lanes; ++lane) {
     int64_t sum = load<Sum>(dst->bytes, lane);
     for (size_t j = lane * kCount; j < (lane + 1) * kCount; ++j)

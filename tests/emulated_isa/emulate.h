@@ -1,4 +1,4 @@
-// Declares what the emulated instructions do.
+// Declares the function that computes an emulated instruction.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ struct Vector {
   uint8_t bytes[32];
 };
 
-// As the code that is interrupted left them. General registers by their number: rax, rcx, rdx, ...
+// The registers of the interrupted code. General registers by their number: rax, rcx, rdx, ...
 struct Registers {
   const uint64_t* general;
   Vector* vector;

@@ -88,7 +88,7 @@ void run_by_definition(const WeightFormat& format, const uint8_t* memory, State*
   std::memcpy(state->vector[format.dst], result, sizeof result);
 }
 
-// ---- what a form meets when it runs
+// ---- registers and memory of a form
 
 constexpr uint64_t kFlags = 0xCD5;  // carry, parity, adjust, zero, sign, direction, overflow
 constexpr int kRsp = 4;
@@ -105,7 +105,7 @@ class Machine {
 
   bool has_all_memory() const { return absolute_ == (void*)kAbsoluteOperand; }
 
-  // Registers at random, and an operand in memory wherever the form looks for it.
+  // Random registers, and an operand in memory at the form's address.
   State prepare(const WeightFormat& format) {
     State state;
     for (auto& vector : state.vector) fill(vector, sizeof vector);
@@ -144,7 +144,7 @@ class Machine {
     return (uint8_t*)(*base + *index * scale + displacement);
   }
 
-  // Lanes that make sums saturate, or wrap, and others.
+  // Fills lanes, some of which make sums saturate or wrap.
   void fill(uint8_t* to, size_t bytes) {
     static constexpr uint32_t kLanes[] = {0,          0xFFFFFFFF, 0x7FFFFFFF, 0x80000000,
                                           0x80808080, 0x7F7F7F7F, 0x80008000, 0x7FFF7FFF};

@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<size_t> trapped;
 
-// The instruction becomes a jump; when the handler returns, the thread runs into that.
+// Replaces the instruction by a jump, which the thread runs when the handler returns.
 void on_illegal_instruction(int, siginfo_t*, void* context) {
   trapped.fetch_add(1, std::memory_order_relaxed);
   const auto* interrupted = (const ucontext_t*)context;

@@ -7,7 +7,7 @@ namespace emulated_isa {
 
 void install();
 
-// How many instructions have trapped so far.
+// The number of instructions that have trapped so far.
 size_t traps();
 
 }  // namespace emulated_isa

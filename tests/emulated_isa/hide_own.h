@@ -3,7 +3,7 @@
 
 namespace emulated_isa {
 
-// To be called before any of them runs. Needs objdump, which knows where instructions begin.
+// Call it before any of them runs. It needs objdump to find where instructions begin.
 void hide_own();
 
 }  // namespace emulated_isa

@@ -29,7 +29,7 @@ struct State {
   uint64_t flags;
 };
 
-// Runs a form on the registers of `state`, and puts there what they hold then.
+// Runs a form on the registers of `state`, and stores them back there.
 extern "C" void emulated_isa_run(const uint8_t* site, State* state);
 
 }  // namespace emulated_isa

@@ -17,9 +17,9 @@
 namespace emulated_isa {
 namespace {
 
-constexpr uint8_t kHidden = 0x06;  // in 64-bit mode no instruction begins so
+constexpr uint8_t kHidden = 0x06;  // no instruction of 64-bit mode begins with it
 
-// Signal handlers may take it: whoever holds it runs no instruction that traps.
+// Signal handlers may take the lock, because its holder runs no instruction that traps.
 class Lock {
  public:
   Lock() {
@@ -56,7 +56,7 @@ class Writable {
 
 bool membarrier(int command) { return syscall(SYS_membarrier, command, 0) == 0; }
 
-// When it returns, each thread of the process sees what was written to code before.
+// When it returns, each thread of the process sees all code that was written before.
 void synchronize() { membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE); }
 
 }  // namespace
@@ -87,7 +87,7 @@ bool replace(uint8_t* site) {
   write_branch(Branch::kJump, jump, site, stub);
   const Writable writable(site);
   site[0] = kHidden;
-  synchronize();  // from here on whoever comes by traps, and waits for the lock
+  synchronize();  // from here on other threads trap, and wait for the lock
   std::copy(jump + 1, jump + kShortest, site + 1);
   synchronize();
   site[0] = jump[0];

@@ -5,15 +5,15 @@
 
 namespace emulated_isa {
 
-// To be called once, first.
+// Call it once, first.
 void prepare_patches();
 
-// Makes an instruction that is emulated one that no CPU has. For CPUs that have it.
-// False: there is another instruction at `site`.
+// Turns an emulated instruction into one that no CPU has, on CPUs that have it. False: `site` has
+// another instruction.
 bool hide(uint8_t* site);
 
 // Puts a jump to a stub in the place of an instruction, hidden or not. Other threads may be about
-// to run it, or in here because of it. False: it is none that is emulated.
+// to run it, or be in this function because of it. False: it is not an emulated instruction.
 bool replace(uint8_t* site);
 
 }  // namespace emulated_isa

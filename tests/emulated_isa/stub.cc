@@ -34,8 +34,8 @@ size_t used;
 
 }  // namespace
 
-// A stub calls it: saves the flags and all general and ymm registers, and calls emulated_isa_step.
-// Wider vector registers lose what is above ymm.
+// Stubs call this code, which saves the flags and all general and ymm registers, and calls
+// emulated_isa_step. Wider vector registers lose their bits above ymm.
 extern "C" __attribute__((naked)) void emulated_isa_enter() {
   __asm__(R"(
     pushfq

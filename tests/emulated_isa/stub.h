@@ -1,4 +1,4 @@
-// Makes what a patched site jumps to: code that saves the registers, calls emulate and goes on
+// Makes the stubs that patched sites jump to: they save the registers, call emulate and continue
 // behind the site. The stubs lie in the program's own data, so a jump of 32 bits reaches them from
 // its code.
 #pragma once
@@ -13,7 +13,7 @@ namespace emulated_isa {
 enum class Branch : uint8_t { kJump = 0xE9, kCall = 0xE8 };
 void write_branch(Branch branch, uint8_t* at, const uint8_t* from, const uint8_t* to);
 
-// Makes the stubs' memory executable. To be called once, first.
+// Makes the stubs' memory executable. Call it once, first.
 void prepare_stubs();
 
 // Returns the stub of the instruction at `site`, or null if there is no room left.

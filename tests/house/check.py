@@ -23,7 +23,7 @@ RETIRED = re.compile(
     r"[Nn]arrow_|_narrow|kNarrow|narrow exits?|"
     r"(?<![a-z])(finish|leave|exit)_(tile|strip|panel|columns)|_method(?![a-z])|has_least|kNoLeast|"
     r"(Byte|Word)Kernel|(byte|word)_kernels|(?<![a-z])(long|short) road")
-# Notes of a day, and files that quote older ones, keep their words.
+# Dated notes, and files that quote older sources, keep their words.
 RETIRED_IN = re.compile(r"^(docs/measurements/|tests/abi/|tests/house/|tools/mutate/equivalent)")
 
 # {isa}_{types}[_{variant}]_{mr}x{nr}x{kr}; depthwise and grouped kernels end in their channels.

@@ -3,9 +3,8 @@
 
 OBJECTS lists the object files, one a line. No object may have an instruction that its tier lacks: an
 object in kernels/x86 or kernels/arm is of the tier that its name begins with, any other of the
-baseline. LEDGER has, for the compiler that it is of, the stack accesses and the copies between vector
-registers in the depth loops of each kernel's object: the innermost loops that multiply. They may not
-grow, so that a workaround for a compiler can be seen to be of use, or be deleted. --print renews it.
+baseline. LEDGER has, for its compiler, the stack accesses and the copies between vector registers in the depth loops of each kernel's object: the
+innermost loops that multiply. They may not grow; a workaround for a compiler that does not reduce them can be deleted. --print renews it.
 """
 
 import re
@@ -20,7 +19,7 @@ DOTPROD = r"\b[su]dot\b"
 I8MM = r"\b(us|su)dot\b|\b(us|[su])mmla\b"
 SME = r"\b(smstart|smstop|[us]mopa|usmopa|sumopa|ptrue|z\d+\.)"
 
-# The first word of an object's name -> what it may not have. "baseline": all other objects.
+# The first part of an object's name -> the instructions that it may not have. "baseline": all other objects.
 BEYOND = {
     "x86": {
         "sse41": r"%[yz]mm|\bv[a-z]+\d*\s+.*%xmm",
@@ -37,7 +36,7 @@ BEYOND = {
         "baseline": "|".join((DOTPROD, I8MM, SME)),
     },
 }
-# What the other tiers share is compiled for the least of them.
+# Objects that tiers share are compiled for the smallest of them.
 ALIASES = {"avx512": "avx512vnni", "sparse": "neon"}
 
 MULTIPLY = re.compile(r"\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
@@ -62,7 +61,7 @@ def functions(objdump, path):
 
 
 def depth_loops(body):
-    """Innermost loops that multiply: no branch back within, but for their own."""
+    """Innermost loops that multiply: their only branch back is their own."""
     back = []
     for at, (address, text) in enumerate(body):
         match = re.match(r"(?:j\w+|b\.\w+|b|cbn?z|tbn?z)\s+(?:.*, ?)?([0-9a-f]+) <", text)

@@ -3,8 +3,8 @@
 
 A test, tool or script that lists them forgets the next one: it asks the tables (all_tiers() of
 tests/support/tiers.h, octet_isa_name, octet info, octet_names in CMake). The portable tier, its format
-and its kernels are in every build, so any file may name them. A file below is about a tier; one that
-names none any more has to leave the list.
+and its kernels are in every build, so any file may name them. The files below are about a tier; a file that names none any more has to leave the
+list.
 """
 
 import re
@@ -45,7 +45,7 @@ def words_of(table, pattern):
 
 
 def names():
-    """(kind, pattern) of what may not stand in other files."""
+    """(kind, pattern) of the names that other files may not have."""
     rows = re.findall(r"\.isa = Isa::(k\w+),\s*\.name = \"(\w+)\"",
                       text_of("dispatch/tables/tiers.cc"))
     if len(rows) < 2:

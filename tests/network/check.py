@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds tools/models against models that are made here, whose layers are known, and octet against what it makes of them.
+"""Checks tools/models on models that are made here, whose layers are known, and octet on the descriptions.
 
     check.py <directory of .tflite files, or /> <directory for a virtual environment> <the octet command>
 
@@ -105,7 +105,7 @@ def integers(path):
 
 
 def between_floats(path):
-    """What exporters write: DequantizeLinear, the operator, its activation, QuantizeLinear; a residual; a convolution that nobody quantized."""
+    """What exporters write: DequantizeLinear, the operator, its activation, QuantizeLinear; a residual; a convolution of floats."""
     m = Model(x=(F32, [1, 8, 6, 6]))
     filters = m.floats_of(m.constant(np.ones((8, 8, 3, 3)), np.int8), 0, np.int8)
     x = m.bytes_of("x")
@@ -142,7 +142,7 @@ def bad_models(path):
     (path / "empty.onnx").write_bytes(b"")
     fails("it has no operators", path / "empty.onnx")
     whole = (path / "integers.onnx").read_bytes()
-    for at in range(0, len(whole), len(whole) // 12):  # what is damaged may be an operator less, but no traceback
+    for at in range(0, len(whole), len(whole) // 12):  # a damaged file may lose an operator, but gives no traceback
         (path / "damaged.onnx").write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1:])
         done = run(sys.executable, TOOL / "describe.py", path / "damaged.onnx", "-o", path / "damaged.json")
         assert "Traceback" not in done.stderr, done.stderr

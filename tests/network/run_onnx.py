@@ -3,9 +3,9 @@
 
     run_onnx.py <directory for a virtual environment> <the octet command>
 
-Integer operators by ONNX Runtime, with any scales; what lies between DequantizeLinear and QuantizeLinear by the reference evaluator, with scales that
-are powers of two: then both are exact up to the last rounding. docs/networks.md says so. Exits with 77, which ctest shows as skipped, where the Python packages are missing
-and cannot be installed.
+ONNX Runtime computes integer operators, with any scales; the reference evaluator computes operators between DequantizeLinear and QuantizeLinear, with
+scales that are powers of two: then both are exact up to the last rounding. docs/networks.md says so. Exits with 77, which ctest shows as skipped,
+where the Python packages are missing and cannot be installed.
 """
 import pathlib
 import subprocess
@@ -142,7 +142,7 @@ def integers(path, name, kind, dtype, zero):
 
 
 def onnxruntime_shape(m, name, path, kind):
-    """Of a tensor that is being built."""
+    """The value info of a tensor that is being built."""
     session = onnxruntime.InferenceSession(str(m.save(path / "part.onnx", name, kind)), providers=["CPUExecutionProvider"])
     return session.run(None, {"x": np.zeros(m.shape, np.uint8 if kind == U8 else np.int8)})[0].shape
 
@@ -187,7 +187,7 @@ def between_floats(path):
 
 
 def refused(octet, path):
-    """Each is named and left out, with what computes with its result; octet run refuses where nothing remains. Nothing is guessed."""
+    """Each operator is named and left out, with all that need its result; octet run refuses if nothing remains. Nothing is guessed."""
 
     def says(text, make, kind=U8, shape=(1, 4, 8, 8), source=U8, code=0):
         m = Model(shape, source)

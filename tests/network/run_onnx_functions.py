@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the additions and averages of `octet run --network` against ONNX Runtime's, byte by byte: of integers, and between floats, which ONNX Runtime
-makes integers of.
+"""Compares the additions and averages of `octet run --network` with ONNX Runtime's, byte by byte: on integers, and between floats, which ONNX Runtime
+turns into integers.
 
     run_onnx_functions.py <directory for a virtual environment> <the octet command>
 
@@ -76,7 +76,7 @@ def compare(octet, built, model, inputs, quantizations):
     run_onnx.compare(octet, model, [x.astype(built.dtype) for x in inputs], y)
 
 
-# Of both inputs and the output: ties of powers of two, with odd and even zero points; ties of equal scales; any scales
+# Scales of both inputs and the output: ties of powers of two, with odd and even zero points; ties of equal scales; any scales
 ADDITIONS = [((2**-5, 128), (2**-6, 131), (2**-5, 90)), ((2**-5, 128), (2**-6, 131), (2**-5, 91)), ((0.02, 127), (0.02, 3), (0.04, 158)),
              ((0.02, 127), (0.02, 3), (0.04, 157)), ((0.0123, 0), (0.0457, 255), (0.031, 17)), ((1e-7, 200), (0.06, 30), (0.055, 128)),
              ((0.0911, 77), (0.0037, 66), (0.0613, 101)), ((0.0311, 5), (0.0287, 250), (0.0419, 222)), ((0.05, 3), (0.07, 5), (0.12, 0))]
@@ -100,7 +100,7 @@ def additions(octet, path):
 AVERAGES = [((9, 8), (2, 2), (2, 2), (0, 0, 0, 0)), ((9, 8), (3, 3), (1, 2), (1, 1, 1, 1)), ((7, 11), (3, 2), (2, 1), (2, 0, 1, 1)),
             ((6, 6), (5, 4), (1, 1), (0, 3, 2, 0)), ((7, 7), (7, 7), (1, 1), (0, 0, 0, 0)),
             ((4, 4), (4, 4), (1, 1), (0, 0, 1, 1)), ((7, 5), None, None, None)]
-# Of input and output
+# Scales of input and output
 AVERAGED = [((0.0140036, 141), (0.0140036, 141)), ((0.0140036, 140), (0.0140036, 140)), ((2**-7, 141), (2**-7, 141)), ((0.02, 127), (0.02, 127)),
             ((0.031, 3), (0.0378, 51)), ((0.0057, 99), (0.0041, 200))]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds `octet run --network` of .onnx models that are made here against ONNX Runtime, byte by byte: which tensors are outputs, shapes that the model computes or
-that only ONNX Runtime's own operators have, and operators that are left out; and what a quantizer of ONNX Runtime makes of a network of floats.
+"""Holds `octet run --network` of .onnx models that are made here against ONNX Runtime, byte by byte: which tensors are outputs, shapes that the model
+computes or that only ONNX Runtime's own operators have, and operators that are left out; and networks of floats that ONNX Runtime quantized.
 
     run_onnx_graphs.py <directory for a virtual environment> <the octet command>
 
@@ -71,7 +71,7 @@ def compare(octet, model, tensors, *said, integers=np.uint8):
 
 
 def outputs(octet, path):
-    """In the model's order, whoever reads them."""
+    """Outputs are in the model's order, also those that operators read."""
     m = Model([1, 4, 6, 5], U8)
     a = conv(m, "x", 4, 8, before=INPUT)
     b = conv(m, a, 8, 3, 3)
@@ -106,7 +106,7 @@ def computed_shapes(octet, path):
 
 
 def own_operators(octet, path):
-    """Shapes behind operators that only ONNX Runtime has, of which some are left out, with what needs them."""
+    """Shapes behind operators that only ONNX Runtime has; some of them are left out, with all that need them."""
     m = Model([1, 4, 12, 10], U8)
     q = m.quantization(*RESULT)
     own = {"domain": "com.microsoft"}
@@ -132,7 +132,7 @@ def own_operators(octet, path):
 
 
 def no_elements(octet, path):
-    """The roi of a Resize, which nothing that is computed reads."""
+    """The roi of a Resize, which no computed operator reads."""
     m = Model([1, 4, 6, 5], U8)
     y = conv(m, "x", 4, 8, before=INPUT)
     y = m.add("Resize", [m.floats_of(y, *RESULT), m.constant(np.zeros(0), np.float32), m.constant([1, 1, 2, 2], np.float32)], mode="nearest")
@@ -173,7 +173,7 @@ def float_network(path):
 
 
 def integers_of(model, names, kind):
-    """Of tensors by name, for a random image of floats."""
+    """The values of tensors by name, for a random image of floats."""
     whole = onnx.load(model)
     whole.graph.output.extend(helper.make_tensor_value_info(name, kind, None) for name in names)
     session = onnxruntime.InferenceSession(whole.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -181,7 +181,7 @@ def integers_of(model, names, kind):
 
 
 def quantized(octet, path):
-    """All of such a network is described and runs with ONNX Runtime's bytes, but for what turns floats into bytes; no shape is unknown."""
+    """The whole network is described and runs with ONNX Runtime's bytes, but for operators that convert floats; no shape is unknown."""
     made = float_network(path)
     logging.disable(logging.WARNING)
     for form in (QuantFormat.QDQ, QuantFormat.QOperator):

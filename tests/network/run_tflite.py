@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds `octet run --network` of .tflite models that are made here against LiteRT's reference kernels, byte by byte: what models leave unsaid, what lies around
-the operators that Octet computes, and which tensors are read and written.
+"""Holds `octet run --network` of .tflite models that are made here against LiteRT's reference kernels, byte by byte: names and shapes that models
+omit, operators around those that Octet computes, and the tensors that are read and written.
 
     run_tflite.py <directory for a virtual environment> <the octet command>
 
@@ -141,7 +141,7 @@ def compare(octet, model, inputs, outputs, *said):
 
 
 def lines_and_images(octet, path):
-    """A line that becomes an image: of the model's input, and of what a product makes."""
+    """A line that becomes an image: the model's input, and a product's result."""
     m = Model()
     x = m.input([1, 120])
     y = m.conv(m.reshape(x, [1, 10, 12, 1], 0.02, 3), 1, [1, 5, 6, 8], 3, 2)
@@ -173,7 +173,7 @@ def bare(octet, path):
 
 
 def outputs(octet, path):
-    """In the model's order, though another operator reads one of them; a model's input among them."""
+    """Outputs are in the model's order, also one that another operator reads, and one that is an input."""
     m = Model()
     x = m.input([1, 6, 6, 8])
     a = m.conv(x, 8, [1, 6, 6, 8])
@@ -181,7 +181,7 @@ def outputs(octet, path):
     r = m.reshape(b, [1, 288])
     compare(octet, m.save(path / "outputs.tflite", r, b, a, x), [x], [r, b, a, x])
     m.save(path / "outputs.tflite", a, b)
-    m.input([1, 5])  # of an operator that is not there: nobody needs its bytes
+    m.input([1, 5])  # of an absent operator: its bytes are not needed
     compare(octet, m.save(path / "unread.tflite", b, a), [x], [b, a])
 
 
@@ -199,7 +199,7 @@ def conversions(octet, path):
 
 
 def left_out(octet, path):
-    """Operators that Octet does not compute, and what needs them: named, all of them; the rest runs."""
+    """Operators that Octet does not compute, and all that need them, are named; the rest runs."""
     m = Model()
     x = m.input([1, 4, 6, 8])
     y = m.conv(x, 8, [1, 4, 6, 8])
@@ -213,7 +213,7 @@ def left_out(octet, path):
     model = m.save(path / "left_out.tflite", last, five, after, z)
     compare(octet, model, [x], [last, y], "left_out.json: runs 2 of 7 operators", "operators[1] (RESHAPE): a tensor of 5 dimensions", "operators[2] (ADD): one of its inputs is a constant",
             "operators[3] (DEPTHWISE_CONV_2D): needs what operators[2] (ADD) makes", "operators[4] (PAD): not Octet's", "operators[5] (CONV_2D): needs what operators[4] (PAD) makes")
-    # By hand: what PAD makes comes from outside, and what it needs is written
+    # By hand: PAD's result comes from outside, and its input is written
     description = model.with_suffix(".json")
     network = json.loads(description.read_text())
     network["operators"][4]["from_outside"] = True
@@ -224,7 +224,7 @@ def left_out(octet, path):
 
 
 def damaged(_, path):
-    """A file that cannot be read is refused in a sentence; of one that can be, operators may be left out."""
+    """An unreadable file is refused with a message; a readable one may lose operators."""
     whole = (path / "bare.tflite").read_bytes()
     for at in range(0, len(whole), len(whole) // 24):
         (path / "damaged.tflite").write_bytes(whole[:at] + bytes([whole[at] ^ 0x85]) + whole[at + 1:])

@@ -25,15 +25,15 @@ constexpr size_t kHuge[] = {SIZE_MAX, SIZE_MAX - 63, kBeyond, (size_t)(uint64_t{
 struct Count {
   const char* name;
   size_t* at;
-  // The caller promises so much memory: no run, which would look for it, where that could be true.
+  // The caller promises this much memory, so there is no run where the promise could be true.
   bool promises = false;
-  // Of an array that must be as long as another count says: not beside others, which could say so.
+  // The length of an array that must equal another count, so it is not tried beside others.
   bool alone = false;
 };
 
 struct Call {
   const char* name;
-  // Without memory for what was promised it only does what reads none.
+  // Without has_memory the call reads none of the promised memory.
   std::function<octet_status(bool has_memory, octet_error*)> run;
 };
 
@@ -84,13 +84,13 @@ inline void try_counts(const std::vector<Count>& counts, const std::vector<Call>
 
 // ---- common values
 
-// More tasks than there is work would be a run without end.
+// Runs the tasks in turn; a run with too many would never end.
 inline void in_turn(void*, size_t count, void (*fn)(void*, size_t), void* arg) {
   ASSERT_LE(count, 4096u);
   for (size_t i = 0; i < count; ++i) fn(arg, i);
 }
 
-// No gigabytes for arrays over columns that a product may legally have.
+// Refuses gigabytes, which arrays over legal numbers of columns may take.
 inline octet_allocator small_memory() {
   return {[](void*, size_t bytes, size_t alignment) -> void* {
             void* memory = nullptr;

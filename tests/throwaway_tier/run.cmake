@@ -1,6 +1,6 @@
 # Follows docs/add-a-tier.md and docs/add-a-format.md once, in a copy of the library: a tier with a
-# feature, a form and a kernel of its own. Then the library must find it, pack for it and compute
-# with it, with the right bytes, and nothing else must have had to change.
+# feature, a weight format and a kernel of its own. The library must then find it, pack for it and
+# compute the right bytes with it, without other changes.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 set(copy ${BUILD_DIR}/throwaway_tier)
@@ -24,13 +24,13 @@ function(add file text where regex)
   file(WRITE ${copy}/${file} "${new}")
 endfunction()
 
-# Its number. 31 is the last; a tier to stay takes the next.
+# The tier's number. 31 is the last; a real tier takes the next one.
 add(include/octet/octet.h ",\n  OCTET_ISA_THROWAWAY = 31" BEFORE "\n} octet_isa")
 add(kernels/core/isa.h "kThrowaway = 31, " BEFORE "kScalar = 1,")
-# What it needs, which this CPU has.
+# The feature that it needs, which this CPU has.
 add(kernels/core/feature.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
 add(dispatch/cpu/features.cc "kHasThrowaway | " AFTER "cpu\\.features = ")
-# How its weights lie: a form of its own, as docs/add-a-format.md says; and its kernel.
+# Its own weight format, as docs/add-a-format.md says, and its kernel.
 add(kernels/scalar/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, ElementType::kS8};
 extern const MicroKernel throwaway_u8s8_32x8x4;\n" BEFORE "\n}  // namespace octet\n")
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_32x8x4.cc DESTINATION ${copy}/kernels/scalar)
@@ -38,7 +38,7 @@ add(packing/format.h "  kS8_8x4 = 65535,\n" AFTER "enum class FormatId : uint16_
 add(dispatch/tables/formats.cc
   "    {FormatId::kS8_8x4, \"s8_8x4\", kThrowawayLayout, kInt8, &kDensePacking},\n"
   AFTER "constexpr WeightFormat kFormats\\[\\] = {\n")
-# Its rows.
+# The rows of the tables.
 add(dispatch/tables/tiers.cc "
     {
         .isa = Isa::kThrowaway,
@@ -54,7 +54,7 @@ add(dispatch/tables/kernels.def "#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
 INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen)
 #endif\n" BEFORE "TIER\\(kScalar,")
-# How it is built.
+# The build.
 file(APPEND ${copy}/kernels/x86/tiers.cmake "octet_add_tier(THROWAWAY FLAGS
   SOURCES ../scalar/throwaway_u8s8_32x8x4.cc PROBE \"int main() {}\")\n")
 

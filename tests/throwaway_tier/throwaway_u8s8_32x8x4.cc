@@ -1,5 +1,5 @@
-// A kernel in plain C++ of a tier that exists in a test only, with a tile that no other has, a
-// feature that it needs itself and a state to enter.
+// The kernel of a tier that exists in a test only, in plain C++: its tile is unlike others, it
+// needs a feature of its own, and it has a state to enter.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/gather.h"
 #include "kernels/scalar/kernels.h"
@@ -7,7 +7,7 @@
 namespace octet {
 namespace {
 
-// As many rows as a tile may have.
+// The largest number of rows that a tile may have.
 constexpr size_t kMr = 32, kKr = 4;
 
 // Products are right only between enter and leave.

@@ -94,7 +94,7 @@ merged = json_["batch_merge"]["chains"]
 assert 0 <= merged["from_layer"] <= 4 and merged["bytes_per_image"] <= 1.05 * merged["bytes_per_image_one_by_one"], merged
 END
 network=$scratch/network.json
-# network <text that the output holds> <the file's contents>: what is wrong with a description.
+# network <text that the output holds> <the file's contents>: the error of a description.
 network() {
   printf '%s' "$2" >"$network"
   expect 2 "$1" bench "$network"
@@ -137,7 +137,7 @@ expect 2 "the peer 'false' has ended" bench 8x8x8 --peer false
 expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
 expect 2 'no such product' bench 8x8x8 --repetitions 1 --peer "echo '{\"error\": \"no such product\"}'; cat >/dev/null"
-# A peer, and what it starts, is stopped while Octet has its turn: a watcher in another group of
+# A peer and its children are stopped while Octet has its turn: a watcher in another group of
 # processes sees it.
 cat >"$scratch/peer.py" <<'END'
 import json, os, sys
@@ -236,7 +236,7 @@ expect 2 'shape is required' explain conv
 expect 2 'oc is missing' explain conv --shape ic4
 expect 0 '<--' explain conv --shape $conv
 expect 0 '"candidates"' explain conv --shape $conv --isa SCALAR --json
-# A refusal lists all tiers; info those of this build.
+# A refusal lists all tiers, `octet info` the tiers of this build.
 compiled=" $("$octet" info | sed -n 's/.*compiled in: //p') "
 for tier in $("$octet" explain conv --shape $conv --isa none 2>&1 | sed -n "s/.*no tier 'none': //p"); do
   [[ $compiled == *" $tier "* ]] || foreign=$tier
@@ -291,7 +291,7 @@ OCTET_TUNING="$scratch/cache" expect 0 '2 lines of this machine, 0 of others, 0 
 OCTET_TUNING="$scratch/cache" expect 0 '4 lines of this machine, 0 of others, 0 of other versions, 0 damaged' "${tuning[@]}"
 expect 0 '2 known already, 0 candidates' "${tuning[@]}" --only-missing --cache "$scratch/cache"
 expect 0 '0 known already' "${tuning[@]}" --only-missing --types s8s8s32 --cache "$scratch/cache"
-# A description's layout and zero points: what is measured is what such a layer is created by.
+# `octet tune` keeps a description's layout and zero points, as create looks them up.
 printf '{"octet_network": 1, "name": "n", "operators": [{"kind": "convolution", "name": "c", "case": "%s", "types": "u8s8u8", "layout": "nchw", "inputs": [0, 1, -1]}], "tensors": [{}, {"quantization": {"zero_points": [0, 3]}}]}' $conv >"$network"
 expect 0 '1 cases' tune "$network" --isa SCALAR --seconds 0.05 --cache "$scratch/nchw"
 grep -q 'lhs=u8,nchw,0 dst=u8,nchw zero_points=yes' "$scratch/nchw" || { echo 'tune ignores the layout or the zero points'; failures=$((failures + 1)); }
@@ -320,7 +320,7 @@ END
 expect 2 'is no goal' run espcn:64 --goal speed
 expect 2 'desc.memory_bytes = 100, but the tensors need at least' run espcn:64 --goal memory --memory 100
 expect 0 'equal bytes' run espcn:64 unet:32x64 --goal traffic --threads 2 --repetitions 1 --json "$scratch/run.json"
-# A described model: a 1x1 convolution, a pooling, and what is left out; then what is wrong with it.
+# A described model: a 1x1 convolution, a pooling, and left-out operators; then faulty models.
 python3 - "$scratch" <<'END'
 import json, pathlib, sys
 scratch = pathlib.Path(sys.argv[1])
@@ -402,14 +402,14 @@ python3 - "$scratch" <<'END' || failures=$((failures + 1))
 import pathlib, sys
 scratch = pathlib.Path(sys.argv[1])
 data = (scratch / "in").read_bytes()
-# 8 ones at scale 0.25 / 0.5: half of the sum, halves up; then the most of four pixels
+# 8 ones at scale 0.25 / 0.5: half of the sum, halves up; then the maximum of four pixels
 sums = [min((sum(data[8 * p:8 * p + 8]) + 1) // 2, 127) for p in range(16)]
 pooled = [max(sums[4 * (2 * y + i) + 2 * x + j] for i in (0, 1) for j in (0, 1)) for y in (0, 1) for x in (0, 1)]
 made = list((scratch / "out").read_bytes())
 assert made == [value for value in pooled for _ in range(4)], (made, pooled)
 END
 expect 0 'm: 3 layers' traffic --network "$scratch/model.json"
-# Its own weights in a bench: of each layer by itself, whatever Octet leaves out before it.
+# A bench with the model's weights takes each layer by itself, also behind left-out operators.
 own=(--operands model --repetitions 1)
 expect 0 'mb1_ic8oc4_ih4oh4kh1sh1ph0' bench "$scratch/model.json" "${own[@]}" --peer float --json "$scratch/own.json"
 expect 0 'm s8s8s8                  1 cases, 0 wrong' bench "$scratch/middle.json" "${own[@]}"
@@ -428,7 +428,7 @@ expect 2 'cannot read' run "$scratch/missing.json"
 expect 2 'has 6 bytes, and the network' run "$scratch/model.json" --input <(printf '123456')
 expect 2 'the description has no weights' run "$scratch/no_data.json"
 expect 2 'the data of tensor 2 ends too early' run "$scratch/short_data.json"
-# An operator that cannot run is left out with what needs it; each is named, and the rest runs.
+# An operator that cannot run is left out with all that need it; each is named, and the rest runs.
 expect 0 'middle.json: left out: operators[3] (MAX_POOL_2D): needs what operators[2] (SOFTMAX) makes' run "$scratch/middle.json"
 expect 0 'middle.json: runs 2 of 4 operators' run "$scratch/middle.json"
 expect 2 'nothing.json has nothing that Octet computes' run "$scratch/nothing.json"
@@ -460,7 +460,8 @@ expect 0 'operators[3] (ADDITION): its tensors have different shapes' run "$scra
 expect 2 'operators[3] (RESHAPE): it reads tensor 6 before that is made' run "$scratch/itself.json"
 expect 0 'operators[3] (RESHAPE): its input and its output have different numbers of elements' run "$scratch/elements.json"
 expect 0 'left out: operators[3] (ADDITION): needs what operators[2] (SOFTMAX) makes' run "$scratch/second.json"
-# Outputs in the model's order, read by others or not; an input that passes through; what comes of one that is left out.
+# Outputs are in the model's order, read by others or not; an input passes through; a left-out one
+# is replaced.
 ends() {
   "$octet" run "$scratch/$1.json" --repetitions 1 --json "$scratch/ends" >"$scratch/said" 2>&1
   python3 -c 'import json, sys; run = json.load(open(sys.argv[1]))["networks"][0]; print(run["inputs"], run["outputs"], run["equal"])' "$scratch/ends" |
@@ -476,7 +477,7 @@ expect 0 'not written: output tensor 1: it is a constant' run "$scratch/constant
 expect 2 'inputs and outputs: 9 is no tensor' run "$scratch/no_output.json"
 expect 0 'operators[3] (MAX_POOL_2D): the sizes of tensor 6 are not known' run "$scratch/unknown.json"
 expect 0 'not written: output tensor 6: no operator makes it' run "$scratch/unmade.json"
-# Of no elements, and nobody needs it.
+# An operator without elements, whose result is not needed.
 expect 0 'equal bytes' run "$scratch/empty.json"
 expect 0 'm: 3 layers' traffic --network "$scratch/empty.json"
 # A line that becomes an image: one from outside lies as its reader has it, one that was made is copied.
@@ -490,10 +491,10 @@ import pathlib, sys
 scratch = pathlib.Path(sys.argv[1])
 pooled, image, copied = ((scratch / name).read_bytes() for name in ("out", "image.out", "copied.out"))
 assert image == pooled
-rows = [pooled[i:i + 4] for i in range(0, 16, 4)]  # the most of two each
+rows = [pooled[i:i + 4] for i in range(0, 16, 4)]  # the maximum of two each
 assert copied == b"".join(bytes(map(max, rows[i], rows[i + 1])) for i in (0, 2)) + pooled + pooled, copied
 END
-# Every obstacle is named, not the first alone.
+# All obstacles are named, not only the first.
 expect 0 'left out: operators[0] (CONV_2D), operators[1] (MAX_POOL_2D): its activation TANH is not' run "$scratch/all.json"
 expect 0 '1 layers, 0 wrong' bench plan --network "$scratch/model.json" --repetitions 1
 expect 0 's8s8s8  mb1_ic8oc4' bench --network "$scratch/model.json" --repetitions 1

@@ -35,7 +35,7 @@ class Image {
   uint8_t& at(size_t y, size_t x, size_t c) {
     return ((uint8_t*)octet_network_line(&image_, y))[x * image_.pixel + c];
   }
-  size_t untouched() const {  // bytes between pixels and lines that are as they were
+  size_t untouched() const {  // unchanged bytes between pixels and lines
     size_t count = 0;
     for (size_t i = 0; i < bytes_.size(); ++i) {
       const size_t x = i % image_.line;
@@ -51,7 +51,7 @@ class Image {
   std::vector<uint8_t> bytes_;
 };
 
-// run(call) on `out`, all lines of it; then expected(y, x, c) for each byte.
+// Calls run for all lines of `out`, and compares each byte with expected(y, x, c).
 template <typename Run, typename Expected>
 void check_bytes(std::vector<const Image*> inputs, Image* out, const Run& run,
                  const Expected& expected) {
@@ -123,8 +123,8 @@ TEST(TfliteAdd, AllPairs) {
   }
 }
 
-// FNV-1a of the 65,536 bytes that QLinearAdd of ONNX Runtime 1.32.0 made on x86 with AVX2, a byte
-// of the first input after the other; zero points of s8 are 128 smaller.
+// FNV-1a of the 65,536 bytes that QLinearAdd of ONNX Runtime 1.32.0 made on x86 with AVX2, in the
+// order of the first input's bytes; zero points of s8 are 128 smaller.
 // tests/network/run_onnx_functions.py compares with the package.
 struct Recorded {
   float scales[3];
@@ -154,7 +154,7 @@ TEST(QLinearAdd, OnnxRuntimesBytes) {
       OnnxAdd f = onnx_add(r, type);
       Pairs pairs(0);
       octet_network_call call = {};
-      // The first input's values from the least on, as the second's
+      // Both inputs have their values in ascending order
       const uint8_t flip = type == OCTET_S8 ? 0x80 : 0;
       for (size_t y = 0; y < 256; ++y)
         for (size_t c = 0; c < 256; ++c) pairs.a.at(y, 0, c) ^= flip, pairs.b.at(y, 0, c) ^= flip;
@@ -217,7 +217,7 @@ constexpr Pooling kPoolings[] = {{9, 8, 4, 4, {2, 2, 2, 2, 0, 0}},
                                  {7, 7, 1, 1, {7, 7, 1, 1, 0, 0}}};
 
 // Calls test(type, pooling, image, output) for images of few channels and of many, with gaps and as
-// rings, and values(y, x, c): those of a window, line by line.
+// rings, and values(y, x, c), the values of a window, line by line.
 template <typename Test>
 void for_each_pooling(const Test& test) {
   std::mt19937 random(2);

@@ -1,6 +1,6 @@
-// Checks that networks whose additions became residuals have the bytes of those that run each
-// operator by itself; an addition stays where another operator reads the convolution's result,
-// where that is an output of the model, and in float mode.
+// Checks that networks whose additions became residuals give the bytes of networks that run each
+// operator by itself; an addition stays if another operator reads the convolution's result, if that
+// is an output of the model, and in float mode.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ class Description {
 
   const std::string type_, arithmetic_;
   json operators_ = json::array(), tensors_ = json::array();
-  std::vector<size_t> outputs_;  // empty: those that nothing reads
+  std::vector<size_t> outputs_;  // empty: the tensors that no operator reads
   std::string data_;
   std::mt19937 random_{1};
 };
@@ -121,7 +121,7 @@ std::vector<uint8_t> bytes_of(const DescribedNetwork& network, octet_network_goa
   return all;
 }
 
-// All bytes with and without fusion; returns how many ops there are with it.
+// Compares all bytes with and without fusion; returns the number of ops with it.
 size_t check(const Description& description, size_t ops) {
   description.write();
   const DescribedNetwork apart(description.path(), OCTET_ISA_AUTO, 2, 0, false);
@@ -139,7 +139,7 @@ size_t check(const Description& description, size_t ops) {
 class FuseResidual : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Types, FuseResidual, testing::Values("s8", "u8"));
 
-// As in ResNets: behind one convolution, with its activation and without, and behind two.
+// As in ResNets, additions follow one convolution, with its activation or without, or two.
 TEST_P(FuseResidual, Blocks) {
   Description d(GetParam(), "tflite");
   const size_t x = d.image(0.05f, -3), a = d.image(0.03f, 4), b = d.image(0.04f, -128 + 2);

@@ -12,7 +12,7 @@ namespace tool {
 namespace {
 
 // A depthwise convolution of 2 channels and 1x3, weights 1 to 6 in HWIO; a product of 3 to 2,
-// weights 11 to 16 in NK; and one whose weights come from outside.
+// weights 11 to 16 in NK; and a product whose weights come from outside.
 constexpr char kDescription[] = R"({
   "octet_network": 1, "name": "m", "data": "m.bin", "arithmetic": "ARITHMETIC",
   "tensors": [

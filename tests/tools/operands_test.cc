@@ -1,5 +1,5 @@
-// Checks that what the benches draw is what their documentation says: the two kinds of operands,
-// and suites that hold as many convolutions as their networks.
+// Checks the benches' documentation: the two kinds of operands, and suites with as many
+// convolutions as their networks.
 #include "bench/problems/operands.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Operands, RealS8ActivationsLieAroundZero) {
   EXPECT_NEAR(squares / count, 127 / 4.0 * 127 / 4.0, 40);
 }
 
-// Of each channel the largest is 127 away from the zero point, and the mean is near it.
+// The largest weight of a channel is 127 away from the zero point, and the mean is near it.
 void expect_channel(const std::vector<int32_t>& centred) {
   int32_t largest = 0;
   double sum = 0;
@@ -114,7 +114,7 @@ TEST(Operands, NoChannelIsDeadOfUniformOnesOrOf32Bits) {
   EXPECT_TRUE(dead_channels(plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_F32}, kReal)).empty());
 }
 
-// The reference of a bench: a multiplier of 0 is TFLite's, and what is added to it, too.
+// A bench's reference takes a multiplier of 0 as TFLite does, also before an ADD.
 TEST(Contract, AMultiplierOf0IsTflites) {
   Operands operands = {Likeness::kReal, Requant::kTflite, {}, true};
   const GemmData data = plain_data(kShape, {OCTET_S8, OCTET_S8, OCTET_S8}, operands);

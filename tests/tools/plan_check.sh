@@ -1,9 +1,9 @@
 #!/bin/sh
-# plan_check.sh OCTET: does the plan of this machine choose the fastest algorithms of layers that are
-# unlike each other? The one test that measures time: octet bench plan times algorithms in
-# alternation, and layers that seem to lose again. It fails when two attempts lose too much while
-# nothing else ran. Skipped, with the reason, where the plan's costs were not fitted to these layers
-# on this design of core, and where other processes or other guests of the host kept taking the CPUs.
+# plan_check.sh OCTET: does the plan of this machine choose the fastest algorithms for unlike
+# layers? Only this test measures time: octet bench plan times algorithms in alternation, and layers
+# that seem to lose once more. It fails when two attempts lose too much while nothing else ran. It
+# is skipped, with the reason, where the plan's costs were not fitted to these layers on this design
+# of core, and where other processes or other guests of the host kept taking the CPUs.
 octet=$1
 fitted="zen3 zen4"
 percent=2
@@ -15,7 +15,7 @@ case " $fitted " in
 esac
 [ -r /proc/stat ] || { echo "Skipped: /proc/stat does not tell what else runs." && exit 77; }
 
-# Ticks of all CPUs since the start: those that somebody used, stolen ones among them, and all.
+# Ticks of all CPUs since the start: used ones, with stolen ones, and all.
 ticks() {
   awk '/^cpu / { for (i = 2; i <= 9; ++i) all += $i; print all - $5 - $6, all }' /proc/stat
 }

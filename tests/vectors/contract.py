@@ -1,6 +1,6 @@
 """Octet's numeric contract in numpy: every float operation is one float32 operation, every integer is exact.
 
-Shares nothing with the library. ../conformance/check.py holds it against ONNX, ONNX Runtime and LiteRT.
+It shares nothing with the library. ../conformance/check.py holds it against ONNX, ONNX Runtime and LiteRT.
 """
 import numpy as np
 
@@ -13,7 +13,7 @@ CONV_FIELDS = ("batch", "in_h", "in_w", "in_channels", "out_channels", "groups",
 
 
 def clamp(x, low, high):
-    """As two comparisons, so that NaN stays NaN."""
+    """Clamps by two comparisons, so that NaN stays NaN."""
     x = np.where(x < low, low, x)
     return np.where(x > high, high, x)
 
@@ -134,7 +134,7 @@ def accumulate(t):
 
 
 def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
-    """What the activation leaves of dst's range, or of another tensor of its type, which has these names."""
+    """The range of dst after the activation, or of another tensor of its type, which has these names."""
     integer = dtype != F32
     low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if integer else (-np.inf, np.inf)
     zero_point, scale, limits = of
@@ -155,7 +155,7 @@ def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
 
 
 def float_bounds(t, activation):
-    """What the activation leaves of float mode's product, in steps of dst."""
+    """The bounds of float mode's product after its activation, in steps of dst."""
     if activation == ACTIVATION_CLAMP:
         return t["product_clamp"][0]
     ends = {ACTIVATION_RELU: (0, np.inf), ACTIVATION_RELU6: (0, 6), ACTIVATION_RELU_N1_TO_1: (-1, 1)}

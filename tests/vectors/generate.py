@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes *.bin: small problems with the results that Octet's numeric contract gives. README.md describes them.
+"""Writes *.bin: small problems with the results of Octet's numeric contract. README.md describes them.
 
 Nothing here depends on numpy's random numbers or on the order of its float sums: the same bytes come out everywhere.
 """
@@ -40,7 +40,7 @@ class Draw:
         return np.array([row], I64)
 
     def bytes(self, dtype, kind, count):
-        """Of the whole type, near 0, only its ends, or only one of them."""
+        """Integers of the whole type, near 0, only its ends, or only one of them."""
         limits = np.iinfo(dtype)
         low, high = {"any": (limits.min, limits.max), "small": (max(limits.min, -4), 4), "ends": (0, 1), "min": (0, 0), "max": (1, 1)}[kind]
         row = self.integers(low, high, count)
@@ -117,7 +117,7 @@ class Case:
             self.t["dst_scale"] = F32([[6]]) / (self.draw.integers(20, 200).astype(F32) + F32(0.25))
 
     def product_activation(self, kind, tflite):
-        """Of the product alone, before a residual: bounds well inside what spread makes of it."""
+        """The activation of the product alone, before a residual: its bounds are well inside the range that spread gives."""
         self.t["product_activations"] = S32([[kind]])
         if kind == CLAMP:
             ends = np.sort(self.draw.bytes(self.dst, "any", 2)).astype(F32)
@@ -347,7 +347,7 @@ def special_rows(k):
 
 
 def next_to_ties(draw, rows, symmetric):
-    """Moves what does not decide a row's scale as close to ties between two integers as float32 can."""
+    """Moves values that do not decide a row's scale as close to ties between two integers as float32 can."""
     ties = draw.integers(-64, 63, rows.size).astype(F32).reshape(rows.shape) + F32(0.5)
     ties = ties * contract.quantize_rows(rows, symmetric)[1]
     low, high = rows.min(1, keepdims=True), rows.max(1, keepdims=True)

@@ -9,7 +9,7 @@ namespace {
 
 class Vectors : public VectorTest {
  protected:
-  // The directory may move: to a board, say.
+  // The directory may be copied, to a board for example.
   void check(const char* file) {
     const char* moved = std::getenv("OCTET_VECTORS_DIR");
     VectorTest::check(std::string(moved ? moved : OCTET_VECTORS_DIR) + "/" + file);
