@@ -75,17 +75,16 @@ uint32_t lane_of(const uint8_t* vector, int lane) {
   return value;
 }
 
-void run_by_definition(const WeightFormat& format, const uint8_t* memory, State* state) {
-  const uint8_t* const rhs =
-      format.operand == Operand::kRegister ? state->vector[format.rhs] : memory;
+void run_by_definition(const InstructionForm& form, const uint8_t* memory, State* state) {
+  const uint8_t* const rhs = form.operand == Operand::kRegister ? state->vector[form.rhs] : memory;
   uint8_t result[32] = {};
-  for (int i = 0; i < format.lanes; ++i) {
+  for (int i = 0; i < form.lanes; ++i) {
     const uint32_t sum =
-        multiply_add(kOperations[format.operation], lane_of(state->vector[format.dst], i),
-                     lane_of(state->vector[format.lhs], i), lane_of(rhs, i));
+        multiply_add(kOperations[form.operation], lane_of(state->vector[form.dst], i),
+                     lane_of(state->vector[form.lhs], i), lane_of(rhs, i));
     std::memcpy(result + 4 * i, &sum, sizeof sum);
   }
-  std::memcpy(state->vector[format.dst], result, sizeof result);
+  std::memcpy(state->vector[form.dst], result, sizeof result);
 }
 
 // ---- registers and memory of a form
@@ -106,14 +105,14 @@ class Machine {
   bool has_all_memory() const { return absolute_ == (void*)kAbsoluteOperand; }
 
   // Random registers, and an operand in memory at the form's address.
-  State prepare(const WeightFormat& format) {
+  State prepare(const InstructionForm& form) {
     State state;
     for (auto& vector : state.vector) fill(vector, sizeof vector);
     for (uint64_t& general : state.general) general = random_();
     state.flags = random_() & kFlags;
     state.general[kRsp] = (uint64_t)(stack_.get() + kStack / 2);
-    const size_t bytes = 4 * (size_t)format.lanes;
-    operand_ = place_operand(format, bytes, state.general);
+    const size_t bytes = 4 * (size_t)form.lanes;
+    operand_ = place_operand(form, bytes, state.general);
     if (operand_) fill(operand_, bytes);
     return state;
   }
@@ -124,19 +123,19 @@ class Machine {
   static constexpr size_t kStack = 1 << 17;  // a signal needs some 10 KB of it
   static constexpr size_t kPage = 4096;
 
-  uint8_t* place_operand(const WeightFormat& format, size_t bytes, uint64_t* general) {
-    if (format.operand == Operand::kRegister) return nullptr;
-    if (format.operand == Operand::kRelative) return emulated_isa_relative_operand;
-    if (format.operand == Operand::kAbsolute) return (uint8_t*)absolute_;
-    const auto scale = (uint64_t)format.factor;
-    const auto displacement = (uint64_t)(int64_t{format.displacement});
+  uint8_t* place_operand(const InstructionForm& form, size_t bytes, uint64_t* general) {
+    if (form.operand == Operand::kRegister) return nullptr;
+    if (form.operand == Operand::kRelative) return emulated_isa_relative_operand;
+    if (form.operand == Operand::kAbsolute) return (uint8_t*)absolute_;
+    const auto scale = (uint64_t)form.factor;
+    const auto displacement = (uint64_t)(int64_t{form.displacement});
     const auto end = (uint64_t)(page_.data() + page_.bytes());
     uint64_t none = 0;
-    uint64_t* const base = format.base < 0 ? &none : &general[format.base];
-    uint64_t* const index = format.index < 0 ? &none : &general[format.index];
-    if (format.base == kRsp) {
-      if (format.index >= 0) *index = 1024;
-    } else if (format.base >= 0) {
+    uint64_t* const base = form.base < 0 ? &none : &general[form.base];
+    uint64_t* const index = form.index < 0 ? &none : &general[form.index];
+    if (form.base == kRsp) {
+      if (form.index >= 0) *index = 1024;
+    } else if (form.base >= 0) {
       *base = end - bytes - displacement - *index * scale;
     } else {
       *index = (end - bytes - displacement) / scale;
@@ -163,10 +162,10 @@ class Machine {
   uint8_t* operand_ = nullptr;
 };
 
-testing::AssertionResult same(const State& got, const State& want, const WeightFormat& format) {
+testing::AssertionResult same(const State& got, const State& want, const InstructionForm& form) {
   for (int i = 0; i < 16; ++i) {
     if (std::memcmp(got.vector[i], want.vector[i], sizeof got.vector[i]))
-      return testing::AssertionFailure() << "ymm" << i << (i == format.dst ? ", the result" : "");
+      return testing::AssertionFailure() << "ymm" << i << (i == form.dst ? ", the result" : "");
     if (got.general[i] != want.general[i])
       return testing::AssertionFailure() << "general register " << i;
   }
@@ -175,18 +174,18 @@ testing::AssertionResult same(const State& got, const State& want, const WeightF
 }
 
 // Runs the form once.
-testing::AssertionResult is_right(Machine* machine, const WeightFormat& format) {
-  State got = machine->prepare(format), want = got;
-  run_by_definition(format, machine->operand(), &want);
-  emulated_isa_run(format.site, &got);
-  return same(got, want, format);
+testing::AssertionResult is_right(Machine* machine, const InstructionForm& form) {
+  State got = machine->prepare(form), want = got;
+  run_by_definition(form, machine->operand(), &want);
+  emulated_isa_run(form.site, &got);
+  return same(got, want, form);
 }
 
-std::string describe(const WeightFormat& format) {
-  std::string text = kOperations[format.operation].name;
+std::string describe(const InstructionForm& form) {
+  std::string text = kOperations[form.operation].name;
   Instruction decoded;
-  for (int i = 0; decode(format.site, &decoded) && i < decoded.length; ++i)
-    text += ' ' + testing::PrintToString((int)format.site[i]);
+  for (int i = 0; decode(form.site, &decoded) && i < decoded.length; ++i)
+    text += ' ' + testing::PrintToString((int)form.site[i]);
   return text;
 }
 
@@ -204,23 +203,23 @@ TEST_P(EmulatedIsa, EachForm) {
   Machine machine;
   ASSERT_TRUE(machine.has_all_memory());
   const bool in_hardware = cpu_has(kOperations[GetParam()].extension);
-  int formats = 0;
-  for (const WeightFormat* format = emulated_isa_instructions;
-       format != emulated_isa_instructions_end; ++format) {
-    if (format->operation != GetParam()) continue;
-    SCOPED_TRACE(describe(*format));
-    ++formats;
+  int forms = 0;
+  for (const InstructionForm* form = emulated_isa_instructions;
+       form != emulated_isa_instructions_end; ++form) {
+    if (form->operation != GetParam()) continue;
+    SCOPED_TRACE(describe(*form));
+    ++forms;
     if (in_hardware) {
-      ASSERT_TRUE(is_right(&machine, *format)) << " is wrong on the CPU";
-      ASSERT_TRUE(hide(format->site));
+      ASSERT_TRUE(is_right(&machine, *form)) << " is wrong on the CPU";
+      ASSERT_TRUE(hide(form->site));
     }
     const size_t before = traps();
-    ASSERT_TRUE(is_right(&machine, *format)) << " is wrong after a trap";
+    ASSERT_TRUE(is_right(&machine, *form)) << " is wrong after a trap";
     ASSERT_EQ(traps(), before + 1);
-    for (int i = 0; i < 4; ++i) ASSERT_TRUE(is_right(&machine, *format)) << " is wrong, replaced";
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(is_right(&machine, *form)) << " is wrong, replaced";
     ASSERT_EQ(traps(), before + 1);
   }
-  EXPECT_GT(formats, 0);
+  EXPECT_GT(forms, 0);
 }
 
 // Each form for the first time, by all threads at once.

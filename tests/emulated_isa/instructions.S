@@ -1,4 +1,4 @@
-# The formats, in loops of the assembler: each instruction with each register in each place, and with
+# The forms, in loops of the assembler: each instruction with each register in each place, and with
 # each way to address memory.
 
 # AVX512-VNNI has an encoding of its own for these four.
@@ -15,8 +15,8 @@
   {vex} vpdpwssds \operands
 .endm
 
-# The code of a format, and its row of `WeightFormat`.
-.macro format o, m, v, lanes, dst, lhs, kind, rhs, base, index, factor, displacement, source:vararg
+# The code of a form, and its row of `InstructionForm`.
+.macro form o, m, v, lanes, dst, lhs, kind, rhs, base, index, factor, displacement, source:vararg
   .text
 1:
   \m \source, %\v\lhs, %\v\dst
@@ -27,11 +27,11 @@
 .endm
 
 .macro registers o, m, v, lanes, dst, lhs, rhs
-  format \o, \m, \v, \lanes, \dst, \lhs, 0, \rhs, -1, -1, 1, 0, %\v\rhs
+  form \o, \m, \v, \lanes, \dst, \lhs, 0, \rhs, -1, -1, 1, 0, %\v\rhs
 .endm
 
 .macro memory o, m, v, lanes, base, index, factor, displacement, source:vararg
-  format \o, \m, \v, \lanes, 4, 11, 1, -1, \base, \index, \factor, \displacement, \source
+  form \o, \m, \v, \lanes, 4, 11, 1, -1, \base, \index, \factor, \displacement, \source
 .endm
 
 .macro base o, m, v, lanes, number, name
@@ -77,8 +77,8 @@
   memory \o, \m, \v, \lanes, 13, 3, 2, 0, (%r13, %rbx, 2)
   memory \o, \m, \v, \lanes, 4, -1, 1, -104, -104(%rsp)
   memory \o, \m, \v, \lanes, 4, -1, 1, 4096, 4096(%rsp)
-  format \o, \m, \v, \lanes, 4, 11, 2, -1, -1, -1, 1, 0, emulated_isa_relative_operand(%rip)
-  format \o, \m, \v, \lanes, 4, 11, 3, -1, -1, -1, 1, 0, 0x20000000
+  form \o, \m, \v, \lanes, 4, 11, 2, -1, -1, -1, 1, 0, emulated_isa_relative_operand(%rip)
+  form \o, \m, \v, \lanes, 4, 11, 3, -1, -1, -1, 1, 0, 0x20000000
 .endm
 
 .macro both_widths o, m
@@ -119,7 +119,7 @@ emulated_isa_relative_operand:
   .skip 32
 
 # emulated_isa_run(%rdi: site, %rsi: state). In a State: vectors at 0, general registers at 512,
-# flags at 640. With rsp the format's, as the site sees it, 8(%rsp) holds the state, 16(%rsp) our rsp,
+# flags at 640. With rsp the form's, as the site sees it, 8(%rsp) holds the state, 16(%rsp) our rsp,
 # 24(%rsp) the site, and 32(%rsp) is free.
   .text
   .global emulated_isa_run

@@ -8,7 +8,7 @@ namespace emulated_isa {
 
 enum class Operand : int32_t { kRegister, kMemory, kRelative, kAbsolute };
 
-struct WeightFormat {
+struct InstructionForm {
   uint8_t* site;  // the instruction, and a return behind it
   int32_t operation, lanes, dst, lhs;
   Operand operand;
@@ -17,8 +17,8 @@ struct WeightFormat {
   int32_t displacement;
 };
 
-extern "C" const WeightFormat emulated_isa_instructions[], emulated_isa_instructions_end[];
-extern "C" const WeightFormat emulated_isa_race[], emulated_isa_race_end[];
+extern "C" const InstructionForm emulated_isa_instructions[], emulated_isa_instructions_end[];
+extern "C" const InstructionForm emulated_isa_race[], emulated_isa_race_end[];
 extern "C" uint8_t emulated_isa_relative_operand[32];
 constexpr uintptr_t kAbsoluteOperand = 0x20000000;
 
