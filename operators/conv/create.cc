@@ -1,5 +1,5 @@
 // octet_conv2d_create and octet_conv2d_destroy: checks the descriptor, chooses a kernel and builds
-// the object. The epilogue's part is the same as a product's.
+// the object. EpilogueBuilder does the part that products have, too.
 #include <string.h>
 
 #include "dispatch/api/struct_size.h"
@@ -24,7 +24,7 @@
 namespace octet {
 namespace {
 
-// What octet_conv2d_create works out from a descriptor before it allocates anything.
+// The results of octet_conv2d_create before it allocates anything.
 struct ConvBuilder {
   const octet_conv2d_desc& desc;
   octet_error* const error;
@@ -32,9 +32,9 @@ struct ConvBuilder {
   KernelLimits limits;
   ConvShape shape = {};
   Container blob = {};
-  const Choice* requested = nullptr;  // by a tuning; null: the best
+  const Choice* requested = nullptr;  // the choice to take; null: create finds one
   Choice choice = {};
-  bool measured = false;  // the choice was, on this machine
+  bool measured = false;  // the choice comes from a tuning
   ConvKernel kernel = {};
 
   ConvBuilder(const octet_conv2d_desc& d, octet_error* e)
@@ -158,8 +158,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
     if (builder->measured) return OCTET_OK;
   }
   builder->kernel = choose_conv(cpu, problem, forced, &builder->choice);
-  // The environment's kernel is for all operators, and binds those of its kind. A descriptor's
-  // kernel binds this convolution.
+  // OCTET_KERNEL binds only operators of the kernel's kind. A descriptor's kernel must run.
   if (builder->desc.kernel && kernel_exists(forced) &&
       !has_kernel(*algorithm_of((uint8_t)algorithm), forced))
     return fail(builder->error, OCTET_KERNEL_UNUSABLE,
@@ -234,7 +233,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
     if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
   }
   plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
-  if (plan.shape.phases > 1)  // a column has the weights of its phase only
+  if (plan.shape.phases > 1)  // the sums of a column count its phase's weights only
     implementation.sum_phases(builder.blob.format->layout, plan.shape, plan.payload, weight_sum);
   if (!plan.runtime_zero_point) {
     const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
