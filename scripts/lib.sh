@@ -3,7 +3,7 @@
 
 say() { printf '\n== %s\n' "$*"; }
 
-# need <package>...: installs those that are missing, and asks for nothing when none is.
+# need <package>...: installs the missing packages; without any it does nothing.
 need() {
   local package missing=() root=()
   command -v dpkg-query >/dev/null || { say "Not a Debian system. Needed: $*"; return; }

@@ -21,7 +21,7 @@
 
 enum { kBatch = 32, kMaxLayers = 8, kMaxCount = 32767, kRepeats = 20, kMemory = 4 << 20 };
 
-/* The files hold these three headers as they are here: every CPU that Octet has kernels for is
+/* The files have these three headers as bytes: every CPU that Octet has kernels for is
  * little-endian. */
 typedef struct {
   char magic[8];

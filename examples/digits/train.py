@@ -62,7 +62,7 @@ def fnv1a(data):
 
 
 def largest_two_of_four(weights):
-    """Where the weights of a K x N layer stay: the two of largest magnitude of each four along K."""
+    """The places of weights that a K x N layer keeps: the two of largest magnitude of each four along K."""
     groups = np.abs(weights).reshape(-1, 4, weights.shape[1])
     stays = np.zeros(groups.shape, bool)
     np.put_along_axis(stays, np.argsort(-groups, axis=1, kind="stable")[:, :2], True, axis=1)
@@ -92,7 +92,7 @@ def main():
     network = MLPClassifier((128, 48), alpha=1e-4, max_iter=400, random_state=1).fit(train_images, train_labels)
 
     def quantized(title):
-        """The network in int8, and how well it reads."""
+        """The network in int8, and its accuracy."""
         layers, logits = list(quantize(network, train_images)), test_images
         for layer in layers:
             logits = evaluate(layer, logits)
@@ -109,7 +109,7 @@ def main():
     masks = [largest_two_of_four(weights) for weights in network.coefs_]
     keep(network, masks)
     quantized("2:4, pruned only")
-    for _ in range(network.n_iter_):  # as often through the images again as it took to train
+    for _ in range(network.n_iter_):  # as many passes over the images as the training took
         network.partial_fit(train_images, train_labels)
         keep(network, masks)
     layers, float_accuracy = quantized("2:4, pruned and trained")
