@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Instructions of one call of Octet, per 1000 multiply-adds, of any target under qemu-user: estimate.py's counts without its
-cycles, which llvm-mca has no good models of 32-bit cores for. OCTET_MAX_ISA and OCTET_KERNEL choose, as everywhere.
+"""Instructions of one call of Octet, per 1000 multiply-adds, of any target under qemu-user: estimate.py's counts without its cycles, because llvm-mca
+has no good models of 32-bit cores. OCTET_MAX_ISA and OCTET_KERNEL choose the kernel.
 """
 import argparse
 import pathlib
@@ -12,7 +12,7 @@ SHAPES = ["196x256x1024", "3136x64x64", "784x40x120", "1x1024x1024", "ic64oc64_i
 
 
 def count(qemu, build, shape, types, runs, mode):
-    """Instructions of a whole program, and what it printed: multiply-adds and names."""
+    """Instructions of a whole program, and its output: multiply-adds and names."""
     command = [*qemu, "-d", "plugin", "-plugin", str(build / "libcount_blocks.so"), str(build / "one_shape"), shape, *types, str(runs), *mode]
     result = subprocess.run(command, capture_output=True, text=True)
     blocks = [line.split() for line in result.stderr.splitlines() if line.startswith("block ")]

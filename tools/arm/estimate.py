@@ -16,7 +16,7 @@ import sys
 DISPATCH = {"cortex-a72": 3, "neoverse-n1": 4, "neoverse-n2": 5, "neoverse-v1": 8, "neoverse-v2": 8}
 
 # A tier's name: the qemu CPU that makes Octet choose it, the cores it is estimated for, and the instructions whose throughput is its peak,
-# with the MACs that they do together. Registers are filled in so that nothing depends on anything.
+# with the MACs that they do together. Registers are filled in so that the instructions are independent.
 Tier = collections.namedtuple("Tier", "qemu_cpu cores peak peak_macs")
 TIERS = {
     "i8mm": Tier("max", ["neoverse-n2", "neoverse-v1", "neoverse-v2"], ["smmla v{0}.4s, v30.16b, v31.16b"], 32),
@@ -38,7 +38,7 @@ def run(*command, **options):
 # ---- counting ---------------------------------------------------------------------------------------------------------------------
 
 def count(build, qemu_cpu, arguments, runs):
-    """{address: executions} of a whole program, and what it printed: multiply-adds and names."""
+    """{address: executions} of a whole program, and its output: multiply-adds and names."""
     result = run("qemu-aarch64", "-cpu", qemu_cpu, "-d", "plugin", "-plugin", str(build / "libcount_blocks.so"),
                  str(build / "one_shape"), *arguments[:4], str(runs), *arguments[4:])
     counts = collections.Counter()

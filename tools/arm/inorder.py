@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cycles of the kernels' depth loops on in-order cores, Cortex-A53 and A55, by published issue rules: README.md says which. Nothing is timed.
+"""Cycles of the kernels' depth loops on in-order cores, Cortex-A53 and A55, by the issue rules that README.md cites. Nothing is timed.
 
 The loop is the one that does most multiply-adds in a whole call, counted as in estimate.py.
 """
@@ -12,8 +12,8 @@ import estimate
 CASES = {"neon": ("cortex-a53", "196x256x1024"), "dotprod": ("neoverse-n1", "196x256x1024")}
 PEAK = {"neon": 16 / 3, "dotprod": 16.0}
 
-LOAD_LATENCY = 2     # of vector registers, from when the load pipe is free again; integer ones: 3 in all
-VECTOR_LATENCY = 4   # of a result; an accumulator reaches the next accumulation after 1
+LOAD_LATENCY = 2     # a vector register's, from when the load pipe is free again; an integer register's is 3 in all
+VECTOR_LATENCY = 4   # a result's; an accumulator reaches the next accumulation after 1
 ACCUMULATES = re.compile(r"^([su]mlal2?|[su]mlsl2?|[su]adalp|u?s?u?dot|[su]mmla|usmmla|mla|mls|fmla)$")
 
 
@@ -23,7 +23,7 @@ def registers(text):
 
 
 class Step:
-    """An instruction: what it reads and writes, and what it occupies."""
+    """An instruction: the registers that it reads and writes, and the pipes that it occupies."""
 
     def __init__(self, instruction, core):
         name, text = instruction.name, instruction.operands

@@ -1,13 +1,13 @@
-// Runs one GEMM or convolution a given number of times: what estimate.py counts. Two runs minus one
-// run is exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing,
-// self-test and create. Linked statically and without PIE, so that addresses are those of the file.
+// Runs one GEMM or convolution RUNS times, for estimate.py to count. Two runs minus one run is
+// exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing, self-test and
+// create. Linked statically and without PIE, so that addresses are those of the file.
 //
 //     one_shape MxNxK LHS RHS DST RUNS [tflite] [sparse]
 //     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [tflite] [sparse]
 //
-// sparse: of every four weights two are zero, and they are packed so.
-// Types: s8 u8 (dst also s32). Convolutions as `octet bench` names them. Prints the multiply-adds
-// and the kernel's name, for convolutions the algorithm too.
+// sparse: two of every four weights are zero, and they are packed sparse. Types: s8 u8 (dst also
+// s32). Convolutions as `octet bench` names them. Prints the multiply-adds and the kernel's name,
+// for convolutions the algorithm too.
 #include <octet/octet.h>
 
 #include <stdio.h>
@@ -51,8 +51,8 @@ void check(octet_status status, const octet_error& error) {
   if (status != OCTET_OK) fail(octet_status_name(status), error.message);
 }
 
-// One scale and one bias per output. The scales make outputs fill their range, as calibration does:
-// create certifies by them what may be left out.
+// One scale and one bias per output. The scales make outputs fill their range, as calibration does,
+// so that create certifies the usual steps.
 float scale(size_t i, size_t depth) {
   size_t root = 1;
   while (root * root < depth) ++root;
@@ -69,7 +69,7 @@ struct Types {
   bool tflite, sparse;
 };
 
-// Rows of fours, as long as depths are multiples of four.
+// Random weights, 2:4 if sparse and if the depth is a multiple of four.
 int8_t* random_weights(size_t count, const Types& types) {
   int8_t* weights = random_bytes(count);
   for (size_t i = 0; types.sparse && i < count; ++i)
@@ -135,7 +135,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   printf("%zu %s\n", m * n * k, octet_gemm_kernel(gemm, m));
 }
 
-// The number behind a field of the case's name; a width that is not given is as the height.
+// The number behind a field of the case's name; a missing width equals the height.
 size_t field(const char* name, const char* height, const char* width, size_t otherwise) {
   if (width && strstr(name, width))
     return strtoul(strstr(name, width) + strlen(width), nullptr, 10);
@@ -143,7 +143,7 @@ size_t field(const char* name, const char* height, const char* width, size_t oth
                               : otherwise;
 }
 
-// The other side's, by the output's size where the name has it.
+// The pad of the far side, from the output's size if the name has it.
 size_t far_pad(const char* name, const char* height, const char* width, size_t in, size_t kernel,
                size_t stride, size_t near) {
   const size_t out = field(name, height, width, 0), reach = (out - 1) * stride + kernel;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Describes a quantized network for `octet`, which then says what it makes of each layer on this CPU.
+"""Describes a quantized network for `octet`, which then measures or runs its layers on this CPU.
 
     describe.py <model.tflite or model.onnx> [-o network.json] [--batch 1] [--shape input=1,3,224,224]
     octet bench network.json
@@ -7,7 +7,8 @@
 With --data the constants are written beside the description, as NAME.bin, and `octet run NAME.json` runs it: an .onnx model in NHWC.
 
 Needs the packages of requirements.txt: flatbuffers and tflite, or onnx. docs/networks.md says what a description holds. Convolutions, products,
-additions and poolings of 8 bits are described with their quantization; all other operators are named, and what Octet does not compute of them is said on stderr.
+additions and poolings of 8 bits are described with their quantization; all other operators are named; stderr lists the operators that Octet does not
+compute.
 """
 import argparse
 import collections

@@ -9,12 +9,12 @@ import onnx_shapes
 import operators as ops
 
 TYPES = {onnx.TensorProto.INT8: "s8", onnx.TensorProto.UINT8: "u8", onnx.TensorProto.INT32: "s32", onnx.TensorProto.FLOAT: "f32"}
-# That end the range of a float result, between the operator and what quantizes it
+# These clamp a float result, between the operator and its QuantizeLinear
 ACTIVATIONS = {"Relu": "RELU", "Clip": "CLIP"}
 
 
 def merged(name, a, b):
-    """What two operators say of a tensor's quantization. Operators whose result is s32 know no scales."""
+    """Merges the quantizations that two operators state for a tensor. Operators whose result is s32 know no scales."""
     if not a or not b or a == b:
         return a or b
     if a["zero_points"] != b["zero_points"] or (a["scales"] and b["scales"]):
@@ -27,10 +27,10 @@ class Graph:
         """data: a bytearray for constants, of a description that is to be run; None without."""
         self.graph, self.data = model.graph, data
         self.flattened = {}  # channels, height, width of images that are a line now
-        self.clips = {}  # bounds, by what becomes of them
+        self.clips = {}  # bounds, by the clamped tensor
         self.constants = {t.name: t for t in self.graph.initializer}
         self.values = {v.name: v.type.tensor_type for v in (*self.graph.input, *self.graph.value_info, *self.graph.output)}
-        # Some input's size is what --shape has to say
+        # Whether some input's size is open, for --shape to state
         self.is_open = any(not d.HasField("dim_value") for v in self.graph.input for d in v.type.tensor_type.shape.dim)
         self.inputs = {v.name for v in self.graph.input} - set(self.constants)
         self.outputs = {v.name for v in self.graph.output}
@@ -63,12 +63,12 @@ class Graph:
         return {"scales": [float(x) for x in np.atleast_1d(scales)], "zero_points": [int(x) for x in np.atleast_1d(zero_points)]}
 
     def zero_points(self, name):
-        """Of an operand whose scale does not matter."""
+        """The quantization of an operand whose scale does not matter."""
         value = self.value(name) if name else np.zeros(1, np.int32)
         return None if value is None else {"scales": [], "zero_points": [int(x) for x in np.atleast_1d(value)]}
 
     def tensor(self, name, quantization=None):
-        """Its number; -1 for none."""
+        """The tensor's number; -1 for none."""
         if not name:
             return -1
         if name not in self.index:
@@ -98,7 +98,7 @@ class Graph:
         return node.input[0], self.quantization(node.input[1], node.input[2] if len(node.input) > 2 else "")
 
     def quantized(self, name):
-        """What becomes of a float result: (name, quantization, activation, the operators that this takes), or None."""
+        """The integers that a float result becomes: (name, quantization, activation, the operators on the way), or None."""
         activation, taken = "NONE", []
         while len(self.users.get(name, [])) == 1 and name not in self.outputs:
             node = self.users[name][0]
@@ -115,7 +115,7 @@ class Graph:
 
 
     def bounds(self, clip):
-        """[least, most], None where there is none; None if they are no constants."""
+        """[lower bound, upper bound], None for a missing one; None if they are no constants."""
         a, found = attributes(clip), []
         for i, name in ((1, "min"), (2, "max")):
             given = clip.input[i] if len(clip.input) > i else ""
@@ -180,7 +180,7 @@ def described(graph, node, operands, common, activation):
     return ops.product(*common, int(np.prod(x)) // k, n, k, activation=activation)
 
 
-# How many of an operator's inputs must be there
+# The number of inputs that an operator must have
 WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
           "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
 
@@ -190,13 +190,13 @@ def name_of(node):
 
 
 def left_out(graph, node, *reason):
-    """Of floats that are made of integers, it is the integers that it reads."""
+    """A left-out operator; its inputs are the integers that its floats are made of."""
     inputs = [(graph.integers(name) or [name])[0] for name in node.input]
     return ops.other(name_of(node), node.op_type, [graph.tensor(name) for name in inputs], [graph.tensor(name) for name in node.output], *reason)
 
 
 def operator(graph, node, taken):
-    """One that cannot be read is told of, and does not keep the others from being read."""
+    """The description of an operator; one that cannot be read is left out with the reason."""
     try:
         return read_operator(graph, node, taken)
     except ops.UnknownShape as error:
@@ -205,7 +205,7 @@ def operator(graph, node, taken):
         return left_out(graph, node, str(error))
     except ops.Unreadable as error:
         return left_out(graph, node, str(error))
-    except Exception as error:  # whatever these scripts did not foresee
+    except Exception as error:  # an unforeseen error of these scripts
         return left_out(graph, node, ops.unforeseen(error))
 
 
@@ -244,7 +244,7 @@ def read_operator(graph, node, taken):
 
 
 def added(graph, node, a, b, result, activation, ends, taken=None):
-    """Each a name and a quantization."""
+    """The description of an addition; a, b and result are (name, quantization)."""
     names = [operand[0] for operand in (a, b, result)]
     if any(name in graph.constants for name in names[:2]):
         raise ops.Unreadable("one of its inputs is a constant")
@@ -266,13 +266,13 @@ def added(graph, node, a, b, result, activation, ends, taken=None):
 
 
 def output_of(graph, name):
-    """The number of an output of the model; the integers, of floats that the model makes of these."""
+    """The number of an output of the model; for dequantized floats, the integers' number."""
     integers = graph.integers(name)
     return graph.tensor(integers[0] if integers else name)
 
 
 def read(path, batch, shapes, constants=None):
-    """Operators, tensors, inputs and outputs. With a bytearray for constants: such as octet runs, in NHWC."""
+    """Operators, tensors, inputs and outputs. With a bytearray for constants the tensors are in NHWC, as octet runs them."""
     try:
         model = onnx.load(path)
     except OSError:
@@ -287,7 +287,7 @@ def read(path, batch, shapes, constants=None):
         graph = Graph(model, constants)
     except ops.Unreadable:
         raise
-    except Exception as error:  # whatever these scripts did not foresee
+    except Exception as error:  # an unforeseen error of these scripts
         raise ops.Unreadable(ops.unforeseen(error)) from error
     taken, found = set(), []
     for node in graph.graph.node:

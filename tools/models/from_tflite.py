@@ -7,7 +7,7 @@ import tflite_shapes
 from tflite_model import Model
 
 ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType).items() if not name.startswith("_")}
-# How many inputs an operator has at least
+# The least number of inputs that an operator has
 WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1, "RESHAPE": 1}
 
 
@@ -116,13 +116,13 @@ def read_operator(graph, op, common):
 
 
 def operator(graph, op):
-    """One that cannot be read is told of, and does not keep the others from being read."""
+    """The description of an operator; one that cannot be read is left out with the reason."""
     common = (graph.model.tensors[op.outputs[0]].name if op.outputs else "", op.name)
     try:
         return read_operator(graph, op, common)
     except ops.Unreadable as error:
         return ops.other(*common, op.inputs, op.outputs, str(error))
-    except Exception as error:  # whatever this script did not foresee
+    except Exception as error:  # an unforeseen error of this script
         return ops.other(*common, op.inputs, op.outputs, ops.unforeseen(error))
 
 

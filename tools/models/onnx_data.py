@@ -1,4 +1,4 @@
-"""What `octet run` needs of an .onnx model beside its description: tensors in NHWC, and weights in the order that goes with that."""
+"""Writes an .onnx model's data for `octet run`: tensors in NHWC, and weights in the order for NHWC."""
 import numpy as np
 
 import operators as ops
@@ -8,14 +8,14 @@ SCALE_ERROR = 2.0**-22
 
 
 def store(graph, index, array):
-    """A constant for one operator; others may want the same one in another order. Its number."""
+    """Stores a constant for one operator, because others may need it in another order. Returns its number."""
     graph.tensors.append({**graph.tensors[index], "shape": list(array.shape), "data_at": len(graph.data)})
     graph.data += np.ascontiguousarray(array).tobytes()
     return len(graph.tensors) - 1
 
 
 def check_axis(graph, node, quantization, wanted):
-    """Of weights with a scale for each channel: which dimension the channels are."""
+    """Checks that the scales of weights are those of output channels."""
     maker = graph.maker.get(node.input[1]) if not node.op_type.startswith("Q") else None
     if maker is None or quantization is None or len(quantization["scales"]) < 2:
         return
@@ -46,7 +46,7 @@ def weights_of_product(graph, node, name, lhs, transposed):
 
 
 def bias_of(graph, name, scale, lhs, weights, n):
-    """n times int32. scale: of the bias, None of one that is integers by definition."""
+    """The bias as n times int32. scale: the bias's, None if it is integers by definition."""
     bias = graph.value(name)
     if bias is None or bias.dtype != np.int32:
         raise ops.Unreadable("its bias is no constant of s32")

@@ -1,5 +1,4 @@
-"""What lies between an .onnx model's products: poolings, Relu, and what only gives bytes another shape, on integers or between DequantizeLinear and
-QuantizeLinear."""
+"""The operators between an .onnx model's products: poolings, Relu, and reshapes, on integers or between DequantizeLinear and QuantizeLinear."""
 import operators as ops
 
 
@@ -10,7 +9,7 @@ def ends(graph, node, taken):
         i = [*node.input, ""]
         return (name, graph.quantization(i[1], i[2])), (out, graph.quantization(i[3], i[4])), "NONE"
     if graph.type(name) in ops.BYTES:
-        return None if node.op_type == "Relu" else ((name, None), (out, None), "NONE")  # whoever reads them says what they stand for
+        return None if node.op_type == "Relu" else ((name, None), (out, None), "NONE")  # the operators that read them state their quantization
     before, after = graph.integers(name), graph.quantized(out)
     if not before or not after:
         return None
@@ -53,7 +52,7 @@ POINT = {"kernel_h": 1, "kernel_w": 1, "stride_h": 1, "stride_w": 1, "pad_top": 
 
 
 def in_one_order(shape):
-    """Its elements lie in the same order whether channels come first or last."""
+    """Whether the tensor's elements have the same order with channels first and last."""
     return len(shape) != 4 or shape[1] == 1 or shape[2] * shape[3] == 1
 
 

@@ -1,5 +1,5 @@
-"""Shapes of all tensors of an .onnx model: onnx's inference, through operators that only ONNX Runtime has, and with what the model computes of shapes in the
-place of the operators that do so."""
+"""Shapes of all tensors of an .onnx model: onnx's inference, through operators that only ONNX Runtime has, and with the results of operators that
+compute shapes in their place."""
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper, shape_inference
@@ -7,7 +7,7 @@ from onnx.reference import ReferenceEvaluator
 
 import operators as ops
 
-# That exporters write to compute a shape from others
+# Exporters write these to compute a shape from others
 FOLDED = {"Add", "Cast", "Ceil", "Concat", "Constant", "ConstantOfShape", "Div", "Equal", "Expand", "Floor", "Gather", "Identity", "Max", "Min", "Mod", "Mul", "Neg",
           "Range", "ReduceProd", "Reshape", "Slice", "Squeeze", "Sub", "Transpose", "Unsqueeze", "Where"}
 FOLDED_ELEMENTS = 4096
@@ -41,7 +41,7 @@ def settle_inputs(model, batch, shapes):
 
 
 def standard(node):
-    """Standard operators whose results have the same shapes and types; none where there are no such ones, or the node is one."""
+    """Standard operators whose results have the same shapes and types; none if there are none, or if the node is standard."""
     kind, i, out, a = node.op_type, list(node.input), list(node.output)[:1], attributes(node)
     if a.pop("channels_last", 0):
         return []
@@ -74,18 +74,18 @@ def to_float(node, wanted):
 
 
 def infer(model):
-    """What is known of tensors becomes part of the model."""
+    """Adds the known shapes and types of tensors to the model."""
     other = onnx.ModelProto()
     other.CopyFrom(model)
     del other.graph.node[:]
     for node in model.graph.node:
         try:
             other.graph.node.extend(standard(node) or [node])
-        except (IndexError, KeyError, ValueError):  # one without what it must have
+        except (IndexError, KeyError, ValueError):  # an operator without its attributes or inputs
             other.graph.node.append(node)
     try:
         inferred = shape_inference.infer_shapes(other).graph
-    except Exception as error:  # of onnx's, of several kinds
+    except Exception as error:  # onnx throws several kinds
         raise ops.Unreadable(f"onnx infers no shapes of it: {error}") from error
     del model.graph.value_info[:], model.graph.output[:]
     model.graph.value_info.extend(inferred.value_info)
@@ -109,12 +109,12 @@ def evaluated(node, constants, opsets):
                                               for name in dict.fromkeys(inputs)], [helper.make_empty_tensor_value_info(name) for name in node.output])
     try:
         return ReferenceEvaluator(helper.make_model(graph, opset_imports=opsets)).run(None, {name: constants[name] for name in inputs})
-    except Exception:  # whatever the evaluator does not do: the operator remains
+    except Exception:  # the evaluator cannot do it: the operator remains
         return None
 
 
 def fold(model):
-    """Operators on constants become constants. Whether there were any."""
+    """Replaces operators on constants by constants. Returns whether there were any."""
     graph, shapes = model.graph, known_shapes(model.graph)
     constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer if np.prod(t.dims) <= FOLDED_ELEMENTS and not t.external_data}
     kept = []

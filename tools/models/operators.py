@@ -1,16 +1,16 @@
-"""What a description says of an operator, whichever model it is from."""
+"""The entries of a description for operators of any kind of model."""
 
 BYTES = ("u8", "s8")
-# Of a tensor that moves in one piece, at most
+# The most bytes of a tensor that moves in one piece
 DIMENSIONS = 4
 
 
 class Unreadable(Exception):
-    """Of the model, or of one of its operators: in a sentence."""
+    """The model, or one of its operators, cannot be read; the message is a sentence."""
 
 
 class UnknownShape(Unreadable):
-    """Of an operator whose sizes depend on what the model leaves open."""
+    """The sizes of an operator depend on open dimensions of the model."""
 
 
 def convolution_case(g):
@@ -28,7 +28,7 @@ def out_size(size, kernel, stride, dilation, before, after):
 
 
 def same_padding(size, kernel, stride, dilation):
-    """What TensorFlow calls SAME: the odd one out goes to the end."""
+    """TensorFlow's SAME padding: an odd pixel goes to the end."""
     total = max((-(-size // stride) - 1) * stride + (kernel - 1) * dilation + 1 - size, 0)
     return total // 2, total - total // 2
 
@@ -68,7 +68,7 @@ def pooling(name, operator, inputs, output, geometry, **more):
 
 
 def reshape(name, operator, inputs, output):
-    """The same bytes in the same order."""
+    """An operator that changes only the shape of a tensor."""
     return {"kind": "reshape", "name": name, "operator": operator, "inputs": inputs, "outputs": [output]}
 
 
@@ -77,12 +77,12 @@ def other(name, operator, inputs, outputs, left_out="not Octet's"):
 
 
 def unforeseen(error):
-    """Why an operator is left out that a script fails at: the model may well be right."""
+    """The reason to leave out an operator at which a script fails: the model may be valid."""
     return f"tools/models cannot read it ({type(error).__name__}: {error})"
 
 
 def convert_outside(found, inputs, conversions):
-    """Of operators that convert inputs of the model: what they make is what `octet run` is given, where it computes with that."""
+    """Marks operators that convert inputs of the model: `octet run` takes their results as inputs."""
     read = {i for op in found if op["kind"] != "other" for i in op["inputs"]}
     outside = set(inputs)
     for op in found:

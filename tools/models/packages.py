@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import sys
 
-SKIPPED = 77  # ctest shows it so
+SKIPPED = 77  # ctest shows this as skipped
 
 
 def skip(reason):

@@ -1,4 +1,4 @@
-"""A .tflite model as plain Python values. A file that cannot be read so is damaged; whatever fails later is no fault of the file."""
+"""A .tflite model as plain Python values. A file that cannot be read here is damaged; a later failure is no fault of the file."""
 import dataclasses
 import struct
 
@@ -10,7 +10,7 @@ import operators as ops
 
 TYPES = {tflite.TensorType.INT8: "s8", tflite.TensorType.UINT8: "u8", tflite.TensorType.INT32: "s32", tflite.TensorType.FLOAT32: "f32",
          tflite.TensorType.INT16: "s16", tflite.TensorType.FLOAT16: "f16", tflite.TensorType.INT64: "s64", tflite.TensorType.BOOL: "bool"}
-# What reading a damaged file throws
+# The exceptions of reading a damaged file
 DAMAGE = (AttributeError, IndexError, MemoryError, OverflowError, struct.error, TypeError, UnicodeDecodeError, ValueError)
 NAMES = {value: name for name, value in vars(tflite.BuiltinOperator).items() if not name.startswith("_")}
 
@@ -18,19 +18,19 @@ NAMES = {value: name for name, value in vars(tflite.BuiltinOperator).items() if 
 @dataclasses.dataclass
 class Tensor:
     name: str
-    shape: list  # None: the file does not say, and LiteRT infers it
+    shape: list  # None: the file has none, and LiteRT infers it
     type: str
     quantization: dict
-    data: np.ndarray  # of a constant: its bytes
+    data: np.ndarray  # the bytes of a constant
 
     def integers(self):
-        """Of a constant that says an operator's sizes; None of any other tensor."""
+        """The values of a constant with an operator's sizes; None for any other tensor."""
         kind = {"s32": np.int32, "s64": np.int64}.get(self.type)
         return None if self.data is None or kind is None else [int(x) for x in self.data.view(kind)]
 
 
 class Options:
-    """Of an operator; only here is a file's damage found after it was read."""
+    """A field of an operator's options; only here is damage found after the file was read."""
 
     def __init__(self, table):
         self.table = table
@@ -66,7 +66,7 @@ def integers(length, array):
 
 class Model:
     def __init__(self, data, batch):
-        """Throws Unreadable. batch: in the place of a first dimension that is open."""
+        """Reads the file, or throws Unreadable. batch replaces an open first dimension."""
         if data[4:8] != b"TFL3":
             raise ops.Unreadable("it is no TFLite model")
         try:

@@ -11,7 +11,7 @@ REDUCE = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 
 class NotKnown(Exception):
-    """This script does not infer it."""
+    """A shape that this script does not infer."""
 
 
 def spatial(o, size, kernel, dilation):
@@ -47,7 +47,7 @@ def concatenation(op, *shapes):
 
 
 def resized(x, wanted):
-    """With the -1 of a RESHAPE settled."""
+    """The shape of a RESHAPE, with its -1 settled."""
     known = int(np.prod([n for n in wanted if n >= 0]))
     return [int(np.prod(x)) // known if n < 0 else n for n in wanted]
 
@@ -85,7 +85,7 @@ def sliced(op, x, begin, end, strides):
 
 
 def shape_of(op, shapes, constants):
-    """Of the only output. shapes and constants: of the inputs; constants are integers, or None."""
+    """The shape of the only output. shapes and constants are the inputs'; constants are integers, or None."""
     first = shapes[0]
     if op.name in ("CONV_2D", "DEPTHWISE_CONV_2D"):
         return convolution(op, *shapes)
@@ -109,7 +109,7 @@ def shape_of(op, shapes, constants):
 
 
 def from_constants(op, x, constants):
-    """Of operators whose sizes are operands."""
+    """The output shape of operators whose sizes are operands."""
     if op.name == "TRANSPOSE_CONV" and constants[0]:
         return constants[0]
     if len(constants) < 2 or any(values is None for values in constants[1:]):
@@ -131,7 +131,7 @@ def from_constants(op, x, constants):
 
 
 def infer(model):
-    """Gives tensors without a shape the one that their operators make, if that can be told."""
+    """Gives tensors without a shape the shape that their operators make, if it can be inferred."""
     for op in model.operators:
         if len(op.outputs) != 1 or model.tensors[op.outputs[0]].shape is not None:
             continue
@@ -141,5 +141,5 @@ def infer(model):
         try:
             shape = shape_of(op, [tensor.shape for tensor in inputs], [tensor.integers() for tensor in inputs])
         except (NotKnown, ops.Unreadable, IndexError, OverflowError, TypeError, ValueError, ZeroDivisionError):
-            continue  # the operators that need it say so
+            continue  # operators that need the shape report it
         model.tensors[op.outputs[0]].shape = [int(n) for n in shape]

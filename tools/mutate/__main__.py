@@ -1,4 +1,4 @@
-"""Mutation testing: changes one point of the library at a time and looks whether a test notices.
+"""Mutation testing: changes one point of the library at a time and checks whether a test fails.
 
     python3 tools/mutate --count 150 --seed 1       a sample, resumed if it was begun before
     python3 tools/mutate --only operators/gemm/loops.cc:123
@@ -40,7 +40,7 @@ def arguments():
 
 
 def chosen(options, tree, ledger):
-    """Of each area: its mutants, itself, and how many of them are to count."""
+    """(mutants, area, how many of them count) for each area."""
     wanted = areas.ARM if options.arm else areas.NATIVE
     if options.again or options.only:
         wanted = areas.NATIVE + areas.ARM

@@ -1,15 +1,15 @@
-"""What is mutated, and which tests are the first to notice. The others follow but for those which
-run nothing of the area, so a survivor has passed everything that could tell."""
+"""The mutated areas, and the tests that are tried first for each. All other tests follow but for those that run nothing of the area, so a survivor
+has passed every test that could fail."""
 
 from collections import namedtuple
 
-# share: of the mutants of a sample. files: patterns. tests: most likely first. apart: those which
-# cannot tell. A file belongs to the first area that has a pattern for it.
+# share: of the mutants of a sample. files: patterns. tests: most likely first. apart: tests that cannot fail. A file belongs to the first area that
+# has a pattern for it.
 Area = namedtuple("Area", "name share files tests apart", defaults=[[]])
 
 PRODUCTS = ["batch", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "overlap", "pack",
-            "random", "threads", "tflite", "int16_kernel"]  # no convolution in them
-DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  # past the front door
+            "random", "threads", "tflite", "int16_kernel"]  # these contain no convolution
+DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  # these do not use the public API
 
 NATIVE = [
     Area("tuning", 1,
@@ -74,7 +74,7 @@ NATIVE = [
          DIRECT),
 ]
 
-# Under qemu, with a build of their own.
+# These areas run under qemu, with a build of their own.
 ARM = [
     Area("arm", 1, ["kernels/arm/*", "kernels/arm/shared/*"],
          ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),

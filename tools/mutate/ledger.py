@@ -1,5 +1,4 @@
-"""What became of mutants: a file of JSON lines, so that a run can be resumed, and the list of those
-survivors that compute the same."""
+"""The results of mutants: a file of JSON lines, so that a run can be resumed, and the list of survivors that compute the same."""
 
 import json
 from collections import Counter
@@ -48,8 +47,8 @@ def read_equivalent(path):
 
 
 def stray(equivalent, lines):
-    """Those of the list that are not one line's, and of how many they are: none, since the source
-    changed, or several, which need not be alike. `lines` has the sources' mutants by identity."""
+    """(entry, number of lines) for entries of the list that match no line, because the source changed, or several, which need not be alike. `lines`
+    has the sources' mutants by identity."""
     counts = ((entry, len(lines.get(entry, ()))) for entry in equivalent)
     return [(entry, count) for entry, count in counts if count != 1]
 

@@ -28,12 +28,12 @@ class Mutant:
 
 
 def _plain(lines):
-    """As one line, without its comments."""
+    """The source line by itself, without its comments."""
     return " ".join(re.sub(r"//.*", "", lines).split())
 
 
 def sources(tree, area):
-    """The sources of an area: those that its patterns match and no area's before it."""
+    """The sources of an area: files that match its patterns and no earlier area's."""
     taken = set()
     for other in areas.NATIVE + areas.ARM:
         found = {p for pattern in other.files for p in tree.glob(pattern)

@@ -1,5 +1,5 @@
-"""What can be wrong at one point of a source. Works by the spaces of the house's format: a binary
-operator stands between two, a template's bracket and a pointer's star do not."""
+"""The mutations of one point of a source. They rely on clang-format's spaces: a binary operator stands between two, a template's bracket and a
+pointer's star do not."""
 
 import re
 from collections import namedtuple
@@ -18,13 +18,13 @@ _LOGIC = {"&&": "||", "||": "&&"}
 _VALUES = {"true": "false", "false": "true"}
 _BEFORE_UNARY = {"(", ",", "=", "?", ":", "[", "{", "return", "&&", "||", "+", "*", "<", ">", "=="}
 
-# Pairs that a hand confuses: parts of a name, each with what goes before and behind it.
+# Pairs of names that people confuse: parts of a name, each with its context before and behind.
 _NAMES = [
     (r"\b", "smaller", "larger", r"\b"), (r"\b", "least", "most", r"\b"),
     (r"_", "h", "w", r"\b"), (r"\b", "before", "after", r"\b"), (r"\b", "lo", "hi", r"\b"),
     (r"\b", "positive", "negative", r"\b"), (r"\b", "width", "step", r"\b"),
     (r"\b", "rows", "cols", r"\b"), (r"pad_", "top", "left", r"\b"), (r"\b", "n0", "n1", r"\b"),
-    # Intrinsics of x86, and what x86/shared/requantize.h makes of them, and of Arm.
+    # Intrinsics of x86, the functions of x86/shared/requantize.h on them, and intrinsics of Arm.
     (r"(?:_mm\d*_|\b)", "max", "min", r"_[us]"), (r"(?:_mm\d*_|\b)", "max", "min", r"_ep[iu]"),
     (r"_mm\d*_", "add", "sub", r"_"), (r"_mm\d*_", "adds", "subs", r"_"),
     (r"_mm\d*_s", "l", "r", r"li_"), (r"_mm\d*_unpack", "lo", "hi", r"_"),

@@ -18,7 +18,7 @@ _PATTERN = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 _OPENERS = {"(": ")", "[": "]", "{": "}"}
-_NO_CODE = {"static_assert", "alignas", "__attribute__", "__asm__"}  # their parentheses hold none
+_NO_CODE = {"static_assert", "alignas", "__attribute__", "__asm__"}  # their parentheses have no operators
 
 
 def tokenize(text):

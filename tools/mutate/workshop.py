@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-MEMORY = 16 << 30  # a mutant may ask for anything
+MEMORY = 16 << 30  # a mutant may ask for any amount
 
 
 class Workshop:
@@ -41,7 +41,7 @@ class Workshop:
         return self._run(command).returncode == 0
 
     def try_mutant(self, path, text, area):
-        """(what became of it, by which test)"""
+        """(result, the test that decided it)"""
         file = self.tree / path
         good = file.read_bytes()
         file.write_text(text)
@@ -84,7 +84,7 @@ class Workshop:
                 target.unlink()
 
     def _tests(self):
-        """Those that run a program of the build."""
+        """The tests that run a program of the build."""
         shown = self._run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], check=True)
         tests = {}
         for test in json.loads(shown.stdout)["tests"]:
@@ -109,8 +109,8 @@ class Workshop:
             test["seconds"] = time.monotonic() - start
 
     def _failure(self, name):
-        """In a word, or nothing. Whatever takes ten times as long as without a mutant hangs; that
-        is looked at in CPU time, for the machine may have other things to do."""
+        """A test's failure in a word, or None. A test hangs if it takes ten times its CPU time without a mutant, because other programs may run,
+        too."""
         test = self.tests[name]
         seconds = int(20 + 10 * test["seconds"]) if test["seconds"] else 3600
 

@@ -1,4 +1,4 @@
-// Runs octet bench pack: what it costs to make convolutions ready to run.
+// Runs octet bench pack: it times packing and creating convolutions.
 #include <fmt/format.h>
 
 #include "bench/cases/cases.h"
@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-// One step of making a convolution, as something that can be timed.
+// One step of making a convolution, in the form that the measurement times.
 template <typename Step>
 class Making : public Contestant {
  public:
@@ -26,7 +26,7 @@ class Making : public Contestant {
 
 struct MakingTime {
   std::string algorithm, kernel;
-  double megabytes;  // of weights as the caller has them
+  double megabytes;  // size of the caller's weights
   double pack_us, create_us;
 };
 

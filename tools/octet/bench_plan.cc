@@ -18,11 +18,11 @@ namespace {
 
 struct Candidate {
   octet_conv2d_candidate said;
-  std::string kernel;   // that ran
+  std::string kernel;   // the kernel that ran
   std::string problem;  // why it was not timed
   double microseconds = 0;
-  // Its time / the chosen one's, the median over repetitions in alternation: what slows the machine
-  // for a while slows both.
+  // Its time / the chosen one's, the median over repetitions in alternation, so that a slow phase
+  // of the machine slows both.
   double relative = 1;
   bool timed() const { return problem.empty(); }
 };
@@ -30,8 +30,8 @@ struct Candidate {
 struct Layer {
   const ConvCase* conv;
   std::vector<Candidate> candidates;
-  std::optional<size_t> chosen, best;  // of those that were timed
-  std::string packed;                  // what octet_conv2d_pack takes
+  std::optional<size_t> chosen, best;  // among the timed candidates
+  std::string packed;                  // the algorithm of octet_conv2d_pack
   bool wrong = false;
 
   const Candidate& the_chosen() const { return candidates[*chosen]; }
@@ -144,8 +144,8 @@ std::string remark(const Layer& layer, const Candidate& candidate) {
   return best ? "best" : "";
 }
 
-// Algorithms that the plan refuses are left out; octet explain says why. Predictions are of one
-// thread: beside times of several they have no ratio.
+// Prints no algorithms that the plan refuses; octet explain has the reasons. Predictions are for
+// one thread, so times of several threads have no ratio to them.
 void print_layer(const Layer& layer, bool predicted, size_t index, size_t total) {
   fmt::print("{:<9}{} x {}  {}\n", fmt::format("[{}/{}]", index, total), layer.conv->shape.name(),
              layer.conv->count, layer.conv->network);
@@ -215,7 +215,7 @@ ordered_json to_json(const PlanTotals& t) {
           {"prediction_factor", or_null(t.prediction_factor())}};
 }
 
-// Modes that only outputs of 8 bits have.
+// Refuses modes that only outputs of 8 bits have.
 void refuse_modes(const Operands& operands, const OperandTypes& types) {
   const bool bytes = types.dst == OCTET_U8 || types.dst == OCTET_S8;
   if (!bytes && (operands.requant == Requant::kTflite || operands.residual || operands.table))
@@ -225,7 +225,7 @@ void refuse_modes(const Operands& operands, const OperandTypes& types) {
                     types.name()));
 }
 
-// What disturbs a measurement makes losses, and seldom takes them away.
+// A disturbance adds a loss more often than it removes one, so layers that lose are timed again.
 constexpr int kRetries = 2;
 
 bool loses_too_much(const Layer& layer, const BenchArguments& a) {

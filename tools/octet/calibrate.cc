@@ -19,7 +19,7 @@ struct Probes {
   }
 };
 
-// Of a mean of f + 1/f - 2.
+// The factor f for a mean of f + 1/f - 2.
 double factor_of(double error) { return 1 + error / 2 + std::sqrt(error + error * error / 4); }
 
 octet_calibration measure(const TuneArguments& a, const BenchOptions& options,

@@ -13,14 +13,13 @@ enum ExitCode { kSuccess = 0, kMismatch = 1, kFailure = 2 };
 
 int info(bool json);
 
-// empty: every usable one, and every algorithm of convolution
+// kernel empty: every usable kernel, and every algorithm of convolution
 int verify(const std::string& kernel);
 
 struct ExplainArguments {
   std::string shape, isa;  // isa empty: the caller named none
   std::string types = "u8s8u8";
-  size_t threads = 1;  // products only
-  // Convolutions only; 0: this machine's
+  size_t threads = 1;  // products only // Convolutions only; 0: this machine's
   size_t l2_bytes = 0, l3_bytes = 0, packed_bytes_max = 0;
   bool in_order = false;
   std::string sparse;  // "", "2:4", "auto"
@@ -30,14 +29,14 @@ int explain_gemm(const ExplainArguments& arguments);
 int explain_conv(const ExplainArguments& arguments);
 
 struct BenchArguments {
-  std::vector<std::string> cases, types;           // types empty: what suits the cases
+  std::vector<std::string> cases, types;           // types empty: the cases' defaults
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
   std::string operands = "uniform", requant = "float";
   std::string sparse;  // "", "2:4", "auto"
   std::optional<int32_t> rhs_zero_point;
   bool residual = false, table = false;
-  std::optional<double> check_percent;  // of bench plan: the most that may be lost
-  bool list = false;                    // names and counts of the cases, and nothing else
+  std::optional<double> check_percent;  // bench plan's largest accepted loss
+  bool list = false;                    // print only names and counts of the cases
   size_t threads = 1;
   int repetitions = 9;
 };
@@ -49,7 +48,7 @@ struct TuneArguments {
   BenchArguments bench;       // its cases, types, tier, threads and JSON
   std::string cache;          // a file; empty: OCTET_TUNING's, or none
   double seconds = 0;         // for all cases; 0: 2 for each, 4 to calibrate
-  bool only_missing = false;  // what the file has already is left out
+  bool only_missing = false;  // skip cases that the file has
   bool calibrate = false;
   std::string profile;  // a file
 };
@@ -59,22 +58,22 @@ int calibrate(const TuneArguments& arguments);
 struct RunArguments {
   BenchArguments bench;  // its cases are networks; its tier, threads, repetitions and JSON
   std::string goal = "time";
-  size_t cache_bytes = 0, memory_bytes = 0;  // 0: as octet_network_desc says
+  size_t cache_bytes = 0, memory_bytes = 0;  // 0: octet_network_desc's default
   size_t batch = 1;
-  std::string weights_max;    // of all filters, packed; empty: the library's default
+  std::string weights_max;    // bytes of all packed filters; empty: the library's default
   std::string input, output;  // files of bytes; empty: random, none
 };
 int run(const RunArguments& arguments);
 
 struct TrafficArguments {
   std::string network, isa, algorithm, csv, svg, json;  // empty: not given
-  std::string types = "u8s8u8";                         // where the network has none
+  std::string types = "u8s8u8";                         // if the network has none
   std::vector<size_t> cache_bytes = {512 * 1024};
   double bandwidth = 5e9, fps = 30;  // bytes and images per second
   size_t batch = 1;
-  bool execute = false, chains = false;  // for real instead; in chains
+  bool execute = false, chains = false;  // run instead of modelling; in chains
 };
-size_t parse_bytes(const std::string& text);      // "512K"; of a cache
+size_t parse_bytes(const std::string& text);      // "512K", a cache's
 double parse_bandwidth(const std::string& text);  // "5GB/s"
 int traffic(const TrafficArguments& arguments);
 

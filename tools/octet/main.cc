@@ -44,13 +44,13 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
   command->add_option("--json", a->json, "Also write this file");
 }
 
-// Not a number neither, which lies within every range of CLI11's.
+// Also refuses NaN, which CLI11's ranges accept.
 std::string seconds_problem(const std::string& text) {
   const double seconds = std::strtod(text.c_str(), nullptr);
   return seconds >= 0.001 && seconds <= 1e6 ? "" : "'" + text + "' is not 0.001 to 1000000 seconds";
 }
 
-// CLI::Range takes what is no number for one in the range.
+// CLI::Range accepts text that is no number.
 std::string fps_problem(const std::string& text) {
   char* end = nullptr;
   const double images = std::strtod(text.c_str(), &end);
@@ -59,7 +59,7 @@ std::string fps_problem(const std::string& text) {
              : fmt::format("'{}' is not 0.001 to 10^9 images per second", text);
 }
 
-// Help of at most 100 columns: descriptions go on below where they began.
+// Help of at most 100 columns: further lines of a description begin below its first.
 class Formatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,

@@ -42,7 +42,7 @@ void pool_lines(void* context, const octet_network_call* call) {
       for (size_t ky = 0; ky < s.kernel_h; ++ky)
         for (size_t kx = 0; kx < s.kernel_w; ++kx) {
           const size_t iy = y * s.stride_h + ky - s.pad_top, ix = x * s.stride_w + kx - s.pad_left;
-          if (iy >= in.h || ix >= in.w) continue;  // those above and left of it wrap around
+          if (iy >= in.h || ix >= in.w) continue;  // pixels above and left of the image wrap around
           const uint8_t* const from = line(in, iy) + ix * in.pixel;
           for (size_t c = 0; c < out.channels; ++c) to[c] = std::max(to[c], from[c]);
         }
@@ -119,7 +119,7 @@ class Objects {
     for (int8_t& w : weights) w = (int8_t)draw(random_);
     filter.data = weights.data();
     filter.packed_bytes_max = limits_.of(op.output);
-    // Of inputs and weights that are spread evenly, outputs that are, too
+    // Spreads the outputs of uniform inputs and weights over their range
     const float scale = 1 / (std::sqrt((float)k) * 74);
     octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
     d.shape = s, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
@@ -136,7 +136,7 @@ class Objects {
     return convs_.back().get();
   }
 
-  // That of the op that wrote it: 128, or 0 after a ReLU; poolings keep it.
+  // The zero point of the op that wrote the tensor: 128, or 0 after a ReLU; poolings keep it.
   int32_t zero_point(size_t tensor) const {
     for (const GraphOp& op : graph_.ops)
       if (op.output == tensor)
@@ -185,10 +185,10 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
 }
 
-// Tensors, kept all of them, in the order of their bytes.
+// The kept tensors, in the order of their bytes.
 struct Ends {
   std::vector<size_t> inputs, outputs;
-  std::vector<size_t> described_outputs;  // in a description, which has reshapes, too
+  std::vector<size_t> described_outputs;  // the description's outputs, with those of reshapes
 };
 
 class Run {
@@ -273,7 +273,7 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
   desc.goal = goal_of(a.goal);
   desc.cache_bytes = a.cache_bytes, desc.memory_bytes = a.memory_bytes;
   Run planned(desc, ends, pool);
-  // Sizes that no network has were found by now
+  // Wrong sizes were refused before this point
   const std::vector<uint8_t> input = input_bytes(desc, ends.inputs, a.input);
   layers.set_input(input);
   planned.set_input(input);

@@ -1,5 +1,5 @@
-// Runs octet traffic: what the layers of a network read from memory and write to it, by a model of
-// the caches; a summary, a table, a picture.
+// Runs octet traffic: the bytes that layers of a network read from memory and write to it, by a
+// model of the caches, as a summary, a table and a picture.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,13 +32,14 @@ Traffic create_traffic(size_t cache_bytes, size_t layers) {
   return Traffic(traffic);
 }
 
-// That blocks are cut for: a last level of its own for a core, or a larger one behind a usual one.
+// The machine that blocks are cut for: a cache up to the usual L2 is the L2, a larger one is the
+// L3.
 octet_machine machine_of(size_t cache_bytes) {
   constexpr size_t kUsualL2 = 512 * 1024;
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.l2_bytes = std::min(cache_bytes, kUsualL2);
   machine.l3_bytes = cache_bytes > kUsualL2 ? cache_bytes : 0;
-  // The cores are those of this machine: of an unknown design the plan would be more careful
+  // The design is this machine's: on an unknown one the plan would be more careful
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   octet_error error = {};
   check(octet_get_cpu_info(&info, &error), error);
@@ -105,7 +106,7 @@ TrafficReport report_of(const LayerList& list, const CreatedLayers& created,
   return report;
 }
 
-// Reads what no cache keeps, so that the run that follows finds nothing of its operands.
+// Reads more than caches hold, so that the next run finds none of its operands there.
 void sweep_caches() {
   constexpr size_t kBytes = 64 << 20;
   const Buffer large(kBytes);
@@ -113,7 +114,7 @@ void sweep_caches() {
   for (size_t i = 0; i < kBytes; i += 64) sum = (uint8_t)(sum + large.as()[i]);
 }
 
-// For tools that count, as valgrind's: each layer runs once.
+// Runs each layer once, for tools that count accesses (valgrind).
 void execute(const LayerList& list, const Forced& forced, size_t cache_bytes, bool chains) {
   const CreatedLayers created(list, forced, machine_of(cache_bytes));
   if (!chains) {
@@ -181,7 +182,7 @@ int traffic(const TrafficArguments& a) {
     execute(list, forced, a.cache_bytes[0], a.chains);
     return kSuccess;
   }
-  // Before the work: what cannot be written is known now
+  // Opens the files before the work, so that an error comes early
   std::ofstream csv, svg;
   if (!a.csv.empty()) csv = open(a.csv);
   if (!a.svg.empty()) svg = open(a.svg);

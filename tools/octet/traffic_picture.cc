@@ -1,5 +1,5 @@
-// Draws the picture of a traffic report: a bar for each layer, stacked by what moves; above layer
-// by layer, below in chains.
+// Draws the picture of a traffic report: a bar for each layer, stacked by operand; above layer by
+// layer, below in chains.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// 1, 2 or 5 times a power of ten: about five of it are `most`.
+// The step of an axis: 1, 2 or 5 times a power of ten, about a fifth of `most`.
 double step_of(double most) {
   const double power = std::pow(10, std::floor(std::log10(most / 5)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -45,7 +45,7 @@ double step_of(double most) {
   return 10 * power;
 }
 
-// Where bars stand, the same in both halves.
+// The places of bars, the same in both halves.
 struct Frame {
   double pitch, scale, most, width;
   double left(size_t layer) const { return kLeft + (double)layer * pitch; }

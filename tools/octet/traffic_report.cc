@@ -25,7 +25,7 @@ std::string size_text(size_t bytes) {
   return bytes % 1024 == 0 ? fmt::format("{} KB", bytes >> 10) : fmt::format("{} bytes", bytes);
 }
 
-// Where an operand lives while a layer reads it.
+// The place of an operand while a layer reads it.
 const char* space(uint64_t moved, size_t bytes) {
   return bytes == 0               ? "-"
          : moved * 10 <= bytes    ? "cache"
@@ -184,7 +184,7 @@ LayerReport describe(const LayerList& list, size_t index, const CreatedLayers::F
           {}};
 }
 
-// Images run one by one before it (operators/network/plan.cc).
+// Images run one by one before the merged layer (operators/network/plan.cc).
 size_t ChainsReport::merged_from() const {
   size_t from = 0;
   for (const octet_network_part& part : parts)
@@ -277,7 +277,7 @@ std::string to_csv(const TrafficReport& r) {
       "in_space,weight_space,out_space";
   for (const char* operand : kOperands) csv += fmt::format(",{0}_read,{0}_written", operand);
   csv += ",read_bytes,write_bytes,macs,bytes_per_mac,compute_us,memory_us,bound\n";
-  // A name may hold whatever a model's author liked.
+  // A name may have any characters.
   const auto quoted = [](std::string text) {
     for (size_t i = 0; (i = text.find('"', i)) != std::string::npos; i += 2) text.insert(i, 1, '"');
     return '"' + text + '"';

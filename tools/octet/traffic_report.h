@@ -1,4 +1,4 @@
-// Declares what octet traffic prints and writes.
+// Declares the reports of octet traffic.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -22,9 +22,9 @@ struct Moved {
 
 struct LayerReport {
   std::string name, kind, algorithm, kernel;
-  // Of one image; products: 1 x m
+  // Sizes of one image; products: 1 x m
   size_t in_channels, out_channels, in_w, in_h, out_w, out_h;
-  size_t in_bytes, weight_bytes, out_bytes;  // of all images
+  size_t in_bytes, weight_bytes, out_bytes;  // bytes of all images
   double macs, compute_us;
   Moved moved;
 };
@@ -32,11 +32,11 @@ LayerReport describe(const LayerList& list, size_t layer, const CreatedLayers::F
 
 // The same layers in chains.
 struct ChainsReport {
-  std::string refused = {};  // why they are no network; then all else is empty
+  std::string refused = {};  // the reason if they are no network; then all else is empty
   std::vector<Moved> layers = {};
   Moved total = {};
   size_t map_bytes = 0;
-  std::vector<octet_network_part> parts = {};  // that are no plain layers
+  std::vector<octet_network_part> parts = {};  // parts other than plain layers
 
   // The first layer that runs all images at once; the number of layers if there is none.
   size_t merged_from() const;
@@ -50,22 +50,22 @@ struct TrafficReport {
   Moved total;
   size_t map_bytes, workspace_bytes;
   ChainsReport chains = {};
-  std::vector<LayerReport> one_by_one = {};  // of a batch, image by image: one image's layers
-  ChainsReport one_in_chains = {};           // of a batch in chains: one image
+  std::vector<LayerReport> one_by_one = {};  // with a batch: one image's layers, image by image
+  ChainsReport one_in_chains = {};           // with a batch: one image in chains
 
   double memory_us(const LayerReport& layer) const {
     return (double)layer.moved.all() / bandwidth * 1e6;
   }
   bool memory_bound(const LayerReport& layer) const { return memory_us(layer) > layer.compute_us; }
-  // The first layer from which on a batch moves fewer bytes together than image by image, and what
-  // an image moves then; the number of layers if there is none.
+  // The first layer from which on a batch moves fewer bytes together than image by image, and the
+  // bytes of an image then; the number of layers if there is none.
   size_t merged_from(double* bytes_per_image) const;
 };
 
 void print_summary(const TrafficReport& report);
 std::string to_csv(const TrafficReport& report);
 std::string to_svg(const TrafficReport& report);
-// The first one's, and all under "caches".
+// The first report's JSON, and all reports under "caches".
 nlohmann::ordered_json to_json(const std::vector<TrafficReport>& reports);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// Runs octet tune: it measures what else could compute each case on this machine, says what is won
+// Runs octet tune: it measures other ways to compute each case on this machine, prints the gain
 // over the plan, and keeps the best choices in a file.
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ constexpr double kSecondsPerCase = 2;
 struct Case {
   std::string name, suite, network;
   int count;
-  const ConvCase* conv;  // else a product
+  const ConvCase* conv;  // null: a product
   GemmShape product;
   OperandTypes types;
 };
@@ -28,7 +28,7 @@ struct Case {
 std::vector<Case> cases_of(const std::vector<CaseGroup>& groups, const BenchArguments& a) {
   std::vector<Case> cases;
   for (const CaseGroup& group : groups) {
-    // A network has its own.
+    // A network has its own types.
     std::vector<std::string> types = a.types;
     if (types.empty()) types = {group.types.empty() ? "u8s8u8" : group.types};
     for (const std::string& of : types) {
@@ -160,7 +160,7 @@ int tune(const TuneArguments& a) {
     tuning.save();
     all.add(cases[i], result);
     json["cases"].push_back(to_json(cases[i], result));
-    // As much as the cases so far took, or as there is.
+    // The remaining seconds, by the average of the cases so far.
     const double took = wall.now() - start, done = (double)(i + 1);
     const double expected = took / done * (double)(cases.size() - i - 1);
     print_row(cases[i], result, i + 1, cases.size(), expected);

@@ -1,4 +1,4 @@
-// Holds what octet tune finds, and the file that keeps it.
+// Holds the choices that octet tune finds, and the file that keeps them.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace tool {
 
 class TuningFile {
  public:
-  // Empty: where OCTET_TUNING says, or nowhere. with_lines: what it has already is known, too
+  // Empty: OCTET_TUNING's file, or none. with_lines: load the file's lines
   explicit TuningFile(const std::string& cache, bool with_lines = false) {
     const char* const variable = std::getenv("OCTET_TUNING");
     path_ = !cache.empty() ? cache : variable ? variable : "";
@@ -24,7 +24,7 @@ class TuningFile {
     tuning_.reset(tuning);
     if (path_.empty()) return;
     octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
-    // Of damaged lines nothing is kept, the others the file keeps by itself
+    // Saving merges with the file's valid lines, so they need not be loaded
     std::unique_ptr<octet_tuning, Destroy> there;
     check(octet_tuning_create(&tuning, &error), error);
     there.reset(tuning);
@@ -33,7 +33,7 @@ class TuningFile {
     fmt::print("{}: {} lines of this machine, {} of others, {} of other versions, {} damaged{}\n",
                path_, report.usable, report.other_machine, report.other_version, report.damaged,
                report.damaged ? fmt::format(" (the first: line {})", report.first_damaged) : "");
-    save();  // that it can be written is better known now
+    save();  // finds early that the file cannot be written
   }
   octet_tuning* get() const { return tuning_.get(); }
   const std::string& path() const { return path_; }

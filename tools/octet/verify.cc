@@ -1,5 +1,5 @@
-// Runs octet verify: every usable kernel and every algorithm against references that know nothing
-// of the library.
+// Runs octet verify: every usable kernel and every algorithm against references that share no code
+// with the library.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -20,8 +20,8 @@ struct Tally {
   std::string first_error, refusal;
 };
 
-// Around the tile in each direction, and a few tiles. A kernel whose name does not end in its tile
-// multiplies no matrices; any shape shows that.
+// Shapes around the tile in each direction, and of a few tiles. A kernel whose name does not end in
+// its tile multiplies no matrices, so any shape is refused.
 std::vector<GemmShape> shapes_around(const std::string& kernel) {
   size_t tile[3];
   if (!parse_triple(kernel.substr(kernel.rfind('_') + 1), tile)) return {{1, 1, 1}};

@@ -13,19 +13,19 @@
 namespace tool {
 namespace {
 
-// Small, and between them everything that a convolution can have.
+// Small shapes that together have every property of convolutions.
 constexpr const char* kShapes[] = {
     "ic5oc7_ih6kh1",                            // pointwise
     "mb2_ic37oc70_ih5kh1",                      // over the edges of tiles, two images
     "ic3oc24_ih13kh7sh2ph3",                    // a first layer
-    "ic16oc20_ih9kh3ph1",                       // what Winograd is for
+    "ic16oc20_ih9kh3ph1",                       // Winograd's layers
     "mb2_ic19oc35_ih7iw10kh3ph1",               // odd everything
     "ic32oc16_ih8kh3",                          // no padding
     "ic12oc18_ih11kh3sh2ph1",                   // stride 2
     "ic8oc9_ih10oh5kh3sh2ph0",                  // padding below only
     "ic9oc5_ih8oh9kh2ph0",                      // even kernel
     "ic4oc6_ih9kh3dh3ph3",                      // dilation
-    "ic6oc8_ih4kh3ph4",                         // windows of nothing but padding
+    "ic6oc8_ih4kh3ph4",                         // windows of padding only
     "ic8oc8_ih1iw21oh1ow21kh1kw5sh1sw1ph0pw2",  // 1-D
     "ic4oc4_ih7iw9kh5kw3sh1sw2ph2pw0",          // nothing square
     "g4ic20oc12_ih6kh3ph1",                     // groups
@@ -46,16 +46,16 @@ constexpr OperandTypes kTypes[] = {{OCTET_U8, OCTET_S8, OCTET_U8},
 
 struct Tally {
   size_t right = 0, wrong = 0, refused = 0;
-  double largest_difference = 0;  // of the approximate algorithm, in outputs of random data
-  std::set<std::string> kernels;  // that ran
+  double largest_difference = 0;  // the approximate algorithm's, in outputs of random data
+  std::set<std::string> kernels;  // the kernels that ran
   std::string first_error, refusal;
 };
 
-// A row of the table: what is forced.
+// A row of the table and what it forces.
 struct Row {
   std::string title;
   Forced forced;
-  bool only_if_it_runs;  // not printed otherwise
+  bool only_if_it_runs;  // else the row is not printed
 };
 
 std::vector<Row> rows(const std::string& kernel) {

@@ -10,7 +10,7 @@ struct ConvTally {
   size_t right, wrong;
 };
 
-// Prints a table. kernel: this one only; empty: each tier's own choice.
+// Prints a table. kernel: checks this one only; empty: each tier's choice.
 ConvTally verify_conv(const std::string& kernel);
 
 }  // namespace tool
