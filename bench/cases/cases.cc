@@ -1,4 +1,4 @@
-// Parses what the command line calls a case.
+// Parses the cases of the command line.
 #include "bench/cases/cases.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ bool looks_like_conv(const std::string& name) {
   return name.find_first_of("0123456789") <= 3;
 }
 
-// The group that a single case joins: the last one, if it is of its kind.
+// The group that a single case joins: the last group, if it has the case's kind.
 CaseGroup& group(std::vector<CaseGroup>* groups, const char* name) {
   if (groups->empty() || groups->back().name != name) groups->push_back({name, {}, {}, ""});
   return groups->back();

@@ -1,5 +1,5 @@
-// Turns what the command line calls a case into a list: a product, a convolution, a suite of
-// either, or a network's description.
+// Turns a case of the command line into a list: a product, a convolution, a suite of either, or a
+// network's description.
 #pragma once
 
 #include <string>
@@ -16,16 +16,15 @@ struct CaseGroup {
   std::string name;  // the suite's; "products" or "convolutions" for cases given one by one
   std::vector<GemmCase> products;
   std::vector<ConvCase> convolutions;
-  std::string types;  // of a network's, else empty: the caller's
+  std::string types;  // a network's own; empty: the caller's
 };
 
-// Throws what is wrong with a name. With Likeness::kModel only descriptions with their data are
-// cases.
+// Throws Error for a bad name. With Likeness::kModel only descriptions with their data are cases.
 std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names,
                                    Likeness likeness = Likeness::kUniform);
-// Refuses products, and leaves those of networks out.
+// Refuses products, and leaves out the products of networks.
 std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness);
-// The first of those that the caller names, else the network's, else u8s8u8.
+// The caller's first types, else the network's, else u8s8u8.
 OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& named);
 GemmCase parse_product(const std::string& name, const std::string& network);
 

@@ -19,8 +19,8 @@ struct Suite {
   std::vector<Row> rows;
 };
 
-// These layers are no network of graph.h. Image size 224 x 224 and batch 1, where nothing else is
-// said.
+// These layers are no network of graph.h. The image size is 224 x 224 and the batch 1, unless a
+// layer has others.
 const std::vector<Suite>& suites() {
   static const std::vector<Suite> all = {
       // ResNeXt-50 (32x4d): 53 convolutions; a 3x3 has 32 groups. After Xie et al. 2017.
@@ -171,8 +171,8 @@ const std::vector<Suite>& suites() {
            {"ic128oc32_ih7oh7kh3ph1", 16, "block 4"},
        }},
       // Layers that are unlike each other, of networks that are no suite here: where two algorithms
-      // are near each other, or one of them is what nobody would expect. What octet bench plan
-      // --check is run on.
+      // are near each other, or an unexpected one is fastest. `octet bench plan --check` runs on
+      // them.
       {"unlike",
        {
            {"ic128oc32_ih28oh28kh3ph1", 1, "DenseNet-121"},
@@ -237,7 +237,7 @@ const Suite* find(const std::string& name) {
   return nullptr;
 }
 
-// Layers that are alike are one case, named after the first.
+// Equal layers are one case, named after the first.
 std::vector<ConvCase> cases_of(const Graph& graph) {
   std::vector<ConvCase> cases;
   for (const GraphOp& op : graph.ops) {

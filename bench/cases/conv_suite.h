@@ -1,4 +1,4 @@
-// Declares the suites of convolutions: those of real networks.
+// Declares the suites of convolutions of real networks.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,11 @@ struct ConvCase {
   ConvShape shape;
   std::string network;  // where it comes from
   int count;            // how often it appears there
-  // Of a network's, for tuning: how it keeps its tensors, and the weights' zero point that is
-  // farthest from none.
+  // A network's layer, for tuning: the layout of its tensors, and the weights' zero point that is
+  // farthest from symmetric.
   octet_layout layout = OCTET_NHWC;
   std::optional<int32_t> rhs_zero_point = {};
-  // Of a model's: all but its input; null: operands are drawn.
+  // A model's layer: all operands but the input; null: operands are drawn.
   std::shared_ptr<const ConvData> own = {};
 };
 

@@ -12,7 +12,7 @@ struct GemmCase {
   GemmShape shape;
   std::string network;  // where it comes from
   int count;            // how often it appears there
-  // Of a model's: all but its lhs; null: operands are drawn.
+  // A model's layer: all operands but the lhs; null: operands are drawn.
   std::shared_ptr<const GemmData> own = {};
 };
 

@@ -22,7 +22,7 @@ class Builder {
     at_ = graph_.input = tensor(size.h, size.w, channels);
   }
 
-  size_t at() const { return at_; }  // what was made last
+  size_t at() const { return at_; }  // the last op's output
   const octet_network_tensor& tensor_at() const { return graph_.tensors[at_]; }
   void from(size_t tensor) { at_ = tensor; }
 
@@ -174,8 +174,8 @@ void down(Builder* b, size_t level, size_t output = kNoTensor) {
   b->conv(fmt::format("down{}_2", level + 1), channels, 3, 1, true, kNoTensor, 1, output);
 }
 
-// After Ronneberger et al. 2015, with padding and two of the five levels: what the way down leaves
-// and what the way up makes are slices of one tensor.
+// After Ronneberger et al. 2015, with padding and two of the five levels: outputs of the way down
+// and of the way up are slices of one tensor.
 Graph unet(Size size) {
   Builder b("unet", size, 3);
   size_t joined[kUnetLevels];
@@ -198,7 +198,7 @@ Graph unet(Size size) {
   return b.done();
 }
 
-// Its way down.
+// U-Net's way down.
 Graph unet_encoder(Size size) {
   Builder b("unet_encoder", size, 3);
   for (size_t level = 0; level < kUnetLevels; ++level) {

@@ -1,5 +1,5 @@
-// Describes the networks that have names: their convolutions and what little lies between them,
-// connected. The suites of `octet bench` that are networks are their convolutions.
+// Describes the named networks: their convolutions and the few other ops, connected. A suite of
+// `octet bench` that is a network has its convolutions.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ enum class OpKind {
 struct GraphOp {
   OpKind kind;
   std::string name;
-  octet_conv2d_shape shape;  // of a pooling: kernel, stride, pads
+  octet_conv2d_shape shape;  // a pooling's: kernel, stride, pads
   size_t input, output;
   size_t residual;  // kNoTensor: none
   bool relu;
@@ -35,17 +35,16 @@ struct Graph {
   size_t input = 0;  // tensor
 };
 
-// Says which lines of its input an operator that is no convolution reads. run and context are not
-// set.
+// The lines of its input that an op other than a convolution reads. run and context are not set.
 octet_network_function lines_of(const GraphOp& op);
-// As a case: padding below and right as far as the output needs it.
+// The convolution as a case: padding below and right is as large as the output needs.
 ConvShape convolution_of(const Graph& graph, const GraphOp& op);
 
 std::vector<std::string> graph_names();
 // "mobilenet_v2", "espcn:1080x1920", "resnet50:224": a name and the size of its input, if not the
 // usual one.
-bool is_graph(const std::string& name);  // of whatever size
-// Throws if there is none, and of a size that cannot be.
+bool is_graph(const std::string& name);  // of any size
+// Throws Error if there is none, or if the size is impossible.
 Graph make_graph(const std::string& name);
 
 }  // namespace tool

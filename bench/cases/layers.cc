@@ -57,7 +57,7 @@ ConvShape of_batch(ConvShape shape, size_t batch) {
   return shape;
 }
 
-// Outputs are of the type that operators write, all else of the type that they read.
+// Outputs have the type that operators write, all other maps the type that they read.
 LayerList layers_of(const Graph& graph, size_t batch, const OperandTypes& types) {
   LayerList list = {graph.name, batch, {}, {}};
   for (const octet_network_tensor& t : graph.tensors) {
@@ -78,7 +78,7 @@ LayerList layers_of(const Graph& graph, size_t batch, const OperandTypes& types)
     }
     list.layers.push_back(layer);
   }
-  for (const Map& map : list.maps)  // a slice is of its parent's type
+  for (const Map& map : list.maps)  // a slice has its parent's type
     if (map.parent != kNoMap) {
       Map& parent = list.maps[map.parent];
       parent.type = map.type, parent.element = map.element;
@@ -242,7 +242,7 @@ MapArena lay_out_maps(const LayerList& list) {
   MapArena arena = {std::vector<size_t>(count), 0};
   std::vector<size_t> placed;
   for (const size_t map : order) {
-    std::vector<std::pair<size_t, size_t>> taken;  // by others that live then
+    std::vector<std::pair<size_t, size_t>> taken;  // by maps that are live at the same time
     for (const size_t other : placed)
       if (lives[other].first <= lives[map].last && lives[map].first <= lives[other].last)
         taken.push_back({arena.offsets[other], arena.offsets[other] + room(other)});

@@ -1,5 +1,5 @@
-// Describes networks whose maps are connected: what each layer reads and writes, in an order in
-// which they can run.
+// Describes networks whose maps are connected: the inputs and the output of each layer, in an order
+// in which they can run.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace tool {
 
 constexpr size_t kNoMap = SIZE_MAX;
 
-// A tensor between layers, NHWC or a matrix: then one line of h pixels.
+// A tensor between layers: NHWC, or a matrix as a line of h pixels.
 struct Map {
-  size_t h, w, channels;  // of all images together: h counts through them
+  size_t h, w, channels;  // h counts the lines of all images
   size_t element;         // bytes
-  octet_type type;        // of bytes whatever else has one, such as booleans
-  // Channels of a map that is no slice; kNoMap: a map of its own.
+  octet_type type;        // s8 or u8 for all elements of one byte, booleans too
+  // For a slice: the map whose channels it has, which is no slice; kNoMap: no slice.
   size_t parent = kNoMap, first_channel = 0;
 
   size_t line_bytes() const { return w * channels * element; }
@@ -26,15 +26,15 @@ struct Map {
 };
 
 struct Layer {
-  enum Kind { kConvolution, kProduct, kFunction };  // kFunction: an add, pooling, what others do
+  enum Kind { kConvolution, kProduct, kFunction };  // kFunction: an add, a pooling, another's op
   Kind kind;
   std::string name;
   ConvShape conv;
   GemmShape product;
   OperandTypes types;
-  std::vector<size_t> inputs;  // of a convolution: the input, and a residual, or none
+  std::vector<size_t> inputs;  // a convolution's: the input, and perhaps a residual
   size_t output;
-  // Of a function: the lines that it reads, if they are known; run and context are not set.
+  // A function's: the lines that it reads, if they are known; run and context are not set.
   octet_network_function lines = {};
 
   double macs() const;
@@ -46,22 +46,22 @@ struct LayerList {
   std::vector<Map> maps;
   std::vector<Layer> layers;
 
-  // The map that it lies in.
+  // The map in which a slice lies.
   size_t alias_root(size_t map) const {
     return maps[map].parent == kNoMap ? map : maps[map].parent;
   }
-  // From one pixel of it to the next.
+  // Bytes from one pixel of the map to the next.
   size_t pixel_bytes(size_t map) const {
     return maps[alias_root(map)].channels * maps[map].element;
   }
 };
 
-// A network of graph.h, a description (network.json), a
-// suite, or one case. Throws what is wrong with it. types: where the network has none of its own.
+// Reads a network of graph.h, a description (network.json), a suite, or one case, or throws Error.
+// types: used if the network has none of its own.
 LayerList parse_layers(const std::string& name, size_t batch, const std::string& types);
 
-// Where maps lie in one piece of memory: those that live at the same time apart from each other,
-// the largest placed first; slices in their parents.
+// The places of maps in one piece of memory: maps that are live at the same time do not overlap,
+// the largest are placed first, slices lie in their parents.
 struct MapArena {
   std::vector<size_t> offsets;
   size_t bytes;

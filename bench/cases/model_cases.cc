@@ -29,7 +29,7 @@ void read_epilogue(const Desc& desc, size_t channels, Data* data) {
   data->tflite = {copied(e.multipliers, e.multiplier_count), copied(e.shifts, e.multiplier_count)};
   data->dst_zero_point = e.dst_zero_point;
   data->activation = activation_of(e);
-  // For --peer float, which takes no scale of 0
+  // --peer float takes no scale of 0
   constexpr double kLeast = 0x1p-60;
   for (size_t i = 0; i < e.multiplier_count; ++i)
     data->scales.push_back((float)std::max(std::ldexp(e.multipliers[i], e.shifts[i] - 31), kLeast));

@@ -1,5 +1,5 @@
 // Makes cases of a described model's layers, with the model's own operands: weights, biases,
-// scales, zero points, activations. Only their inputs are drawn.
+// scales, zero points, activations. Only the inputs are drawn.
 #pragma once
 
 #include "bench/cases/cases.h"
@@ -7,12 +7,11 @@
 
 namespace tool {
 
-// As read_network, but each layer is a case of its own. Needs the description's data
-// (tools/models/describe.py --data); throws what is wrong. Layers that are left out are told on
-// stderr.
+// Like read_network, but each layer is a case of its own. It needs the description's data
+// (tools/models/describe.py --data), throws Error, and prints left-out layers on stderr.
 std::vector<CaseGroup> read_model(const std::string& path);
 
-// A model's own, or drawn.
+// The model's own operands, or drawn ones.
 ConvData data_of(const ConvCase& conv, const OperandTypes& types, const Operands& operands);
 GemmData data_of(const GemmCase& gemm, const OperandTypes& types, const Operands& operands);
 

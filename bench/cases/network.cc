@@ -16,7 +16,7 @@ constexpr int kVersion = 1;
 
 using nlohmann::json;
 
-// A text that must be there.
+// A required text.
 std::string text(const json& op, const char* field, const std::string& where) {
   const auto found = op.is_object() ? op.find(field) : op.end();
   if (found == op.end() || !found->is_string())
@@ -32,7 +32,7 @@ octet_layout layout_of(const json& op, const std::string& where) {
   throw Error(fmt::format("{} has the layout '{}', neither nhwc nor nchw", where, layout));
 }
 
-// Of an operator's second input; none where the description says nothing of them.
+// The zero point of an operator's second input; none if the description has none.
 std::optional<int32_t> rhs_zero_point_of(const json& network, const json& op, octet_type type) {
   const json none;
   const auto field = [&](const json& from, const char* name) -> const json& {
@@ -94,12 +94,12 @@ NetworkTensor read_tensor(const json& tensor, const std::string& where) {
     read.shape.push_back(size.get<size_t>());
     elements *= (double)read.shape.back();
   }
-  if (elements == 0) read.shape.clear();  // nothing of it moves
+  if (elements == 0) read.shape.clear();  // none of its bytes move
   if (elements > kMostElements) throw Error(fmt::format("{} has more than 10^12 elements", where));
   return read;
 }
 
-// Numbers of tensors; those that an operator leaves out are -1.
+// The numbers of tensors, without -1, which stands for an absent one.
 std::vector<size_t> tensors_of(const json& op, const char* field, size_t count,
                                const std::string& where) {
   const auto found = op.find(field);

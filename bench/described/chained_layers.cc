@@ -33,7 +33,7 @@ uint8_t* pixel(const octet_network_image& image, size_t y, size_t x) {
   return (uint8_t*)octet_network_line(&image, y) + x * image.pixel;
 }
 
-// Reads its lines and writes as many bytes as it makes.
+// Reads the function's lines and writes its output's bytes.
 void pass_lines(void* context, const octet_network_call* call) {
   const PassedLines& p = *(const PassedLines*)context;
   const octet_network_function& f = p.lines;
@@ -46,7 +46,7 @@ void pass_lines(void* context, const octet_network_call* call) {
       const size_t count = f.kernel_h ? f.kernel_h : in.h,
                    bytes = in.channels * p.input_elements[k];
       for (size_t t = 0; t < count; ++t) {
-        // Those above the image wrap around
+        // Lines above the image wrap around
         const size_t line = f.kernel_h ? (y * stride + t - f.pad_top) / repeat : t;
         if (line >= in.h) continue;
         for (size_t x = 0; x < in.w; ++x) {
@@ -60,8 +60,8 @@ void pass_lines(void* context, const octet_network_call* call) {
   }
 }
 
-// Lines in the order of its outputs', as far as the sizes say: as many, a multiple, a fraction.
-// Else it reads all of them.
+// The lines of the input that an output line needs, by the sizes: the same number of lines, a
+// multiple or a fraction; else all of them.
 octet_network_function function_of(const Layer& layer, const Map& in, const Map& out) {
   octet_network_function f = layer.lines;
   f.run = pass_lines;

@@ -17,7 +17,7 @@ Operands operands_of(const Layer& layer) {
   return operands;
 }
 
-// The predicted time of the algorithm that is taken, without the memory's.
+// The predicted time of the chosen algorithm, without the memory's.
 double compute_us(const ConvShape& shape, const OperandTypes& types, const Forced& forced,
                   const octet_machine& machine, octet_conv_algorithm algorithm) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -177,7 +177,7 @@ void CreatedLayers::pass_lines(const Layer& layer, octet_traffic* traffic) const
   }
 }
 
-// Lines [first, end): as a whole, or, of a slice, pixel by pixel.
+// Passes lines [first, end) as a whole, or pixel by pixel for a slice.
 void CreatedLayers::pass(size_t index, size_t first, size_t end, octet_operand operand,
                          octet_traffic* traffic, unsigned* sum) const {
   const Map& m = list_.maps[index];

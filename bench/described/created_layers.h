@@ -1,6 +1,6 @@
 // Holds a list of layers that are packed and created for a machine, to be run one after the other,
-// or walked through a model of memory. All that they read and write lies in one piece of memory
-// that begins at a multiple of 2 MB, so that caches with sets see the same in every process.
+// or walked through a model of memory. All their operands lie in one piece of memory that begins at
+// a multiple of 2 MB, so that caches with sets behave the same in every process.
 #pragma once
 
 #include "bench/cases/layers.h"
@@ -16,11 +16,11 @@ class CreatedLayers {
   // The list must outlive it.
   CreatedLayers(const LayerList& list, const Forced& forced, const octet_machine& machine);
 
-  void run() const;                         // for real; functions only read and write
+  void run() const;                         // runs the layers; functions only read and write
   void walk(octet_traffic* traffic) const;  // layer i of the list is layer i of the traffic
 
   struct Facts {
-    std::string algorithm, kernel;  // "-" of functions
+    std::string algorithm, kernel;  // "-" for functions
     size_t weight_bytes = 0;        // packed
     double compute_us = 0;          // predicted, for one thread
   };
@@ -36,7 +36,7 @@ class CreatedLayers {
     Conv conv;
     Gemm gemm;
   };
-  // A layer's descriptors until it is created: dropped when all layers are.
+  // A layer's data until it is created; dropped when all layers are.
   struct Builder {
     ConvData conv;
     GemmData product;
@@ -44,12 +44,12 @@ class CreatedLayers {
     size_t packed_at = 0;
   };
   Builder pack(const Layer& layer) const;
-  // With weights at `packed`.
+  // The weights are at `packed`.
   Created create(const Layer& layer, const Builder& builder, const uint8_t* packed) const;
   size_t workspace_of(const Layer& layer, const Created& created) const;
   void tell_facts(const Layer& layer, const Builder& builder, Created* created) const;
   void* map(size_t index) const { return memory_ + arena_.offsets[index]; }
-  // Elements from pixel to pixel of a slice; 0: dense.
+  // Elements from one pixel of a slice to the next; 0: dense.
   size_t stride(size_t index) const {
     return list_.maps[index].parent == kNoMap ? 0 : list_.maps[list_.alias_root(index)].channels;
   }

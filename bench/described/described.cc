@@ -16,8 +16,8 @@ namespace tool {
 
 using nlohmann::json;
 
-// What an operator of the file becomes: an op, or left out with a reason. A description that
-// contradicts itself is refused as a whole.
+// Turns each operator of the file into an op, or leaves it out with a reason. Refuses a description
+// that contradicts itself.
 class DescriptionReader : OperatorReader {
  public:
   DescriptionReader(const std::string& path, octet_isa isa, size_t batch, bool fuse,
@@ -81,7 +81,7 @@ class DescriptionReader : OperatorReader {
     }
   }
 
-  // A tensor that is read before it is made is not taken for an input.
+  // A tensor that is read before an operator makes it is not an input.
   void find_makers() {
     size_t index = 0;
     for (const json& op : array(network_, "operators")) {
@@ -128,7 +128,7 @@ class DescriptionReader : OperatorReader {
       tensors_[output].because_of = because_of;
   }
 
-  // Returns why it cannot run, if it cannot.
+  // Returns the reason if the operator cannot run.
   std::string read(const json& op, const std::vector<size_t>& outputs) {
     try {
       const bool is_reshape = op.at("kind") == "reshape";
@@ -184,7 +184,7 @@ class DescriptionReader : OperatorReader {
   // ---- where tensors lie
 
   void finish(const std::string& kind) {
-    if (kind == "reshape") {  // nothing moves: what it makes lies where it was
+    if (kind == "reshape") {  // no bytes move: the output is in its input's memory
       const Tensor& from = tensors_[inputs_[0]];
       Tensor& to = tensors_[output_];
       to.alias_root = from.alias_root, to.constant = from.constant;
@@ -203,7 +203,7 @@ class DescriptionReader : OperatorReader {
     to_.ops_.push_back(op_);
     to_.op_names_.push_back(where_);
   }
-  // Whether the operator can read the tensor as it lies.
+  // Whether the operator can read the tensor in place.
   bool fits(size_t tensor) const {
     const octet_network_tensor& lies = to_.tensors_[tensors_[tensor].alias_root];
     return op_.gemm ? has_rows(lies, depth_) : same_sizes(lies, tensors_[tensor].sizes);
@@ -215,7 +215,7 @@ class DescriptionReader : OperatorReader {
       refuse(fmt::format("tensor {}, a reshape, is of more or fewer images than what it is made of",
                          tensor));
   }
-  // The tensor that the operator reads: one in whose memory this one lies, or a copy.
+  // The network's tensor that the operator reads: the alias root, or a copy.
   size_t place(size_t tensor) {
     Tensor& t = tensors_[tensor];
     if (!fits(tensor) && !touched_[t.alias_root]) set_sizes(&to_.tensors_[t.alias_root], t.sizes);
@@ -258,7 +258,7 @@ class DescriptionReader : OperatorReader {
     for (size_t i = 0; i < used.size(); ++i) to_.tensors_[i].keep = used[i] && !read[i];
     for (const auto* kept : {&to_.inputs_, &to_.outputs_})
       for (const size_t i : *kept) to_.tensors_[i].keep = used[i] = true;
-    // The network need not know of others, which may have sizes that no network's tensor has
+    // Unused tensors may have sizes that a network refuses
     for (size_t i = 0; i < used.size(); ++i)
       if (!used[i]) to_.tensors_[i] = {1, 1, 1, 1, OCTET_U8, 0, 0, 0, 0, 0};
   }
@@ -275,11 +275,12 @@ class DescriptionReader : OperatorReader {
 
   const bool fuse_;
   DescribedModel model_;
-  std::vector<bool> touched_;  // of the network's tensors: an op reads or writes it
+  std::vector<bool> touched_;  // per tensor of the network: an op reads or writes it
   std::vector<FusableConvolution> fusable_;
 };
 
-// Reads the file twice: filters have a limit together before the first one is packed.
+// Reads the file twice, because the common limit of all filters is needed before the first is
+// packed.
 DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch,
                                    size_t weights_max, bool fuse)
     : limits_(isa, weights_max) {

@@ -1,5 +1,5 @@
-// Holds a described model with its weights, as octet_network_create takes it: in TFLite mode, or,
-// as ONNX has it, in float mode.
+// Holds a described model with its weights, for octet_network_create: in TFLite mode, or, for ONNX,
+// in float mode.
 #pragma once
 
 #include <deque>
@@ -26,12 +26,12 @@ struct DescribedFunction {
   std::variant<TfliteAdd, OnnxAdd, MaxPool, TfliteAverage, OnnxAverage> arguments;
 };
 
-// A convolution or a product before its weights are packed; what it points to is gone when the next
+// A convolution or a product before its weights are packed; its pointers are valid until the next
 // one is read.
 struct DescribedLayer {
   std::string network, name, shape;  // shape: a case
   size_t output;                     // the tensor that it makes
-  // Of a convolution, or of a product; else null
+  // Null for the other kind
   const octet_conv2d_desc* conv;
   const octet_filter_desc* filter;
   const octet_gemm_desc* gemm;
@@ -41,27 +41,27 @@ using LayerVisitor = std::function<void(const DescribedLayer&)>;
 
 class DescribedNetwork {
  public:
-  // Only reads the convolutions and products, each by itself: whether Octet computes what they read
-  // does not matter. Gives those that are left out.
+  // Only reads the convolutions and products, each by itself, even if Octet does not compute their
+  // inputs. Returns lines about left-out ones.
   static std::vector<std::string> each_layer(const std::string& path, const LayerVisitor& visitor);
 
-  // batch: times the images that the model is of; weights_max: of octet_conv2d_limit_packed; fuse:
+  // batch: a multiple of the model's images; weights_max: octet_conv2d_limit_packed's limit; fuse:
   // additions become residuals of convolutions where bytes stay equal. Throws an error that names
   // the fault of the file, or the operators that Octet does not compute.
   DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, size_t weights_max,
                    bool fuse = true);
 
   octet_network_desc desc() const;
-  // Tensors that come from outside, and those that are results: in the model's order.
+  // The tensors that come from outside, and the results, in the model's order.
   const std::vector<size_t>& inputs() const { return inputs_; }
   const std::vector<size_t>& outputs() const { return outputs_; }
-  // The description's tensors whose bytes these are: a reshape, often.
+  // The description's tensors with the outputs' bytes, often reshapes.
   const std::vector<size_t>& described_outputs() const { return described_outputs_; }
-  // Lines about operators that are not computed and outputs that are not there.
+  // Lines about operators that are not computed and outputs that are not written.
   const std::vector<std::string>& left_out() const { return left_out_; }
   size_t operator_count() const { return operator_count_; }  // the model's
-  size_t runs() const { return runs_; }                      // of these
-  // With the file's operators for ops[...] of the library's sentences.
+  size_t runs() const { return runs_; }                      // of these, computed ones
+  // The library's message with the file's operators in place of ops[...].
   std::string named(const std::string& message) const;
   const FilterLimits& limits() const { return limits_; }
 

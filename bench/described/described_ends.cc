@@ -48,7 +48,7 @@ class Ends {
 
   void of_the_model() {
     for (const size_t output : *model_.outputs) add_output(output);
-    // What else operators that are left out want, such as one whose result comes from outside
+    // Further computed tensors that left-out operators read
     std::vector<size_t> wanted;
     for (const DescribedOperator& op : model_.operators)
       if (!op.left_out.empty())
@@ -64,7 +64,7 @@ class Ends {
     return op.left_out.empty() ? nullptr : &op;
   }
 
-  // In the place of an output that is not computed, all that is, of what it is made of.
+  // Replaces an output that is not computed by the computed tensors that it is made of.
   void add_output(size_t output) {
     if (const DescribedOperator* const maker = left_out_maker(output)) {
       std::vector<bool> seen(read_.size());
@@ -89,7 +89,7 @@ class Ends {
     return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
   }
 
-  // Returns whether there are any.
+  // Returns whether it found any.
   bool add_sources(const DescribedOperator& op, std::vector<bool>* seen) {
     bool found = false;
     for (const size_t input : op.inputs) {
@@ -113,7 +113,7 @@ class Ends {
       ends_.outputs.push_back(tensor);
   }
 
-  // An input that the model itself converts has the place of the one it is made of.
+  // The converted form of an input has the input's place.
   size_t place(size_t tensor) const {
     const std::vector<size_t>& inputs = *model_.inputs;
     std::vector<bool> seen(read_.size());
@@ -137,7 +137,7 @@ class Ends {
   }
 
   const DescribedModel& model_;
-  std::vector<bool> read_, written_;  // by what is computed
+  std::vector<bool> read_, written_;  // by computed operators
   std::vector<size_t> makers_;
   DescribedEnds ends_;
 };

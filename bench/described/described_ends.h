@@ -1,5 +1,5 @@
-// Says which tensors a described model is given from outside and which ones `octet run` writes, in
-// the order of the model's own inputs and outputs.
+// Finds the tensors that `octet run` reads from outside and those that it writes, in the order of
+// the model's own inputs and outputs.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace tool {
 struct DescribedOperator {
   std::string name;  // "operators[3] (PAD)"
   std::vector<size_t> inputs, outputs;
-  std::string left_out;  // why; empty: it is computed
+  std::string left_out;  // the reason; empty: it is computed
 };
 
 struct DescribedEnds {
@@ -22,13 +22,13 @@ struct DescribedEnds {
   std::vector<std::string> missing;     // outputs of the model that are not written, and why
 };
 
-// alias_roots: of each tensor the one whose memory it has. inputs, outputs: the model's, by the
-// description; nullopt, of descriptions that have no such list: both in the order of tensors, and
-// the outputs are the tensors that no operator reads.
+// alias_roots: for each tensor the tensor whose memory it has. inputs, outputs: the description's
+// lists; nullopt if it has none: both are then in the order of tensors, and the outputs are the
+// tensors that no operator reads.
 struct DescribedModel {
   std::vector<DescribedOperator> operators;
   std::vector<size_t> alias_roots;
-  std::vector<bool> storable;  // constants are not, nor are types that Octet does not have
+  std::vector<bool> storable;  // not constants, nor types that Octet lacks
   std::optional<std::vector<size_t>> inputs, outputs;
 };
 DescribedEnds find_ends(const DescribedModel& model, const std::vector<octet_network_op>& ops);

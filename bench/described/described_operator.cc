@@ -82,7 +82,7 @@ void OperatorReader::rescale_floats(const json& op, octet_type dst, octet_epilog
 
 Bounds OperatorReader::bounds_of(const json& op, octet_type type) const {
   const std::string activation = op.at("activation");
-  if (activation == "NONE") return bounds_of_type(type);  // nothing else need be known
+  if (activation == "NONE") return bounds_of_type(type);  // no further fields are needed
   std::optional<float> least, most;
   if (activation == "RELU") {
     least = 0.0f;

@@ -17,37 +17,37 @@ namespace tool {
 class OperatorReader : protected DescriptionFile {
  protected:
   struct Tensor {
-    size_t alias_root;  // of those that lie in each other, as a reshape's do, the first
+    size_t alias_root;  // the tensor whose memory a reshape shares
     std::string type, maker;
     size_t dimensions;
     bool computed, constant, made;
-    bool comes_later;            // of an operator that was not read yet
+    bool comes_later;            // its operator was not read yet
     bool empty;                  // has no elements
-    octet_network_tensor sizes;  // the model's; those of its alias root are where it lies
-    std::string because_of;      // the operator that is left out, if this is not computed
+    octet_network_tensor sizes;  // the model's; its memory has the alias root's sizes
+    std::string because_of;      // the left-out operator, if this is not computed
   };
 
   OperatorReader(const std::string& path, octet_isa isa, size_t batch, DescribedNetwork* to,
                  LayerVisitor visitor)
       : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), visitor_(std::move(visitor)) {}
 
-  // Sets op_ to what computes an operator of inputs_ that makes output_, with tensors of the
-  // description, and what else is known of it. Throws why there is none.
+  // Sets op_, whose tensors are the description's, and the other fields for an operator that makes
+  // output_ of inputs_. Throws Error with the reason if there is no such op.
   void create_op(const json& op);
   void check_type(size_t tensor, const char* type) const;
 
   const octet_isa isa_;
   const size_t batch_;
   DescribedNetwork& to_;
-  const LayerVisitor visitor_;  // of convolutions and products; empty: a network is made
+  const LayerVisitor visitor_;  // visits convolutions and products; empty: a network is made
   bool float_ = false;          // the arithmetic: ONNX's, not TFLite's
   std::vector<Tensor> tensors_;
-  // Of the operator that is read now
+  // The operator that is being read
   std::vector<size_t> inputs_;
   size_t output_ = 0;
   octet_network_op op_ = {};
-  size_t depth_ = 0;                     // of a product
-  FusableConvolution convolution_ = {};  // but for the place of the op
+  size_t depth_ = 0;                     // a product's
+  FusableConvolution convolution_ = {};  // without the place of the op
 
  private:
   void input(size_t k);
@@ -64,10 +64,10 @@ class OperatorReader : protected DescriptionFile {
   void convolution(const json& op);
   void product(const json& op);
   void give(const json& op, DescribedLayer layer) const;
-  // Of the op's inputs and output, which are all of this type.
+  // The common type of the op's inputs and output.
   octet_type function_type() const;
   Bounds function_bounds(const json& op, octet_type type) const;
-  // The op becomes this function over lines, those of one line until the caller says otherwise.
+  // Makes op_ this function over lines; it reads one line until the caller changes that.
   template <typename Arguments>
   octet_network_function& become(const Arguments& arguments,
                                  void (*run)(void*, const octet_network_call*));
@@ -78,7 +78,7 @@ class OperatorReader : protected DescriptionFile {
   void pooling(const json& op);
   octet_network_function& onnx_average(const json& op, octet_type type, const Bounds& bounds,
                                        const Window& window);
-  // Each has a pixel, and no more than its sum allows.
+  // Checks that each window has a pixel, and no more pixels than a sum allows.
   void check_windows(const Window& f, bool average) const;
 
   std::vector<int32_t> multipliers_, shifts_, bias_;

@@ -23,9 +23,9 @@ class DescriptionFile {
 
   explicit DescriptionFile(const std::string& path);
 
-  // Of the description as a whole: the sentence names the file and the place.
+  // Refuses the description: the message names the file and the place.
   [[noreturn]] void fail(const std::string& why) const;
-  // Of an operator of a valid model: it is left out for this reason.
+  // Leaves out an operator of a valid model for this reason.
   [[noreturn]] static void refuse(const std::string& why) { throw Error(why); }
 
   void read_data();
@@ -33,7 +33,7 @@ class DescriptionFile {
   const json& array(const json& from, const char* field) const;
   size_t count(const json& number, const char* what) const;
   size_t tensor_count() const { return network_.at("tensors").size(); }
-  // Tensors that an operator does without are -1 in the file.
+  // The tensors of an operator; absent ones are -1 in the file.
   std::vector<size_t> tensors_of(const json& from, const char* field) const;
   std::optional<std::vector<size_t>> optional_tensors(const char* field) const;
 
@@ -45,7 +45,7 @@ class DescriptionFile {
 
   const std::string path_;
   const json network_;
-  std::string where_;  // of what is read now
+  std::string where_;  // the place that is being read
 
  private:
   size_t checked(const json& number) const;

@@ -15,7 +15,8 @@ const TfliteAdd* addition_of(const octet_network_op& op) {
   return (const TfliteAdd*)op.function->context;
 }
 
-// The convolution's epilogue with the addition in it, whose input `product` is the convolution's.
+// Adds the addition, whose input `product` is the convolution's result, to the convolution's
+// epilogue.
 void add_residual(const TfliteAdd& f, size_t product, octet_epilogue* e) {
   octet_residual r = f.add;
   if (product == 1) {
@@ -83,8 +84,8 @@ class Fusion {
     convolutions_.erase(from);
   }
 
-  // The end where the tensor is of no convolution that can take the addition in. A reshape between
-  // them may say another zero point than the convolution's.
+  // The convolution that makes the tensor and can take the addition in, or end(). A reshape between
+  // them may have another zero point than the convolution's.
   std::vector<FusableConvolution>::iterator maker_of(size_t tensor, octet_type type,
                                                      int32_t zero_point) {
     if (readers_[tensor] != 1 || tensors_[tensor].keep || tensors_[tensor].slice)

@@ -11,10 +11,10 @@ size_t tensor_bytes(const octet_network_tensor& tensor);
 
 class PlacedNetwork {
  public:
-  // desc's arrays may go; the objects that it points to must outlive this one. Throws why
-  // octet_network_create or octet_network_workspace refuse.
+  // desc's arrays may be freed; the objects that it points to must outlive this one. Throws the
+  // refusals of octet_network_create and octet_network_workspace.
   explicit PlacedNetwork(const octet_network_desc& desc);
-  // With so many bytes for each tensor that is kept, if that is more than it has.
+  // room: the bytes for each kept tensor, if more than its own.
   PlacedNetwork(const octet_network_desc& desc, const std::vector<size_t>& room);
   PlacedNetwork(const PlacedNetwork&) = delete;
   PlacedNetwork& operator=(const PlacedNetwork&) = delete;
@@ -22,7 +22,7 @@ class PlacedNetwork {
   void run() const;
   const octet_network* get() const { return network_.get(); }
   octet_network_args* args() { return &args_; }
-  // Null where it is not kept.
+  // Null if the tensor is not kept.
   uint8_t* tensor(size_t index) const { return (uint8_t*)tensors_[index]; }
   const std::vector<octet_network_explanation>& parts() const { return parts_; }
 

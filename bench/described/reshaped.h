@@ -5,13 +5,13 @@
 
 namespace tool {
 
-// The sizes of a tensor, whatever else is known of it.
+// Compare and set only the sizes of tensors.
 bool same_sizes(const octet_network_tensor& a, const octet_network_tensor& b);
 void set_sizes(octet_network_tensor* to, const octet_network_tensor& from);
 
-// Each pixel, or each image, is a row of a product of this depth.
+// Whether each pixel, or each image, is a row of a product of this depth.
 bool has_rows(const octet_network_tensor& tensor, size_t depth);
-// The output tensor of such a product.
+// The output tensor of that product.
 octet_network_tensor rows_of(const octet_network_tensor& tensor, size_t depth, size_t n);
 
 // Copies images into images of other sizes and as many bytes.

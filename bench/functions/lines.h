@@ -18,7 +18,7 @@ TOOL_INLINE uint8_t* output_line(const octet_network_call& call, size_t y) {
 }
 
 // Calls add(a, b, to, bytes) for all output bytes of a call with two inputs of the output's sizes,
-// with as many bytes at a time as lie one after the other in all three images.
+// with as many bytes at a time as are contiguous in all three images.
 template <typename Add>
 TOOL_INLINE void for_each_run(const octet_network_call& call, const Add& add) {
   const octet_network_image &a = call.inputs[0], &b = call.inputs[1], &out = call.output;
@@ -41,7 +41,7 @@ struct Window {
 struct Span {
   size_t begin, end;
 };
-// kernel > pad, and the window has at least one of the `in` lines, or pixels.
+// Requires kernel > pad and a window with at least one of the `in` lines or pixels.
 TOOL_INLINE Span span_of(size_t out, size_t kernel, size_t stride, size_t pad, size_t in) {
   const size_t at = out * stride;
   return {at > pad ? at - pad : 0, std::min(at + kernel - pad, in)};

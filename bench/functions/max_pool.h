@@ -1,5 +1,5 @@
-// Takes the largest byte of each window and channel: TFLite's MAX_POOL_2D, ONNX's MaxPool, and, of
-// windows of one pixel, a bound such as Relu's.
+// Takes the largest byte of each window and channel: TFLite's MAX_POOL_2D, ONNX's MaxPool, and,
+// with windows of one pixel, bounds like Relu's.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace tool {
 struct OnnxAdd {
   octet_type type;         // of both inputs and of the output: OCTET_S8 or OCTET_U8
   float scales[3];         // of the inputs and of the output: positive
-  int32_t zero_points[3];  // of the same
+  int32_t zero_points[3];  // of both inputs and of the output
   int32_t least, most;     // of the output, within its type
   // s8 is computed as u8 whose zero points are 128 larger, as ONNX Runtime re-types it between
   // QuantizeLinear and DequantizeLinear. It changes how floats round.

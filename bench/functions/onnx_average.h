@@ -13,7 +13,7 @@ struct OnnxAverage {
   float scales[2];         // of input and output: positive
   int32_t zero_points[2];  // of both
   int32_t least, most;     // of the output, within its type
-  bool as_unsigned;        // as OnnxAdd has it
+  bool as_unsigned;        // as in OnnxAdd
   Window window;           // each has 1 to kAveragePixels pixels of the input, which alone count
 };
 

@@ -8,8 +8,8 @@
 
 namespace tool {
 
-// Rounds what lies between least and most, which are whole numbers within +-2^20; what lies beyond
-// becomes the nearer bound, NaN becomes least.
+// Rounds values between least and most, which are whole numbers within +-2^20; other values become
+// the nearer bound, NaN becomes least.
 TOOL_INLINE int32_t round_within(float x, float least, float most) {
   constexpr float kUnits = 12582912;  // 1.5 * 2^23: floats beside it are 1 apart
   x = x > least ? x : least;

@@ -1,7 +1,7 @@
 // Runs a loop in the widest vectors that it is compiled for here: those of AVX2 and FMA where an
 // x86-64 processor has both, the compiler's baseline elsewhere. Bytes are equal: loops are of
-// integers, or of floats that round as they are written (cmake/strict_float.cmake). TOOL_BASELINE
-// is a test's: the baseline alone.
+// integers, or of floats that round as they are written (cmake/strict_float.cmake). A test sets
+// TOOL_BASELINE, which takes the baseline only.
 #pragma once
 
 namespace tool {
@@ -19,7 +19,7 @@ inline bool has_avx2() {
 }
 #endif
 
-// Loop::run(args...), which must be TOOL_INLINE, as all that it calls.
+// Calls Loop::run(args...), which must be TOOL_INLINE, like all functions that it calls.
 template <typename Loop, typename... Args>
 void run_widest(const Args&... args) {
 #if defined(__x86_64__) && !defined(TOOL_BASELINE)

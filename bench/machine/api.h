@@ -11,7 +11,7 @@
 
 namespace tool {
 
-// Something the user can put right: a bad argument, an unusable kernel, a file that cannot be
+// An error that the user can correct: a bad argument, an unusable kernel, a file that cannot be
 // written.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -29,7 +29,7 @@ std::vector<octet_kernel_info> kernels();
 
 // The kernel of that name; throws if it does not exist or this CPU cannot run it.
 octet_kernel_info usable_kernel(const std::string& name);
-// The tier of that name; throws if it does not exist, or, of usable_isa, this CPU cannot run it.
+// The tier of that name; throws if it does not exist; usable_isa also if this CPU cannot run it.
 octet_isa any_isa(const std::string& name);
 octet_isa usable_isa(const std::string& name);
 
@@ -40,7 +40,7 @@ constexpr octet_conv_algorithm kAlgorithms[] = {
     OCTET_CONV_GROUPED,      OCTET_CONV_WINOGRAD_2X2_INT8};
 octet_conv_algorithm algorithm(const std::string& name);  // throws if it does not exist
 
-std::vector<octet_isa> tiers_of(uint32_t isas);  // those of a mask that this library knows
+std::vector<octet_isa> tiers_of(uint32_t isas);  // the tiers of a mask that this library knows
 std::string names_of(uint32_t isas);             // "SCALAR AVX2", "none"
 
 size_t type_bytes(octet_type type);

@@ -18,7 +18,7 @@ Buffer::Buffer(size_t bytes) : bytes_(bytes) {
     throw Error(fmt::format("cannot allocate {} bytes", bytes));
   memory_.reset((uint8_t*)memory);
 #if defined(MADV_HUGEPAGE)
-  // A wish: without it the buffer is as good, only slower
+  // A failure only makes the buffer slower
   if (alignment == kHugePage) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   std::memset(memory, 0, bytes);

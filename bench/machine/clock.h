@@ -1,6 +1,6 @@
 // Measures seconds. A single-threaded bench reads the thread's own clock, which stands still while
 // the thread is preempted: on a shared machine wall time would measure the neighbours. Several
-// threads are timed by the wall.
+// threads are timed by wall time.
 #pragma once
 
 #include <time.h>

@@ -1,4 +1,4 @@
-// Declares whoever computes a product in a bench: Octet or a peer.
+// Declares a contestant of a bench, which computes a product: Octet or a peer.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ class Contestant {
   virtual ~Contestant() = default;
   virtual void run(size_t calls) = 0;
   virtual const void* dst() const = 0;
-  virtual size_t blob_bytes() const { return 0; }  // of the packed weights; 0 = nobody knows
+  virtual size_t blob_bytes() const { return 0; }  // of the packed weights; 0 = unknown
 
-  // Seconds that the calls take. Whoever computes in another process reads the same kind of clock
+  // Seconds that the calls take. A contestant in another process reads the same kind of clock
   // there.
   virtual double time(size_t calls, const Clock& clock) {
     return clock.time([&] { run(calls); });

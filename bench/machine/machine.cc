@@ -53,7 +53,7 @@ std::string cpu_name() {
   return part.empty() ? "unknown" : "implementer " + implementer + ", part " + part;
 }
 
-// Where a name of a series is all that the system says, as in virtual machines.
+// Virtual machines may report only the name of a series.
 std::string cpu_model() {
   const std::string family = cpuinfo_line("cpu family"), model = cpuinfo_line("model");
   return family.empty() ? "" : fmt::format(" (family {}, model {})", family, model);

@@ -1,4 +1,4 @@
-// Tells what the operating system says about the CPU, and keeps a thread on one.
+// Reads the operating system's information about the CPU, and pins a thread to one.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace tool {
 
-std::string cpu_name();                   // "unknown" if it is not told
+std::string cpu_name();                   // "unknown" if the system has none
 std::string cpu_model();                  // " (family 25, model 17)", or nothing
-double memory_gib();                      // 0 if it is not told
-std::vector<std::string> cpu_features();  // those that matter here, in the kernel's spelling
-size_t cpu_count();                       // that this process may use
-bool pin_to_current_cpu();                // false where the system has no such call
+double memory_gib();                      // 0: unknown
+std::vector<std::string> cpu_features();  // the relevant ones, in the kernel's spelling
+size_t cpu_count();                       // usable by this process
+bool pin_to_current_cpu();                // false if the system cannot
 
 }  // namespace tool

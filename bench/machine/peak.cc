@@ -65,8 +65,8 @@ void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
 #define ON_AARCH64(function) nullptr
 #endif
 
-// One row for every tier, of all architectures, so that a test sees which is missing. A tier whose
-// kernels are not made of one instruction has no loop.
+// One row for every tier, of all architectures, so that a test finds a missing one. A tier whose
+// kernels have no single multiply instruction has no loop.
 struct Row {
   const char* tier;
   PeakLoop loop;

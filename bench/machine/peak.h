@@ -1,6 +1,6 @@
-// Measures the most that the CPU can do now: a loop of nothing but dot-product instructions on
-// registers. Clocks drift and neighbours come and go, so a bench samples it beside every
-// measurement and quotes percentages of it.
+// Measures the CPU's current peak: a loop of dot-product instructions on registers only. Clocks
+// drift and neighbours come and go, so a bench samples it beside every measurement and quotes
+// percentages of it.
 #pragma once
 
 #include "bench/machine/clock.h"
@@ -14,10 +14,10 @@ struct PeakLoop {
   void (*iterate)(long iterations);
 };
 
-// The loop of the instruction that this kernel is made of; null if there is none.
+// The loop of this kernel's instruction; null if there is none.
 const PeakLoop* peak_loop(const char* kernel);
 
-// Whether the table of loops says which one this tier has, or that it has none.
+// Whether the table of loops has a row for this tier, with a loop or without.
 bool has_peak_row(const char* tier);
 
 // GOPS, in about a millisecond, on all threads of the pool at once.

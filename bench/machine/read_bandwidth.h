@@ -1,5 +1,5 @@
-// Measures how fast the threads of the pool can read a buffer again and again: from whatever cache
-// or memory it fits in.
+// Measures how fast the threads of the pool can read a buffer again and again: from the cache or
+// memory in which it fits.
 #pragma once
 
 #include "bench/machine/buffer.h"

@@ -44,7 +44,7 @@ void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
   end_.wait(lock, [this] { return unfinished_ == 0; });
 }
 
-// Takes indices while there are any. The lock is held on entry and on return.
+// Takes and runs indices until none is left. The lock is held on entry and on return.
 void ThreadPool::work(std::unique_lock<std::mutex>* lock) {
   while (job_.next < job_.count) {
     const size_t index = job_.next++;

@@ -1,5 +1,5 @@
-// Runs tasks on a small pool of threads, by the function that octet_gemm_args wants. Before they
-// sleep, threads spin for a moment, as OpenMP's do: to wake one takes longer than many a layer.
+// Runs tasks on a small pool of threads, by a function for octet_gemm_args. Before they sleep,
+// threads spin for a moment, as OpenMP's do: waking one takes longer than many layers.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class ThreadPool {
     ((ThreadPool*)pool)->run(count, fn, arg);
   }
 
-  // Makes a run of the library use the pool, if there is one.
+  // Makes a run of the library use the pool, unless it is null.
   template <typename Args>  // octet_gemm_args, octet_conv2d_args
   static void attach(ThreadPool* pool, Args* args) {
     if (!pool || pool->threads() == 1) return;

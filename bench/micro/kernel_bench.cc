@@ -1,5 +1,4 @@
-// Times every usable kernel on a full tile of packed operands that stay in the first-level cache:
-// the kernel itself, not the memory.
+// Times every usable kernel on a full tile of packed operands that stay in the first-level cache.
 #include <benchmark/benchmark.h>
 
 #include "bench/micro/aligned.h"
@@ -11,10 +10,10 @@ namespace {
 
 using namespace octet;
 
-constexpr size_t kCacheBytes = 24 * 1024;  // of the 32 KiB that the smallest CPUs have
+constexpr size_t kCacheBytes = 24 * 1024;  // the smallest CPUs have 32 KiB
 
 // Ones times ones: each output must be the depth, or half of it, where every other weight of a
-// sparse column is 0. Their products count as if they were all there.
+// sparse column is 0. The figures count all products of the dense tile.
 class Product {
  public:
   explicit Product(const MicroKernel& kernel)

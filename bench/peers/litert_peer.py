@@ -4,7 +4,7 @@ output channel.
 
 Activations have scale 1 and zero point 0, so the weights' scales are Octet's own and float mode's outputs are to be the same, byte by
 byte. TFLite pads as SAME does or not at all: other paddings are an operator of their own in the model, which XNNPACK fuses. The input is
-set once. What a call from Python costs is told as the time of a product of single numbers."""
+set once. The cost of a call from Python is measured with a product of single numbers."""
 
 import importlib.metadata
 import pathlib
@@ -20,7 +20,7 @@ import tflite
 
 
 class Output:
-    """Of the last call: a view of it would keep the interpreter from the next one."""
+    """A copy of the last call's output: a view would block the interpreter's next call."""
 
     def __init__(self, interpreter):
         self.interpreter = interpreter
@@ -81,7 +81,7 @@ class LiteRt:
 
     @staticmethod
     def padding(problem):
-        """What TFLite calls it; None if it has no name."""
+        """TFLite's name of the padding; None if it has none."""
         (_, in_h, in_w, _), (_, kernel_h, kernel_w, _) = problem["in"], problem["filter"]
         geometry = {"transposed": 0}
         for axis, size, kernel, index in (("h", in_h, kernel_h, 0), ("w", in_w, kernel_w, 1)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """MKL as a peer of `octet bench`: cblas_gemm_s8u8s32, row-major u8 x s8 -> s32, with the weights packed beforehand as for a network.
 
-On processors of other makers MKL takes a general path; the name tells what it took the processor for."""
+On processors of other makers MKL takes a general path; the name says which processor it assumed."""
 
 import ctypes as c
 import glob

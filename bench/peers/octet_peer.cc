@@ -1,5 +1,6 @@
 // Serves any version of Octet as a peer in the language of peer_program.cc. It is compiled against
-// the header and the archive of the one to be measured, so it uses only what all versions have.
+// the header and the archive of the measured version, so it uses only functions that all versions
+// have.
 #include <octet/octet.h>
 #include <time.h>
 
@@ -129,7 +130,7 @@ class Pool {
 
 struct Layer {
   std::function<void()> run;
-  std::vector<Memory> memory;  // all that the run reads and writes
+  std::vector<Memory> memory;  // all memory that the run reads and writes
   const Memory* dst = nullptr;
 };
 

@@ -1,5 +1,6 @@
-# OCTET_DNNL_WORKS: whether oneDNN 2 is there, a peer that benches can run against. Not by its CMake package: Debian's demands OpenCL, and ends
-# the configuration where that is missing. It comes with OpenMP.
+# OCTET_DNNL_WORKS: whether oneDNN 2, a peer of the benches, is installed. Its CMake package is not
+# used: Debian's demands OpenCL, and ends the configuration if that is missing. oneDNN comes with
+# OpenMP.
 include(CheckCXXSourceCompiles)
 find_path(OCTET_DNNL_INCLUDE_DIR dnnl.hpp)
 find_library(OCTET_DNNL_LIBRARY dnnl)

@@ -3,7 +3,7 @@
 
 u8 -> u8 becomes one QGemm or one QLinearConv. The model's images are NHWC behind a transposition; it cancels the one that the runtime
 puts there itself, because its convolution is NHWC, too: as in the midst of a network, no time goes into layouts. u8 -> s32 is MatMulInteger.
-Inputs and outputs are bound to memory once. What a call from Python costs is told as the time of a model that computes nothing."""
+Inputs and outputs are bound to memory once. The cost of a call from Python is measured with a model that computes nothing."""
 
 import numpy as np
 import onnxruntime

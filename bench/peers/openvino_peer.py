@@ -2,8 +2,8 @@
 """OpenVINO, and with it oneDNN 3, as a peer of `octet bench`: a model of one layer with FakeQuantize on its input and its output and s8
 weights, in the form that its quantizer writes. It compiles to one int8 convolution or fully connected layer with u8 input and output.
 
-Images are NHWC behind a transposition that costs nothing, because the compiled layer is NHWC, too. What a call from Python costs is told
-as the time of a model that computes nothing."""
+Images are NHWC behind a transposition that costs nothing, because the compiled layer is NHWC, too. The cost of a call from Python is measured with a
+model that computes nothing."""
 
 import numpy as np
 import openvino
@@ -13,7 +13,7 @@ import peer
 
 
 def per_channel(values, rank):
-    """Along the channels of an OI.. filter's output, or the last axis of a product's."""
+    """Reshapes values along the output channels of an OI.. filter, or the last axis of a product's weights."""
     return op.constant(values.astype(np.float32).reshape((1, -1) + (1,) * (rank - 2)))
 
 

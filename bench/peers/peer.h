@@ -1,4 +1,5 @@
-// Declares whom Octet is compared with: a library that was there at build time, or another program.
+// Declares the peers that Octet is compared with: a library that was installed at build time, or
+// another program.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,13 @@ class Peer {
  public:
   virtual ~Peer() = default;
   virtual std::string name() const = 0;  // "oneDNN 2.6.3"
-  // Whether its outputs should be ours
+  // Whether its outputs should equal Octet's
   virtual bool comparable() const { return true; }
   // The cost of a call that computes nothing, if the peer knows it
   virtual std::optional<double> call_us() const { return std::nullopt; }
 
-  // The same product, or convolution, with weights in the peer's own layout; null if it has no such
-  // thing. The data must outlive it, and the peer may want the one before to be gone.
+  // The same product, or convolution, with weights in the peer's own layout; null if the peer has
+  // none. The data must outlive it; destroy the one before first.
   virtual std::unique_ptr<Contestant> gemm(const GemmData& data) = 0;
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };
@@ -33,16 +34,16 @@ class Peer {
 std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool);
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
-// Octet in float mode, with weights without zero points, or with neither residual nor table,
-// whatever the data asks for.
+// Octet in float mode, with weights without zero points, or with neither residual nor table, in
+// place of the data's own.
 std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);
-// With the same weights packed dense, and by whatever kernel is best for them.
+// Octet with the same weights packed dense, and the best kernel for them.
 std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool);
-// Processes of their own, which run in their turns only.
+// Peers in processes of their own, which run in their turns only.
 std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t threads);
-using MakePeer = std::unique_ptr<Peer> (*)(size_t threads);  // in that process
+using MakePeer = std::unique_ptr<Peer> (*)(size_t threads);  // called in that process
 std::unique_ptr<Peer> make_peer_process(const char* name, size_t threads, MakePeer make);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-"""What the peers beside this file share: the language of bench/peers/peer_program.cc, and memory."""
+"""The language of bench/peers/peer_program.cc, and memory, for the peers beside this file."""
 
 import gc
 import json
@@ -12,7 +12,7 @@ TYPES = {"u8": np.uint8, "s8": np.int8, "s32": np.int32, "f32": np.float32}
 
 
 def aligned(shape, dtype):
-    """Zeroed and at a cache line's start, as Octet's own operands are."""
+    """Zeroed memory at a cache line's start, as Octet's own operands."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.zeros(size + 64, np.uint8)
     start = -memory.ctypes.data % 64
@@ -27,7 +27,7 @@ def serve(make_peer):
     """make_peer(threads) has a name, an empty_call() or None, and gemm and conv, which take (problem, tensors) and return
     (call, dst) or None. Problems are as in bench/peers/peer_program.cc; tensors are the dense arrays that came with one."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
+    os.dup2(2, 1)  # the output of libraries is no answer
     gc.disable()
     call = dst = None
 

@@ -1,4 +1,4 @@
-// Stands in for oneDNN where it was not there at build time.
+// Stands in for oneDNN if it was not installed at build time.
 #include "bench/peers/peer.h"
 
 namespace tool {

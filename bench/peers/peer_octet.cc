@@ -1,4 +1,4 @@
-// Times Octet itself at something simpler, beside which what it costs more is seen.
+// Times Octet itself at a simpler problem, to show the cost of a feature.
 #include "bench/peers/peer.h"
 #include "bench/problems/conv_plan.h"
 #include "bench/problems/gemm_plan.h"

@@ -1,5 +1,5 @@
-// Declares what a product and a convolution by oneDNN 2.x share: an engine, a primitive and its
-// arguments.
+// Declares the common part of products and convolutions by oneDNN 2.x: an engine, a primitive and
+// its arguments.
 #pragma once
 
 #include <dnnl.hpp>
@@ -52,7 +52,7 @@ class OneDnnContestant : public Contestant {
   std::vector<dnnl_exec_arg_t> args_;
 };
 
-std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data);  // null if it has no such thing
+std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data);  // null if oneDNN has none
 
 inline dnnl::memory::data_type onednn_type(octet_type type) {
   switch (type) {

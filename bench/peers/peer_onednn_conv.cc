@@ -14,7 +14,7 @@ using Tag = memory::format_tag;
 
 Dims dims(std::initializer_list<size_t> sizes) { return Dims(sizes.begin(), sizes.end()); }
 
-// OHWI, with the groups as a dimension of their own where there are some.
+// OHWI; groups, if any, are a dimension of their own.
 memory::desc filter_desc(const ConvData& d) {
   const octet_conv2d_shape& g = d.shape.geometry;
   const size_t i = d.shape.group_in(), o = d.shape.group_out(), row = g.kernel_w * i,
@@ -38,8 +38,8 @@ dnnl::primitive_attr attributes_of(const ConvData& d) {
   return attributes;
 }
 
-// Padding after an axis, as oneDNN checks it against the sizes: what the output reaches, or,
-// transposed, what it leaves out; may be negative.
+// Padding after an axis, as oneDNN checks it against the sizes: how far the output reaches, or, if
+// transposed, how much it omits; may be negative.
 memory::dim pad_after(bool transposed, size_t in, size_t out, size_t kernel, size_t stride,
                       size_t dilation, size_t before) {
   const size_t small = transposed ? in : out, large = transposed ? out : in;

@@ -1,8 +1,8 @@
 // Runs a peer that is a process of its own: a program in any language, or a library that this one
-// is linked with. The process runs while it is asked for something, and is stopped (SIGSTOP)
-// otherwise: threads of its pool that spin would take our cores. It reads requests from its
-// standard input and answers on its standard output, each a line of JSON; tensors travel behind
-// their line as plain bytes, dense, in the order and of the sizes that the line tells.
+// is linked with. The process runs only during a request, and is stopped (SIGSTOP) otherwise:
+// spinning threads of its pool would take Octet's cores. It reads requests from its standard input
+// and answers on its standard output, each a line of JSON; tensors travel behind their line as
+// plain bytes, dense, in the order and of the sizes that the line tells.
 //
 //   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5};
 //                                call_us may be missing
@@ -48,7 +48,7 @@ Tensor tensor(const char* name, const std::vector<T>& values) {
   return {name, values.data(), values.size() * sizeof(T)};
 }
 
-// Without its end; false where there is none.
+// Reads a line without its end; false if there is none.
 bool read_line(std::FILE* file, std::string* line) {
   line->clear();
   for (int c; (c = getc(file)) != EOF; *line += (char)c)
@@ -56,7 +56,7 @@ bool read_line(std::FILE* file, std::string* line) {
   return false;
 }
 
-// Computes what it is asked for at the other end of a socket, until that is closed.
+// Answers the requests of the other end of a socket, until that is closed.
 class Server {
  public:
   Server(int socket, MakePeer make)
@@ -125,7 +125,7 @@ class Server {
     return buffer;
   }
 
-  // In the order of the tensors
+  // Reads the tensors in their order
   GemmData gemm(const ordered_json& problem) {
     GemmData d = {{problem.at("m"), problem.at("n"), problem.at("k")},
                   types_of(problem),
@@ -160,7 +160,7 @@ class Server {
   const MakePeer make_;
   bool single_thread_ = true;
   std::unique_ptr<Peer> peer_;
-  std::unique_ptr<GemmData> gemm_;  // of the contestant
+  std::unique_ptr<GemmData> gemm_;  // the contestant's
   std::unique_ptr<ConvData> conv_;
   std::unique_ptr<Contestant> contestant_;
   size_t dst_bytes_ = 0;
@@ -169,7 +169,7 @@ class Server {
 // The process and the one socket that is both its input and its output.
 class Program {
  public:
-  // name: of messages. serve(socket): what the process does; if it returns, the process ends.
+  // name: for messages. serve(socket): the work of the process; if it returns, the process ends.
   template <typename Serve>
   Program(const std::string& name, const Serve& serve) : name_(name) {
     int ends[2];
@@ -179,7 +179,7 @@ class Program {
     std::fflush(nullptr);
     process_ = fork();
     if (process_ < 0) fail("cannot be started");
-    setpgid(process_, 0);  // with all processes that it starts; in both, for either may be first
+    setpgid(process_, 0);  // also for its children; both processes call it, for either may be first
     if (process_ == 0) {
       close(ends[0]);
       serve(ends[1]);

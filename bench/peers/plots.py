@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what `octet bench --json` wrote: plots.py roofline|layers --to FILE.svg FILE...
+"""Draws the files of `octet bench --json`: plots.py roofline|layers --to FILE.svg FILE...
 
 The same input gives the same bytes. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""
 

@@ -1,4 +1,4 @@
-"""What `octet bench --json` wrote, for tables and plots."""
+"""Reads the files of `octet bench --json`, for tables and plots."""
 
 import json
 
@@ -12,7 +12,7 @@ class Run:
         self.machine = content["machine"]
         self.cases = [case for case in content["cases"] if case["verified"]]
         self.peer = self.machine["peer"]
-        self.product = (self.peer or "").split(" for ")[0]  # "MKL 2026 for such a processor": without what it says of itself
+        self.product = (self.peer or "").split(" for ")[0]  # "MKL 2026 for such a processor": only the name and version
         self.call_us = self.machine.get("peer_call_us")
 
     def of(self, suite, types):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes Markdown of what `octet bench --json` wrote: tables.py [--into PAGE] FILE...
+"""Makes Markdown of the files of `octet bench --json`: tables.py [--into PAGE] FILE...
 
-Prints it, or puts it into the page in place of all that follows the line '<!-- made by scripts/compare -->'."""
+Prints it, or replaces all text of the page behind the line '<!-- made by scripts/compare -->'."""
 
 import argparse
 import math

@@ -1,4 +1,4 @@
-// Holds what follows an output's product: a residual that is added, a look-up table.
+// Holds the steps after an output's product: a residual that is added, a look-up table.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@ namespace tool {
 
 struct After {
   octet_residual residual = {};     // type 0: none
-  Buffer bytes = Buffer();          // of the residual, as many as outputs
+  Buffer bytes = Buffer();          // the residual's, one per output
   std::vector<uint8_t> table = {};  // 256, or none
 
   void set(octet_epilogue* epilogue) const;
 };
 
-// Draws the ones that a bench asks for; all scales are near the output's.
+// Draws the bench's residual and table; all scales are near the output's.
 After draw_after(const Operands& operands, octet_type dst, size_t elements);
 
 // contract_output of element i.

@@ -1,4 +1,4 @@
-// Lists what the plan thinks of each algorithm for a convolution.
+// Lists the plan's candidates for a convolution.
 #pragma once
 
 #include <vector>

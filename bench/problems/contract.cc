@@ -1,4 +1,4 @@
-// Computes outputs from accumulators as DESIGN.md says.
+// Computes outputs from accumulators by DESIGN.md's contract.
 #include "bench/problems/contract.h"
 
 #include <algorithm>

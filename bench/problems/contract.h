@@ -1,5 +1,5 @@
-// States the numeric contract from the accumulator to the output, written without the library, and
-// what a check against it says.
+// States the numeric contract from the accumulator to the output, without the library, and the
+// verdict of a check.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace tool {
 
 struct Verdict {
   bool right = true;
-  std::string first_error;  // where, what is there, what should be
+  std::string first_error;  // place, value, expected value
 };
 
 // The way from an accumulator to an output.
@@ -21,17 +21,17 @@ struct OutputStage {
   octet_type type;
   int32_t zero_point;  // s8, u8
   bool relu;
-  float least = -INFINITY, most = INFINITY;  // of other activations: outputs of 8 bits
+  float least = -INFINITY, most = INFINITY;  // other activations' bounds, for 8-bit outputs
 };
 
-// Of a column: a float, or TFLite's number, which may be 0.
+// A column's factor: a float, or TFLite's numbers, of which the multiplier may be 0.
 struct Factor {
   float scale;
   int32_t multiplier, shift;
   bool tflite;
 };
 
-// A residual's value, and how it is added.
+// A residual's value, and its parameters.
 struct Addend {
   octet_residual by;
   int32_t value;

@@ -26,7 +26,7 @@ int64_t tap_position(bool transposed, size_t out, size_t k, size_t stride, size_
   return position < 0 || position >= s(in) ? -1 : position;
 }
 
-// The inputs of one group that an output pixel depends on, less the zero point: taps x channels.
+// Gathers the inputs of one group for an output pixel, less the zero point: taps x channels.
 // Padding is 0.
 void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t group,
                    std::vector<int16_t>* window) {
@@ -49,7 +49,7 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
   }
 }
 
-// Sums that overflow would wrap; the contract's own bound keeps them from it.
+// The contract's bound keeps the sums within int32; others would wrap.
 template <typename Weight>
 int32_t dot(const std::vector<int16_t>& window, const Weight* weights, int32_t zero_point) {
   const int16_t zero = (int16_t)zero_point;

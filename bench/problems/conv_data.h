@@ -14,7 +14,7 @@ struct ConvData {
   std::vector<int32_t> filter_zero_points = {};  // one, or per output channel, or none
   std::vector<int32_t> bias = {};                // per output channel, or none
   std::vector<float> scales = {};                // one, or per output channel; none for s32
-  TfliteScales tflite = {};                      // instead of them, or none
+  TfliteScales tflite = {};                      // instead of scales, or none
   int32_t dst_zero_point = 0;
   Activation activation = {};
   After after = {};
@@ -22,12 +22,12 @@ struct ConvData {
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
 };
 
-// As a network would have it: random operands, no zero points but the weights' that are asked for,
-// a bias; 8-bit and f32 outputs have per-channel scales and a ReLU.
+// A network's layer: random operands, no zero points but requested ones of the weights, a bias;
+// 8-bit and f32 outputs have per-channel scales and a ReLU.
 ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
                          const Operands& operands = {});
 
-// All at once: bias, ReLU, zero points on input and output, with the given filling. Weights are
+// All features at once: bias, ReLU, zero points on input and output, with this filling. Weights are
 // symmetric (zero point 0, u8: 128) or have a zero point of their own per channel.
 ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill fill,
                         bool symmetric);

@@ -10,7 +10,7 @@ namespace tool {
 
 // The filter's description; weights stay with the data.
 octet_filter_desc describe_filter(const ConvData& data, const Forced& forced);
-// The convolution's, without packed weights; arrays stay with the data.
+// The convolution's descriptor, without packed weights; arrays stay with the data.
 octet_conv2d_desc describe_conv(const ConvData& data, const Forced& forced);
 
 class ConvPlan : public Contestant {
@@ -30,8 +30,7 @@ class ConvPlan : public Contestant {
   octet_conv2d_args args_ = OCTET_CONV2D_ARGS_INIT;
 };
 
-// The two steps of making one, for those who time them.
-// Makes room when the blob is empty
+// The two steps of making a ConvPlan, to time them. pack_filter allocates an empty blob.
 void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob);
 Conv create_conv(const ConvData& data, const Forced& forced, const Buffer& packed);
 

@@ -61,7 +61,7 @@ class Parser {
   std::map<std::string, size_t> values_;
 };
 
-// h or w.
+// The sizes along h or w.
 struct Axis {
   size_t in, kernel, stride, dilation, before;
   size_t out = 0, after = 0, extra = 0;
@@ -71,7 +71,7 @@ struct Axis {
   size_t full() const { return (in - 1) * stride + reach(); }
 };
 
-// Output or padding after: the one that is not given follows from the other.
+// Derives the output from the padding after the axis, or the padding from the output.
 void complete(const Parser& p, const std::string& out_name, std::optional<size_t> out, Axis* a) {
   if (!out) {
     a->after = a->before;
@@ -102,7 +102,7 @@ void complete_transposed(const Parser& p, const std::string& out_name, std::opti
   a->extra = end > a->full() ? end - a->full() : 0;
 }
 
-// What w lacks it takes from h.
+// Missing fields of w are those of h.
 Axis axis(const Parser& p, char letter, bool transposed) {
   const auto given = [&](char what) {
     const std::optional<size_t> own = p.optional({what, letter});

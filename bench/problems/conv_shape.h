@@ -13,7 +13,7 @@ struct ConvShape {
   size_t out_h, out_w;
 
   std::string name() const;
-  double ops() const;  // with the multiplications by padding, as everybody counts
+  double ops() const;  // with the multiplications by padding
   size_t group_in() const { return geometry.in_channels / geometry.groups; }
   size_t group_out() const { return geometry.out_channels / geometry.groups; }
   // Weights of one output channel
@@ -25,9 +25,8 @@ struct ConvShape {
 // Fields in any order, '_' anywhere between them, a leading t for a transposed convolution:
 //   mb batch (1)   g groups (1)   ic, oc channels   ih iw input   oh ow output   kh kw kernel
 //   sh sw stride (1)   dh dw dilation (1 = none; benchdnn's 0)   ph pw padding above and left (0)
-// A width that is not given is as the height. Padding below and right follows from oh and ow, as
-// far as they need it; where they are not given it equals the padding above and left. Throws what
-// is wrong.
+// A missing width equals the height. Padding below and right follows from oh and ow; without them
+// it equals the padding above and left. Throws Error.
 ConvShape parse_conv(const std::string& text);
 
 }  // namespace tool

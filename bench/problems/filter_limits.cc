@@ -63,7 +63,7 @@ void FilterLimits::apply(const std::string& network) {
   if (octet_conv2d_limit_packed(pointers.data(), pointers.size(), isa_, bytes_max_, &packed_bytes_,
                                 &error)) {
     const std::string argument = "bytes_max", message = error.message;
-    const bool of_argument = message.rfind(argument, 0) == 0;  // which the command calls otherwise
+    const bool of_argument = message.rfind(argument, 0) == 0;  // the command has other names
     throw Error(
         fmt::format("{}: {}", network,
                     of_argument ? "--weights-max" + message.substr(argument.size()) : message));

@@ -11,32 +11,32 @@
 
 namespace tool {
 
-// Bytes, such as 25000000 or 24M; "none" for no limit. Empty: 0, the library's own limit.
+// Parses bytes (25000000, 24M) or "none" for no limit. Empty: 0, the library's own limit.
 size_t parse_weights_max(const std::string& text);
 
 class FilterLimits {
  public:
   FilterLimits(octet_isa isa, size_t bytes_max) : isa_(isa), bytes_max_(bytes_max) {}
 
-  // Copies the filter and its zero points, not the weights. Packing says what is wrong with it.
-  // output: the tensor that its op makes.
+  // Copies the filter and its zero points, not the weights. Packing checks it. output: the tensor
+  // that its op makes.
   void add(size_t output, const octet_filter_desc& filter);
-  // All were added. Throws if the least that they can be packed to is above the limit; the network
-  // is named in the error.
+  // Call it after all were added. Throws, with the network's name, if the smallest packing exceeds
+  // the limit.
   void apply(const std::string& network);
   // packed_bytes_max of the filter behind a tensor; 0, no limit, if none was added.
   size_t of(size_t output) const;
 
   size_t weight_bytes() const { return weight_bytes_; }
   size_t free_bytes() const { return free_bytes_; }      // packed without a limit
-  size_t packed_bytes() const { return packed_bytes_; }  // and with it
+  size_t packed_bytes() const { return packed_bytes_; }  // packed with it
   // The cost of the limit: the predicted time of all filters with it over that without.
   double predicted_ratio() const { return free_us_ > 0 ? limited_us_ / free_us_ : 1; }
 
  private:
   octet_isa isa_;
   size_t bytes_max_;
-  std::map<size_t, size_t> index_;  // in filters_, by output
+  std::map<size_t, size_t> index_;  // places in filters_, by output
   std::deque<octet_filter_desc> filters_;
   std::deque<std::vector<int32_t>> zero_points_;
   double free_us_ = 0, limited_us_ = 0;

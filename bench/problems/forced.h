@@ -1,4 +1,4 @@
-// Holds what the caller asks for by name; null or AUTO is the library's choice.
+// Holds the caller's forced choices; null or AUTO is the library's choice.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,13 @@ struct Forced {
   const char* kernel = nullptr;
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
   octet_sparsity sparsity = OCTET_SPARSE_NONE;       // of the packed weights
-  // Whatever the data asks for: float mode; weights whose zero point is 0 (128 for u8); neither
+  // In place of the data's own: float mode; weights with zero point 0 (128 for u8); neither
   // residual nor table
   bool float_mode = false, symmetric = false, plain = false;
 };
 
-// Packing takes a tier, but only the environment forces a kernel there: so that layouts that no
-// tier has, as the test kernels', can be packed. OCTET_KERNEL is the forced kernel as long as this
-// lives, then again what it was.
+// Only the environment forces a kernel when packing, which layouts of no tier need (the test
+// kernels'). OCTET_KERNEL is the forced kernel while this lives, then its former value.
 class PackingFor {
  public:
   explicit PackingFor(const Forced& forced);

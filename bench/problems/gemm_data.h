@@ -23,7 +23,7 @@ struct GemmData {
   std::vector<int32_t> rhs_zero_points = {};  // one, or n, or none
   std::vector<int32_t> bias = {};             // n, or none
   std::vector<float> scales = {};             // one, or n; none for s32
-  TfliteScales tflite = {};                   // instead of them, or none
+  TfliteScales tflite = {};                   // instead of scales, or none
   int32_t dst_zero_point = 0;
   Activation activation = {};
   After after = {};
@@ -32,13 +32,13 @@ struct GemmData {
   int32_t rhs_at(size_t depth, size_t column) const;
 };
 
-// As a network would have it: random operands, no zero points but the weights' that are asked for;
-// 8-bit and f32 outputs have a bias and per-channel scales.
+// A network's product: random operands, no zero points but requested ones of the weights; 8-bit and
+// f32 outputs have a bias and per-channel scales.
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
                     const Operands& operands = {});
 
-// Everything at once: zero points on all operands, per channel on the rhs, and a bias, with the
-// given filling.
+// All features at once: zero points on all operands, per channel on the rhs, and a bias, with this
+// filling.
 GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill fill);
 
 }  // namespace tool

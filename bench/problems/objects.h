@@ -1,4 +1,4 @@
-// Creates objects of the library from descriptors; Error says why there is none.
+// Creates objects of the library from descriptors; Error has the reason of a refusal.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace tool {
 
-// Packs weights, which must outlive what `to` creates, and tells it where they are.
+// Packs weights and sets their address in `to`; they must outlive its object.
 Buffer pack(const octet_filter_desc& filter, octet_isa isa, octet_conv2d_desc* to);
 Buffer pack(const octet_rhs_desc& rhs, octet_isa isa, octet_gemm_desc* to);
 

@@ -1,5 +1,4 @@
-// Says what operands are made of, for products and convolutions alike: types, fillings, scales and
-// biases.
+// Describes the operands of products and convolutions: types, fillings, scales and biases.
 #pragma once
 
 #include <optional>
@@ -42,8 +41,8 @@ enum class Requant { kFloat, kTflite };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
 
-// How the operands of a bench are distributed: any byte as likely as another; as quantized layers
-// have them; or a model's own, but for the activations.
+// The distribution of a bench's operands: uniform bytes; like quantized layers'; or a model's own,
+// but for the activations.
 enum class Likeness { kUniform, kReal, kModel };
 const char* likeness_name(Likeness likeness);
 Likeness parse_likeness(const std::string& text);
@@ -52,11 +51,12 @@ Likeness parse_likeness(const std::string& text);
 struct Operands {
   Likeness likeness = Likeness::kUniform;
   Requant requant = Requant::kFloat;
-  std::optional<int32_t> rhs_zero_point = {};  // of all weights
-  bool residual = false, table = false;        // what follows the product; outputs of 8 bits only
+  std::optional<int32_t> rhs_zero_point = {};  // all weights' zero point
+  bool residual = false, table = false;        // the steps after the product; for outputs of 8 bits
+                                               // only
   bool sparse = false;                         // weights are made 2:4
 
-  // Real u8 weights have one.
+  // Real u8 weights have a zero point.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;
 };
 
@@ -64,22 +64,22 @@ struct Operands {
 // after a ReLU, half of them 0; s8 of zero point 0 on both sides of it, never -128.
 void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint64_t seed);
 
-// Where the weights of a channel lie.
+// The place of a channel's weights.
 struct Channels {
   size_t count, depth, channel_step, depth_step;
 };
-// Gaussian around the zero point, scaled so that the largest of each channel is 127 away from it:
-// no s8 of zero point 0 is -128.
+// Draws weights, Gaussian around the zero point, scaled so that the largest of each channel is 127
+// away from it: no s8 weight of zero point 0 is -128.
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
                   uint64_t seed);
 
 // One channel in 16 is dead, as in layers of 8-bit outputs that converters write: all its weights
 // are the zero point, and its bias, near 2^30 or minus that, times a tiny scale is its only output.
-// Of every other one the scale is so small that TFLite's multiplier is 0.
+// Every other dead channel has a scale so small that TFLite's multiplier is 0.
 void make_dead(const Channels& channels, int32_t zero_point, Buffer* weights,
                std::vector<int32_t>* bias, std::vector<float>* scales);
 
-// An activation as an epilogue has it, and the outputs that it leaves, where it is no ReLU.
+// An epilogue's activation, and the bounds of its outputs if it is no ReLU.
 struct Activation {
   octet_activation kind = OCTET_ACTIVATION_NONE;
   float clamp_min = 0, clamp_max = 0, dst_scale = 0;
@@ -91,11 +91,11 @@ struct Activation {
     return {dst, zero_point, relu(), least, most};
   }
 };
-// Of outputs of 8 bits; its bounds are TFLite's.
+// An activation of 8-bit outputs, with TFLite's bounds.
 Activation activation_of(const octet_epilogue& epilogue);
 
-// Leaves two of every four weights along depth, which begin at multiples of `run`, as they are, in
-// places by chance; the others become the zero point.
+// Keeps two random weights of every four along depth, counted from multiples of `run`; the others
+// become the zero point.
 void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t zero_point,
                  uint64_t seed);
 
@@ -104,7 +104,7 @@ constexpr double kUniformProduct = 147 * 73;
 double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
                        octet_type rhs_type, int32_t rhs_zero_point);
 
-// One per output channel. They spread the outputs of random operands of depth k over the 8-bit
+// A scale per output channel. They spread the outputs of random operands of depth k over the 8-bit
 // range, differently per channel.
 std::vector<float> spread_scales(size_t channels, size_t k, double product = kUniformProduct);
 // The same factors as TFLite's multipliers and shifts; none of either for float mode.
@@ -112,7 +112,7 @@ struct TfliteScales {
   std::vector<int32_t> multipliers, shifts;
   Requant requant() const { return multipliers.empty() ? Requant::kFloat : Requant::kTflite; }
 };
-// One for all columns, or one for each; none: 0.
+// The zero point of column n: one for all columns, or one for each; none: 0.
 template <typename Number>
 Number of_column(const std::vector<Number>& all, size_t n) {
   return all.empty() ? Number{} : all[all.size() == 1 ? 0 : n];
@@ -120,11 +120,11 @@ Number of_column(const std::vector<Number>& all, size_t n) {
 // The factor that the contract multiplies column n by.
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n);
 TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
-// tflite: null for float mode whatever the data has
+// tflite: null forces float mode
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
                 octet_epilogue* epilogue);
 std::vector<int32_t> spread_bias(size_t channels, size_t k, double product = kUniformProduct);
-// Of so many channels: the same for all, or none at all. Throws where the type has no such value.
+// Zero points of the channels: the same for all, or none. Throws if the type lacks the value.
 std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
                                  size_t channels);
 // The zero point of symmetric weights; static.

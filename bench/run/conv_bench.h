@@ -6,7 +6,7 @@
 
 namespace tool {
 
-// A case that is not right is not timed.
+// A wrong case is not timed.
 BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const BenchOptions& options,
                        ThreadPool* pool);
 

@@ -9,7 +9,7 @@
 namespace tool {
 namespace {
 
-constexpr size_t kFewRows = 16;  // up to here the time to read the weights matters
+constexpr size_t kFewRows = 16;  // up to this many rows the time to read the weights matters
 
 double bytes_touched(const GemmData& d) {
   return (double)(d.shape.m * d.shape.k + d.shape.k * d.shape.n +

@@ -14,7 +14,7 @@ namespace tool {
 namespace {
 
 constexpr double kSecondsPerRepetition = 0.02;
-// Longer than our threads spin before they sleep (thread_pool.cc)
+// Longer than Octet's threads spin before they sleep (thread_pool.cc)
 constexpr std::chrono::milliseconds kWatchingTime(1);
 
 }  // namespace
@@ -42,7 +42,7 @@ Stopwatch::Stopwatch(Contestant* contestant, const Clock& clock)
   calls_ = (size_t)std::ceil((double)calls_ * kSecondsPerRepetition / seconds);
 }
 
-// After somebody else's turn short calls first refill the caches.
+// Short calls first refill the caches after the turn of another contestant.
 double Stopwatch::repetition() const {
   if (calls_ > 1) contestant_->run(1);
   return contestant_->time(calls_, clock_) / (double)calls_;

@@ -1,5 +1,5 @@
-// Says how a bench times: everybody's turn in every repetition, the CPU's peak sampled beside it,
-// medians.
+// Times the contestants of a bench: each has a turn in every repetition, the CPU's peak is sampled
+// beside it, medians count.
 #pragma once
 
 #include <optional>
@@ -28,11 +28,11 @@ double percent_equal(const void* a, const void* b, size_t elements, octet_type t
 
 struct PeerVerdict {
   bool right = false;        // or 8-bit outputs off by one, for another rounding
-  double percent_equal = 0;  // of the elements, to ours
+  double percent_equal = 0;  // of the elements, to Octet's
 };
 
-// Lets the peer, if there is one to be judged, compute once and looks at what it made.
-// right(outputs): whether they keep the contract, but for one.
+// Lets a comparable peer compute once and judges its outputs. right(outputs): whether they keep the
+// contract, but for one.
 template <typename Right>
 std::optional<PeerVerdict> judge(Contestant* peer, const void* ours, size_t elements,
                                  octet_type type, const Right& right) {
@@ -45,16 +45,15 @@ std::optional<PeerVerdict> judge(Contestant* peer, const void* ours, size_t elem
 struct PeerResult {
   double microseconds;
   double ratio;       // peer's time / ours, the median over repetitions taken in alternation
-  size_t blob_bytes;  // of its packed weights; 0 = nobody knows
-  std::optional<PeerVerdict> verdict;  // none of a peer that is not comparable
+  size_t blob_bytes;  // of its packed weights; 0 = unknown
+  std::optional<PeerVerdict> verdict;  // none if the peer is not comparable
 };
 
-// The result of a bench for one case, be it a product or a convolution.
+// The result of a bench for one case, a product or a convolution.
 struct BenchResult {
   std::string name, network;
   int count;  // how often the network has it
-  // A multiplication and an addition count as two, as the definition has them whatever the
-  // algorithm saves
+  // The definition's multiplications and additions, also of algorithms with fewer
   double ops;
   OperandTypes types;
   Operands operands;
@@ -66,17 +65,17 @@ struct BenchResult {
   double gops = 0;
   size_t blob_bytes = 0;
   double gbps = 0;  // lhs, weights and dst, each once
-  // Of the dot-product instruction, sampled beside each repetition
+  // The peak is the dot-product instruction's, sampled beside each repetition
   std::optional<double> percent_of_peak = {};
   std::optional<double> peak_gops = {};
-  std::optional<double> read_gbps = {};  // of a read of the packed weights, for few rows
+  std::optional<double> read_gbps = {};  // speed of reading the packed weights, for few rows
   std::optional<double> percent_of_read_bandwidth = {};
   std::optional<PeerResult> peer = {};
 };
 
 double median(std::vector<double> values);
 
-// Runs a contestant often enough that the clock does not matter.
+// Runs a contestant so often that the clock's cost and resolution do not matter.
 class Stopwatch {
  public:
   Stopwatch(Contestant* contestant, const Clock& clock);
@@ -93,7 +92,8 @@ struct Contest {
   Contestant* peer;  // null = none
   std::optional<PeerVerdict> peer_verdict;
   double bytes;            // read or written by a call
-  const Buffer* streamed;  // what a call reads once, if the time to read it matters; else null
+  const Buffer* streamed;  // the weights that a call reads once, if their reading matters; else
+                           // null
 };
 
 // Fills in the figures of a verified result.

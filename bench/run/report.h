@@ -56,8 +56,7 @@ void summarize(const AnyTotals& all, const std::vector<std::pair<std::string, An
 // "AMD EPYC; 1 thread, median of 9 repetitions, thread cpu time; peer: oneDNN 2.6.3"
 void print_machine(const BenchOptions& options);
 
-// The file that --json asks for. Opened before anything runs, so that a bad path does not cost that
-// time.
+// The file of --json. It is opened before the measurements, so that a bad path costs no time.
 class JsonFile {
  public:
   explicit JsonFile(const std::string& path);  // empty: none
