@@ -32,7 +32,7 @@ class OperatorReader : protected DescriptionFile {
       : DescriptionFile(path), isa_(isa), batch_(batch), to_(*to), visitor_(std::move(visitor)) {}
 
   // Sets op_, whose tensors are the description's, and the other fields for an operator that makes
-  // output_ of inputs_. Throws Error with the reason if there is no such op.
+  // output_ of inputs_. Throws Error with the reason if there is none.
   void create_op(const json& op);
   void check_type(size_t tensor, const char* type) const;
 

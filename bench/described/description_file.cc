@@ -71,7 +71,7 @@ std::vector<float> DescriptionFile::scales(size_t index) const {
 float DescriptionFile::scale(size_t index) const {
   const std::vector<float> all = scales(index);
   if (all.size() != 1) refuse(fmt::format("tensor {} has {} scales", index, all.size()));
-  constexpr float kMost = float{1ull << 48};  // octet_epilogue's; sums of such values are finite
+  constexpr float kMost = float{1ull << 48};  // octet_epilogue's limit; sums within it are finite
   if (!(all[0] > 0 && all[0] <= kMost))
     refuse(fmt::format("tensor {} has the scale {}", index, all[0]));
   return all[0];

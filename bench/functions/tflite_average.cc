@@ -23,7 +23,8 @@ struct AverageLoop {
               uint8_t* const to = output_line(call, y) + x * out.pixel + first;
               for (size_t c = 0; c < n; ++c) {
                 const int32_t sum = sums[c] + (sums[c] > 0 ? half : -half);
-                // The quotient of such integers is truncated alike in double, which vectors divide
+                // The truncated quotient of these integers is the same in double, which vectors can
+                // divide
                 const int32_t value = (int32_t)((double)sum / (double)count);
                 to[c] = (uint8_t)std::min(std::max(value, least), most);
               }

@@ -33,7 +33,7 @@ octet_kernel_info usable_kernel(const std::string& name);
 octet_isa any_isa(const std::string& name);
 octet_isa usable_isa(const std::string& name);
 
-// All that a caller can force. The last one is approximate.
+// All algorithms that a caller can force. The last one is approximate.
 constexpr octet_conv_algorithm kAlgorithms[] = {
     OCTET_CONV_DIRECT,       OCTET_CONV_IM2COL,           OCTET_CONV_DEPTHWISE,
     OCTET_CONV_WINOGRAD_2X2, OCTET_CONV_WINOGRAD_4X4,     OCTET_CONV_WINOGRAD_2X2_S2,

@@ -41,8 +41,8 @@ __attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
 
 #elif defined(__aarch64__)
 
-// Encoded by hand, so that every assembler takes them whatever the target is: instruction +
-// destination register.
+// The instructions are encoded by hand, so that every assembler takes them for every target:
+// instruction + destination register.
 #define LOOP(code)                                                                                 \
   asm volatile("1:\n" ACCUMULATORS_24 ".inst " code " + \\r\n.endr\n subs %0, %0, #1\n b.ne 1b\n"  \
                : "+r"(n)::"cc", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", \

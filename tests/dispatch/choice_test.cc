@@ -373,7 +373,7 @@ TEST(ChoiceText, SaysWhatIsWrong) {
                  [&](octet_error* e) { return octet::from_text(nullptr, &read, e); });
 }
 
-// ---- what is chosen, for machines that nobody here owns
+// ---- choices for machines that are not at hand
 
 std::vector<CpuFeatures> machines() {
   std::vector<CpuFeatures> all;

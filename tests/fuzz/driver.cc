@@ -42,7 +42,7 @@ const char* program = "";
 uint8_t input[kInputBytes];
 char saved_as[256];
 
-// Async-signal-safe: a guard page may be what failed.
+// Must be async-signal-safe, because an access to a guard page may have failed.
 void say(std::initializer_list<const char*> texts) {
   for (const char* text : texts)
     if (write(report_file, text, strlen(text)) < 0) return;

@@ -1,6 +1,6 @@
-// Gives memory for one execution: each block touches a page that nobody may touch, at its front or
-// at its back. The pages are mapped once; blocks only take and return slots of them, in an order
-// that the input chooses, so that anything may lie between any two.
+// Gives memory for one execution: each block touches a guard page, at its front or at its back. The
+// pages are mapped once; blocks only take and return slots of them, in an order that the input
+// chooses, so that anything may lie between any two.
 #pragma once
 
 #include <cstring>

@@ -148,7 +148,7 @@ TEST(FilterBlob, KnowsInt8Min) {
       }
 }
 
-// Whatever the memory held before.
+// Packing does not depend on the former contents of the memory.
 TEST(Blob, SameInputSameBytes) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
     const auto isa = (octet_isa)tier->isa;

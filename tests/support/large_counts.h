@@ -232,7 +232,7 @@ struct Layer : Memory {
             {"output_padding_h", &s->output_padding_h},
             {"output_padding_w", &s->output_padding_w}};
   }
-  // The run knows what size of output there is memory for.
+  // The run knows the size of the output's memory.
   octet_status use(octet_error* error) const {
     octet_conv2d* conv = nullptr;
     octet_status status = octet_conv2d_create(&desc, &conv, error);

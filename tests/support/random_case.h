@@ -1,4 +1,4 @@
-// Draws cases that combine what create accepts from a seed.
+// Draws cases with any combination of features that create accepts, from a seed.
 #pragma once
 
 #include "support/conv_case.h"

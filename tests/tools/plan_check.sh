@@ -39,7 +39,7 @@ while [ $((attempt += 1)) -le $attempts ] && [ $undisturbed -lt 2 ]; do
   cat "$log"
   echo "Attempt $attempt: exit code $status, $used CPUs in use meanwhile."
   [ $status -eq 0 ] && exit 0
-  # Neither a wrong result nor an error goes away by itself
+  # A wrong result or an error does not go away by itself
   { grep -q ' 0 wrong;' "$log" && grep -q '^The plan loses .*, more than' "$log"; } || exit $status
   undisturbed=$((undisturbed + $(echo "$used" | awk '{ print ($1 < 1.2) }')))
 done

@@ -48,7 +48,7 @@ class Draw:
 
 
 class Case:
-    """One problem: operands, zero points and bias first, then what the caller adds to `t`, then dst."""
+    """One problem: operands, zero points and bias first, then the tensors that the caller adds to `t`, then dst."""
 
     def __init__(self, text, lhs, rhs, dst, shape, data="any", lhs_data=None, lhs_zero="tensor", rhs_zero="channel", batch=1):
         self.m, self.k, self.n = m, k, n = shape

@@ -42,7 +42,8 @@ def padding(kind, size, kernel, stride, dilation):
 
 
 def geometry(lhs, out, kernel_h, kernel_w, groups, o, transposed=False):
-    """Of tensors in NHWC. A transposed convolution is padded as the convolution from its output to its input would be."""
+    """The geometry of a convolution of tensors in NHWC. A transposed convolution is padded as the convolution from its output to its input would
+    be."""
     dilation = (1, 1) if transposed else (o.DilationHFactor(), o.DilationWFactor())
     sizes = (out if transposed else lhs)[1:3]
     (top, bottom), (left, right) = (padding(o.Padding(), size, kernel, stride, d) for size, kernel, stride, d in

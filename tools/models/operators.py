@@ -34,7 +34,7 @@ def same_padding(size, kernel, stride, dilation):
 
 
 def why_not(types):
-    """None if Octet multiplies such operands."""
+    """The reason why Octet does not multiply these operands, or None."""
     lhs, rhs, dst = types
     if lhs in BYTES and rhs in BYTES and dst in (*BYTES, "s32", "f32"):
         return None
