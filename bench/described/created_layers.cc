@@ -164,7 +164,7 @@ octet_gemm_args CreatedLayers::gemm_args(const Layer& layer) const {
 }
 
 // A function reads its inputs and writes its output line by line, all at the same pace. Without a
-// traffic it does so to memory.
+// traffic it reads and writes memory.
 void CreatedLayers::pass_lines(const Layer& layer, octet_traffic* traffic) const {
   const size_t lines = list_.maps[layer.output].h;
   unsigned sum = 0;

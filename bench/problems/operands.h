@@ -36,7 +36,7 @@ constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtr
 const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 
-// How accumulators become 8 bits.
+// The conversion of accumulators to 8 bits.
 enum class Requant { kFloat, kTflite };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);

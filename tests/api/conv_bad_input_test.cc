@@ -143,7 +143,7 @@ TEST(ConvBadShape, Transposed) {
   shape_refuses(OCTET_BAD_SIZE, ".output_padding", [](octet_conv2d_shape& s) {
     s.transposed = 1, s.stride_w = 3, s.output_padding_w = 3;
   });
-  // Not transposed
+  // Only transposed convolutions have this
   shape_refuses(OCTET_UNSUPPORTED, ".output_padding_h",
                 [](octet_conv2d_shape& s) { s.stride_h = 2, s.output_padding_h = 1; });
   shape_refuses(OCTET_UNSUPPORTED, ".output_padding_w",

@@ -254,7 +254,7 @@ TEST(Padding, SameKeepsTheSizeButForTheStride) {
         }
 }
 
-// By hand, and as TensorFlow pads: a 3x3 kernel of stride 2 on 14 and on 15 pixels.
+// TensorFlow's pads, computed by hand: a 3x3 kernel of stride 2 on 14 and on 15 pixels.
 TEST(Padding, TheOddOne) {
   for (const auto& row : {std::array<size_t, 3>{14, 0, 1}, std::array<size_t, 3>{15, 1, 1}}) {
     octet_conv2d_shape s = shape_of({row[0], 3, 2, 1}, {row[0], 3, 2, 1}, 0);
@@ -544,7 +544,7 @@ TEST(Quantize, BadInput) {
   EXPECT_EQ(scale, 9);
   EXPECT_EQ(zero_point, 9);
 
-  // Nothing of nothing is nothing.
+  // No values give no output.
   EXPECT_EQ(octet_quantize(nullptr, 0, 1, 0, OCTET_S8, nullptr, nullptr), OCTET_OK);
   EXPECT_EQ(octet_dequantize(nullptr, OCTET_S8, 0, 1, 0, nullptr, nullptr), OCTET_OK);
   EXPECT_EQ(octet_dynamic_quantize(OCTET_LHS_ASYMMETRIC, nullptr, 0, nullptr, &scale, &zero_point,

@@ -501,7 +501,7 @@ TEST(ConvShapes, SmallerThanDeclared) {
               ASSERT_EQ(run.status(), OCTET_OK) << how << ": " << run.error().message;
               ASSERT_LE(run.args().workspace_bytes, declared.args().workspace_bytes)
                   << how << ": " << c;
-              // With the smaller run's own workspace, then with the larger one.
+              // The smaller run uses its own workspace, then the larger one.
               for (const bool own : {true, false}) {
                 octet_conv2d_args args = run.args();
                 if (!own)

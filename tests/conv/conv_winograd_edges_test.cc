@@ -180,7 +180,7 @@ TEST(ConvWinogradInt8, NeedsPermission) {
 }
 
 // Its accumulators may be larger than any exact one. A scale that brings the largest exact one just
-// below 2^31 must not let them come out at the other end.
+// below 2^31 must not make them wrap.
 TEST(ConvWinogradInt8, SaturatesBeyondExactAccumulators) {
   Random random(5);
   for (int draw = 0; draw < 40; ++draw)

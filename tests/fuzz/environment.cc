@@ -223,7 +223,7 @@ struct Convolution {
   }
 };
 
-// Without an environment, by the smallest tier.
+// The expected output: computed without an environment, by the smallest tier.
 template <typename Calls>
 const std::vector<int32_t>& expected() {
   static const std::vector<int32_t> values = [] {

@@ -28,8 +28,8 @@ class Epilogue {
   int32_t longest_shift() const;  // to the left
   // Whether int32 holds this accumulator after TFLite's left shift, if any.
   bool holds(size_t n, int64_t acc) const;
-  // Why create must refuse it: an accumulator, or one shifted for TFLite, may leave int32. Null if
-  // none may.
+  // The reason for which create must refuse it: an accumulator, or one shifted for TFLite, may
+  // leave int32. Null if none may.
   const char* refused() const { return refused_; }
   // Whether create may refuse or accept it: a column leaves int32, but all of its accumulators give
   // the same byte.

@@ -145,8 +145,8 @@ TEST_P(QuantizeRow, TiesAndLengths) {
   }
 }
 
-// Through the whole product: a bad row becomes a row of NaN, and only that row; a row of zeros
-// gives the bias.
+// In a whole product a bad row becomes a row of NaN, and only that row; a row of zeros gives the
+// bias.
 TEST(DynamicRows, ABadRowStaysAlone) {
   GemmCase c;
   c.m = 7, c.n = 21, c.k = 19;

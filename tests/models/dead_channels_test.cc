@@ -51,7 +51,7 @@ void read(const std::string& name, Layer* layer) {
   c.channels = &layer->channels;
 }
 
-// How an object requantizes.
+// The way in which an object requantizes.
 struct Exits {
   bool in_kernel, certified, right_only;
 };

@@ -238,7 +238,7 @@ TEST_P(Gather, RowSums) {
               const uint8_t x = (uint8_t)(source.data()[i * depth + k] ^ flip);
               want[i] += is_signed ? (int8_t)x : x;
             }
-          // By stride, and from the last row to the first by pointers.
+          // The rows are given by a stride, and from the last to the first by pointers.
           std::vector<const uint8_t*> pointers;
           for (size_t i = rows; i > 0; --i) pointers.push_back(source.data() + (i - 1) * depth);
           const octet::Rows by_stride = {source.data(), depth, rows, depth, flip},

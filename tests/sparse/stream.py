@@ -51,7 +51,7 @@ def chunks_of(stream, chunk, alignment):
 
 
 def size_of(stream, chunk, alignment):
-    """How many weights a whole stream holds."""
+    """The number of weights in a whole stream."""
     for count, (_, end) in enumerate(chunks_of(stream, chunk, alignment), 1):
         if end == len(stream):
             return count * chunk

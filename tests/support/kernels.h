@@ -34,7 +34,7 @@ inline bool serves(const MicroKernel& kernel, Types types) {
   return lhs && rhs;
 }
 
-// With this machine's caches and cores.
+// The CPU's features with this machine's caches and cores.
 inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
   octet::add_microarchitecture(&cpu);
   return cpu;

@@ -39,7 +39,7 @@ struct TfliteAdd {
   int32_t residual_zero_point, residual_multiplier, residual_shift;
   int32_t dst_multiplier, dst_shift;
 };
-// Without the output's zero point and clamp
+// The sum without the output's zero point and clamp
 int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& add);
 
 // ---- quantization of an f32 row on the fly

@@ -10,7 +10,7 @@
 namespace octet_test {
 namespace {
 
-// With a comma on either side of each name.
+// The list, with a comma on either side of each name.
 std::string listed() {
   const char* const list = std::getenv("OCTET_TEST_TIERS");
   return list ? ',' + std::string(list) + ',' : "";

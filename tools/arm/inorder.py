@@ -61,7 +61,7 @@ class Step:
 
 
 def cycles_per_turn(steps, core, turns=60):
-    """In order, two in a cycle at most, in the steady state."""
+    """Cycles per iteration in the steady state: in order, at most two instructions per cycle."""
     ready, forwarded = {}, {}  # when a register can be read; by the next accumulation into it
     vector_free = memory_free = cycle = slots = 0
     loaded_here = False

@@ -30,7 +30,7 @@ def parse(arguments):
 
 
 def run(octet, description, scratch, *more):
-    """Its tensors: what it reads, and what it writes."""
+    """The tensors that it reads, and those that it writes."""
     command = [octet, "run", description, "--repetitions", "1", "--json", scratch / "run.json", *more]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:

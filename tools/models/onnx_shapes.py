@@ -103,7 +103,7 @@ def known_shapes(graph):
 
 
 def evaluated(node, constants, opsets):
-    """Its results; None if it cannot be computed here."""
+    """The node's results; None if it cannot be computed here."""
     inputs = [name for name in node.input if name]
     graph = helper.make_graph([node], "one", [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(constants[name].dtype), constants[name].shape)
                                               for name in dict.fromkeys(inputs)], [helper.make_empty_tensor_value_info(name) for name in node.output])

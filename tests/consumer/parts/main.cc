@@ -53,7 +53,7 @@ int multiply_dense() {
   return multiply(m, n, k, lhs, weights, *packed);
 }
 
-// Where it is not refused, as the dense weights that remain of it.
+// If the library does not refuse a sparsity, the output is that of the same dense weights.
 int multiply_sparse() {
   constexpr size_t m = 5, n = 33, k = 40;
   const std::vector<uint8_t> lhs = numbers<uint8_t>(m * k);
