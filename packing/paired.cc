@@ -40,7 +40,7 @@ void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t de
 // ---- an order -----------------------------------------------------------------------------------
 
 typedef uint8_t Bytes __attribute__((vector_size(16)));
-typedef uint64_t Int16 __attribute__((vector_size(16)));
+typedef uint64_t Words64 __attribute__((vector_size(16)));
 static_assert(sizeof(Bytes) == kPairColumns, "a vector has the columns of a panel");
 constexpr size_t kPanels = kPairBlock / kPairColumns;
 
@@ -66,8 +66,8 @@ unsigned crowded_panels(const Step& less_one, const Step& other) {
   constexpr uint64_t kSigns = 0x8080808080808080;
   unsigned panels = 0;
   for (size_t p = 0; p < kPanels; ++p) {
-    const Int16 sums = (Int16)((less_one.positive[p] + other.positive[p]) |
-                               (less_one.negative[p] + other.negative[p]));
+    const Words64 sums = (Words64)((less_one.positive[p] + other.positive[p]) |
+                                   (less_one.negative[p] + other.negative[p]));
     panels |= (unsigned)(((sums[0] | sums[1]) & kSigns) != 0) << p;
   }
   return panels;

@@ -295,12 +295,12 @@ TEST_P(SelfTestExit, OneThatRequantizesMicroPanelsWronglyIsFound) {
 
 // Winograd's outputs that round: the requantized ones and the approximate one.
 const octet::WinogradOps* honest_transforms;
-size_t lying_format;
+size_t lying_variant;
 bool lying_requantize;
-template <size_t format>
+template <size_t variant>
 void lies_output(const octet::WinogradOutput& o) {
-  honest_transforms->output[format](o);
-  if (format != lying_format || (o.scale != nullptr) != lying_requantize) return;
+  honest_transforms->output[variant](o);
+  if (variant != lying_variant || (o.scale != nullptr) != lying_requantize) return;
   uint8_t* const last = (uint8_t*)o.dst + (o.height - 1) * o.dst_line + (o.width - 1) * o.dst_pixel;
   ++last[(o.cols - 1) * (o.scale ? 1 : 4)];
 }
@@ -315,13 +315,13 @@ TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
   ops.output[1] = lies_output<1>;
   ops.output[2] = lies_output<2>;
   ops.output[3] = lies_output<3>;
-  lying_format = (size_t)octet::Winograd::k2x2Int8;
+  lying_variant = (size_t)octet::Winograd::k2x2Int8;
   lying_requantize = false;
   EXPECT_FALSE(octet::passes(ops, false));
   if (!kernel().is(octet::kRequantizes)) return;
   lying_requantize = true;
-  for (lying_format = 0; lying_format < octet::kWinogradVariants; ++lying_format)
-    EXPECT_FALSE(octet::passes(ops, true)) << "form " << lying_format;
+  for (lying_variant = 0; lying_variant < octet::kWinogradVariants; ++lying_variant)
+    EXPECT_FALSE(octet::passes(ops, true)) << "variant " << lying_variant;
 }
 
 const DepthwiseKernel* honest_depthwise;

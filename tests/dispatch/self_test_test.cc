@@ -65,23 +65,23 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
 
 // A depthwise kernel that is off by one in its last output, for either of its layouts.
 const octet::DepthwiseKernel* honest_depthwise;
-octet::DepthwiseLoop lying_format;
+octet::DepthwiseLoop lying_loop;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.format == lying_format) ++((int32_t*)last)[honest_depthwise->channels - 1];
+  if (t.format == lying_loop) ++((int32_t*)last)[honest_depthwise->channels - 1];
 }
 
 TEST(SelfTest, FindsALyingDepthwiseKernel) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    for (const octet::DepthwiseLoop format :
+    for (const octet::DepthwiseLoop loop :
          {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
       if (!octet::supports(cpu, *kernel) ||
-          (format == octet::DepthwiseLoop::kWalk && !kernel->walk_rows))
+          (loop == octet::DepthwiseLoop::kWalk && !kernel->walk_rows))
         continue;
       honest_depthwise = kernel;
-      lying_format = format;
+      lying_loop = loop;
       octet::DepthwiseKernel liar = *kernel;
       liar.multiply = lies_depthwise;
       const octet::DepthwiseKernel* const rows[] = {&liar};

@@ -271,16 +271,16 @@ TEST_P(Kernel, RequantizesEveryTileShape) {
   // With and without a zero point, a lower clamp and an upper clamp, also clamps that cut off only
   // the type's last value.
   constexpr octet::ElementType kS8 = octet::ElementType::kS8, kU8 = octet::ElementType::kU8;
-  static constexpr octet::Requantization kRequantizes[] = {
+  static constexpr octet::Requantization kRequantizations[] = {
       {0, 0, 255, kU8},    {0, 0, 254, kU8},   {0, 1, 255, kU8},       {3, 3, 255, kU8},
       {128, 3, 250, kU8},  {255, 0, 255, kU8}, {0, -128, 127, kS8},    {0, -127, 127, kS8},
       {0, -128, 126, kS8}, {0, 0, 127, kS8},   {-128, -128, 127, kS8}, {127, -100, 100, kS8},
       {-5, -128, 127, kS8}};
-  static_assert(std::size(kRequantizes) == 13,
+  static_assert(std::size(kRequantizations) == 13,
                 "prime to the number of byte pairs, so that each meets each");
   size_t turn = 0;
   each_tile([&](const TileCase& c) {
-    check_requantize(kernel(), c, kRequantizes[turn++ % std::size(kRequantizes)]);
+    check_requantize(kernel(), c, kRequantizations[turn++ % std::size(kRequantizations)]);
   });
 }
 

@@ -111,25 +111,24 @@ TEST(FilterBlob, KnowsInt8Min) {
   const struct {
     octet_conv_algorithm algorithm;
     size_t groups, stride;
-  } kFormats[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
-                  {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
-                  {OCTET_CONV_GROUPED, 4, 1},        {OCTET_CONV_GROUPED, 16, 1},
-                  {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
-                  {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
-  for (const auto& format : kFormats)
+  } kCases[] = {{OCTET_CONV_DIRECT, 1, 1},         {OCTET_CONV_DIRECT, 4, 1},
+                {OCTET_CONV_IM2COL, 1, 1},         {OCTET_CONV_DEPTHWISE, 32, 1},
+                {OCTET_CONV_GROUPED, 4, 1},        {OCTET_CONV_GROUPED, 16, 1},
+                {OCTET_CONV_WINOGRAD_2X2, 1, 1},   {OCTET_CONV_WINOGRAD_4X4, 2, 1},
+                {OCTET_CONV_WINOGRAD_2X2_S2, 1, 2}};
+  for (const auto& c : kCases)
     for (const octet_type type : {OCTET_S8, OCTET_U8})
       for (const octet_filter_order order : {OCTET_OHWI, OCTET_OIHW}) {
-        const size_t count = kWeights / format.groups;
+        const size_t count = kWeights / c.groups;
         const int32_t centre = type == OCTET_U8 ? 128 : 0;
         for (const size_t at : {size_t{0}, size_t{1}, count / 2 + 1, count - 1, count}) {
           std::vector<uint8_t> weights(count, (uint8_t)(centre - 127));
           if (at < count) weights[at] = (uint8_t)(centre - 128);
           octet_filter_desc d = OCTET_FILTER_DESC_INIT;
           d.shape.batch_max = 1, d.shape.in_h_max = d.shape.in_w_max = 8,
-          d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = format.groups;
-          d.shape.kernel_h = d.shape.kernel_w = 3,
-          d.shape.stride_h = d.shape.stride_w = format.stride;
-          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = format.algorithm,
+          d.shape.in_channels = d.shape.out_channels = 32, d.shape.groups = c.groups;
+          d.shape.kernel_h = d.shape.kernel_w = 3, d.shape.stride_h = d.shape.stride_w = c.stride;
+          d.type = type, d.order = order, d.data = weights.data(), d.algorithm = c.algorithm,
           d.zero_points = &centre, d.zero_point_count = 1;
           for (const octet_isa isa : all_tiers()) {
             // u8 weights that stay u8 have no -128
@@ -141,8 +140,8 @@ TEST(FilterBlob, KnowsInt8Min) {
             ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK)
                 << error.message;
             EXPECT_EQ(head_of(blob.data()).header.has_int8_min != 0, at < count)
-                << octet_conv_algorithm_name(format.algorithm) << ", " << format.groups
-                << " groups, weight " << at << " of " << count;
+                << octet_conv_algorithm_name(c.algorithm) << ", " << c.groups << " groups, weight "
+                << at << " of " << count;
           }
         }
       }

@@ -126,27 +126,27 @@ TEST(SparseIndexed, OtherOrdersAndStrides) {
 
 // Each order has its words at the places that sparse.h states.
 TEST(SparseIndexed, CutlassHasTheSameWordsElsewhere) {
-  constexpr size_t kN = 48, kK = 128, kInt16 = kK / 32;
+  constexpr size_t kN = 48, kK = 128, kWords = kK / 32;
   Bytes weights(kN * kK), values(kN * kK / 2), again(kN * kK);
   for (size_t i = 0; i < weights.size(); i += 4) {
     const size_t turn = i / 4 * 7 / 3, first = turn % 4, second = (first + 1 + turn / 4 % 3) % 4;
     weights[i + first] = 3, weights[i + second] = 5;
   }
   const octet_rhs_desc rhs = matrix(weights.data(), kN, kK);
-  std::vector<uint32_t> rows(kN * kInt16), cutlass(kN * kInt16);
+  std::vector<uint32_t> rows(kN * kWords), cutlass(kN * kWords);
   for (const octet_sparse_metadata order : {OCTET_METADATA_ROWS, OCTET_METADATA_CUTLASS})
     ASSERT_EQ(octet_sparse_export_indexed(&rhs, order, values.data(), values.size(),
                                           order ? cutlass.data() : rows.data(),
-                                          kN * kInt16 * sizeof(uint32_t), nullptr),
+                                          kN * kWords * sizeof(uint32_t), nullptr),
               OCTET_OK);
   for (size_t r = 0; r < kN; ++r)
-    for (size_t w = 0; w < kInt16; ++w)
+    for (size_t w = 0; w < kWords; ++w)
       EXPECT_EQ(cutlass[w / 2 * 2 * kN + r / 16 * 32 + r % 8 * 4 + w % 2 * 2 + r / 8 % 2],
-                rows[r * kInt16 + w])
+                rows[r * kWords + w])
           << "row " << r << ", word " << w;
   ASSERT_EQ(octet_sparse_import_indexed(OCTET_METADATA_CUTLASS, kN, kK, values.data(),
                                         values.size(), cutlass.data(),
-                                        kN * kInt16 * sizeof(uint32_t), again.data(), 0, nullptr),
+                                        kN * kWords * sizeof(uint32_t), again.data(), 0, nullptr),
             OCTET_OK);
   EXPECT_EQ(again, weights);
 }
