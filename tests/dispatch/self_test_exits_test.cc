@@ -338,10 +338,10 @@ TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
     honest_depthwise = kernel;
     DepthwiseKernel liar = *kernel;
     liar.multiply = lies_depthwise;
-    for (const octet::DepthwiseLoop format :
+    for (const octet::DepthwiseLoop loop :
          {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
-      if (format == octet::DepthwiseLoop::kWalk && !kernel->walk_rows) continue;
-      lying_depthwise = format;
+      if (loop == octet::DepthwiseLoop::kWalk && !kernel->walk_rows) continue;
+      lying_depthwise = loop;
       EXPECT_FALSE(octet::passes(liar)) << kernel->name;
     }
   }
