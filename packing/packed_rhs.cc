@@ -59,16 +59,16 @@ size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k) {
 
 void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                   uint8_t* panels) {
-  const size_t depth = layout.depth(rhs.k);
+  const size_t lane_bytes = layout.lane_bytes(rhs.k);
   for (size_t lane = first; lane < first + count; lane += layout.width) {
     const LaneView from = {rhs.data + lane * rhs.n_stride,      rhs.n_stride, rhs.k_stride,
                            smaller(layout.width, rhs.n - lane), rhs.k,        flip_of(layout, rhs)};
     const size_t width = layout.panel_width(lane, rhs.n);
     uint8_t* const panel = panels + layout.panel_offset(lane, rhs.k);
-    if (from.lanes != width || rhs.k != depth) memset(panel, 0, width * depth);
+    if (from.lanes != width || rhs.k != lane_bytes) memset(panel, 0, width * lane_bytes);
     interleave(from, width, layout.kr, 0, panel);
   }
-  if (layout.paired)
+  if (layout.has_tables())
     pair_panels(layout, smaller(count, layout.lanes(rhs.n) - first), 1, rhs.k,
                 panels + layout.panel_offset(first, rhs.k));
 }

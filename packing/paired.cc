@@ -25,7 +25,7 @@ struct Part {
 template <typename Byte, typename F>
 void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, Byte* panels,
                    const F& f) {
-  const size_t tap_bytes = layout.depth(depth) * kPairColumns, panel_bytes = taps * tap_bytes;
+  const size_t tap_bytes = layout.lane_bytes(depth) * kPairColumns, panel_bytes = taps * tap_bytes;
   for (size_t lane = 0; lane < lanes; lane += kPairBlock)
     for (size_t tap = 0; tap < taps; ++tap) {
       Byte* from = panels + lane / kPairColumns * panel_bytes + tap * tap_bytes;
@@ -267,7 +267,7 @@ void take_extras(const Part<uint8_t>& part, size_t panel) {
 // Moves parts, which lie side by side at first, to leave room for the tables of the parts before.
 void spread_parts(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
                   uint8_t* panels) {
-  const size_t tap_bytes = layout.depth(depth) * kPairColumns,
+  const size_t tap_bytes = layout.lane_bytes(depth) * kPairColumns,
                count = divide_up(lanes, kPairColumns) * taps;
   for (size_t i = 0; i < count; ++i)
     for (size_t part = divide_up(depth, kPairPart); part-- > 0;) {

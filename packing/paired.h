@@ -2,13 +2,13 @@
 // only, so the bytes are the same on every machine.
 #pragma once
 
-#include "kernels/core/packed_layout.h"
+#include "kernels/core/paired_weights.h"
 
 namespace octet {
 
 // Pairs panels of kPairColumns, `lanes` columns in all, `taps` times `depth` deep. Each tap has
-// room for layout.depth(depth) steps, and its dense weights lie at the beginning of it. As soon as
-// it is certain that pairs do not pay, all further parts stay plain.
+// layout.lane_bytes(depth) bytes per column, and its dense weights lie at the beginning of it. As
+// soon as it is certain that pairs do not pay, all further parts stay plain.
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, uint8_t* panels);
 
 // The paired weights of a blob: `count` results of pair_panels, `stride` bytes apart.

@@ -76,8 +76,10 @@ Pairs pairs_of(const Bytes (&x)[4]) {
   return p;
 }
 
+bool is_tight(const RhsLayout& layout) { return layout.bits == kSparseTightBits; }
+
 // Offset of the values in a group.
-size_t values_offset(const RhsLayout& layout) { return layout.tight() ? kSparseLine : 0; }
+size_t values_offset(const RhsLayout& layout) { return is_tight(layout) ? kSparseLine : 0; }
 
 // Addresses of sixteen steps of a panel: their two lines of values, and their places, which may
 // share bytes with other steps' places.
@@ -90,8 +92,8 @@ struct Sixteen {
     const size_t in_group = layout.kr / kSparseSteps, at = index % in_group;
     uint8_t* const group = panel + index / in_group * layout.width * layout.group_bytes();
     values = group + values_offset(layout) + at * 2 * kSparseLine;
-    places = layout.tight() ? group : group + in_group * 2 * kSparseLine;
-    keep = layout.tight() ? kTightPlaces : 0xff;
+    places = is_tight(layout) ? group : group + in_group * 2 * kSparseLine;
+    keep = is_tight(layout) ? kTightPlaces : 0xff;
     shift = (int)(2 * at);
   }
 };

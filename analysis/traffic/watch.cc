@@ -19,8 +19,8 @@ void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t f
     return watch.read(rhs + first * bytes, (end - first) * bytes);
   }
   for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
-    const size_t bytes = layout.lanes(smaller(layout.width, t.cols - column)) *
-                         layout.group_bytes() * element_size(layout.element_type);
+    const size_t bytes =
+        layout.lanes(smaller(layout.width, t.cols - column)) * layout.group_bytes();
     for (size_t group = first; group < end; ++group) watch.read(rhs + group * t.rhs_stride, bytes);
   }
 }
@@ -29,7 +29,9 @@ void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t f
 void read_operands(MemoryTrace& watch, const Tile& t) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t groups = (t.rhs_wide ? layout.steps(t.depth) : layout.depth(t.depth)) / layout.kr,
+  // Tables are read as if they were more groups
+  const size_t groups = t.rhs_wide ? layout.steps(t.depth) / layout.kr
+                                   : layout.lane_bytes(t.depth) / layout.group_bytes(),
                group = t.rhs_wide ? kernel.nr * layout.kr * sizeof(int16_t) : t.rhs_stride;
   const size_t lanes = round_up_pow2(t.rows, kernel.lhs_lanes_step),
                depth = t.depth * kernel.lhs_element_bytes,

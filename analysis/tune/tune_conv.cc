@@ -203,7 +203,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
   add_conv(d, &key);
   bool in_pairs = false;
   for (const PackedFormat& packed : target.formats)
-    in_pairs = in_pairs || (packed.blob.data() && packed.format.facts.layout.paired);
+    in_pairs = in_pairs || (packed.blob.data() && packed.format.facts.layout.has_tables());
   add_weights(builder, in_pairs, &key);
   if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
     return OCTET_OK;

@@ -63,8 +63,8 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   // In-order cores cannot load while they multiply
   const bool streamed = rows && rows <= few && !cpu.in_order();
   // Short columns are filled up to whole groups, and a tile takes longer to start
-  const double depth = (double)layout_of(isa, ElementType::kS8).depth(k),
-               sparse_depth = (double)sparse_format_of(tier, rows, k).layout.depth(k);
+  const double depth = (double)layout_of(isa, ElementType::kS8).steps(k),
+               sparse_depth = (double)sparse_format_of(tier, rows, k).layout.steps(k);
   const double start = start_of(costs, rows, n, dense_bytes < cpu.l1d_bytes()),
                gain = sparse_macs(costs, cpu) / costs.macs * depth / (sparse_depth + start);
   return larger_of(streamed ? costs.sparse_streamed : 0, gain) * of_whole_tiles(costs, rows) >

@@ -18,7 +18,7 @@ bool multiplies_int16(const MicroKernel& kernel) {
   alignas(64) int32_t out[kMaxTile];
   const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t depth = layout.depth(kDepth), width = layout.width, kr = layout.kr;
+  const size_t depth = layout.steps(kDepth), width = layout.width, kr = layout.kr;
   if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
   for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
     lhs[i] = word(kOperands.lhs[i % (kTileRows * kDepth)]);

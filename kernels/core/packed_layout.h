@@ -5,6 +5,9 @@
 //
 //     panel(k, lane) = (k / kr) * width * kr  +  lane * kr  +  k % kr
 //
+// That is the order of elements. A format may store them in fewer bits, reorder their depth or add
+// tables (packing/format.h); RhsLayout says how many bytes groups and panels take.
+//
 // The rhs is cut into panels of `width` lanes; the last panel has only as many lanes as it needs, a
 // multiple of `step`, so that N = 24 does not pay for 64. Depth and lanes beyond the matrix are
 // zero. The layout is the contract between packed weights and kernels: it never depends on M, and
@@ -12,7 +15,6 @@
 #pragma once
 
 #include "kernels/core/element_type.h"
-#include "kernels/core/paired_weights.h"
 
 namespace octet {
 
@@ -34,35 +36,49 @@ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 // The alignment of blobs, workspaces and all sections within them: a cache line, the widest vector
 constexpr size_t kAlignment = 64;
 
-// Which of the weights a panel holds: all, or two of every four along depth, with their places in
-// half a byte each or a quarter (kernels/core/sparse.h).
-enum class Density : uint8_t { kAll, kTwoOfFour, kTwoOfFourTight };
+// Which weights a panel holds: all, or two of every four along depth with their places
+// (kernels/core/sparse.h).
+enum class Density : uint8_t { kAll, kTwoOfFour };
+
+// What a lane stores besides its weights, as an order or scales: `bytes` for every `steps` of its
+// depth, the last of which may be fewer.
+struct PanelTable {
+  uint16_t steps = 0, bytes = 0;
+
+  constexpr bool operator==(const PanelTable& o) const {
+    return steps == o.steps && bytes == o.bytes;
+  }
+};
 
 struct RhsLayout {
   uint16_t width;  // lanes of a full panel
   uint16_t step;   // the last panel's lanes are a multiple of this
   uint16_t kr;
-  ElementType element_type;
+  ElementType element_type;  // of a weight as kernels multiply it
+  uint8_t bits = 8;          // stored per depth step, places included; kr * bits is a multiple of 8
   Density density = Density::kAll;
-  bool paired = false;  // depth is in the order of paired_weights.h, followed by its tables
+  // The format says where in a panel they lie; 0 steps: none
+  PanelTable tables[2] = {};
 
   constexpr bool sparse() const { return density != Density::kAll; }
-  constexpr bool tight() const { return density == Density::kTwoOfFourTight; }
+  constexpr bool has_tables() const { return tables[0].steps != 0; }
   // Depth that kernels multiply
   constexpr size_t steps(size_t k) const { return round_up(k, kr); }
-  // Depth that a lane takes in a panel, with the tables of pairs
-  constexpr size_t depth(size_t k) const { return paired ? paired_depth(k) : steps(k); }
   constexpr size_t lanes(size_t n) const { return round_up(n, step); }
-  // Elements that one lane takes for `steps`, a whole number of groups. A sparse lane stores two
-  // values of four, and half a byte or a quarter for the place of each.
-  constexpr size_t stored(size_t steps) const {
-    return tight() ? steps / 8 * 5 : sparse() ? steps / 4 * 3 : steps;
+  constexpr size_t group_bytes() const { return kr * bits / 8u; }  // of one lane
+  // Bytes that one lane takes in a panel, or in one tap of it; SIZE_MAX if they do not fit.
+  constexpr size_t lane_bytes(size_t k) const {
+    size_t all = 0;
+    bool fits = !__builtin_mul_overflow(divide_up(k, kr), group_bytes(), &all);
+    for (const PanelTable& t : tables) {
+      if (!t.steps) break;
+      size_t more = 0;
+      fits = fits && !__builtin_mul_overflow(divide_up(k, t.steps), t.bytes, &more) &&
+             !__builtin_add_overflow(all, more, &all);
+    }
+    return fits ? all : SIZE_MAX;
   }
-  constexpr size_t group_bytes() const { return stored(kr); }
-  constexpr size_t lane_bytes(size_t k) const { return stored(depth(k)); }
-  constexpr size_t bytes(size_t n, size_t k) const {
-    return lanes(n) * lane_bytes(k) * element_size(element_type);
-  }
+  constexpr size_t bytes(size_t n, size_t k) const { return lanes(n) * lane_bytes(k); }
   constexpr size_t panel_offset(size_t lane, size_t k) const {
     return lane / width * width * lane_bytes(k);
   }
@@ -71,7 +87,8 @@ struct RhsLayout {
   }
   constexpr bool operator==(const RhsLayout& o) const {
     return width == o.width && step == o.step && kr == o.kr && element_type == o.element_type &&
-           density == o.density && paired == o.paired;
+           bits == o.bits && density == o.density && tables[0] == o.tables[0] &&
+           tables[1] == o.tables[1];
   }
 };
 

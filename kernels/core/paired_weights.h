@@ -18,8 +18,7 @@
 // its weights in their original order and is multiplied as int16.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/core/packed_layout.h"
 
 namespace octet {
 
@@ -56,12 +55,8 @@ static_assert(PairPart(kPairPart).groups <= 256, "a group's number is a byte");
 
 constexpr size_t kPairPartGroups = PairPart(kPairPart).all();
 
-// Bytes that a lane takes in a panel that is k deep, or SIZE_MAX where they do not fit. k may be up
-// to SIZE_MAX - 3.
-constexpr size_t paired_depth(size_t k) {
-  const size_t rest = k % kPairPart, tail = rest ? PairPart(rest).all() * kPairGroup : 0,
-               whole = k / kPairPart, most = (SIZE_MAX - tail) / (kPairPartGroups * kPairGroup);
-  return whole > most ? SIZE_MAX : whole * kPairPartGroups * kPairGroup + tail;
-}
+// The same per lane: a window has an order and room for extras, a part has a PairTable.
+constexpr PanelTable kPairWindowTable = {kPairWindow, (1 + kPairChunk) * kPairGroup},
+                     kPairPartTable = {kPairPart, kPairGroup};
 
 }  // namespace octet

@@ -33,16 +33,18 @@
 namespace octet {
 
 constexpr size_t kSparseLanes = 16, kSparseSteps = 16;
-constexpr RhsLayout kSparseLayout = {kSparseLanes, kSparseLanes, kSparseSteps, ElementType::kS8,
-                                     Density::kTwoOfFour};
+// Bits per step: a fourth of two values of 8 bits and two places of 4, or of 2 in the tight format
+constexpr uint8_t kSparseBits = 6, kSparseTightBits = 5;
+constexpr RhsLayout kSparseLayout = {kSparseLanes,     kSparseLanes, kSparseSteps,
+                                     ElementType::kS8, kSparseBits,  Density::kTwoOfFour};
 
 constexpr size_t kSparseLine = 64;  // bytes of each of a group's lines
 constexpr size_t kSparseGroup = 3 * kSparseLine;
 static_assert(kSparseGroup == kSparseLanes * kSparseLayout.group_bytes(),
               "what the layout's formula says");
 
-constexpr RhsLayout kSparseTightLayout = {kSparseLanes, kSparseLanes, 2 * kSparseSteps,
-                                          ElementType::kS8, Density::kTwoOfFourTight};
+constexpr RhsLayout kSparseTightLayout = {kSparseLanes,     kSparseLanes,     2 * kSparseSteps,
+                                          ElementType::kS8, kSparseTightBits, Density::kTwoOfFour};
 constexpr size_t kSparseTightGroup = 5 * kSparseLine;
 static_assert(kSparseTightGroup == kSparseLanes * kSparseTightLayout.group_bytes(),
               "what the layout's formula says");

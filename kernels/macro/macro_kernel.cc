@@ -131,7 +131,7 @@ class Product {
         kernel_(*macro_kernel.kernel),
         layout_(kernel_.rhs_layout),
         lane_group_(layout_.group_bytes()),
-        tap_depth_(layout_.depth(macro_kernel.taps.depth)),
+        tap_lane_(layout_.lane_bytes(macro_kernel.taps.depth)),
         tap_steps_(layout_.steps(macro_kernel.taps.depth)),
         start_(macro_kernel, weights, block) {
     if (block.terms.scaled && !block.terms.scales)
@@ -151,6 +151,7 @@ class Product {
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
       group_ = smaller(layout_.width, width) * lane_group_;
+      tap_ = smaller(layout_.width, width) * tap_lane_;
       for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
         n_ = panel + lane;
         lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
@@ -166,12 +167,12 @@ class Product {
   }
 
  private:
-  // Points the tile at the weights from depth group `group` on.
-  void point_at_weights(size_t group) {
+  // Points the tile at the weights from tap `tap` on.
+  void point_at_weights(size_t tap) {
     tile_.rhs_wide = block_.wide;
     tile_.rhs_stride = group_;
-    tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + group * kernel_.nr * layout_.kr)
-                            : micro_panel_ + group * group_;
+    tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + tap * kernel_.nr * tap_steps_)
+                            : micro_panel_ + tap * tap_;
   }
 
   // All rows of a matrix by one micro-panel, where one row of init serves all rows.
@@ -271,7 +272,7 @@ class Product {
                  step = left_out ? taps.count / taps.groups : range.count(),
                  count = taps.needed(step, n_) - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
-      point_at_weights(tap * tap_depth_ / layout_.kr);
+      point_at_weights(tap);
       point_at_rows(used, used.pointers + (tap - range.first) * used.rows);
       tile_.taps = block_.panels ? 1 : count;
       tile_.tap_steps = block_.tap_steps;
@@ -301,16 +302,16 @@ class Product {
   const Block& block_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
-  const size_t lane_group_;             // bytes of one column's group
-  const size_t tap_depth_, tap_steps_;  // a tap's depth in the weights, and that kernels multiply
+  const size_t lane_group_, tap_lane_;  // bytes of one column: of a group, of a tap
+  const size_t tap_steps_;              // a tap's depth that kernels multiply
   Start start_;
   float scales_[kMaxTileRows];
   alignas(64) int32_t sums_[kMaxTile];
   // The micro-panel: its first column, the columns that weights and init provide, its weights and
-  // the bytes between its groups
+  // the bytes between its groups and between its taps
   size_t n_, lanes_;
   const uint8_t* micro_panel_;
-  size_t group_;
+  size_t group_, tap_;
   size_t panel_;  // offset of the next rows' panel, if rows are gathered
   Tile tile_;
 };
@@ -335,8 +336,8 @@ void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const Blo
 size_t wide_bytes(const MacroKernel& macro_kernel) {
   constexpr size_t kMost = 256 * 1024;
   const MicroKernel& kernel = *macro_kernel.kernel;
-  const size_t bytes =
-      kernel.widen ? kernel.nr * macro_kernel.taps.padded(kernel.rhs_layout) * sizeof(int16_t) : 0;
+  const size_t steps = macro_kernel.taps.count * kernel.rhs_layout.steps(macro_kernel.taps.depth),
+               bytes = kernel.widen ? kernel.nr * steps * sizeof(int16_t) : 0;
   return bytes <= kMost ? bytes : 0;
 }
 

@@ -17,8 +17,8 @@ struct Taps {
   // in the last part
   size_t short_from = SIZE_MAX, parts = 1;
 
-  // Depth of the packed weights of one column.
-  size_t padded(const RhsLayout& layout) const { return count * layout.depth(depth); }
+  // Bytes of the packed weights of one column.
+  size_t lane_bytes(const RhsLayout& layout) const { return count * layout.lane_bytes(depth); }
   // Of `of` taps, the count that columns from n on need.
   size_t needed(size_t of, size_t n) const { return n < short_from ? of : of - of / parts; }
 };

@@ -7,7 +7,7 @@ namespace octet {
 
 constexpr RhsLayout kScalarLayout = {4, 4, 4, ElementType::kS8};
 constexpr RhsLayout kScalarTestLayout = {5, 5, 2, ElementType::kS8};  // odd sizes, for tests only
-constexpr RhsLayout kScalarInt16Layout = {4, 4, 2, ElementType::kS16};
+constexpr RhsLayout kScalarInt16Layout = {4, 4, 2, ElementType::kS16, 16};
 
 extern const MicroKernel scalar_u8s8_4x16x4;
 extern const MicroKernel scalar_u8s8_4x4x4;

@@ -37,7 +37,7 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   if (gemm.sparsity != Sparsity::kNotAsked) {
     snprintf(reason, bytes, "%s%s; the first kernel in the table that this machine runs%s",
              describe(gemm.sparsity),
-             gemm.choice.layout.tight() ? ", in 5/8 of the dense bytes for few rows" : "", limit);
+             gemm.choice.layout.bits == 5 ? ", in 5/8 of the dense bytes for few rows" : "", limit);
     return;
   }
   snprintf(reason, bytes,

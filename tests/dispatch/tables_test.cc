@@ -192,6 +192,14 @@ TEST(Formats, AreTold) {
     EXPECT_LE(layout.width, octet::kMaxTileColumns);
     EXPECT_EQ(octet::kAlignment % (layout.kr * octet::element_size(layout.element_type)), 0u)
         << "a group of one column lies in one line of cache";
+    EXPECT_EQ(layout.kr * layout.bits % 8, 0) << "a group of one column is whole bytes";
+    if (!layout.sparse()) {
+      EXPECT_LE(layout.bits, 8 * octet::element_size(layout.element_type));
+    }
+    for (const octet::PanelTable& t : layout.tables) {
+      EXPECT_EQ(t.steps == 0, t.bytes == 0);
+      EXPECT_TRUE(t.steps == 0 || layout.has_tables());
+    }
     if (layout.element_type == octet::ElementType::kS16)
       EXPECT_NE(format->kind, KernelKind::kInt8);
     else
@@ -210,9 +218,10 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::format_of(tier->u8).kind, KernelKind::kInt8);
     EXPECT_EQ(octet::format_of(tier->sparse).kind, KernelKind::kInt8);
     EXPECT_TRUE(octet::format_of(tier->sparse).layout.sparse());
-    EXPECT_FALSE(octet::format_of(tier->sparse).layout.tight());
     EXPECT_EQ(octet::format_of(tier->sparse_tight).kind, KernelKind::kInt8);
-    EXPECT_TRUE(octet::format_of(tier->sparse_tight).layout.tight());
+    EXPECT_TRUE(octet::format_of(tier->sparse_tight).layout.sparse());
+    EXPECT_LT(octet::format_of(tier->sparse_tight).layout.bits,
+              octet::format_of(tier->sparse).layout.bits);
     EXPECT_EQ(octet::format_of(tier->s16).kind, KernelKind::kInt16);
     EXPECT_EQ(octet::format_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::format_of(tier->depthwise_int16).layout, octet::kDepthwiseInt16Layout);

@@ -12,7 +12,7 @@ class Int16Kernel : public EachKernel {
   void check(size_t rows, size_t cols, size_t depth, int lhs_word, int rhs_word, bool init_per_row,
              Side side) {
     const octet::RhsLayout& layout = kernel().rhs_layout;
-    const size_t lanes = octet::round_up(cols, layout.width), padded = layout.depth(depth),
+    const size_t lanes = octet::round_up(cols, layout.width), padded = layout.steps(depth),
                  lhs_stride = padded + 6, dst_stride = cols + 2;
     std::mt19937 random((uint32_t)(rows * 7919 + cols * 104729 + depth));
     const auto word = [&](int fixed) {

@@ -33,15 +33,14 @@ class KernelTile {
       : kernel_(kernel), c_(c), layout_(kernel.rhs_layout) {
     std::mt19937 random((uint32_t)(c.rows * 7919 + c.cols * 104729 + c.depth));
     const size_t lanes = octet::round_up(c.cols, layout_.step);
-    const size_t padded_depth = layout_.depth(c.depth), lhs_stride = c.depth + 3;
+    const size_t padded_depth = layout_.steps(c.depth), lane_bytes = layout_.lane_bytes(c.depth),
+                 lhs_stride = c.depth + 3;
     lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
     for (size_t i = 0; i < c.rows; ++i)
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
             (uint8_t)(c.lhs_byte < 0 ? random() : (uint32_t)c.lhs_byte);
-    // The bytes that eight weights take
-    const size_t of_eight = layout_.tight() ? 5 : layout_.sparse() ? 6 : 8;
-    rhs_ = Guarded(lanes * padded_depth * of_eight / 8, c.side);
+    rhs_ = Guarded(lanes * lane_bytes, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
     weights_.resize(c.depth * c.cols);
     for (size_t k = 0; k < c.depth; ++k)
@@ -56,10 +55,10 @@ class KernelTile {
         }
         const size_t panel = j / layout_.width * layout_.width,
                      width = std::min<size_t>(layout_.width, lanes - panel);
-        rhs_.data()[panel * padded_depth + k / layout_.kr * width * layout_.kr +
+        rhs_.data()[panel * lane_bytes + k / layout_.kr * width * layout_.kr +
                     (j - panel) * layout_.kr + k % layout_.kr] = byte;
       }
-    if (layout_.paired) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
+    if (layout_.has_tables()) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
     init_ =
         Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
     for (size_t i = 0; i < init_.bytes() / 4; ++i) init_.data<int32_t>()[i] = (int32_t)random();
@@ -85,8 +84,8 @@ class KernelTile {
       tile_.rhs = wide_.data();
       tile_.rhs_wide = true;
     }
-    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.kr * of_eight / 8;
-    tile_.rhs_panel_stride = layout_.width * padded_depth * of_eight / 8;
+    tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
+    tile_.rhs_panel_stride = layout_.width * lane_bytes;
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
@@ -124,17 +123,18 @@ class KernelTile {
   // those of the second line in the upper halves of bytes. With 32 steps they precede and are
   // within the four, at bits 0, 4, 2 and 6.
   void put_sparse(size_t k, size_t j, size_t padded_depth, uint8_t byte) {
-    const size_t kr = layout_.tight() ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
+    const bool tight = layout_.bits == 5;
+    const size_t kr = tight ? 32 : 16, lines = kr / 8, line = k / 8 % lines;
     uint8_t* const group =
         rhs_.data() + (j / 16 * (padded_depth / kr) + k / kr) * ((lines + 1) * 64);
     const size_t before = k % 4 && stored(k / 4 * 4, j),
                  earlier = before + (k % 4 > 1 && stored(k / 4 * 4 + 1, j)) +
                            (k % 4 > 2 && stored(k / 4 * 4 + 2, j)),
                  at = j % 16 * 4 + k / 4 % 2 * 2 + earlier;
-    group[(layout_.tight() + line) * 64 + at] = byte;
+    group[(tight + line) * 64 + at] = byte;
     static constexpr size_t kTightBits[] = {0, 4, 2, 6};
-    uint8_t& places = group[layout_.tight() ? at : lines * 64 + at];
-    places = (uint8_t)(places | (layout_.tight() ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
+    uint8_t& places = group[tight ? at : lines * 64 + at];
+    places = (uint8_t)(places | (tight ? k % 4 << kTightBits[line] : k % 8 << 4 * line));
   }
 
   const MicroKernel& kernel_;

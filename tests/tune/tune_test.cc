@@ -499,7 +499,7 @@ TEST(Lookup, OfAConvolutionInPairs) {
   Layer layer(32);
   layer.filter.algorithm = OCTET_CONV_IM2COL;
   Choice paired = layer.make();
-  if (!paired.layout.paired) GTEST_SKIP() << "no tier here has weights in pairs";
+  if (!paired.layout.has_tables()) GTEST_SKIP() << "no tier here has weights in pairs";
   paired.block *= 2;
   layer.filter.algorithm = OCTET_CONV_AUTO;
   ASSERT_NE(layer.make().algorithm, OCTET_CONV_IM2COL);
@@ -519,8 +519,8 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
   for (size_t i = 0; i < dense.weights.size(); ++i)
     dense.weights[i] = i * 7 % 11 < 5 ? int8_t{127} : int8_t{-127};
   paired.filter.algorithm = dense.filter.algorithm = OCTET_CONV_IM2COL;
-  if (!paired.make().layout.paired) GTEST_SKIP() << "no tier here has weights in pairs";
-  ASSERT_FALSE(dense.make().layout.paired);
+  if (!paired.make().layout.has_tables()) GTEST_SKIP() << "no tier here has weights in pairs";
+  ASSERT_FALSE(dense.make().layout.has_tables());
   const TuningPointer tuning = new_tuning();
   const octet_machine machine = machine_with(tuning.get());
   for (Layer* const layer : {&paired, &dense}) {

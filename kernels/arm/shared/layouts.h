@@ -16,6 +16,6 @@ constexpr RhsLayout kDotprodLayout = {16, 8, 4, ElementType::kS8};
 constexpr RhsLayout kNeonLayout = {4, 4, 16, ElementType::kS8};
 
 // int16, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
-constexpr RhsLayout kArmInt16Layout = {8, 8, 1, ElementType::kS16};
+constexpr RhsLayout kArmInt16Layout = {8, 8, 1, ElementType::kS16, 16};
 
 }  // namespace octet

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/packed_layout.h"
+#include "kernels/core/paired_weights.h"
 
 namespace octet {
 
@@ -12,10 +13,18 @@ namespace octet {
 constexpr RhsLayout kX86Layout = {16, 16, 4, ElementType::kS8};
 
 // kX86Layout with pairs that fit 16 bits, for AVX2: kernels/core/paired_weights.h.
-constexpr RhsLayout kX86PairedLayout = {16, 16, 4, ElementType::kS8, Density::kAll, true};
+constexpr RhsLayout kX86PairedLayout = {kPairColumns,
+                                        kPairColumns,
+                                        kPairGroup,
+                                        ElementType::kS8,
+                                        8,
+                                        Density::kAll,
+                                        {kPairWindowTable, kPairPartTable}};
+static_assert(kX86PairedLayout.lane_bytes(kPairPart) == kPairPartGroups * kPairGroup,
+              "PairPart says the same");
 
 // int16: a group is a cache line, too, of 16 columns x 2 depth steps.
-constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16};
+constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16, 16};
 
 // Winograd's weights are many megabytes, read once per block of tiles, panel after panel without
 // gaps. The hardware's prefetchers stop at every page, so the int16 kernels prefetch this many

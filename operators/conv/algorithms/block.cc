@@ -13,7 +13,7 @@ Weights weights_of(const ConvPlan& plan, const Taps& taps, size_t group) {
   const size_t first = group * plan.shape.group_out();
   return {p.of_group(group),
           p.lanes,
-          plan.kernel->rhs_layout.stored(p.depth),
+          p.lane_bytes,
           first,
           plan.columns.from(first),
           p.group_sums + first,

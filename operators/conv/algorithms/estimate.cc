@@ -24,7 +24,9 @@ ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const Tie
       pixels((double)s.batch * out_h * out_w),
       outputs(pixels * (double)s.out_channels),
       inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
-      weights((double)layout.stored(s.taps() * s.group_in() * s.out_channels)) {}
+      // int16 weights count once, as the caller has them
+      weights((double)(s.taps() * s.group_in() * s.out_channels) * (double)smaller(layout.bits, 8) /
+              8) {}
 
 double ConvWork::bandwidth(double bytes, bool prefetched) const {
   return bytes <= l2                 ? cost.l2_bytes
@@ -49,8 +51,10 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
   const double columns = (double)(round_up(s.group_out(), cost.nr) * s.groups),
                used = lanes < columns ? lanes / columns : 1,
                tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
+  // Tables count as if they were weights
+  const double depth = (double)(w.layout.lane_bytes(p.depth) * 8 / w.layout.bits);
   Estimate e = {};
-  e.macs = w.pixels * lanes * p.taps * (double)w.layout.depth(p.depth);
+  e.macs = w.pixels * lanes * p.taps * depth;
   e.compute = microseconds(e.macs / cost.macs +
                            p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
   e.bytes = w.traffic() + p.traffic;

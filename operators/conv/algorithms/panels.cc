@@ -17,9 +17,9 @@ size_t sums_bytes(const ConvShape& s, const Taps& taps) {
   return taps.groups * sums_stride(s) * sizeof(int32_t);
 }
 
-// Bytes of the panels of a channel group; depth: as stored in them.
-size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t depth) {
-  return round_up(layout.lanes(s.group_out()) * layout.stored(depth), kAlignment);
+// Bytes of the panels of a channel group.
+size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t lane_bytes) {
+  return round_up(layout.lanes(s.group_out()) * lane_bytes, kAlignment);
 }
 
 // Adds a column's sums for each group of taps, where columns are phases of output channels.
@@ -83,10 +83,10 @@ size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& tap
   size_t bytes, sums;
   if (__builtin_mul_overflow(taps.groups, sums_stride(s) * sizeof(int32_t), &sums) ||
       __builtin_mul_overflow(s.groups, round_up(layout.lanes(s.group_out()), kAlignment), &bytes) ||
-      __builtin_mul_overflow(bytes, layout.stored(taps.padded(layout)), &bytes) ||
+      __builtin_mul_overflow(bytes, taps.lane_bytes(layout), &bytes) ||
       __builtin_add_overflow(bytes, sums, &bytes))
     return 0;
-  const size_t group = group_bytes(layout, s, taps.padded(layout));
+  const size_t group = group_bytes(layout, s, taps.lane_bytes(layout));
   return sums + s.groups * group;
 }
 
@@ -110,7 +110,9 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   bool has_int8_min = fills_with_int8_min(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
   // Depth from one position to the next
-  const size_t step = taps.count == 1 ? s.position() : layout.depth(taps.depth);
+  const size_t step = taps.count == 1   ? s.position()
+                      : layout.sparse() ? layout.steps(taps.depth)
+                                        : layout.lane_bytes(taps.depth);
   const uint8_t flip = type_shift(filter.type, layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
@@ -119,7 +121,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
   const size_t together = joined || s.phases > 1 ? given.group_out() : layout.width;
   for (size_t g = 0; g < s.groups; ++g) {
     uint8_t* const group = (uint8_t*)p.of_group(g);
-    const size_t used = p.lanes * layout.stored(p.depth);
+    const size_t used = p.lanes * p.lane_bytes;
     memset(group + used, 0, p.panels_stride - used);
     for (size_t local = 0, lanes; local < s.group_out(); local += lanes) {
       const size_t panel = local / layout.width * layout.width, column = g * s.group_out() + local,
@@ -127,11 +129,10 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       lanes = smaller(smaller(together - local % together, panel + layout.width - local),
                       s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
-      uint8_t* const first =
-          group + panel * layout.stored(p.depth) + (local - panel) * layout.group_bytes();
-      if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.depth ||
+      uint8_t* const first = group + panel * p.lane_bytes + (local - panel) * layout.group_bytes();
+      if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.lane_bytes ||
                              step != given.group_in() || s.full_phases))
-        memset(first, 0, width * layout.stored(p.depth));
+        memset(first, 0, width * p.lane_bytes);
       // Sums are taken while the weights are in the cache.
       for (size_t lane = 0; lane < lanes; ++lane)
         if (s.phases > 1)
@@ -171,25 +172,25 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
           offset += step;
         });
     }
-    if (layout.paired) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
+    if (layout.has_tables()) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
   }
   if (s.phases > 1) has_int8_min |= sum_filter(given, filter, sums);
   if (!layout.sparse()) return has_int8_min;
   bool found = false;
   for (size_t g = 0; g < s.groups; ++g)
-    found |= holds_int8_min(layout, p.of_group(g), p.lanes * layout.stored(p.depth));
+    found |= holds_int8_min(layout, p.of_group(g), p.lanes * p.lane_bytes);
   return found;
 }
 
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& s, const Taps& taps,
                        const uint8_t* payload) {
-  const size_t depth = taps.padded(layout);
+  const size_t lane_bytes = taps.lane_bytes(layout);
   return {(const int32_t*)payload,
           sums_stride(s),
           payload ? payload + sums_bytes(s, taps) : nullptr,
-          group_bytes(layout, s, depth),
+          group_bytes(layout, s, lane_bytes),
           layout.lanes(s.group_out()),
-          depth};
+          lane_bytes};
 }
 
 }  // namespace octet

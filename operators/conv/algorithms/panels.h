@@ -17,8 +17,8 @@ struct ConvPanels {
   const int32_t* group_sums;
   size_t group_sums_stride;  // elements from one tap group to the next
   const uint8_t* panels;
-  size_t panels_stride;  // bytes from one group of channels to the next
-  size_t lanes, depth;   // of a channel group's panels; depth in the layout's units
+  size_t panels_stride;      // bytes from one group of channels to the next
+  size_t lanes, lane_bytes;  // of a channel group's panels
 
   const uint8_t* of_group(size_t group) const { return panels + group * panels_stride; }
 };

@@ -75,7 +75,7 @@ Taps needed_taps(const ConvPlan& plan, Taps taps) {
   const ConvShape& columns = plan.shape;
   const size_t turn = columns.full_phases * (columns.out_channels / columns.phases);
   if (turn > 0 && turn >= kernel.nr / 2u && turn % kernel.rhs_layout.step == 0 &&
-      !kernel.rhs_layout.paired && !plan.columns.zero_point) {
+      !kernel.rhs_layout.has_tables() && !plan.columns.zero_point) {
     taps.short_from = turn;
     taps.parts = columns.kernel_w;
   }

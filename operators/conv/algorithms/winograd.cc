@@ -172,7 +172,7 @@ class Task {
     const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
     tile.lhs_stride = w_.input_row;
-    tile.rhs_stride = layout_.width * layout_.kr * element_size(layout_.element_type);
+    tile.rhs_stride = layout_.width * layout_.group_bytes();
     tile.rhs_panel_stride = at_.panel_bytes;
     tile.depth = smaller(chunk_, depth_ - channel);
     // Panels and rows of products are whole, so stores need no mask

@@ -59,8 +59,7 @@ struct WinogradPayload {
         tap_scale(sizeof(WinogradHeader)),
         correction(tap_scale + (s.int8() ? s.taps() * table_row * sizeof(float) : 0)),
         weights(correction + (s.int8() ? s.taps() * table_row * sizeof(int32_t) : 0)),
-        tap_bytes(layout.depth(shape.group_in()) * layout.width *
-                  element_size(layout.element_type)),
+        tap_bytes(layout.lane_bytes(shape.group_in()) * layout.width),
         panel_bytes(s.taps() * tap_bytes),
         group_bytes(divide_up(shape.group_out(), layout.width) * panel_bytes) {}
 

@@ -184,7 +184,7 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
         correction[tap * at.table_row + o + lane] = -128 * sum[tap][lane];
       }
   }
-  for (size_t group = 0; layout.paired && group < shape.groups; ++group)
+  for (size_t group = 0; layout.has_tables() && group < shape.groups; ++group)
     pair_panels(layout, layout.lanes(shape.group_out()), s.taps(), shape.group_in(),
                 payload + at.weights + group * at.group_bytes);
 }
@@ -210,10 +210,10 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
                               const ConvShape& shape) {
   size_t bytes, tables;
-  if (__builtin_mul_overflow(layout.depth(shape.group_in()),
+  if (__builtin_mul_overflow(layout.lane_bytes(shape.group_in()),
                              round_up(shape.group_out(), layout.width), &bytes))
     return 0;
-  if (__builtin_mul_overflow(bytes, s.taps() * element_size(layout.element_type), &bytes)) return 0;
+  if (__builtin_mul_overflow(bytes, s.taps(), &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, shape.groups, &bytes)) return 0;
   if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64,
                              &tables))
