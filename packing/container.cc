@@ -46,7 +46,6 @@ const char* describe(BlobProblem problem) {
     case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
     case BlobProblem::kOtherKind: return "holds weights of another kind";
     case BlobProblem::kPayload: return "has a damaged payload (checksum mismatch)";
-    case BlobProblem::kPairs: return "holds pairs of weights that do not fit 16 bits";
   }
   return "unknown problem";
 }

@@ -88,8 +88,7 @@ enum class BlobProblem {
   kHeader,
   kHeaderFields,
   kOtherKind,
-  kPayload,
-  kPairs
+  kPayload
 };
 const char* describe(BlobProblem problem);
 

@@ -34,7 +34,7 @@ struct WeightFormat {
   const char* name;  // of the id, for octet_blob_info and errors; it never changes
   RhsLayout layout;  // unique: kernels are found by it
   KernelKind kind;   // the kernels that read it
-  // Packs matrices; null where only convolutions use the format: their algorithm packs it
+  // Null where only one algorithm of convolution uses the format: it packs the weights itself
   const Packing* packing = nullptr;
   bool tests_only = false;  // no tier wants it
 };

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "packing/sparse.h"
-
 namespace octet {
 namespace {
 
@@ -19,7 +17,7 @@ struct Strides {
 Strides strides_of(const Container& c) {
   const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
   const RhsLayout& layout = c.format->layout;
-  return {layout, (size_t)g.n, c.format->packing->bytes(layout, (size_t)g.n, (size_t)g.k)};
+  return {layout, (size_t)g.n, panel_bytes(layout, (size_t)g.n, (size_t)g.k)};
 }
 
 bool plan(const Container& c, Container* planned) {
@@ -35,7 +33,7 @@ bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k,
   // Sparse formats pack w - zero_point, so their blobs have no zero points
   if (!format.packing || !n || !k || !count || (zero_points && format.layout.sparse()))
     return false;
-  const size_t packed = format.packing->bytes(format.layout, n, k);
+  const size_t packed = panel_bytes(format.layout, n, k);
   // More than all roundings below add
   constexpr size_t kSlack = 1024;
   if (!packed || packed > PTRDIFF_MAX - kSlack || n > PTRDIFF_MAX / 16 - kSlack) return false;
@@ -65,7 +63,7 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
   }
   uint8_t* sums = section_of(*c, SectionId::kSums, blob);
   uint8_t* weights = section_of(*c, SectionId::kWeights, blob);
-  const size_t used = packing.bytes(layout, rhs.n, rhs.k);
+  const size_t used = panel_bytes(layout, rhs.n, rhs.k);
   const uint8_t* const data = rhs.data;
   for (size_t i = 0; i < g.count; ++i) {
     rhs.data = data + i * matrix_stride;
@@ -74,7 +72,7 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
     const bool has_int8_min = sum_columns(layout, rhs, 0, rhs.n, of_columns);
     packing.pack(layout, rhs, 0, rhs.n, weights);
     c->header.has_int8_min |=
-        layout.sparse() ? holds_int8_min(layout, weights, used) : has_int8_min;
+        packing.holds_int8_min ? packing.holds_int8_min(layout, weights, used) : has_int8_min;
     memset(weights + used, 0, strides.weights - used);
     sums += 2 * strides.array;
     weights += strides.weights;
@@ -87,7 +85,7 @@ BlobProblem check_matrices(const void* blob, size_t bytes,
   return check_container(blob, bytes, find_format, BlobKind::kMatrices, plan, c);
 }
 
-PairedWeights pairs_of(const Container& c, const void* blob) {
+PackedPanels panels_of(const Container& c, const void* blob) {
   const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
   return {c.format->layout.lanes((size_t)g.n),
           1,

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "packing/container.h"
-#include "packing/paired.h"
 
 namespace octet {
 
@@ -27,8 +26,8 @@ void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, voi
 
 BlobProblem check_matrices(const void* blob, size_t bytes,
                            const WeightFormat* (*find_format)(uint16_t), Container* container);
-// The weights of a blob in a paired format (kernels/core/paired_weights.h).
-PairedWeights pairs_of(const Container& container, const void* blob);
+// The weights of all matrices.
+PackedPanels panels_of(const Container& container, const void* blob);
 PackedRhs matrix_of(const Container& container, const void* blob, size_t index);
 
 }  // namespace octet

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "packing/interleave.h"
-#include "packing/paired.h"
-
 namespace octet {
 namespace {
 
@@ -68,9 +65,11 @@ void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, siz
     if (from.lanes != width || rhs.k != lane_bytes) memset(panel, 0, width * lane_bytes);
     interleave(from, width, layout.kr, 0, panel);
   }
-  if (layout.has_tables())
-    pair_panels(layout, smaller(count, layout.lanes(rhs.n) - first), 1, rhs.k,
-                panels + layout.panel_offset(first, rhs.k));
+}
+
+void pack_dense_lanes(const RhsLayout& layout, const LaneView& from, const uint8_t*, size_t width,
+                      size_t offset, uint8_t* panel) {
+  interleave(from, width, layout.kr, offset, panel);
 }
 
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,

@@ -1,7 +1,9 @@
-// Describes packed weights (panels and per-column sums), and packs dense panels.
+// Describes packed weights (panels and per-column sums) and how a format packs them; packs dense
+// panels.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
+#include "packing/interleave.h"
 #include "packing/weight_sums.h"
 
 namespace octet {
@@ -52,21 +54,55 @@ constexpr int32_t type_shift(ElementType from, ElementType to) {
 bool any_zero_point(const int32_t* zero_points, size_t count, ElementType type,
                     ElementType element_type);
 
-// Packs matrices into a weight format.
-struct Packing {
-  // Bytes of n columns, k deep; 0 if they do not fit size_t
-  size_t (*bytes)(const RhsLayout& layout, size_t n, size_t k);
-  // Writes columns [first, first + count); first is a multiple of the layout's width.
-  void (*pack)(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
-               uint8_t* packed);
+// Packed weights of a blob: `count` matrices or groups of channels, `stride` bytes apart, each with
+// `lanes` columns that are `taps` times `depth` deep.
+struct PackedPanels {
+  size_t lanes, taps, depth;
+  size_t count, stride;
+  const uint8_t* panels;
 };
 
-// Packing of dense panels, with one byte per weight.
+// A format that suits some weights only. Packing tries it before the tier's other format, and keeps
+// it if it pays.
+struct Trial {
+  size_t least_lanes, least_depth;  // smaller weights are not tried
+  double saves;                     // the share of the compute time that it mostly saves
+  const char* condition;            // completes "in form <name>, if "
+  bool (*pays)(const RhsLayout& layout, const PackedPanels& weights);
+};
+
+// Packs weights into a format.
+struct Packing {
+  // Matrices: writes columns [first, first + count); first is a multiple of the layout's width.
+  void (*pack)(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+               uint8_t* packed);
+  // Filters: writes the view to the first lanes of a panel `width` lanes wide, or of one tap of it,
+  // from step `offset` on. zeros: per lane, the byte of the view that stands for 0. All other bits
+  // stay as they are.
+  void (*pack_lanes)(const RhsLayout& layout, const LaneView& from, const uint8_t* zeros,
+                     size_t width, size_t offset, uint8_t* panel);
+  // Filters: null, or completes panels of `lanes` lanes, `taps` times `depth` deep, after
+  // pack_lanes.
+  void (*complete)(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
+                   uint8_t* panels) = nullptr;
+  // Whether a weight in `bytes` bytes of panels is -128. Null: the caller's weights say so
+  bool (*holds_int8_min)(const RhsLayout& layout, const uint8_t* panels, size_t bytes) = nullptr;
+  // Null where kernels can trust any bytes. Else null for sound weights, or what is wrong with
+  // them, which completes "blob "
+  const char* (*problem)(const RhsLayout& layout, const PackedPanels& weights) = nullptr;
+  const Trial* trial = nullptr;  // null: the format suits all weights
+};
+
+// Bytes of a matrix of n columns, k deep; 0 if they do not fit size_t.
 size_t panel_bytes(const RhsLayout& layout, size_t n, size_t k);
+
+// Packing of dense panels, with one byte per weight.
 void pack_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                   uint8_t* panels);
+void pack_dense_lanes(const RhsLayout& layout, const LaneView& from, const uint8_t* zeros,
+                      size_t width, size_t offset, uint8_t* panel);
 
-constexpr Packing kDensePacking = {panel_bytes, pack_columns};
+constexpr Packing kDensePacking = {pack_columns, pack_dense_lanes};
 
 // Fills the sums of columns [first, first + count). Returns true if a packed weight is -128 in s8.
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,

@@ -370,7 +370,14 @@ void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t dept
   });
 }
 
-bool are_sound(const RhsLayout& layout, const PairedWeights& w) {
+void pack_pairs(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                uint8_t* panels) {
+  pack_columns(layout, rhs, first, count, panels);
+  pair_panels(layout, smaller(count, layout.lanes(rhs.n) - first), 1, rhs.k,
+              panels + layout.panel_offset(first, rhs.k));
+}
+
+bool are_sound(const RhsLayout& layout, const PackedPanels& w) {
   bool sound = true;
   for (size_t i = 0; i < w.count; ++i)
     for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride,
@@ -380,7 +387,7 @@ bool are_sound(const RhsLayout& layout, const PairedWeights& w) {
   return sound;
 }
 
-PairCost cost_of(const RhsLayout& layout, const PairedWeights& w) {
+PairCost cost_of(const RhsLayout& layout, const PackedPanels& w) {
   PairCost cost = {};
   for (size_t i = 0; i < w.count; ++i)
     for_each_part(layout, w.lanes, w.taps, w.depth, w.panels + i * w.stride,

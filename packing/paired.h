@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/core/paired_weights.h"
+#include "packing/packed_rhs.h"
 
 namespace octet {
 
@@ -11,16 +12,9 @@ namespace octet {
 // soon as it is certain that pairs do not pay, all further parts stay plain.
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth, uint8_t* panels);
 
-// The paired weights of a blob: `count` results of pair_panels, `stride` bytes apart.
-struct PairedWeights {
-  size_t lanes, taps, depth;
-  size_t count, stride;
-  const uint8_t* panels;
-};
-
 // Whether all pairs fit, all orders are permutations and all extras belong to existing groups.
 // Always true of pair_panels' output; a blob from elsewhere may differ.
-bool are_sound(const RhsLayout& layout, const PairedWeights& weights);
+bool are_sound(const RhsLayout& layout, const PackedPanels& weights);
 
 // Vector instructions per row for the same products, dense and paired.
 struct PairCost {
@@ -31,6 +25,21 @@ struct PairCost {
   // True only for a gain of more than 1/16; else the weights stay dense.
   bool pays() const { return paired + dense / 16 < dense; }
 };
-PairCost cost_of(const RhsLayout& layout, const PairedWeights& weights);
+PairCost cost_of(const RhsLayout& layout, const PackedPanels& weights);
+
+void pack_pairs(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
+                uint8_t* panels);
+inline const char* problem_of_pairs(const RhsLayout& layout, const PackedPanels& weights) {
+  return are_sound(layout, weights) ? nullptr : "holds pairs of weights that do not fit 16 bits";
+}
+inline bool pairs_pay(const RhsLayout& layout, const PackedPanels& weights) {
+  return cost_of(layout, weights).pays();
+}
+
+// Smaller weights do not gain: there are too few steps to choose partners from, or too few columns
+// to pay for the order. The gain depends on the weights: up to a quarter of the instructions.
+constexpr Trial kPairTrial = {32, 96, 1. / 8, "pairs of weights fit 16 bits", pairs_pay};
+constexpr Packing kPairedPacking = {pack_pairs, pack_dense_lanes, pair_panels,
+                                    nullptr,    problem_of_pairs, &kPairTrial};
 
 }  // namespace octet

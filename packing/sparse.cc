@@ -179,23 +179,24 @@ bool distances_fit(const SparseRun& r, ElementType type) {
   return r.count == 0 || (least >= zero - 128 && most <= zero + 127);
 }
 
-void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
-               size_t lanes, size_t offset, uint8_t* panel) {
+void pack_sparse_lanes(const RhsLayout& layout, const LaneView& from, const uint8_t* zeros, size_t,
+                       size_t offset, uint8_t* panel) {
   // Reads a cache line of each lane at once, as interleave does
   alignas(64) uint8_t steps[64][kSparseLanes];
   Bytes zero = {};
-  memcpy(&zero, zeros, lanes);
-  for (size_t k = 0, count; k < run.count; k += count) {
+  memcpy(&zero, zeros, from.lanes);
+  for (size_t k = 0, count; k < from.depth; k += count) {
     const size_t begin = (offset + k) % kSparseSteps;
-    count = smaller(sizeof steps / kSparseLanes - begin, run.count - k);
-    interleave({run.data + k * run.stride, lane_stride, run.stride, lanes, count, 0}, kSparseLanes,
-               1, begin, steps[0]);
+    count = smaller(sizeof steps / kSparseLanes - begin, from.depth - k);
+    interleave({from.data + k * from.depth_stride, from.lane_stride, from.depth_stride, from.lanes,
+                count, 0},
+               kSparseLanes, 1, begin, steps[0]);
     size_t end = begin + count;
     for (; end % 4; ++end) memcpy(steps[end], &zero, sizeof zero);
     const size_t first = (offset + k) / kSparseSteps;
     for (size_t at = 0; at < end; at += kSparseSteps)
-      add_sixteen(steps + at, zero, at ? 0 : begin / 4, smaller(kSparseSteps, end - at) / 4, lanes,
-                  {layout, panel, first + at / kSparseSteps});
+      add_sixteen(steps + at, zero, at ? 0 : begin / 4, smaller(kSparseSteps, end - at) / 4,
+                  from.lanes, {layout, panel, first + at / kSparseSteps});
   }
 }
 
@@ -226,10 +227,10 @@ void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size
         uint8_t* const panel = packed + layout.panel_offset(lane, rhs.k);
         if (k == 0) memset(panel, 0, layout.width * layout.lane_bytes(rhs.k));
         for (size_t i = 0; i < lanes; ++i) zeros[i] = (uint8_t)rhs.zero_point(lane + i);
-        pack_runs(layout,
-                  {rhs.data + lane * rhs.n_stride + k * rhs.k_stride, rhs.k_stride,
-                   smaller(steps, rhs.k - k), 0},
-                  rhs.n_stride, zeros, lanes, k, panel);
+        pack_sparse_lanes(layout,
+                          {rhs.data + lane * rhs.n_stride + k * rhs.k_stride, rhs.n_stride,
+                           rhs.k_stride, lanes, smaller(steps, rhs.k - k), 0},
+                          zeros, layout.width, k, panel);
       }
 }
 

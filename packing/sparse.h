@@ -27,17 +27,14 @@ bool distances_fit(const SparseRun& run, ElementType type);
 // crowded four or a w - zero that does not fit s8.
 bool rows_are_sound(const RhsView& rhs);
 
-// Writes `lanes` runs, `lane_stride` bytes apart and each with its own zero, to the first lanes of
-// a panel from step `offset` on, a multiple of 4. The panel's other bytes must be 0.
-void pack_runs(const RhsLayout& layout, SparseRun run, size_t lane_stride, const uint8_t* zeros,
-               size_t lanes, size_t offset, uint8_t* panel);
-
-// Whether a value in `bytes` bytes of whole groups is -128.
-bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
-
+// The functions of the formats' packing. `offset` is a multiple of 4, and the view's flip counts
+// for nothing: w - zero is the same in s8 and in u8. The panel's other bytes must be 0.
 void pack_sparse(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  uint8_t* packed);
+void pack_sparse_lanes(const RhsLayout& layout, const LaneView& from, const uint8_t* zeros,
+                       size_t width, size_t offset, uint8_t* panel);
+bool holds_int8_min(const RhsLayout& layout, const uint8_t* groups, size_t bytes);
 
-constexpr Packing kSparsePacking = {panel_bytes, pack_sparse};
+constexpr Packing kSparsePacking = {pack_sparse, pack_sparse_lanes, nullptr, holds_int8_min};
 
 }  // namespace octet

@@ -88,7 +88,7 @@ octet_status make_operands(ConvTarget* t, octet_error* error) {
   return OCTET_OK;
 }
 
-// Packs as octet_conv2d_pack would for this algorithm: also in the paired format, if the caller
+// Packs as octet_conv2d_pack would for this algorithm: it also tries a format first, if the caller
 // names no tier and no sparsity.
 octet_status pack(const FilterBuilder& builder, octet_conv_algorithm algorithm,
                   PackedFormat* packed, octet_error* error) {
@@ -201,10 +201,13 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
     return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
   TuningKey key = key_of_filter(best_of(space.cpu.isas), builder.shape, f.type);
   add_conv(d, &key);
-  bool in_pairs = false;
+  bool tried = false;
   for (const PackedFormat& packed : target.formats)
-    in_pairs = in_pairs || (packed.blob.data() && packed.format.facts.layout.has_tables());
-  add_weights(builder, in_pairs, &key);
+    if (packed.blob.data()) {
+      const Packing* const packing = find_format_of(packed.format.facts.layout)->packing;
+      tried = tried || (packing && packing->trial);
+    }
+  add_weights(builder, tried, &key);
   if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
     return OCTET_OK;
   OCTET_TRY(make_operands(&target, error));

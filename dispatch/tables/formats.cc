@@ -5,6 +5,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
+#include "packing/paired.h"
 #include "packing/sparse.h"
 
 namespace octet {
@@ -15,7 +16,7 @@ constexpr KernelKind kInt8 = KernelKind::kInt8, kInt16 = KernelKind::kInt16,
 
 // Without sparse kernels these formats stay known, so that their blobs are recognized, but nothing
 // is packed in them.
-[[maybe_unused]] constexpr Packing kNoSparse = {panel_bytes, nullptr};
+[[maybe_unused]] constexpr Packing kNoSparse = {};
 constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
 
 // The layouts are constants in the kernels' headers, which give the reasons.
@@ -24,7 +25,7 @@ constexpr WeightFormat kFormats[] = {
     // SSE4.1, AVX2, AVX-VNNI, AVX512-VNNI
     {FormatId::kS8_16x4, "s8_16x4", kX86Layout, kInt8, &kDensePacking},
     // AVX2, where the products of neighbours along K fit 16 bits in pairs
-    {FormatId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kInt8, &kDensePacking},
+    {FormatId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kInt8, &kPairedPacking},
     // I8MM, which reads u8 weights as they are
     {FormatId::kS8_8x8, "s8_8x8", kI8mmLayout, kInt8, &kDensePacking},
     {FormatId::kU8_8x8, "u8_8x8", kI8mmU8Layout, kInt8, &kDensePacking},

@@ -119,7 +119,7 @@ constexpr Tier kTiers[] = {
         .s8 = FormatId::kS8_16x4,
         .u8 = FormatId::kS8_16x4,
         .s16 = FormatId::kS16_16x2,
-        .paired = FormatId::kS8_16x4_paired,
+        .try_first = FormatId::kS8_16x4_paired,
         .costs = kAvx2Costs,
     },
     {
@@ -244,8 +244,8 @@ const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
 Isa smallest_isa(const WeightFormat& format) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormatId wanted[] = {t.s8,      t.u8,     t.s16,    t.depthwise,   t.depthwise_int16,
-                               t.grouped, t.sparse, t.paired, t.sparse_tight};
+    const FormatId wanted[] = {t.s8,      t.u8,     t.s16,       t.depthwise,   t.depthwise_int16,
+                               t.grouped, t.sparse, t.try_first, t.sparse_tight};
     for (const FormatId id : wanted)
       if (id == format.id) return t.isa;
   }

@@ -25,9 +25,8 @@ struct Tier {
            depthwise_int16 = FormatId::kS16_64x4_depthwise, grouped = FormatId::kS8_64x4_grouped,
            sparse = FormatId::kS8_16x16_2of4, sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
-  // The paired format of s8 and u8 weights, used where their values allow it and it is faster;
-  // kNone if the tier has none
-  FormatId paired = FormatId::kNone;
+  // A format that packing tries first for s8 and u8 weights (Packing::trial); or kNone
+  FormatId try_first = FormatId::kNone;
   TierCosts costs;
 };
 

@@ -51,9 +51,11 @@ octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error*
   Container c;
   OCTET_TRY(check_head(blob, blob_bytes, &c, error));
   OCTET_TRY(blob_status(check_payload(c, blob), "blob", blob_bytes, error));
-  if (!c.format->layout.has_tables()) return OCTET_OK;
-  const PairedWeights pairs =
-      c.header.kind == BlobKind::kFilter ? pairs_of_filter(c, blob) : pairs_of(c, blob);
-  return blob_status(are_sound(c.format->layout, pairs) ? BlobProblem::kNone : BlobProblem::kPairs,
-                     "blob", blob_bytes, error);
+  const Packing* const packing = c.format->packing;
+  if (!packing || !packing->problem) return OCTET_OK;
+  const char* const problem = packing->problem(c.format->layout, c.header.kind == BlobKind::kFilter
+                                                                     ? panels_of_filter(c, blob)
+                                                                     : panels_of(c, blob));
+  return problem ? fail(error, OCTET_BAD_BLOB, "blob (%zu bytes) %s", blob_bytes, problem)
+                 : OCTET_OK;
 }

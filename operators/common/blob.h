@@ -4,7 +4,6 @@
 #include "dispatch/api/error.h"
 #include "dispatch/tables/formats.h"
 #include "packing/container.h"
-#include "packing/paired.h"
 
 namespace octet {
 
@@ -21,7 +20,7 @@ inline octet_status blob_status(BlobProblem problem, const char* name, size_t by
 octet_status check_filter_blob(const void* blob, size_t bytes, const char* name,
                                Container* container, octet_error* error);
 void describe_filter(const Container& container, octet_blob_info* info);
-// For a filter in a paired format.
-PairedWeights pairs_of_filter(const Container& container, const void* blob);
+// The weights of a filter whose algorithm's kernels are int8.
+PackedPanels panels_of_filter(const Container& container, const void* blob);
 
 }  // namespace octet

@@ -40,10 +40,10 @@ void describe_filter(const Container& c, octet_blob_info* info) {
   shape.transposed = s.transposed;
 }
 
-PairedWeights pairs_of_filter(const Container& c, const void* blob) {
+PackedPanels panels_of_filter(const Container& c, const void* blob) {
   const ConvAlgorithm& implementation = *algorithm_of(c.read_geometry<FilterGeometry>().algorithm);
-  return implementation.pairs(c.format->layout, filter_shape(c),
-                              section_of(c, SectionId::kWeights, blob));
+  return implementation.panels(c.format->layout, filter_shape(c),
+                               section_of(c, SectionId::kWeights, blob));
 }
 
 }  // namespace octet

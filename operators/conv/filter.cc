@@ -2,8 +2,8 @@
 #include "operators/conv/filter.h"
 
 #include "dispatch/cpu/environment.h"
+#include "dispatch/select/format_to_try.h"
 #include "dispatch/select/override.h"
-#include "dispatch/select/paired_format.h"
 #include "dispatch/tables/designs.h"
 #include "operators/common/check.h"
 #include "operators/conv/kernels.h"
@@ -105,9 +105,9 @@ void measure_blobs(const FilterBuilder& d, ConvProblem* problem) {
     if (!implementation || implementation->refuse(d.shape, problem->zero_points) ||
         (d.sparse && !implementation->takes_sparse))
       continue;
-    const WeightFormat* const paired = format_to_try(d, (uint8_t)i);
+    const WeightFormat* const tried = format_to_try(d, (uint8_t)i);
     const WeightFormat& format =
-        paired ? *paired : *find_format_of(packed_layout(d, *implementation));
+        tried ? *tried : *find_format_of(packed_layout(d, *implementation));
     problem->packed_bytes[i] =
         plan_blob(d, format, (uint8_t)i, &container) ? (size_t)container.header.bytes : SIZE_MAX;
   }
@@ -177,7 +177,7 @@ octet_status choose_algorithm(const Environment& environment, FilterBuilder* d,
     return fail(error, OCTET_UNSUPPORTED, "%s = %s %s", by_name ? "OCTET_CONV" : "filter.algorithm",
                 algorithm_name(d->algorithm), candidate.reason);
   d->format = find_format_of(packed_layout(*d, *algorithm_of((uint8_t)d->algorithm)));
-  d->paired = format_to_try(*d, (uint8_t)d->algorithm);
+  d->tried = format_to_try(*d, (uint8_t)d->algorithm);
   d->most_bytes = candidate.packed_bytes;
   return OCTET_OK;
 }
@@ -230,9 +230,9 @@ const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {
   if (!d.for_here || d.forced || d.given->sparsity != OCTET_SPARSE_NONE ||
       implementation.operands != KernelKind::kInt8)
     return nullptr;
-  const PairedWeights weights =
-      implementation.pairs(packed_layout(d, implementation), d.shape, nullptr);
-  const WeightFormat* const format = paired_format(d.cpu.isas, weights.lanes, weights.depth);
+  const PackedPanels weights =
+      implementation.panels(packed_layout(d, implementation), d.shape, nullptr);
+  const WeightFormat* const format = format_to_try(d.cpu.isas, weights.lanes, weights.depth);
   Container container;
   if (!format || !plan_blob(d, *format, algorithm, &container)) return nullptr;
   const size_t most = d.given->packed_bytes_max;

@@ -29,7 +29,7 @@ struct FilterBuilder {
   bool measured;  // the algorithm was measured on this machine, as part of:
   Choice choice;
   const WeightFormat* format;
-  const WeightFormat* paired;  // the paired format to try first, or null
+  const WeightFormat* tried;  // the format to try first, or null
   // The most bytes of the blob. Weights that were not looked at may be packed sparse or dense.
   size_t most_bytes;
 };
@@ -37,8 +37,7 @@ struct FilterBuilder {
 // The layout of an algorithm's weights. A forced kernel may have a layout of its own.
 RhsLayout packed_layout(const FilterBuilder& builder, const ConvAlgorithm& implementation);
 
-// The paired format that is tried before that layout, or null. Null if the caller asks for a
-// sparsity.
+// The format that is tried before that layout, or null. Null if the caller asks for a sparsity.
 const WeightFormat* format_to_try(const FilterBuilder& builder, uint8_t algorithm);
 
 // Lays out the blob of an algorithm's weights. False if a size exceeds ptrdiff_t.

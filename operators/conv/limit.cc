@@ -15,7 +15,8 @@ struct Way {
 };
 
 // All ways that pack could take: the first without a limit, each later one with a limit just below
-// the bytes of the one before. Each algorithm counts with and without paired weights.
+// the bytes of the one before. Each algorithm counts with and without a format
+// that is tried.
 struct Ways {
   Way list[2 * kAlgorithms];
   size_t count, chosen;
@@ -23,13 +24,11 @@ struct Ways {
   const Way& now() const { return list[chosen]; }
 };
 
-// The time lost when weights that could be paired are packed in an unpaired format. Predictions do
-// not model pairs: their gain depends on the weights, up to a quarter of the instructions.
-constexpr double kPairsSave = 1. / 8;
-
-double microseconds_of(const FilterBuilder& d, bool had_pairs) {
+// saves: the share of the compute time that is lost where no format is tried. Predictions do not
+// model it, because it depends on the weights.
+double microseconds_of(const FilterBuilder& d, double saves) {
   const Candidate& c = d.plans.candidates[d.algorithm];
-  return c.microseconds + (had_pairs && !d.paired ? kPairsSave * c.estimate.compute : 0);
+  return c.microseconds + (d.tried ? 0 : saves * c.estimate.compute);
 }
 
 octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* ways,
@@ -41,13 +40,13 @@ octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* way
   const ConvShape& s = builder.shape;
   *weight_bytes = s.taps() * s.group_in() * s.out_channels;
   octet_filter_desc limited = *builder.given;
-  uint32_t in_pairs = 0;  // bit per algorithm whose weights are paired
+  double saves[kAlgorithms] = {};  // by the format that an algorithm could try
   const bool fixed = limited.packed_bytes_max || limited.algorithm != OCTET_CONV_AUTO;
   ways->count = ways->chosen = 0;
   for (octet_error none;;) {
-    if (builder.paired) in_pairs |= 1u << builder.algorithm;
+    if (builder.tried) saves[builder.algorithm] = builder.tried->packing->trial->saves;
     ways->list[ways->count++] = {builder.most_bytes,
-                                 microseconds_of(builder, in_pairs >> builder.algorithm & 1)};
+                                 microseconds_of(builder, saves[builder.algorithm])};
     limited.packed_bytes_max = builder.most_bytes - 1;
     const bool full = ways->count == sizeof ways->list / sizeof *ways->list;
     if (fixed || full || read_filter(&limited, isa, false, &builder, &none)) return OCTET_OK;

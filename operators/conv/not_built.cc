@@ -19,7 +19,7 @@ octet_status check_filter_blob(const void*, size_t, const char*, Container*, oct
 }
 void describe_filter(const Container&, octet_blob_info*) {}
 
-PairedWeights pairs_of_filter(const Container&, const void*) { return {}; }
+PackedPanels panels_of_filter(const Container&, const void*) { return {}; }
 
 }  // namespace octet
 

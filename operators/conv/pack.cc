@@ -17,7 +17,7 @@ namespace {
 octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks,
                      FilterBuilder* builder, Container* container, octet_error* error) {
   OCTET_TRY(read_filter(filter, isa, looks, builder, error));
-  const WeightFormat& format = builder->paired ? *builder->paired : *builder->format;
+  const WeightFormat& format = builder->tried ? *builder->tried : *builder->format;
   if (!plan_blob(*builder, format, (uint8_t)builder->algorithm, container))
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
   container->header.sparsity = builder->sparsity;
@@ -73,9 +73,10 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
                  f.tap_ranges, blob);
   };
   write();
-  if (builder.paired && !cost_of(builder.paired->layout, pairs_of_filter(container, blob)).pays()) {
+  if (builder.tried && !builder.tried->packing->trial->pays(builder.tried->layout,
+                                                            panels_of_filter(container, blob))) {
     const size_t tried = (size_t)container.header.bytes;
-    // the unpaired blob is no larger
+    // the other blob is no larger
     plan_blob(builder, *builder.format, (uint8_t)builder.algorithm, &container);
     container.header.sparsity = builder.sparsity;
     write();
@@ -117,13 +118,13 @@ octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa
   if (!c.possible || !(conv_machine().compiled & mask_of(builder.tier)))
     return give(out, candidate);
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)algorithm);
-  const WeightFormat* const paired = format_to_try(builder, (uint8_t)algorithm);
-  if (paired) {
+  const WeightFormat* const tried = format_to_try(builder, (uint8_t)algorithm);
+  if (tried) {
     const size_t said = strlen(out.reason);
-    snprintf(out.reason + said, sizeof out.reason - said,
-             "; in form %s, if pairs of weights fit 16 bits", paired->name);
+    snprintf(out.reason + said, sizeof out.reason - said, "; in form %s, if %s", tried->name,
+             tried->packing->trial->condition);
   }
-  const RhsLayout layout = paired ? paired->layout : packed_layout(builder, implementation);
+  const RhsLayout layout = tried ? tried->layout : packed_layout(builder, implementation);
   const WeightFacts facts = {layout, !builder.given->data ||
                                          has_int8_min(builder.shape, builder.view) ||
                                          fills_with_int8_min(layout, builder.shape, builder.view)};

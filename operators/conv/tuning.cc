@@ -25,24 +25,25 @@ void add_conv(const octet_conv2d_desc& d, TuningKey* key) {
 
 namespace {
 
-const char* weights_words(const FilterBuilder& d, bool in_pairs) {
+// " pairs=yes" is the file's key of weights in the format that packing tries first.
+const char* weights_words(const FilterBuilder& d, bool tried) {
   if (d.sparse) return " sparse=yes";
   if (d.view.zero_point_range().any())
-    return in_pairs ? " zero_points=yes pairs=yes" : " zero_points=yes";
-  return in_pairs ? " zero_points=no pairs=yes" : " zero_points=no";
+    return tried ? " zero_points=yes pairs=yes" : " zero_points=yes";
+  return tried ? " zero_points=no pairs=yes" : " zero_points=no";
 }
 
 // Ranks two usable lines: fields that matter more come first.
 struct Rank {
-  // Blob sizes are asked for before the weights are known. Weights that may be paired are then
-  // taken to be paired, as real weights mostly are.
-  bool in_pairs;
+  // Blob sizes are asked for before the weights are known. The tried format is then taken to suit
+  // them, as it mostly does.
+  bool tried;
   // The best without a limit is also the best within a limit that it fits.
   bool same_limit;
   uint64_t saved_ns;
 
   bool beats(const Rank& o) const {
-    return in_pairs != o.in_pairs       ? in_pairs
+    return tried != o.tried             ? tried
            : same_limit != o.same_limit ? same_limit
                                         : saved_ns > o.saved_ns;
   }
@@ -51,12 +52,12 @@ struct Rank {
 // False if the line is about other weights.
 bool read_rank(const FilterBuilder& d, const TuningLine& line, Rank* rank) {
   constexpr bool kEither[] = {true, false};
-  for (const bool in_pairs : kEither) {
+  for (const bool tried : kEither) {
     TuningKey end("");
-    add_weights(d, in_pairs, &end);
+    add_weights(d, tried, &end);
     const bool same_limit = line.key.ends_with(end.text());
-    if (!same_limit && !line.key.ends_with(weights_words(d, in_pairs))) continue;
-    *rank = {in_pairs, same_limit, line.read_figures().saved_ns()};
+    if (!same_limit && !line.key.ends_with(weights_words(d, tried))) continue;
+    *rank = {tried, same_limit, line.read_figures().saved_ns()};
     return true;
   }
   return false;
@@ -68,15 +69,15 @@ bool may_pack(const FilterBuilder& d, const Choice& choice) {
       !d.plans.candidates[choice.algorithm].possible)
     return false;
   // Both layouts are allowed: the weights decide which it will be
-  const WeightFormat* const paired = format_to_try(d, (uint8_t)choice.algorithm);
+  const WeightFormat* const first = format_to_try(d, (uint8_t)choice.algorithm);
   return packed_layout(d, *implementation) == choice.layout ||
-         (paired && paired->layout == choice.layout);
+         (first && first->layout == choice.layout);
 }
 
 }  // namespace
 
-void add_weights(const FilterBuilder& d, bool in_pairs, TuningKey* key) {
-  key->add("%s", weights_words(d, in_pairs));
+void add_weights(const FilterBuilder& d, bool tried, TuningKey* key) {
+  key->add("%s", weights_words(d, tried));
   if (d.given->packed_bytes_max) key->add(" packed_max=%zu", d.given->packed_bytes_max);
 }
 

@@ -11,8 +11,9 @@ namespace octet {
 TuningKey key_of_filter(Isa tier, const ConvShape& shape, octet_type type);
 void add_conv(const octet_conv2d_desc& desc, TuningKey* key);
 // Adds the end of a key, which create does not know: whether some weight's zero point is not 0 in
-// s8, whether weights are packed sparse, whether any algorithm's are paired, and the byte limit.
-void add_weights(const FilterBuilder& builder, bool in_pairs, TuningKey* key);
+// s8, whether weights are packed sparse, whether any algorithm's are in the format that is tried
+// first, and the byte limit.
+void add_weights(const FilterBuilder& builder, bool tried, TuningKey* key);
 
 // Replaces the tier's costs by the machine's own, if the tuning has them.
 octet_status look_up_costs(const Environment& environment, FilterBuilder* builder,

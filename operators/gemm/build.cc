@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dispatch/tables/designs.h"
+#include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
 #include "operators/common/check.h"
 #include "operators/gemm/builder.h"
@@ -91,13 +92,13 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.small_kernel = builder.small_kernel;
   plan.ops = &ops_of(builder.kernel->isa);
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
-  plan.n = d.n;
-  plan.k = d.k;
+  plan.n = d.n, plan.k = d.k;
   plan.lhs_type = builder.epilogue.lhs_element_type;
   plan.lhs_quant = (LhsQuant)d.lhs_quant;
   plan.static_zero_point = d.lhs_zero_point;
   plan.runtime_rhs = !builder.has_blob;
   plan.rhs_type = element_type_of(d.rhs_type);
+  plan.packing = builder.has_blob ? nullptr : find_format_of(plan.kernel->rhs_layout)->packing;
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.epilogue = f;
   plan.requantization = requantization_of(f);

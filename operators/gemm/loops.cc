@@ -148,7 +148,7 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   int32_t* bias = (int32_t*)(workspace + w.rhs_bias);
   int32_t* weight_sum = (int32_t*)(workspace + w.rhs_weight_sum);
   int32_t* zero_points = (int32_t*)(workspace + w.rhs_zero_points);
-  pack_columns(layout, view, 0, n, workspace + w.rhs_panels);
+  plan.packing->pack(layout, view, 0, n, workspace + w.rhs_panels);
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
   if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
 

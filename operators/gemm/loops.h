@@ -23,6 +23,7 @@ struct GemmPlan {
   int32_t static_zero_point;  // of the lhs, in its own type
   bool runtime_rhs;
   ElementType rhs_type;
+  const Packing* packing;            // of run-time weights, else null
   bool requantize_in_kernel;         // the kernel may requantize to 8 bits
   bool requantize_with_zero_points;  // the same where run-time weights have zero points
   size_t dst_bytes;                  // of one output

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "dispatch/cpu/environment.h"
+#include "dispatch/select/format_to_try.h"
 #include "dispatch/select/machine.h"
-#include "dispatch/select/paired_format.h"
 #include "dispatch/select/select.h"
 #include "dispatch/select/sparsity.h"
 #include "dispatch/tables/kernel_names.h"
@@ -21,15 +21,15 @@ struct Formats {
   const WeightFormat *dense, *sparse;
   bool prefers_sparse;  // where the caller leaves it to us
   // A format to try before the dense one where no sparsity is asked for, or null
-  const WeightFormat* paired = nullptr;
+  const WeightFormat* tried = nullptr;
 };
 
 struct RhsBuilder {
   RhsWeights weights;
   Formats formats;
-  // The blob that pack writes, or `otherwise`, which is no larger, if weights in pairs do not pay
+  // The blob that pack writes, or `otherwise`, which is no larger, if the tried format does not pay
   Container container, otherwise;
-  bool tries_pairs;
+  bool tries;
   const octet_rhs_desc& rhs() const { return *weights.rhs; }
   size_t bytes() const { return (size_t)container.header.bytes; }
 };
@@ -60,7 +60,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
                   ? forced->rhs_layout.sparse()
                   : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel)
-    formats->paired = paired_format(cpu.isas, formats->dense->layout.lanes(rhs.n), rhs.k);
+    formats->tried = format_to_try(cpu.isas, formats->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
 }
 
@@ -105,12 +105,12 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
                 "rhs.n = %zu, rhs.k = %zu, rhs.batch = %zu: the packed size leaves ptrdiff_t",
                 rhs.n, rhs.k, batch);
   };
-  p->tries_pairs = false;
+  p->tries = false;
   if (rhs.sparsity == OCTET_SPARSE_NONE) {
     if (!plan_as(*formats.dense, Sparsity::kNotAsked, p)) return leaves();
     p->otherwise = p->container;
-    p->tries_pairs = formats.paired && plan_as(*formats.paired, Sparsity::kNotAsked, p);
-    if (!p->tries_pairs) p->container = p->otherwise;
+    p->tries = formats.tried && plan_as(*formats.tried, Sparsity::kNotAsked, p);
+    if (!p->tries) p->container = p->otherwise;
     return OCTET_OK;
   }
   const bool forced = rhs.sparsity == OCTET_SPARSE_2_4;
@@ -172,7 +172,8 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   if (!dense) OCTET_TRY(lay_out(true, &p, error));
   if (blob_bytes < p.bytes()) return is_short();
   write_matrices(&p.container, p.weights.view, p.weights.matrix_stride, blob);
-  if (p.tries_pairs && !cost_of(p.container.format->layout, pairs_of(p.container, blob)).pays()) {
+  const WeightFormat& written = *p.container.format;
+  if (p.tries && !written.packing->trial->pays(written.layout, panels_of(p.container, blob))) {
     write_matrices(&p.otherwise, p.weights.view, p.weights.matrix_stride, blob);
     const size_t used = (size_t)p.otherwise.header.bytes;
     memset((uint8_t*)blob + used, 0, p.bytes() - used);

@@ -114,8 +114,8 @@ class Work {
     const octet::ConvAlgorithm& implementation = octet::depthwise_algorithm;
     payload_ = Guarded(implementation.payload_bytes(kernel.layout, s_), c.side, 64);
     std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
-    implementation.pack(kernel.layout, s_, view, nullptr, {positive.data(), negative.data()},
-                        payload_.data());
+    implementation.pack(*octet::find_format_of(kernel.layout), s_, view, nullptr,
+                        {positive.data(), negative.data()}, payload_.data());
 
     plan_.shape = s_;
     plan_.implementation = &implementation;

@@ -60,7 +60,7 @@ TEST(Tiers, AreTold) {
 TEST(Tiers, KeepTheirValuesNamesAndFormats) {
   const struct {
     octet_isa isa;
-    const char *name, *s8, *u8, *int16, *paired;
+    const char *name, *s8, *u8, *int16, *try_first;
   } kKnown[] = {
       {OCTET_ISA_AVX512VNNI, "AVX512VNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
       {OCTET_ISA_AVXVNNI, "AVXVNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
@@ -81,9 +81,9 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     const RhsLayout int16 =
         octet::conv_layout(*winograd, tier->isa, octet::ElementType::kS8, false);
     EXPECT_STREQ(octet::find_format_of(int16)->name, known.int16);
-    ASSERT_EQ(tier->paired != octet::FormatId::kNone, known.paired != nullptr);
-    if (known.paired) {
-      EXPECT_STREQ(octet::format_of(tier->paired).name, known.paired);
+    ASSERT_EQ(tier->try_first != octet::FormatId::kNone, known.try_first != nullptr);
+    if (known.try_first) {
+      EXPECT_STREQ(octet::format_of(tier->try_first).name, known.try_first);
     }
   }
   EXPECT_EQ(tiers().size(), std::size(kKnown)) << "a new tier is a row here";
@@ -216,6 +216,13 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::format_of(tier->s8).kind, KernelKind::kInt8);
     EXPECT_EQ(octet::format_of(tier->s8).layout.element_type, octet::ElementType::kS8);
     EXPECT_EQ(octet::format_of(tier->u8).kind, KernelKind::kInt8);
+    EXPECT_EQ(octet::format_of(tier->s8).packing->trial, nullptr) << "packing falls back on it";
+    EXPECT_EQ(octet::format_of(tier->u8).packing->trial, nullptr);
+    if (tier->try_first != octet::FormatId::kNone) {
+      const octet::Packing& tried = *octet::format_of(tier->try_first).packing;
+      ASSERT_NE(tried.trial, nullptr) << "packing must learn whether it pays";
+      EXPECT_TRUE(tried.trial->pays && tried.trial->condition);
+    }
     EXPECT_EQ(octet::format_of(tier->sparse).kind, KernelKind::kInt8);
     EXPECT_TRUE(octet::format_of(tier->sparse).layout.sparse());
     EXPECT_EQ(octet::format_of(tier->sparse_tight).kind, KernelKind::kInt8);
@@ -232,7 +239,7 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 bool wants(const Tier& tier, const WeightFormat& format) {
   return format.id == tier.s8 || format.id == tier.u8 || format.id == tier.s16 ||
          format.id == tier.depthwise || format.id == tier.depthwise_int16 ||
-         format.id == tier.grouped || format.id == tier.sparse || format.id == tier.paired ||
+         format.id == tier.grouped || format.id == tier.sparse || format.id == tier.try_first ||
          format.id == tier.sparse_tight;
 }
 
@@ -339,8 +346,8 @@ TEST(Kernels, ReadTheirTiersLayouts) {
                 kernel->rhs_layout == octet::format_of(tier.u8).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse_tight).layout ||
-                (tier.paired != octet::FormatId::kNone &&
-                 kernel->rhs_layout == octet::format_of(tier.paired).layout))
+                (tier.try_first != octet::FormatId::kNone &&
+                 kernel->rhs_layout == octet::format_of(tier.try_first).layout))
         << kernel->name;
   }
   for (const MicroKernel* kernel : int16_table())

@@ -1,7 +1,6 @@
 // Checks micro-kernels by themselves, with operands laid out by the formula.
 #include <random>
 
-#include "packing/paired.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/reference.h"
@@ -58,7 +57,8 @@ class KernelTile {
         rhs_.data()[panel * lane_bytes + k / layout_.kr * width * layout_.kr +
                     (j - panel) * layout_.kr + k % layout_.kr] = byte;
       }
-    if (layout_.has_tables()) octet::pair_panels(layout_, lanes, 1, c.depth, rhs_.data());
+    if (const auto complete = octet::find_format_of(layout_)->packing->complete)
+      complete(layout_, lanes, 1, c.depth, rhs_.data());
     init_ =
         Guarded((c.init_per_row ? c.rows : 1) * lanes * sizeof(int32_t), c.side, sizeof(int32_t));
     for (size_t i = 0; i < init_.bytes() / 4; ++i) init_.data<int32_t>()[i] = (int32_t)random();

@@ -74,9 +74,7 @@ TEST(Formats, SizesThatLeaveSizeAreNone) {
   for (const WeightFormat* format : formats()) {
     if (!format->packing) continue;
     SCOPED_TRACE(format->name);
-    const auto bytes = [&](size_t n, size_t k) {
-      return format->packing->bytes(format->layout, n, k);
-    };
+    const auto bytes = [&](size_t n, size_t k) { return octet::panel_bytes(format->layout, n, k); };
     EXPECT_GT(bytes(1, 1), 0u);
     for (const size_t huge : {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 70}) {
       EXPECT_EQ(bytes(huge, 1000), 0u);

@@ -3,9 +3,9 @@
 #include <random>
 
 #include "dispatch/tables/formats.h"
-#include "dispatch/tables/kernels.h"
 #include "kernels/x86/kernels.h"
 #include "packing/matrix_blob.h"
+#include "packing/paired.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -83,11 +83,11 @@ struct Packed {
 
   Packed(const Bytes& w, size_t columns, size_t depth)
       : panels(kX86PairedLayout.bytes(columns, depth), 0xA5), n(columns), k(depth) {
-    octet::pack_columns(kX86PairedLayout,
-                        {(const uint8_t*)w.data(), n, k, n, 1, octet::ElementType::kS8, nullptr, 0},
-                        0, n, panels.data());
+    octet::pack_pairs(kX86PairedLayout,
+                      {(const uint8_t*)w.data(), n, k, n, 1, octet::ElementType::kS8, nullptr, 0},
+                      0, n, panels.data());
   }
-  octet::PairedWeights view() const {
+  octet::PackedPanels view() const {
     return {kX86PairedLayout.lanes(n), 1, k, 1, 0, panels.data()};
   }
   bool sound() const { return octet::are_sound(kX86PairedLayout, view()); }
@@ -205,9 +205,9 @@ TEST(Pairs, AreTheSameHoweverTheWeightsLie) {
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < n; ++j) turned[j * k + i] = w[i * n + j];
   std::vector<uint8_t> panels(kX86PairedLayout.bytes(n, k));
-  octet::pack_columns(kX86PairedLayout,
-                      {(uint8_t*)turned.data(), n, k, 1, k, octet::ElementType::kS8, nullptr, 0}, 0,
-                      n, panels.data());
+  octet::pack_pairs(kX86PairedLayout,
+                    {(uint8_t*)turned.data(), n, k, 1, k, octet::ElementType::kS8, nullptr, 0}, 0,
+                    n, panels.data());
   EXPECT_EQ(panels, Packed(w, n, k).panels);
 }
 

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <string>
 
+#include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
 #include "dispatch/tables/transforms.h"
 #include "support/reference.h"
@@ -115,8 +116,8 @@ void WinogradRun::make_plan() {
                                                                &zero,
                                                                1};
   std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
-  c_.implementation->pack(layout, shape_, filter, c_.tap_ranges, {positive.data(), negative.data()},
-                          payload_.data());
+  c_.implementation->pack(*octet::find_format_of(layout), shape_, filter, c_.tap_ranges,
+                          {positive.data(), negative.data()}, payload_.data());
   payload_.read_only();
 
   const size_t padded = octet::round_up(c_.out_channels, 64) + 64;

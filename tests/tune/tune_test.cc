@@ -487,26 +487,27 @@ TEST(Lookup, OfAConvolution) {
 // A tier that tries weights in pairs first; AUTO if this run tests none.
 octet_isa tier_with_pairs() {
   for (const octet_isa isa : tiers_to_test())
-    if (octet::tier_of((octet::Isa)isa).paired != octet::FormatId::kNone) return isa;
+    if (octet::tier_of((octet::Isa)isa).try_first != octet::FormatId::kNone) return isa;
   return OCTET_ISA_AUTO;
 }
+bool is_tried(const Choice& choice) { return octet::find_format_of(choice.layout)->packing->trial; }
 
-// A line may have the paired format, which packing tries before the tier's own.
+// A line may have a format that packing tries before the tier's own.
 TEST(Lookup, OfAConvolutionInPairs) {
   const octet_isa tier = tier_with_pairs();
   if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
   const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(tier));
   Layer layer(32);
   layer.filter.algorithm = OCTET_CONV_IM2COL;
-  Choice paired = layer.make();
-  if (!paired.layout.has_tables()) GTEST_SKIP() << "no tier here has weights in pairs";
-  paired.block *= 2;
+  Choice tried = layer.make();
+  if (!is_tried(tried)) GTEST_SKIP() << "no tier here has weights in pairs";
+  tried.block *= 2;
   layer.filter.algorithm = OCTET_CONV_AUTO;
   ASSERT_NE(layer.make().algorithm, OCTET_CONV_IM2COL);
-  const TuningPointer tuning = tuning_of(line(layer.key(), paired));
+  const TuningPointer tuning = tuning_of(line(layer.key(), tried));
   const octet_machine machine = machine_with(tuning.get());
   layer.filter.machine = layer.desc.machine = &machine;
-  EXPECT_EQ(text_of(layer.make()), text_of(paired));
+  EXPECT_EQ(text_of(layer.make()), text_of(tried));
   EXPECT_STREQ(layer.origin(), "measured, on this machine");
 }
 
@@ -515,21 +516,20 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
   const octet_isa tier = tier_with_pairs();
   if (tier == OCTET_ISA_AUTO) GTEST_SKIP() << "no tier of this run has weights in pairs";
   const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(tier));
-  Layer paired(128), dense(128);
+  Layer tried(128), dense(128);
   for (size_t i = 0; i < dense.weights.size(); ++i)
     dense.weights[i] = i * 7 % 11 < 5 ? int8_t{127} : int8_t{-127};
-  paired.filter.algorithm = dense.filter.algorithm = OCTET_CONV_IM2COL;
-  if (!paired.make().layout.has_tables()) GTEST_SKIP() << "no tier here has weights in pairs";
-  ASSERT_FALSE(dense.make().layout.has_tables());
+  tried.filter.algorithm = dense.filter.algorithm = OCTET_CONV_IM2COL;
+  if (!is_tried(tried.make())) GTEST_SKIP() << "no tier here has weights in pairs";
+  ASSERT_FALSE(is_tried(dense.make()));
   const TuningPointer tuning = new_tuning();
   const octet_machine machine = machine_with(tuning.get());
-  for (Layer* const layer : {&paired, &dense}) {
+  for (Layer* const layer : {&tried, &dense}) {
     layer->filter.algorithm = OCTET_CONV_AUTO;
     Ticks ticks;
-    const octet_tune_options options = by(&ticks);
     octet_tune_result r = OCTET_TUNE_RESULT_INIT;
     size_t with_pairs = 0;
-    octet_tune_options told = options;
+    octet_tune_options told = by(&ticks);
     told.watcher = [](void* count, const char* choice, double) {
       *(size_t*)count += std::string(choice).find("_paired ") != std::string::npos;
     };
@@ -538,8 +538,8 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
     ASSERT_EQ(octet_tune_conv2d(&layer->filter, &layer->desc, &told, tuning.get(), &r, &error),
               OCTET_OK)
         << error.message;
-    EXPECT_EQ(with_pairs > 0, layer == &paired);
-    if (layer == &paired) {
+    EXPECT_EQ(with_pairs > 0, layer == &tried);
+    if (layer == &tried) {
       layer->filter.machine = layer->desc.machine = &machine;
       EXPECT_EQ(text_of(layer->make()), r.choice);
       layer->filter.machine = layer->desc.machine = nullptr;
@@ -549,9 +549,9 @@ TEST(Tune, WeightsInPairsAreMeasuredAsTheyWillBePacked) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
   EXPECT_NE(lines.find(" zero_points=no pairs=yes |"), std::string::npos) << lines;
   EXPECT_NE(lines.find(" zero_points=no |"), std::string::npos) << lines;
-  // Paired weights find their line again.
-  paired.filter.machine = paired.desc.machine = &machine;
-  EXPECT_STREQ(paired.origin(), "measured, on this machine");
+  // Weights in the tried format find their line again.
+  tried.filter.machine = tried.desc.machine = &machine;
+  EXPECT_STREQ(tried.origin(), "measured, on this machine");
 }
 
 TEST(Lookup, OfAProduct) {

@@ -14,8 +14,8 @@
 #include "kernels/core/winograd_ops.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
+#include "packing/format.h"
 #include "packing/packed_rhs.h"
-#include "packing/paired.h"
 
 namespace octet {
 
@@ -205,11 +205,10 @@ struct ConvAlgorithm {
   size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape);
   // Writes all payload_bytes and the sums of each output channel. Returns true if a weight is -128
   // in s8.
-  bool (*pack)(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
+  bool (*pack)(const WeightFormat& format, const ConvShape& shape, const FilterView& filter,
                const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
-  // int8 algorithms: the weights of a payload, grouped in pairs. Without a payload, only their
-  // arrangement
-  PairedWeights (*pairs)(const RhsLayout& layout, const ConvShape& shape,
+  // int8 algorithms: the weights of a payload. Without a payload, only their arrangement
+  PackedPanels (*panels)(const RhsLayout& layout, const ConvShape& shape,
                          const uint8_t* payload) = nullptr;
   // Predicts the cost on a tier. Pure.
   Estimate (*estimate)(const ConvWork& work);

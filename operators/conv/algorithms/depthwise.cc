@@ -41,10 +41,10 @@ void pack_weights(const ConvShape& shape, const FilterView& filter, const Value&
 }
 
 // int8 weights are stored as they are, int16 weights minus their zero points.
-bool pack(const RhsLayout& layout, const ConvShape& shape, const FilterView& filter, const float*,
-          const ColumnSums& sums, uint8_t* payload) {
-  memset(payload, 0, payload_bytes(layout, shape));
-  if (layout.element_type == ElementType::kS16) {
+bool pack(const WeightFormat& format, const ConvShape& shape, const FilterView& filter,
+          const float*, const ColumnSums& sums, uint8_t* payload) {
+  memset(payload, 0, payload_bytes(format.layout, shape));
+  if (format.layout.element_type == ElementType::kS16) {
     pack_weights<int16_t>(
         shape, filter,
         [&](size_t o, uint8_t w) {

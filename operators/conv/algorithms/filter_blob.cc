@@ -71,8 +71,9 @@ void write_filter(Container* c, const ConvAlgorithm& implementation, const ConvS
   int32_t* const positive = (int32_t*)section_of(*c, SectionId::kSums, blob);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);
   memset(positive, 0, 2 * array_bytes(s));
-  c->header.has_int8_min = implementation.pack(layout, s, filter, tap_ranges, {positive, negative},
-                                               section_of(*c, SectionId::kWeights, blob));
+  c->header.has_int8_min =
+      implementation.pack(*c->format, s, filter, tap_ranges, {positive, negative},
+                          section_of(*c, SectionId::kWeights, blob));
   seal_container(c, blob);
 }
 

@@ -29,9 +29,9 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& s) {
 
 // Two groups of two channels share a group of four, which holds zeros for the other group's
 // channels.
-bool pack(const RhsLayout& layout, const ConvShape& s, const FilterView& filter, const float*,
+bool pack(const WeightFormat& format, const ConvShape& s, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
-  memset(payload, 0, payload_bytes(layout, s));
+  memset(payload, 0, payload_bytes(format.layout, s));
   const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
   const size_t quads = quads_of(s), in = s.group_in(), tap_bytes = kGroupedBlock * 4 * quads;
   for (size_t o = 0; o < s.out_channels; ++o) {

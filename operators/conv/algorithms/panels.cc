@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#include "packing/interleave.h"
-#include "packing/paired.h"
-#include "packing/sparse.h"
+#include "kernels/core/limits.h"
 
 namespace octet {
 namespace {
@@ -61,22 +59,6 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
   return all;
 }
 
-// Packs 2:4 sparse weights of `lanes` output channels from o on: a whole panel, except for the
-// last.
-void pack_positions(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
-                    const Taps& taps, const FilterView& f, size_t o, size_t lanes, size_t step,
-                    uint8_t* panel) {
-  uint8_t zeros[kSparseLanes];
-  for (size_t lane = 0; lane < lanes; ++lane) zeros[lane] = (uint8_t)f.zero_point(o + lane);
-  size_t offset = 0;
-  for (size_t t = 0; t < taps.groups; ++t)
-    for_each_position(s, t, [&](size_t ky, size_t kx) {
-      pack_runs(layout, {f.at(given, o, ky, kx, 0), f.i_stride, given.group_in(), 0}, f.o_stride,
-                zeros, lanes, offset, panel);
-      offset += step;
-    });
-}
-
 }  // namespace
 
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
@@ -102,20 +84,24 @@ bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given,
   return fills;
 }
 
-bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& s,
+bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvShape& s,
                  const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload) {
+  const RhsLayout& layout = format.layout;
+  const Packing& packing = *format.packing;
   int32_t* const group_sums = (int32_t*)payload;
   memset(payload, 0, sums_bytes(s, taps));
   bool has_int8_min = fills_with_int8_min(layout, given, filter);
   const ConvPanels p = read_panels(layout, s, taps, payload);
-  // Depth from one position to the next
-  const size_t step = taps.count == 1   ? s.position()
-                      : layout.sparse() ? layout.steps(taps.depth)
-                                        : layout.lane_bytes(taps.depth);
+  // Positions are taps of their own, or follow each other in the only one
+  const bool one_tap = taps.count == 1;
+  const size_t step = one_tap ? s.position() : layout.steps(taps.depth),
+               tap_lane = layout.lane_bytes(taps.depth);
   const uint8_t flip = type_shift(filter.type, layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
-             at_once = !joined && step == s.group_in() && filter.in_order(given) && !s.transposed;
+             no_gaps = step == given.group_in() && (one_tap || !layout.has_tables()),
+             at_once = no_gaps && !joined && filter.in_order(given) && !s.transposed,
+             fills = no_gaps && layout.bits == 8 && step * s.taps() == p.lane_bytes;
   // Packs lanes together if they are of one of the caller's groups or phases and contiguous in one
   // panel.
   const size_t together = joined || s.phases > 1 ? given.group_out() : layout.width;
@@ -129,26 +115,24 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
       lanes = smaller(smaller(together - local % together, panel + layout.width - local),
                       s.group_out() - local);
       const size_t width = layout.panel_width(panel, s.group_out());
-      uint8_t* const first = group + panel * p.lane_bytes + (local - panel) * layout.group_bytes();
-      if (local == panel && (layout.sparse() || lanes != width || step * s.taps() != p.lane_bytes ||
-                             step != given.group_in() || s.full_phases))
+      uint8_t* first = group + panel * p.lane_bytes + (local - panel) * layout.group_bytes();
+      if (local == panel && (!fills || lanes != width || s.full_phases))
         memset(first, 0, width * p.lane_bytes);
       // Sums are taken while the weights are in the cache.
-      for (size_t lane = 0; lane < lanes; ++lane)
+      uint8_t zeros[kMaxTileColumns];
+      for (size_t lane = 0; lane < lanes; ++lane) {
+        zeros[lane] = (uint8_t)filter.zero_point(o + lane);
         if (s.phases > 1)
           sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
         else
           has_int8_min |= sums.store(
               o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
-      if (layout.sparse()) {
-        pack_positions(layout, given, s, taps, filter, o, lanes, step, first);
-        continue;
       }
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
       if (at_once) {
         view.data = filter.at(given, o, 0, 0, 0);
         view.depth *= s.taps();
-        interleave(view, width, layout.kr, 0, first);
+        packing.pack_lanes(layout, view, zeros, width, 0, first);
         continue;
       }
       // Where the channels' own inputs begin
@@ -159,26 +143,27 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
           // Weights that stand for 0 fill the places of inputs that belong to other groups of a
           // joined group, and of positions that a phase lacks.
           const size_t x = kx * s.phases + phase;
-          for (size_t lane = 0; (joined || x >= given.kernel_w) && lane < lanes; ++lane) {
-            const uint8_t nothing = (uint8_t)(filter.zero_point(o + lane) ^ flip);
-            if (nothing)
-              interleave({&nothing, 0, 0, 1, s.group_in(), 0}, width, layout.kr, offset,
-                         first + lane * layout.kr);
-          }
+          for (size_t lane = 0; (joined || x >= given.kernel_w) && lane < lanes; ++lane)
+            if (zeros[lane] != flip)
+              packing.pack_lanes(layout, {&zeros[lane], 0, 0, 1, s.group_in(), flip}, &zeros[lane],
+                                 width, offset, first + lane * layout.group_bytes());
           if (x < given.kernel_w) {
             view.data = filter.at(given, o, ky, x, 0);
-            interleave(view, width, layout.kr, offset + own, first);
+            packing.pack_lanes(layout, view, zeros, width, offset + own, first);
           }
-          offset += step;
+          if (one_tap)
+            offset += step;
+          else
+            first += width * tap_lane;
         });
     }
-    if (layout.has_tables()) pair_panels(layout, p.lanes, taps.count, taps.depth, group);
+    if (packing.complete) packing.complete(layout, p.lanes, taps.count, taps.depth, group);
   }
   if (s.phases > 1) has_int8_min |= sum_filter(given, filter, sums);
-  if (!layout.sparse()) return has_int8_min;
+  if (!packing.holds_int8_min) return has_int8_min;
   bool found = false;
   for (size_t g = 0; g < s.groups; ++g)
-    found |= holds_int8_min(layout, p.of_group(g), p.lanes * p.lane_bytes);
+    found |= packing.holds_int8_min(layout, p.of_group(g), p.lanes * p.lane_bytes);
   return found;
 }
 

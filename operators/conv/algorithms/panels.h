@@ -26,7 +26,7 @@ struct ConvPanels {
 // Shapes have their groups joined and phases as columns, except `given`, the shape of the stored
 // filter. 0 if the bytes exceed size_t
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& shape, const Taps& taps);
-bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShape& shape,
+bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvShape& shape,
                  const Taps& taps, const FilterView& filter, const ColumnSums& sums,
                  uint8_t* payload);
 
@@ -34,7 +34,7 @@ bool pack_panels(const RhsLayout& layout, const ConvShape& given, const ConvShap
 ConvPanels read_panels(const RhsLayout& layout, const ConvShape& shape, const Taps& taps,
                        const uint8_t* payload);
 
-// An algorithm's payload_bytes, pack and pairs. shape_of rewrites the caller's shape, taps_of cuts
+// An algorithm's payload_bytes, pack and panels. shape_of rewrites the caller's shape, taps_of cuts
 // the weights into taps.
 template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
 size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
@@ -42,15 +42,15 @@ size_t panels_payload_bytes(const RhsLayout& layout, const ConvShape& given) {
   return panels_bytes(layout, shape, taps_of(shape));
 }
 template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
-bool pack_payload(const RhsLayout& layout, const ConvShape& given, const FilterView& filter,
+bool pack_payload(const WeightFormat& format, const ConvShape& given, const FilterView& filter,
                   const float*, const ColumnSums& sums, uint8_t* payload) {
-  const ConvShape shape = shape_of(layout, given);
-  return pack_panels(layout, given, shape, taps_of(shape), filter, sums, payload);
+  const ConvShape shape = shape_of(format.layout, given);
+  return pack_panels(format, given, shape, taps_of(shape), filter, sums, payload);
 }
 
 template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
-PairedWeights panels_in_pairs(const RhsLayout& layout, const ConvShape& given,
-                              const uint8_t* payload) {
+PackedPanels panels_of_payload(const RhsLayout& layout, const ConvShape& given,
+                               const uint8_t* payload) {
   const ConvShape shape = shape_of(layout, given);
   const Taps taps = taps_of(shape);
   const ConvPanels p = read_panels(layout, shape, taps, payload);

@@ -78,9 +78,9 @@ const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
                             const ZeroPointRange& zero_points);
 size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
                               const ConvShape& shape);
-PairedWeights winograd_pairs(const WinogradScheme& scheme, const RhsLayout& layout,
+PackedPanels winograd_panels(const WinogradScheme& scheme, const RhsLayout& layout,
                              const ConvShape& shape, const uint8_t* payload);
-bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+bool winograd_pack(const WinogradScheme& s, const WeightFormat& format, const ConvShape& shape,
                    const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
                    uint8_t* payload);
 // Tiles of an image, which are the units of tasks

@@ -105,12 +105,12 @@ constexpr ConvAlgorithm implementation(const char* name, KernelKind operands) {
             return winograd_payload_bytes(s, layout, shape);
           },
       .pack =
-          [](const RhsLayout& layout, const ConvShape& shape, const FilterView& filter,
+          [](const WeightFormat& format, const ConvShape& shape, const FilterView& filter,
              const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
-            return winograd_pack(s, layout, shape, filter, tap_ranges, sums, payload);
+            return winograd_pack(s, format, shape, filter, tap_ranges, sums, payload);
           },
-      .pairs = [](const RhsLayout& layout, const ConvShape& shape,
-                  const uint8_t* payload) { return winograd_pairs(s, layout, shape, payload); },
+      .panels = [](const RhsLayout& layout, const ConvShape& shape,
+                   const uint8_t* payload) { return winograd_panels(s, layout, shape, payload); },
       .estimate = [](const ConvWork& work) { return estimate(s, work); },
       .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
       .grain =

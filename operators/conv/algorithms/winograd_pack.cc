@@ -3,7 +3,6 @@
 
 #include "operators/conv/algorithms/winograd.h"
 #include "packing/interleave.h"
-#include "packing/paired.h"
 
 namespace octet {
 namespace {
@@ -145,8 +144,9 @@ int16_t factor_of(float range) {
 
 int32_t divide_rounded(int32_t a, int32_t b) { return (2 * a + (a < 0 ? -b : b)) / (2 * b); }
 
-void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+void pack_int8(const WinogradScheme& s, const WeightFormat& format, const ConvShape& shape,
                const FilterView& filter, const float* tap_ranges, uint8_t* payload) {
+  const RhsLayout& layout = format.layout;
   const WinogradPayload at(s, layout, shape);
   WinogradHeader header = {};
   header.chunk = (uint32_t)layout.steps(shape.group_in());
@@ -184,9 +184,9 @@ void pack_int8(const WinogradScheme& s, const RhsLayout& layout, const ConvShape
         correction[tap * at.table_row + o + lane] = -128 * sum[tap][lane];
       }
   }
-  for (size_t group = 0; layout.has_tables() && group < shape.groups; ++group)
-    pair_panels(layout, layout.lanes(shape.group_out()), s.taps(), shape.group_in(),
-                payload + at.weights + group * at.group_bytes);
+  for (size_t group = 0; format.packing->complete && group < shape.groups; ++group)
+    format.packing->complete(layout, layout.lanes(shape.group_out()), s.taps(), shape.group_in(),
+                             payload + at.weights + group * at.group_bytes);
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
   return bytes;
 }
 
-PairedWeights winograd_pairs(const WinogradScheme& s, const RhsLayout& layout,
+PackedPanels winograd_panels(const WinogradScheme& s, const RhsLayout& layout,
                              const ConvShape& shape, const uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   return {layout.lanes(shape.group_out()),
@@ -234,15 +234,15 @@ PairedWeights winograd_pairs(const WinogradScheme& s, const RhsLayout& layout,
           payload ? payload + at.weights : nullptr};
 }
 
-bool winograd_pack(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
+bool winograd_pack(const WinogradScheme& s, const WeightFormat& format, const ConvShape& shape,
                    const FilterView& filter, const float* tap_ranges, const ColumnSums& sums,
                    uint8_t* payload) {
   const bool has_int8_min = sum_filter(shape, filter, sums);
   if (s.int8()) {
-    memset(payload, 0, winograd_payload_bytes(s, layout, shape));
-    pack_int8(s, layout, shape, filter, tap_ranges, payload);
+    memset(payload, 0, winograd_payload_bytes(s, format.layout, shape));
+    pack_int8(s, format, shape, filter, tap_ranges, payload);
   } else {
-    pack_int16(s, layout, shape, filter, sums, payload);
+    pack_int16(s, format.layout, shape, filter, sums, payload);
   }
   return has_int8_min;
 }

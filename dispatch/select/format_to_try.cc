@@ -1,0 +1,21 @@
+// Decides by sizes whether packing tries a format that suits some weights only.
+#include "dispatch/select/format_to_try.h"
+
+#include "dispatch/tables/kernel_names.h"
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
+
+namespace octet {
+
+const WeightFormat* format_to_try(IsaMask isas, size_t lanes, size_t depth) {
+  const FormatId id = tier_of(best_of(isas & compiled_tiers())).try_first;
+  if (id == FormatId::kNone) return nullptr;
+  const WeightFormat& format = format_of(id);
+  const Trial& trial = *format.packing->trial;
+  if (lanes < trial.least_lanes || depth < trial.least_depth) return nullptr;
+  for (const MicroKernel* kernel : int8_kernels())
+    if (isas & mask_of(kernel->isa) && kernel->rhs_layout == format.layout) return &format;
+  return nullptr;
+}
+
+}  // namespace octet
