@@ -1,5 +1,5 @@
 // Checks the packing of each weight format of the table: kernels read the packed weights back, and
-// sizes that leave size_t are refused.
+// sizes that leave size_t are refused. Checks the formula of the bytes that weights take.
 #include <vector>
 
 #include "packing/matrix_blob.h"
@@ -68,6 +68,34 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
       }
     }
   }
+}
+
+// Bits that no format of the table has, too: a layout is made for weights of any.
+TEST(Layouts, BytesFollowFromBitsAndTables) {
+  using octet::ElementType;
+  const octet::RhsLayout bytes = {16, 8, 4, ElementType::kS8},
+                         words = {16, 16, 2, ElementType::kS16, 16},
+                         nibbles = {16, 16, 8, ElementType::kS8, 4},
+                         scaled = {16, 16, 8, ElementType::kS8, 4, octet::Density::kAll, {{32, 2}}};
+  EXPECT_EQ(bytes.group_bytes(), 4u);
+  EXPECT_EQ(words.group_bytes(), 4u);
+  EXPECT_EQ(nibbles.group_bytes(), 4u);
+  EXPECT_EQ(scaled.group_bytes(), 4u);
+  for (size_t k = 1; k < 200; ++k) {
+    EXPECT_EQ(bytes.lane_bytes(k), octet::round_up(k, 4));
+    EXPECT_EQ(words.lane_bytes(k), 2 * octet::round_up(k, 2));
+    EXPECT_EQ(nibbles.lane_bytes(k), octet::round_up(k, 8) / 2);
+    EXPECT_EQ(scaled.lane_bytes(k), octet::round_up(k, 8) / 2 + (k + 31) / 32 * 2);
+  }
+  // 20 columns: a panel of 16, and one of 8 or of 16
+  EXPECT_EQ(bytes.bytes(20, 5), 24u * 8);
+  EXPECT_EQ(bytes.panel_offset(16, 5), 16u * 8);
+  EXPECT_EQ(scaled.bytes(20, 33), 32u * (20 + 4));
+  EXPECT_EQ(scaled.panel_offset(16, 33), 16u * (20 + 4));
+  EXPECT_FALSE(nibbles == scaled);
+  EXPECT_FALSE(nibbles == (octet::RhsLayout{16, 16, 8, ElementType::kS8}));
+  EXPECT_EQ(words.lane_bytes(SIZE_MAX - 1), SIZE_MAX);
+  EXPECT_EQ(nibbles.lane_bytes(SIZE_MAX - 7), SIZE_MAX / 2 - 3);
 }
 
 TEST(Formats, SizesThatLeaveSizeAreNone) {
