@@ -14,8 +14,8 @@ constexpr size_t kPiece = kLineBytes;
 void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
-  if (t.rhs_wide) {
-    const size_t bytes = kernel.nr * layout.kr * sizeof(int16_t);
+  if (t.rhs_decoded) {
+    const size_t bytes = kernel.decoder.group_bytes;
     return watch.read(rhs + first * bytes, (end - first) * bytes);
   }
   for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
@@ -30,9 +30,9 @@ void read_operands(MemoryTrace& watch, const Tile& t) {
   const MicroKernel& kernel = watch.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
   // Tables are read as if they were more groups
-  const size_t groups = t.rhs_wide ? layout.steps(t.depth) / layout.kr
-                                   : layout.lane_bytes(t.depth) / layout.group_bytes(),
-               group = t.rhs_wide ? kernel.nr * layout.kr * sizeof(int16_t) : t.rhs_stride;
+  const size_t groups = t.rhs_decoded ? layout.steps(t.depth) / layout.kr
+                                      : layout.lane_bytes(t.depth) / layout.group_bytes(),
+               group = t.rhs_decoded ? kernel.decoder.group_bytes : t.rhs_stride;
   const size_t lanes = round_up_pow2(t.rows, kernel.lhs_lanes_step),
                depth = t.depth * kernel.lhs_element_bytes,
                panel = round_up_pow2(t.depth, kernel.lhs_kr) * kernel.lhs_element_bytes * lanes,
@@ -78,14 +78,13 @@ void gather(const Rows& rows, size_t lanes, void* panel) {
   watch.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
 }
 
-void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
+void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   MemoryTrace& watch = MemoryTrace::current();
-  const RhsLayout& layout = watch.kernel().rhs_layout;
-  const size_t micro_panel = watch.kernel().nr * layout.kr;
+  const MicroKernel& kernel = watch.kernel();
   // A micro-panel may be a part of its panel
   for (size_t group = 0; group < groups; ++group)
-    watch.read(rhs + group * layout.width * layout.kr, micro_panel);
-  watch.write(words, groups * micro_panel * sizeof *words);
+    watch.read(rhs + group * rhs_stride, kernel.nr * kernel.rhs_layout.group_bytes());
+  watch.write(to, groups * kernel.decoder.group_bytes);
 }
 
 // ---- operations of a tier besides multiplying ---------------------------------------------------
@@ -181,7 +180,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.multiply = multiply;
   traced.multiply_micro_panel = nullptr;
   if (kernel.gather) traced.gather = gather;
-  if (kernel.widen) traced.widen = widen;
+  if (kernel.decoder.decode) traced.decoder.decode = decode;
   return traced;
 }
 

@@ -23,13 +23,13 @@ struct Tile {
   const ptrdiff_t* tap_steps = nullptr;
   // Replaces lhs, lhs_stride and tap_steps: pointers to the rows of tap 0, then of tap 1, ...
   const uint8_t* const* lhs_rows = nullptr;
-  uint32_t lhs_flip;        // direct: 0 or 0x80808080, xor-ed to the bytes
-  const uint8_t* rhs;       // first group of the first column
-  bool rhs_wide = false;    // rhs is the int16 copy that the kernel's `widen` made
-  size_t rhs_stride;        // bytes between groups
-  size_t rhs_panel_stride;  // bytes between panels, for kernels whose nr spans several
-  size_t depth;             // of a tap, K of a matrix; rhs is zero beyond it and lhs rows end there
-  size_t rows, cols;        // 1..rows_of(cols), 1..nr
+  uint32_t lhs_flip;         // direct: 0 or 0x80808080, xor-ed to the bytes
+  const uint8_t* rhs;        // first group of the first column
+  bool rhs_decoded = false;  // rhs is what the kernel's decoder wrote
+  size_t rhs_stride;         // bytes between groups
+  size_t rhs_panel_stride;   // bytes between panels, for kernels whose nr spans several
+  size_t depth;       // of a tap, K of a matrix; rhs is zero beyond it and lhs rows end there
+  size_t rows, cols;  // 1..rows_of(cols), 1..nr
   // Readable up to cols rounded up to the layout's step; may alias dst at the same stride
   const int32_t* init;
   size_t init_stride;  // elements; 0 = one row for all
@@ -45,11 +45,17 @@ struct Tile {
 
 using MultiplyFn = void (*)(const Tile&);
 
-// Copies `groups` groups of a micro-panel as int16, so that multiply need not widen them again for
-// every tile.
-using WidenFn = void (*)(const uint8_t* rhs, size_t groups, int16_t* words);
-// Widening pays from this many tiles on.
-constexpr size_t kWidenTiles = 4;
+// Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
+// int8 or int16, so that multiply need not do so again for every tile.
+struct Decoder {
+  // Reads `groups` groups, rhs_stride bytes apart, and writes one after the other; null: multiply
+  // reads the format's bytes
+  void (*decode)(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) = nullptr;
+  // Bytes that it writes of a group: nr columns, kr depth steps; a multiple of the vectors' bytes
+  uint16_t group_bytes = 0;
+};
+// Decoding pays from this many tiles on.
+constexpr size_t kDecodeTiles = 4;
 
 enum KernelFlags : uint16_t {
   // The kernel takes an lhs of the other sign, too, and flips its top bits while it loads.
@@ -106,7 +112,7 @@ struct MicroKernel {
   } micro_panel_depth = {};
   // Direct, rows at one stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
-  WidenFn widen = nullptr;  // to nr * kr words per group
+  Decoder decoder = {};
   // CPU features beyond those that its tier needs: a CPU of the tier without them never runs it.
   Features needs = 0;
   // Called before and after the products of a task, on the task's thread, where the kernel needs a

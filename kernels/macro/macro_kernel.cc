@@ -159,8 +159,9 @@ class Product {
         micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
                        lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
         tile_.cols = smaller(lanes_, n1 - n_);
-        if (block_.wide)
-          kernel_.widen(micro_panel_, weights_.lane_bytes / lane_group_, block_.wide);
+        if (block_.decoded)
+          kernel_.decoder.decode(micro_panel_, group_, weights_.lane_bytes / lane_group_,
+                                 block_.decoded);
         matrix ? multiply_rows() : multiply_tiles();
       }
     }
@@ -169,10 +170,11 @@ class Product {
  private:
   // Points the tile at the weights from tap `tap` on.
   void point_at_weights(size_t tap) {
-    tile_.rhs_wide = block_.wide;
+    tile_.rhs_decoded = block_.decoded;
     tile_.rhs_stride = group_;
-    tile_.rhs = block_.wide ? (const uint8_t*)(block_.wide + tap * kernel_.nr * tap_steps_)
-                            : micro_panel_ + tap * tap_;
+    tile_.rhs = block_.decoded
+                    ? block_.decoded + tap * (tap_steps_ / layout_.kr) * kernel_.decoder.group_bytes
+                    : micro_panel_ + tap * tap_;
   }
 
   // All rows of a matrix by one micro-panel, where one row of init serves all rows.
@@ -262,7 +264,7 @@ class Product {
       output.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
-      tile_.rhs_wide = false;
+      tile_.rhs_decoded = false;
       tile_.lhs_rows = nullptr;  // the tile before may have set it for fewer rows
       return multiply_into(only_init, output, to, n, lanes_, row_scale, &tile_);
     }
@@ -333,11 +335,12 @@ void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const Blo
 
 }  // namespace
 
-size_t wide_bytes(const MacroKernel& macro_kernel) {
+size_t decoded_bytes(const MacroKernel& macro_kernel) {
   constexpr size_t kMost = 256 * 1024;
   const MicroKernel& kernel = *macro_kernel.kernel;
-  const size_t steps = macro_kernel.taps.count * kernel.rhs_layout.steps(macro_kernel.taps.depth),
-               bytes = kernel.widen ? kernel.nr * steps * sizeof(int16_t) : 0;
+  if (!kernel.decoder.decode) return 0;
+  const size_t groups = divide_up(macro_kernel.taps.depth, kernel.rhs_layout.kr),
+               bytes = macro_kernel.taps.count * groups * kernel.decoder.group_bytes;
   return bytes <= kMost ? bytes : 0;
 }
 
@@ -352,7 +355,7 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
         sections.take(divide_up(rows, kernel.mr) *
                       kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
-  at.wide = sections.take(wide_bytes(macro_kernel));
+  at.decoded = sections.take(decoded_bytes(macro_kernel));
   at.bytes = sections.bytes;
   return at;
 }
@@ -364,7 +367,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   if (block->prepared) return;
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
-  block->wide = nullptr;
+  block->decoded = nullptr;
   if (!kernel.gather && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
@@ -416,8 +419,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
       block->row_sums = sums;
     }
   }
-  if (made >= kWidenTiles && wide_bytes(macro_kernel))
-    block->wide = (int16_t*)(workspace + at.wide);
+  if (made >= kDecodeTiles && decoded_bytes(macro_kernel)) block->decoded = workspace + at.decoded;
 }
 
 void multiply(const MacroKernel& macro_kernel, const Weights& weights, const Block& block,

@@ -107,16 +107,16 @@ struct Block {
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
   const int32_t* row_init;  // - zero_point * row_sum, replaces row_sums for kRowInit; or null
-  int16_t* wide;            // room for a widened micro-panel of weights; null if it does not pay
+  uint8_t* decoded;         // room for a decoded micro-panel of weights; null if it does not pay
 };
 
-// Bytes of a widened micro-panel of weights; 0 if the kernel does not widen, or the micro-panel
+// Bytes of a decoded micro-panel of weights; 0 if the kernel has no decoder, or the micro-panel
 // would not stay in cache.
-size_t wide_bytes(const MacroKernel& macro_kernel);
+size_t decoded_bytes(const MacroKernel& macro_kernel);
 
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
 struct PreparedSections {
-  size_t panels, row_sums, wide;  // offsets; panels come first
+  size_t panels, row_sums, decoded;  // offsets; panels come first
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,

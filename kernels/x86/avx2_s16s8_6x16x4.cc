@@ -11,8 +11,8 @@
 // widen both pairs in place. gather widens the lhs once, in the same order.
 //
 // Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights.
-// With few tiles, 6 shifts widen the weights in the loop; with many, `widen` does so once. The last
-// micro-panel may be half as wide.
+// With few tiles, 6 shifts widen the weights in the loop; with many, `decode` does so once. The
+// last micro-panel may be half as wide.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -88,11 +88,14 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
-  for (; groups; --groups, rhs += 64, words += 64) {
+constexpr size_t kDecodedGroup = 16 * 4 * sizeof(int16_t);
+
+// Widens groups to int16.
+void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+  for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup) {
     unroll<2>([&](auto v) OCTET_INLINE {
       unroll<2>([&](auto p) OCTET_INLINE {
-        _mm256_store_si256((__m256i*)(words + 32 * p + 16 * v), words_of_quads<p>(rhs + 32 * v));
+        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), words_of_quads<p>(rhs + 32 * v));
       });
     });
   }
@@ -122,7 +125,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
       });
     });
     lhs += 4 * rows;
-    rhs += wide ? 128 : 64;
+    rhs += wide ? kDecodedGroup : 64;
   }
 }
 
@@ -135,7 +138,7 @@ void multiply(const Tile& t) {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   add_row_init(t, acc);
-  if (t.rhs_wide)
+  if (t.rhs_decoded)
     t.cols > 8 ? add_products<true, 2>(t, acc) : add_products<true, 1>(t, acc);
   else
     t.cols > 8 ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);
@@ -169,7 +172,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = dispatch,
-    .widen = widen,
+    .decoder = {decode, kDecodedGroup},
 };
 
 }  // namespace octet

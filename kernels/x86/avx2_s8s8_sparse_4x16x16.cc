@@ -17,7 +17,7 @@
 // the sum of the negative weights' magnitudes, is the same for all rows of a column.
 //
 // Per group of 16 along depth: for each vector of columns some twenty instructions make magnitudes,
-// places and the missing sum; with many tiles, `widen` does so once. For each row and vector: two
+// places and the missing sum; with many tiles, `decode` does so once. For each row and vector: two
 // loads, shuffles, multiply-adds to 16 and to 32 bits, and adds, half as many as for dense weights.
 #include <immintrin.h>
 
@@ -54,7 +54,7 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// A widened group: factors for each half of its depth and vector of columns,
+// A decoded group: factors for each half of its depth and vector of columns,
 struct Halves {
   __m256i magnitudes[2][2], places[2][2];
   // and, for each vector, the sums of the columns' negative weights
@@ -81,10 +81,10 @@ OCTET_INLINE inline __m256i load_line(const uint8_t* group, int line, int v) {
   return _mm256_loadu_si256((const __m256i*)(group + line * kSparseLine + 32 * v));
 }
 
-// Widens groups to Halves, in 320 of the 512 bytes that a group has room for.
-void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
-  for (; groups; --groups, rhs += kSparseGroup, words += kKr * 16) {
-    Halves* const to = (Halves*)words;
+// Decodes groups to Halves.
+void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* decoded) {
+  for (; groups; --groups, rhs += rhs_stride, decoded += sizeof(Halves)) {
+    Halves* const to = (Halves*)decoded;
     unroll<2>([&](auto v) OCTET_INLINE {
       const __m256i places = load_line(rhs, 2, v);
       __m256i pairs = _mm256_setzero_si256();
@@ -132,7 +132,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
       accumulate(negative[v], wide ? halves->negative[v] : _mm256_madd_epi16(pairs, ones));
     });
     lhs += rows;
-    rhs += wide ? kKr * 16 * sizeof(int16_t) : kSparseGroup;
+    rhs += wide ? sizeof(Halves) : kSparseGroup;
   }
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_sub_epi32(acc[i][v], negative[v]); });
@@ -148,7 +148,7 @@ void multiply(const Tile& t) {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   add_row_init(t, acc);
-  t.rhs_wide ? add_products<true>(t, acc) : add_products<false>(t, acc);
+  t.rhs_decoded ? add_products<true>(t, acc) : add_products<false>(t, acc);
   // See avx2_s16s8_6x16x4.cc
   unroll<rows>([&](auto i) OCTET_INLINE {
     __m256i(&row)[2] = acc[i];
@@ -176,7 +176,7 @@ const MicroKernel avx2_s8s8_sparse_4x16x16 = {
     .lhs_kr = kKr,
     .lhs_element_bytes = 2,
     .multiply = dispatch,
-    .widen = widen,
+    .decoder = {decode, sizeof(Halves)},
 };
 
 }  // namespace octet

@@ -15,6 +15,6 @@ const MicroKernel sse41_s16s8_6x8x4 = {
     .lhs_kr = 4,
     .lhs_element_bytes = 4,
     .multiply = dispatch,
-    .widen = widen<kX86Layout.width * kX86Layout.kr>,
+    .decoder = {decode, kDecodedGroup},
 };
 }  // namespace octet

@@ -12,7 +12,7 @@
 // bits have one that repeats 64, which saves a shuffle per row.
 //
 // Per group and row: 2 loads, 4 multiplications of pairs, 4 additions; and 4 loads of weights that
-// all rows share. Where few tiles read the weights, shifts widen them; else `widen` did so once.
+// all rows share. Where few tiles read the weights, shifts widen them; else `decode` did so once.
 #pragma once
 
 #include "kernels/xsimd/store.h"
@@ -72,10 +72,12 @@ OCTET_INLINE inline Int16 widened(const uint8_t* rhs) {
   return (odd ? bytes : bytes << 8) >> 8;
 }
 
-// Widens groups: nr columns of panels that are `panel` columns wide.
-template <size_t panel>
-void widen(const uint8_t* rhs, size_t groups, int16_t* words) {
-  for (; groups; --groups, rhs += panel, words += 4 * kNr) {
+constexpr size_t kDecodedGroup = 4 * kNr * sizeof(int16_t);
+
+// Widens groups to int16.
+inline void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+  for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup) {
+    int16_t* const words = (int16_t*)to;
     unroll<2>([&](auto p) OCTET_INLINE {
       unroll<2>([&](auto v) OCTET_INLINE {
         widened<p>(rhs + 4 * kLanes * v).store_aligned(words + 2 * kNr * p + 2 * kLanes * v);
@@ -89,7 +91,7 @@ template <bool wide, int vectors, int rows>
 OCTET_INLINE inline void add_products(const Tile& t, Sums (&acc)[rows][2]) {
   const int16_t* lhs = (const int16_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
-  const size_t step = wide ? 8 * kNr : t.rhs_stride;
+  const size_t step = wide ? kDecodedGroup : t.rhs_stride;
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 3) / 4; groups; --groups) {
     unroll<2>([&](auto p) OCTET_INLINE {
@@ -118,7 +120,7 @@ void multiply(const Tile& t) {
     });
     __builtin_prefetch((const char*)t.dst + i * t.dst_stride);
   });
-  if (t.rhs_wide)
+  if (t.rhs_decoded)
     t.cols > kLanes ? add_products<true, 2>(t, acc) : add_products<true, 1>(t, acc);
   else
     t.cols > kLanes ? add_products<false, 2>(t, acc) : add_products<false, 1>(t, acc);

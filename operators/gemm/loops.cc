@@ -219,29 +219,29 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   uint8_t* const dst = (uint8_t*)tile->dst;
   const size_t m = tile->rows, columns = tile->cols, depth = tile->depth,
                group = layout.group_bytes();
-  // The workspace holds panels and room for widened weights (prepared_sections)
+  // The workspace holds panels and room for decoded weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * tile->lhs_stride;
     const Tiling tiling(gathers ? rows : 0, kernel);  // for every micro-panel
-    int16_t* const wide = (int16_t*)(workspace + tiling.count * panel_bytes);
+    uint8_t* const decoded = workspace + tiling.count * panel_bytes;
     if (gathers) {
       gather_panels(kernel, tiling, {block, tile->lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
       block = workspace;
     }
-    tile->rhs_wide = gathers && kernel.widen && tiling.count >= kWidenTiles &&
-                     wide_bytes(macro_kernel_of(plan, kernel, depth));
+    tile->rhs_decoded = gathers && kernel.decoder.decode && tiling.count >= kDecodeTiles &&
+                        decoded_bytes(macro_kernel_of(plan, kernel, depth));
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
       tile->cols = smaller(kernel.nr, columns - n);
       tile->rhs = rhs + panel * plan.packed_lane + lane * group;
       tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
-      if (tile->rhs_wide) {
-        kernel.widen(tile->rhs, plan.packed_lane / group, wide);
-        tile->rhs = (const uint8_t*)wide;
+      if (tile->rhs_decoded) {
+        kernel.decoder.decode(tile->rhs, tile->rhs_stride, plan.packed_lane / group, decoded);
+        tile->rhs = decoded;
       }
       tile->init = init + n;
       if (scale) tile->scale = scale + n;

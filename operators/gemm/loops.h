@@ -71,7 +71,7 @@ size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes
 
 // Whether any run of the plan needs workspace at all.
 bool needs_workspace(const GemmPlan& plan);
-// Whether a run needs workspace for more than gathered rows of the lhs and a widened micro-panel of
+// Whether a run needs workspace for more than gathered rows of the lhs and a decoded micro-panel of
 // the rhs.
 bool needs_more_than_panels(const GemmPlan& plan);
 

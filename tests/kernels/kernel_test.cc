@@ -78,13 +78,14 @@ class KernelTile {
       tile_.lhs = panel_.data();
     }
     tile_.rhs = rhs_.data();
-    if (kernel.widen && c.depth % 2) {  // both ways for each shape
-      wide_ = Guarded(kernel.nr * padded_depth * sizeof(int16_t), c.side, 64);
-      kernel.widen(rhs_.data(), padded_depth / layout_.kr, wide_.data<int16_t>());
-      tile_.rhs = wide_.data();
-      tile_.rhs_wide = true;
-    }
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
+    if (kernel.decoder.decode && c.depth % 2) {  // both ways for each shape
+      const size_t groups = padded_depth / layout_.kr;
+      decoded_ = Guarded(groups * kernel.decoder.group_bytes, c.side, 64);
+      kernel.decoder.decode(rhs_.data(), tile_.rhs_stride, groups, decoded_.data());
+      tile_.rhs = decoded_.data();
+      tile_.rhs_decoded = true;
+    }
     tile_.rhs_panel_stride = layout_.width * lane_bytes;
     tile_.depth = c.depth;
     tile_.rows = c.rows;
@@ -140,7 +141,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, row_init_, panel_, wide_;
+  Guarded lhs_, rhs_, init_, row_init_, panel_, decoded_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };
