@@ -1,4 +1,4 @@
-// Searches the best choice in rounds of timed candidates.
+// Searches the best choice by races of candidates.
 #include "analysis/tune/search.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@ namespace octet {
 namespace {
 
 constexpr double kSeconds = 2, kSecondsMost = 1e6;
-// Shares of the time: up to the end of the first round, and up to the end of rounds near the best
+// Shares of the time: up to the end of the first race, and up to the end of races near the best
 // choice.
 constexpr double kFirst = 0.45, kNear = 0.8;
-constexpr size_t kRoundsNear = 4;
+constexpr size_t kRacesNear = 4;
 // A clock that does not advance in so many readings (about a tenth of a second) is refused.
 constexpr size_t kReadings = (size_t)1 << 22;
-// The second best choice of a round within this factor is varied, too.
+// The second best choice of a race within this factor is varied, too.
 constexpr double kClose = 1.1;
 
 double monotonic_seconds(void*) { return now_microseconds() * 1e-6; }
@@ -31,12 +31,12 @@ class Search {
         error_(error) {}
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
-  ~Search() { free(round_); }
+  ~Search() { free(candidates_); }
 
   octet_status run(octet_tune_result* result, TuningEntry* found);
 
  private:
-  struct Round {
+  struct Candidates {
     Choices choices;
     void* objects[kChoicesMost];
     Race race;
@@ -49,16 +49,16 @@ class Search {
   void destroy_all();
   static void run_one(void* self, size_t i, size_t calls) {
     const Search& s = *(const Search*)self;
-    s.problem_.run(s.problem_.context, s.round_->objects[i], calls);
+    s.problem_.run(s.problem_.context, s.candidates_->objects[i], calls);
   }
-  // The second best of the last round, without the best one and the plan; 0 if there is none
+  // The second best of the last race, without the best one and the plan; 0 if there is none
   size_t second() const;
 
   const TuneProblem& problem_;
   const octet_tune_options& options_;
   const TuneClock clock_;
   octet_error* const error_;
-  Round* round_ = nullptr;
+  Candidates* candidates_ = nullptr;  // of the race that runs
   double start_ = 0;
   size_t measured_ = 1;  // 1 for the plan
 };
@@ -73,12 +73,12 @@ octet_status Search::check_clock() const {
 }
 
 octet_status Search::create_all() {
-  Choices& c = round_->choices;
+  Choices& c = candidates_->choices;
   size_t kept = 0;
   octet_status status = OCTET_OK;
   for (size_t i = 0; i < c.count && !status; ++i) {
     c.list[kept] = c.list[i];
-    status = problem_.create(problem_.context, c.list[kept], &round_->objects[kept], error_);
+    status = problem_.create(problem_.context, c.list[kept], &candidates_->objects[kept], error_);
     if (status == OCTET_OK)
       ++kept;
     else if (i > 0 && status == OCTET_KERNEL_UNUSABLE)
@@ -89,19 +89,19 @@ octet_status Search::create_all() {
 }
 
 void Search::destroy_all() {
-  for (size_t i = 0; i < round_->choices.count; ++i)
-    problem_.destroy(problem_.context, round_->objects[i]);
+  for (size_t i = 0; i < candidates_->choices.count; ++i)
+    problem_.destroy(problem_.context, candidates_->objects[i]);
 }
 
 octet_status Search::race(size_t rounds, double share) {
   const octet_status status = create_all();
   if (status == OCTET_OK) {
-    run_race({round_->choices.count, this, run_one}, clock_, rounds,
-             start_ + share * options_.seconds, &round_->race);
-    for (size_t i = 0; options_.watcher && i < round_->choices.count; ++i) {
+    run_race({candidates_->choices.count, this, run_one}, clock_, rounds,
+             start_ + share * options_.seconds, &candidates_->race);
+    for (size_t i = 0; options_.watcher && i < candidates_->choices.count; ++i) {
       char text[kChoiceBytes];
-      to_text(round_->choices.list[i], text);
-      options_.watcher(options_.watcher_context, text, round_->race.standings[i].relative);
+      to_text(candidates_->choices.list[i], text);
+      options_.watcher(options_.watcher_context, text, candidates_->race.standings[i].relative);
     }
   }
   destroy_all();
@@ -109,10 +109,10 @@ octet_status Search::race(size_t rounds, double share) {
 }
 
 size_t Search::second() const {
-  const Race& race = round_->race;
+  const Race& race = candidates_->race;
   size_t second = 0;
   double least = kClose * race.standings[race.best].relative;
-  for (size_t i = 1; i < round_->choices.count; ++i)
+  for (size_t i = 1; i < candidates_->choices.count; ++i)
     if (i != race.best && race.standings[i].relative < least)
       second = i, least = race.standings[i].relative;
   return second;
@@ -120,18 +120,18 @@ size_t Search::second() const {
 
 octet_status Search::run(octet_tune_result* result, TuningEntry* found) {
   OCTET_TRY(check_clock());
-  round_ = (Round*)malloc(sizeof *round_);
-  if (!round_) return fail(error_, OCTET_OUT_OF_MEMORY, "no memory for the race of choices");
+  candidates_ = (Candidates*)malloc(sizeof *candidates_);
+  if (!candidates_) return fail(error_, OCTET_OUT_OF_MEMORY, "no memory for the race of choices");
   start_ = now();
-  Choices& choices = round_->choices;
-  const Race& race_of = round_->race;
+  Choices& choices = candidates_->choices;
+  const Race& race_of = candidates_->race;
   choices.count = 0;
   choices.add(problem_.plan);
   problem_.begin(problem_.context, &choices);
   OCTET_TRY(race(7, kFirst));
   measured_ = choices.count;
   Choice best = choices.list[race_of.best];
-  for (size_t round = 0; round < kRoundsNear; ++round) {
+  for (size_t races = 0; races < kRacesNear; ++races) {
     const Choice before = best;
     const size_t next = second();
     const Choice other = choices.list[next];

@@ -1,5 +1,5 @@
-// Searches the best choice for a problem of any kind: rounds of candidates, each timed against the
-// plan's choice, then a final comparison of the best choice with the plan's.
+// Searches the best choice for a problem of any kind: races of candidates against the plan's choice
+// (race.h), the last one of the best choice alone.
 #pragma once
 
 #include "analysis/tune/race.h"
