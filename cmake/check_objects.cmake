@@ -8,7 +8,7 @@ set(c_library memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf
   # what compilers, fortified C libraries and outlined Arm atomics turn some of them into
   bcmp memchr strchr strcpy
   __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
-  # of what is the thread's: analysis/traffic/watch.cc
+  # of what is the thread's: analysis/traffic/trace.cc
   __tls_get_addr ___tls_get_addr
   __read_chk mkostemp64 open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __open64_2 __open_2
   __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel)

@@ -1,7 +1,7 @@
 // octet_traffic_conv2d: walks a convolution with kernels and transforms that trace their memory
 // accesses.
 #include "analysis/traffic/lines.h"
-#include "analysis/traffic/watch.h"
+#include "analysis/traffic/trace.h"
 #include "dispatch/api/struct_size.h"
 #include "octet/traffic.h"
 #include "operators/conv/algorithms/channelwise.h"
@@ -18,25 +18,25 @@ static_assert(sizeof kPatches / sizeof *kPatches == kWinogradVariants, "one for 
 
 template <size_t format>
 void transform_input(const WinogradInput& in) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
-    watch.read(in.pixels[i], in.channels);
-    watch.write(in.taps + i * in.tap_stride, in.channels * kElements[format]);
+    trace.read(in.pixels[i], in.channels);
+    trace.write(in.taps + i * in.tap_stride, in.channels * kElements[format]);
   }
 }
 
 template <size_t format>
 void transform_output(const WinogradOutput& out) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   const size_t bytes = out.cols * sizeof(int32_t);
   for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
-    watch.read(out.products + i * out.tap_stride, bytes);
-    if (kElements[format] == 1) watch.read(out.tap_scale + i * out.tap_scale_stride, bytes);
+    trace.read(out.products + i * out.tap_stride, bytes);
+    if (kElements[format] == 1) trace.read(out.tap_scale + i * out.tap_scale_stride, bytes);
   }
-  if (out.scale) watch.read(out.scale, bytes);
+  if (out.scale) trace.read(out.scale, bytes);
   for (size_t y = 0; y < out.height; ++y)
     for (size_t x = 0; x < out.width; ++x)
-      watch.write((uint8_t*)out.dst + y * out.dst_line + x * out.dst_pixel,
+      trace.write((uint8_t*)out.dst + y * out.dst_line + x * out.dst_pixel,
                   out.scale ? out.cols : bytes);
 }
 
@@ -50,7 +50,7 @@ class ConvMemoryTrace : public MemoryTrace {
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
         element(plan.depthwise ? element_size(plan.depthwise->layout.element_type) : 1),
         input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
-  static ConvMemoryTrace& of(MemoryTrace& watch) { return (ConvMemoryTrace&)watch; }
+  static ConvMemoryTrace& of(MemoryTrace& trace) { return (ConvMemoryTrace&)trace; }
 
   const bool grouped;    // false: depthwise
   const size_t element;  // bytes of a weight
@@ -59,36 +59,36 @@ class ConvMemoryTrace : public MemoryTrace {
 };
 
 void prepare(const DepthwiseBlock& b, void* prepared) {
-  MemoryTrace& watch = MemoryTrace::current();
-  ConvMemoryTrace& conv = ConvMemoryTrace::of(watch);
-  watch.read(b.init, b.channels * sizeof(int32_t));
-  if (b.scale) watch.read(b.scale, b.channels * sizeof(float));
+  MemoryTrace& trace = MemoryTrace::current();
+  ConvMemoryTrace& conv = ConvMemoryTrace::of(trace);
+  trace.read(b.init, b.channels * sizeof(int32_t));
+  if (b.scale) trace.read(b.scale, b.channels * sizeof(float));
   if (conv.grouped)
-    watch.read(b.weights, round_up(b.channels, kGroupedBlock) * b.groups * 4 * b.quads);
+    trace.read(b.weights, round_up(b.channels, kGroupedBlock) * b.groups * 4 * b.quads);
   // A group covers a whole panel, in four pieces
   for (size_t piece = 0; !conv.grouped && piece < 4 * b.groups; ++piece)
-    watch.read(b.weights + conv.element * piece * kDepthwiseGroup / 4, conv.element * b.channels);
+    trace.read(b.weights + conv.element * piece * kDepthwiseGroup / 4, conv.element * b.channels);
   conv.prepared_bytes = depthwise_prepared_bytes(b.channels, b.sets * b.set_groups * b.quads);
-  watch.write(prepared, conv.prepared_bytes);
+  trace.write(prepared, conv.prepared_bytes);
 }
 
 // Traces a block of channels of one output pixel in each of the tile's lines.
-void write_outputs(MemoryTrace& watch, const DepthwiseTile& t, size_t x) {
+void write_outputs(MemoryTrace& trace, const DepthwiseTile& t, size_t x) {
   for (size_t row = 0; row < t.rows; ++row)
-    watch.write(t.dst + row * t.dst_line + x * t.dst_pixel,
+    trace.write(t.dst + row * t.dst_line + x * t.dst_pixel,
                 t.requantization ? t.channels : t.channels * sizeof(int32_t));
 }
 
 void multiply(const DepthwiseTile& t) {
-  MemoryTrace& watch = MemoryTrace::current();
-  const ConvMemoryTrace& conv = ConvMemoryTrace::of(watch);
-  watch.read(t.prepared, conv.prepared_bytes);
+  MemoryTrace& trace = MemoryTrace::current();
+  const ConvMemoryTrace& conv = ConvMemoryTrace::of(trace);
+  trace.read(t.prepared, conv.prepared_bytes);
   if (t.format == DepthwiseLoop::kTaps) {
     const size_t slots = (conv.grouped ? 1 : 4) * t.groups;
     for (size_t x = 0; x < t.columns; ++x) {
       for (size_t slot = 0; slot < slots; ++slot)
-        watch.read(t.pixels[slot] + x * t.steps[slot], t.channels * conv.input);
-      write_outputs(watch, t, x);
+        trace.read(t.pixels[slot] + x * t.steps[slot], t.channels * conv.input);
+      write_outputs(trace, t, x);
     }
     return;
   }
@@ -97,18 +97,18 @@ void multiply(const DepthwiseTile& t) {
   for (size_t i = 0; i < (t.columns - 1) * stride + 3; ++i, ++column) {
     if (column < t.in_w) {
       for (size_t line = 0; line < t.rows + 2; ++line)
-        watch.read(t.pixels[line] + inside * t.steps[line], t.channels);
+        trace.read(t.pixels[line] + inside * t.steps[line], t.channels);
       ++inside;
     }
-    if (i >= 2 && (i - 2) % stride == 0) write_outputs(watch, t, (i - 2) / stride);
+    if (i >= 2 && (i - 2) % stride == 0) write_outputs(trace, t, (i - 2) / stride);
   }
 }
 
 void leave(const DepthwiseRaw& raw) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < raw.pixels; ++i) {
-    watch.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
-    watch.write(raw.dst + i * raw.dst_pixel, raw.channels);
+    trace.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
+    trace.write(raw.dst + i * raw.dst_pixel, raw.channels);
   }
 }
 
@@ -128,21 +128,21 @@ constexpr WinogradOps traced_transforms(uint8_t columns) {
           columns};
 }
 
-octet_status add_operands(MemoryTrace* watch, const octet_conv2d& conv, const octet_conv2d_args& a,
+octet_status add_operands(MemoryTrace* trace, const octet_conv2d& conv, const octet_conv2d_args& a,
                           octet_error* error) {
   ConvSizes sizes;
   OCTET_TRY(check_sizes(conv, a, "args.", &sizes, error));
   ConvCall call = {a, sizes, {}, {}, {}, 0, 0, 0};
   OCTET_TRY(check_call(conv, &call, error));
   const auto add = [&](const Extent& extent, octet_operand operand) {
-    watch->add((const void*)extent.begin, extent.end - extent.begin, operand);
+    trace->add((const void*)extent.begin, extent.end - extent.begin, operand);
   };
   add(call.lhs, OCTET_OPERAND_INPUT);
   add(call.dst, OCTET_OPERAND_OUTPUT);
   if (conv.residual_type) add(call.residual, OCTET_OPERAND_INPUT);
-  watch->add(conv.packed, conv.packed_bytes, OCTET_OPERAND_WEIGHTS);
-  watch->add(&conv, conv.bytes, OCTET_OPERAND_WEIGHTS);
-  watch->add(a.workspace, a.workspace_bytes, OCTET_OPERAND_WORKSPACE);
+  trace->add(conv.packed, conv.packed_bytes, OCTET_OPERAND_WEIGHTS);
+  trace->add(&conv, conv.bytes, OCTET_OPERAND_WEIGHTS);
+  trace->add(a.workspace, a.workspace_bytes, OCTET_OPERAND_WORKSPACE);
   return OCTET_OK;
 }
 
@@ -179,14 +179,14 @@ octet_status walk(octet_traffic* traffic, const octet_conv2d& conv, octet_conv2d
                   octet_error* error) {
   a.parallel_for = nullptr;
   const TracedConv traced(conv);
-  ConvMemoryTrace watch(traffic, conv.plan);
-  OCTET_TRY(add_operands(&watch, conv, a, error));
+  ConvMemoryTrace trace(traffic, conv.plan);
+  OCTET_TRY(add_operands(&trace, conv, a, error));
   return octet_conv2d_run(&traced.conv, &a, error);
 }
 
-void add_lines(MemoryTrace* watch, const LineTensor& t, size_t channels, octet_type type,
+void add_lines(MemoryTrace* trace, const LineTensor& t, size_t channels, octet_type type,
                octet_operand operand) {
-  watch->add(t.data, (t.ring ? t.ring : t.h) * t.line - t.pixel + channels * element_bytes(type),
+  trace->add(t.data, (t.ring ? t.ring : t.h) * t.line - t.pixel + channels * element_bytes(type),
              operand);
 }
 
@@ -197,14 +197,14 @@ void walk_lines(octet_traffic* traffic, const octet_conv2d& conv, const LineTens
                 uint8_t* workspace) {
   const TracedConv traced(conv);
   const ConvShape& s = conv.plan.shape;
-  ConvMemoryTrace watch(traffic, conv.plan);
-  add_lines(&watch, lhs, s.in_channels, conv.lhs_type, OCTET_OPERAND_INPUT);
-  add_lines(&watch, dst, s.out_channels, conv.dst_type, OCTET_OPERAND_OUTPUT);
+  ConvMemoryTrace trace(traffic, conv.plan);
+  add_lines(&trace, lhs, s.in_channels, conv.lhs_type, OCTET_OPERAND_INPUT);
+  add_lines(&trace, dst, s.out_channels, conv.dst_type, OCTET_OPERAND_OUTPUT);
   if (residual)
-    add_lines(&watch, *residual, s.out_channels, conv.residual_type, OCTET_OPERAND_INPUT);
-  watch.add(conv.packed, conv.packed_bytes, OCTET_OPERAND_WEIGHTS);
-  watch.add(&conv, conv.bytes, OCTET_OPERAND_WEIGHTS);
-  watch.add(workspace, lines_workspace(conv, lhs.h, lhs.w, most), OCTET_OPERAND_WORKSPACE);
+    add_lines(&trace, *residual, s.out_channels, conv.residual_type, OCTET_OPERAND_INPUT);
+  trace.add(conv.packed, conv.packed_bytes, OCTET_OPERAND_WEIGHTS);
+  trace.add(&conv, conv.bytes, OCTET_OPERAND_WEIGHTS);
+  trace.add(workspace, lines_workspace(conv, lhs.h, lhs.w, most), OCTET_OPERAND_WORKSPACE);
   run_lines(traced.conv, lhs, residual, dst, out, most, workspace);
 }
 

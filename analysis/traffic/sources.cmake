@@ -1,4 +1,4 @@
-octet_sources(TARGET octet_traffic gemm.cc memory.cc traffic.cc watch.cc)
+octet_sources(TARGET octet_traffic gemm.cc memory.cc trace.cc traffic.cc)
 if(OCTET_WITH_CONVOLUTION)
   octet_sources(TARGET octet_traffic conv.cc)
 endif()

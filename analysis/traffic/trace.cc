@@ -1,5 +1,5 @@
 // Kernels and tier operations that trace their memory accesses and compute nothing.
-#include "analysis/traffic/watch.h"
+#include "analysis/traffic/trace.h"
 
 namespace octet {
 namespace {
@@ -11,23 +11,23 @@ constexpr size_t kPiece = kLineBytes;
 
 // Reads groups [first, end) of a tap's weights. A group has the same depth steps of all columns of
 // a panel.
-void read_groups(MemoryTrace& watch, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
-  const MicroKernel& kernel = watch.kernel();
+void read_groups(MemoryTrace& trace, const Tile& t, const uint8_t* rhs, size_t first, size_t end) {
+  const MicroKernel& kernel = trace.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
   if (t.rhs_decoded) {
     const size_t bytes = kernel.decoder.group_bytes;
-    return watch.read(rhs + first * bytes, (end - first) * bytes);
+    return trace.read(rhs + first * bytes, (end - first) * bytes);
   }
   for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
     const size_t bytes =
         layout.lanes(smaller(layout.width, t.cols - column)) * layout.group_bytes();
-    for (size_t group = first; group < end; ++group) watch.read(rhs + group * t.rhs_stride, bytes);
+    for (size_t group = first; group < end; ++group) trace.read(rhs + group * t.rhs_stride, bytes);
   }
 }
 
 // Reads both operands in turn, piece by piece of the depth, tap by tap.
-void read_operands(MemoryTrace& watch, const Tile& t) {
-  const MicroKernel& kernel = watch.kernel();
+void read_operands(MemoryTrace& trace, const Tile& t) {
+  const MicroKernel& kernel = trace.kernel();
   const RhsLayout& layout = kernel.rhs_layout;
   // Tables are read as if they were more groups
   const size_t groups = t.rhs_decoded ? layout.steps(t.depth) / layout.kr
@@ -38,7 +38,7 @@ void read_operands(MemoryTrace& watch, const Tile& t) {
                panel = round_up_pow2(t.depth, kernel.lhs_kr) * kernel.lhs_element_bytes * lanes,
                pieces = larger(divide_up(depth, kPiece), 1);
   // The pointers were written for this block just before
-  if (t.lhs_rows) watch.write(t.lhs_rows, t.taps * t.rows * sizeof *t.lhs_rows);
+  if (t.lhs_rows) trace.write(t.lhs_rows, t.taps * t.rows * sizeof *t.lhs_rows);
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   for (size_t tap = 0; tap < t.taps; ++tap) {
@@ -46,85 +46,85 @@ void read_operands(MemoryTrace& watch, const Tile& t) {
     for (size_t i = 0; i < pieces; ++i) {
       const size_t at = i * kPiece, bytes = smaller(depth - at, kPiece);
       if (kernel.gather)
-        watch.read(lhs + panel * i / pieces, panel * (i + 1) / pieces - panel * i / pieces);
+        trace.read(lhs + panel * i / pieces, panel * (i + 1) / pieces - panel * i / pieces);
       for (size_t row = 0; !kernel.gather && row < t.rows; ++row)
-        watch.read((t.lhs_rows ? t.lhs_rows[tap * t.rows + row] : lhs + row * t.lhs_stride) + at,
+        trace.read((t.lhs_rows ? t.lhs_rows[tap * t.rows + row] : lhs + row * t.lhs_stride) + at,
                    bytes);
-      read_groups(watch, t, rhs, groups * i / pieces, groups * (i + 1) / pieces);
+      read_groups(trace, t, rhs, groups * i / pieces, groups * (i + 1) / pieces);
     }
     rhs += groups * group;
   }
 }
 
 void multiply(const Tile& t) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   const size_t row = t.cols * sizeof(int32_t);
   for (size_t i = 0; i < (t.init_stride ? t.rows : 1); ++i)
-    watch.read(t.init + i * t.init_stride, row);
-  if (t.row_init) watch.read(t.row_init, t.rows * sizeof *t.row_init);
-  read_operands(watch, t);
-  if (t.scale) watch.read(t.scale, t.cols * sizeof *t.scale);
+    trace.read(t.init + i * t.init_stride, row);
+  if (t.row_init) trace.read(t.row_init, t.rows * sizeof *t.row_init);
+  read_operands(trace, t);
+  if (t.scale) trace.read(t.scale, t.cols * sizeof *t.scale);
   for (size_t i = 0; i < t.rows; ++i)
-    watch.write((uint8_t*)t.dst + i * t.dst_stride, t.scale ? t.cols : row);
+    trace.write((uint8_t*)t.dst + i * t.dst_stride, t.scale ? t.cols : row);
 }
 
 void gather(const Rows& rows, size_t lanes, void* panel) {
-  MemoryTrace& watch = MemoryTrace::current();
-  const MicroKernel& kernel = watch.kernel();
+  MemoryTrace& trace = MemoryTrace::current();
+  const MicroKernel& kernel = trace.kernel();
   // Pointers were written just before, as those of a tile
-  if (rows.pointers) watch.write(rows.pointers, rows.rows * sizeof *rows.pointers);
+  if (rows.pointers) trace.write(rows.pointers, rows.rows * sizeof *rows.pointers);
   for (size_t i = 0; i < rows.rows; ++i)
-    watch.read(rows.row(i), rows.depth * (kernel.lhs_element_type == ElementType::kS16 ? 2 : 1));
-  watch.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
+    trace.read(rows.row(i), rows.depth * (kernel.lhs_element_type == ElementType::kS16 ? 2 : 1));
+  trace.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
 }
 
 void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
-  MemoryTrace& watch = MemoryTrace::current();
-  const MicroKernel& kernel = watch.kernel();
+  MemoryTrace& trace = MemoryTrace::current();
+  const MicroKernel& kernel = trace.kernel();
   // A micro-panel may be a part of its panel
   for (size_t group = 0; group < groups; ++group)
-    watch.read(rhs + group * rhs_stride, kernel.nr * kernel.rhs_layout.group_bytes());
-  watch.write(to, groups * kernel.decoder.group_bytes);
+    trace.read(rhs + group * rhs_stride, kernel.nr * kernel.rhs_layout.group_bytes());
+  trace.write(to, groups * kernel.decoder.group_bytes);
 }
 
 // ---- operations of a tier besides multiplying ---------------------------------------------------
 
 void init(const Init& i) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   const size_t bytes = i.cols * sizeof(int32_t);
-  watch.read(i.base, bytes);
-  if (i.weight_sums) watch.read(i.weight_sums, bytes);
-  if (i.rhs_zero_points) watch.read(i.rhs_zero_points, bytes);
-  if (i.row_sums) watch.read(i.row_sums, i.rows * sizeof(int32_t));
-  for (size_t row = 0; row < i.rows; ++row) watch.write(i.out + row * i.out_stride, bytes);
+  trace.read(i.base, bytes);
+  if (i.weight_sums) trace.read(i.weight_sums, bytes);
+  if (i.rhs_zero_points) trace.read(i.rhs_zero_points, bytes);
+  if (i.row_sums) trace.read(i.row_sums, i.rows * sizeof(int32_t));
+  for (size_t row = 0; row < i.rows; ++row) trace.write(i.out + row * i.out_stride, bytes);
 }
 
 void epilogue(const Epilogue& f, const EpilogueTile& t) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   const size_t bytes = t.cols * sizeof(int32_t),
                dst = f.mode == EpilogueMode::kS32 || f.mode == EpilogueMode::kF32 ? bytes : t.cols;
-  if (f.scale) watch.read(f.scale + t.column, bytes);
-  if (f.bias_f32) watch.read(f.bias_f32 + t.column, bytes);
+  if (f.scale) trace.read(f.scale + t.column, bytes);
+  if (f.bias_f32) trace.read(f.bias_f32 + t.column, bytes);
   for (size_t row = 0; row < t.rows; ++row) {
-    watch.read(t.acc + row * t.acc_stride, bytes);
-    if (t.to.residual) watch.read(t.to.residual + row * t.to.residual_stride, t.cols);
-    watch.write(t.to.dst + row * t.to.stride, dst);
+    trace.read(t.acc + row * t.acc_stride, bytes);
+    if (t.to.residual) trace.read(t.to.residual + row * t.to.residual_stride, t.cols);
+    trace.write(t.to.dst + row * t.to.stride, dst);
   }
 }
 
 void sum_rows(const Rows& rows, bool, int32_t* sums) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < rows.rows; ++i) {
-    watch.read(rows.row(i), rows.depth);
+    trace.read(rows.row(i), rows.depth);
     sums[i] = 0;  // plain code multiplies them
   }
-  watch.write(sums, rows.rows * sizeof *sums);
+  trace.write(sums, rows.rows * sizeof *sums);
 }
 
 RowQuant quantize_row(const float* row, size_t depth, bool, uint8_t* out) {
-  MemoryTrace& watch = MemoryTrace::current();
-  watch.read(row, depth * sizeof *row);
-  watch.write(out, depth);
+  MemoryTrace& trace = MemoryTrace::current();
+  trace.read(row, depth * sizeof *row);
+  trace.write(out, depth);
   return {1, 0};
 }
 
@@ -135,17 +135,17 @@ RowQuant measure_rows(const FloatRows& rows, bool) {
 }
 
 void quantize_floats(const Quantization&, const float* x, size_t count, uint8_t* out) {
-  MemoryTrace& watch = MemoryTrace::current();
-  watch.read(x, count * sizeof *x);
-  watch.write(out, count);
+  MemoryTrace& trace = MemoryTrace::current();
+  trace.read(x, count * sizeof *x);
+  trace.write(out, count);
 }
 
 void copy_windows(const Windows& w) {
-  MemoryTrace& watch = MemoryTrace::current();
+  MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < w.count; ++i) {
     for (size_t line = 0; line < w.lines; ++line)
-      watch.read(w.from + i * w.step + line * w.line, w.bytes);
-    watch.write(w.to + i * w.stride, w.lines * w.bytes);
+      trace.read(w.from + i * w.step + line * w.line, w.bytes);
+    trace.write(w.to + i * w.stride, w.lines * w.bytes);
   }
 }
 
