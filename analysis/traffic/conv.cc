@@ -16,22 +16,22 @@ namespace {
 constexpr size_t kPatches[] = {4, 6, 5, 4}, kElements[] = {2, 2, 2, 1};
 static_assert(sizeof kPatches / sizeof *kPatches == kWinogradVariants, "one for each");
 
-template <size_t format>
+template <size_t variant>
 void transform_input(const WinogradInput& in) {
   MemoryTrace& trace = MemoryTrace::current();
-  for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
+  for (size_t i = 0; i < kPatches[variant] * kPatches[variant]; ++i) {
     trace.read(in.pixels[i], in.channels);
-    trace.write(in.taps + i * in.tap_stride, in.channels * kElements[format]);
+    trace.write(in.taps + i * in.tap_stride, in.channels * kElements[variant]);
   }
 }
 
-template <size_t format>
+template <size_t variant>
 void transform_output(const WinogradOutput& out) {
   MemoryTrace& trace = MemoryTrace::current();
   const size_t bytes = out.cols * sizeof(int32_t);
-  for (size_t i = 0; i < kPatches[format] * kPatches[format]; ++i) {
+  for (size_t i = 0; i < kPatches[variant] * kPatches[variant]; ++i) {
     trace.read(out.products + i * out.tap_stride, bytes);
-    if (kElements[format] == 1) trace.read(out.tap_scale + i * out.tap_scale_stride, bytes);
+    if (kElements[variant] == 1) trace.read(out.tap_scale + i * out.tap_scale_stride, bytes);
   }
   if (out.scale) trace.read(out.scale, bytes);
   for (size_t y = 0; y < out.height; ++y)
@@ -83,7 +83,7 @@ void multiply(const DepthwiseTile& t) {
   MemoryTrace& trace = MemoryTrace::current();
   const ConvMemoryTrace& conv = ConvMemoryTrace::of(trace);
   trace.read(t.prepared, conv.prepared_bytes);
-  if (t.format == DepthwiseLoop::kTaps) {
+  if (t.loop == DepthwiseLoop::kTaps) {
     const size_t slots = (conv.grouped ? 1 : 4) * t.groups;
     for (size_t x = 0; x < t.columns; ++x) {
       for (size_t slot = 0; slot < slots; ++slot)
@@ -92,7 +92,7 @@ void multiply(const DepthwiseTile& t) {
     }
     return;
   }
-  const size_t stride = t.format == DepthwiseLoop::kWalkBy2 ? 2 : 1;
+  const size_t stride = t.loop == DepthwiseLoop::kWalkBy2 ? 2 : 1;
   size_t column = t.first_column, inside = 0;
   for (size_t i = 0; i < (t.columns - 1) * stride + 3; ++i, ++column) {
     if (column < t.in_w) {
@@ -104,7 +104,7 @@ void multiply(const DepthwiseTile& t) {
   }
 }
 
-void leave(const DepthwiseRaw& raw) {
+void requantize(const DepthwiseRaw& raw) {
   MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < raw.pixels; ++i) {
     trace.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
@@ -118,7 +118,7 @@ DepthwiseKernel traced(const DepthwiseKernel& kernel) {
   DepthwiseKernel traced = kernel;
   traced.prepare = prepare;
   traced.multiply = multiply;
-  if (kernel.leave) traced.leave = leave;
+  if (kernel.requantize) traced.requantize = requantize;
   return traced;
 }
 

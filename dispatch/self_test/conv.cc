@@ -81,17 +81,17 @@ bool is_requantized(const DepthwiseKernel& kernel, const DepthwiseTile& tile, co
 }
 
 // Tests requantization of accumulators that are the same for all pixels.
-bool leaves(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
-            const Requantization& requantization, const uint8_t* cases) {
+bool requantizes_raw(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
+                     const Requantization& requantization, const uint8_t* cases) {
   uint8_t out[kMostOutputs * kPixel];
-  kernel.leave({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
-                &requantization, out, kPixel, tile.quads});
+  kernel.requantize({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
+                     &requantization, out, kPixel, tile.quads});
   return is_requantized(kernel, tile, out, cases);
 }
 
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
-bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
-            void* prepared) {
+bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+                 void* prepared) {
   uint8_t* const out = tile.dst;
   block.init = kFloatCases.acc;
   block.scale = kFloatCases.scale;
@@ -119,24 +119,24 @@ bool leaves(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile t
     return requantizes_tflite(kTfliteCases, kTfliteS8) &&
            requantizes_tflite(kTflitePlainReluCases, kTflitePlainRelu);
   }
-  if (!kernel.leave) return true;
+  if (!kernel.requantize) return true;
 
   block.tflite_apart = kTileColumns;
   tile.requantization = nullptr;
   tile.raw = true;
   tile.dst_pixel = kernel.channels * sizeof(int32_t);
   tile.dst_line = tile.columns * tile.dst_pixel;
-  const auto leaves_tflite = [&](const TfliteCases& cases, const Requantization& requantization) {
+  const auto raw_tflite = [&](const TfliteCases& cases, const Requantization& requantization) {
     block.init = cases.acc;
     block.scale = (const float*)cases.rows;
     kernel.prepare(block, prepared);
     kernel.multiply(tile);
-    return leaves(kernel, tile, (const int32_t*)out, requantization, cases.bytes);
+    return requantizes_raw(kernel, tile, (const int32_t*)out, requantization, cases.bytes);
   };
-  return leaves_tflite(kTfliteCases, kTfliteS8) && leaves_tflite(kTfliteReluCases, kTfliteRelu);
+  return raw_tflite(kTfliteCases, kTfliteS8) && raw_tflite(kTfliteReluCases, kTfliteRelu);
 }
 
-bool passes(const DepthwiseKernel& kernel, DepthwiseLoop format, bool floats) {
+bool passes(const DepthwiseKernel& kernel, DepthwiseLoop loop, bool floats) {
   constexpr size_t kPanel = 3 * kDepthwiseGroup;
   alignas(64) int16_t words[kPanel];
   alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
@@ -145,14 +145,14 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop format, bool floats) {
   alignas(64) int32_t out[2 * kOutColumns * kPixel];
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
-  const bool taps = format == DepthwiseLoop::kTaps;
+  const bool taps = loop == DepthwiseLoop::kTaps;
   for (size_t i = 0; i < kSlots; ++i) {
     const size_t line = taps ? i % 4 : smaller(i, kLines - 1), column = taps ? i / 4 : 0;
     pixels[i] = kOperands.rhs + (line * kInColumns + column) * kPixel;
     steps[i] = kPixel;
   }
   DepthwiseTile tile = {};
-  tile.format = format;
+  tile.loop = loop;
   tile.rows = taps ? 1 : kernel.walk_rows;
   tile.columns = kOutColumns;
   tile.channels = kernel.channels;
@@ -173,14 +173,14 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop format, bool floats) {
       words[at] = (int16_t)weight_of(kernel, slot, c);
       bytes[at] = weight(slot, c);
     }
-  const DepthwiseBlock block = {format, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
+  const DepthwiseBlock block = {loop, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, tile, out)) return false;
   if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
-  return leaves(kernel, block, tile, prepared);
+  return requantizes(kernel, block, tile, prepared);
 }
 
 // Grouped kernels: two taps, 9 columns, the taps' pixels side by side.
@@ -221,7 +221,7 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
     pixels[tap] = line + tap * steps[tap];
   }
   DepthwiseTile tile = {};
-  tile.format = DepthwiseLoop::kTaps;
+  tile.loop = DepthwiseLoop::kTaps;
   tile.rows = 1;
   tile.columns = kGroupColumns;
   tile.channels = kernel.channels;
@@ -240,14 +240,14 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
       for (size_t i = 0; i < kGroupedBlock; ++i)
         for (size_t k = 0; k < 4 * quads; ++k)
           to[grouped_position(quads, i, k / 4) + k % 4] = (uint8_t)weight_in_group(tap, i, k);
-  const DepthwiseBlock block = {tile.format, kGroupTaps, panel, 1,     kGroupTaps,     1,
-                                kNoInit,     nullptr,    0,     quads, kernel.channels};
+  const DepthwiseBlock block = {tile.loop, kGroupTaps, panel, 1,     kGroupTaps,     1,
+                                kNoInit,   nullptr,    0,     quads, kernel.channels};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_grouped(kernel, tile, out)) return false;
   if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(panel, 0, sizeof panel);
-  return leaves(kernel, block, tile, prepared);
+  return requantizes(kernel, block, tile, prepared);
 }
 
 // A whole tile of 2x2 outputs whose taps all read the same products.
@@ -281,9 +281,9 @@ bool requantizes(const WinogradOps& winograd) {
   o.dst_line = 2 * o.dst_pixel;
   o.scale = kFloatCases.scale;
   o.requantization = &kRequantizeU8;
-  for (size_t format = 0; format < kWinogradVariants; ++format) {
-    winograd.output[format](o);
-    const size_t line = format == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
+  for (size_t variant = 0; variant < kWinogradVariants; ++variant) {
+    winograd.output[variant](o);
+    const size_t line = variant == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
     for (size_t i = 0; i < 4; ++i)
       if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
         return false;

@@ -96,7 +96,7 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise, 0.3},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::depthwise_line, 64},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_macs, 60},
-    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_exit, 0.6},
+    {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_store, 0.6},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::grouped_partial, 19},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::l2_bytes, 17},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::l3_bytes, 15},

@@ -31,7 +31,7 @@ constexpr TierCosts kScalarCosts = {
     .macs = 2, .mr = 4, .nr = 16, .tile = 200, .tile_tap = 20, .gather = 1, .int16_macs = 0.6,
     .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 6, .int16_out = 6,
     .lanes = 1, .depthwise = 50, .depthwise_lanes = 16, .depthwise_line = 100,
-    .depthwise_int16 = 1, .grouped_macs = 0.6, .grouped_exit = 6, .grouped_partial = 0,
+    .depthwise_int16 = 1, .grouped_macs = 0.6, .grouped_store = 6, .grouped_partial = 0,
     .sparse_macs = 1.5, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
     .sparse_gather = 1, .sparse_streamed = 0, .sparse_few = 0, .sparse_few_far = 0,
 };
@@ -39,13 +39,13 @@ constexpr TierCosts kNeonCosts = {
     .macs = 7.5, .mr = 4, .nr = 4, .tile = 40, .tile_tap = 8, .gather = 0, .int16_macs = 4,
     .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.9, .int16_in = 1.5, .int16_out = 1,
     .lanes = 8, .depthwise = 3, .depthwise_lanes = 16, .depthwise_line = 100,
-    .depthwise_int16 = 1.3, .grouped_macs = 5, .grouped_exit = 1, .grouped_partial = 20,
+    .depthwise_int16 = 1.3, .grouped_macs = 5, .grouped_store = 1, .grouped_partial = 20,
     .sparse_macs = kNeonSparseMacs, .sparse_macs_beside = 0, .sparse_mr = 2, .sparse_nr = 16,
     .sparse_gather = 4, .sparse_streamed = 0, .sparse_few = 0, .sparse_few_far = 0,
 };
 constexpr TierCosts kDotprodCosts = like(kNeonCosts, [](TierCosts& c) constexpr {
   c.macs = 30; c.mr = 6; c.nr = 16; c.tile = 60; c.tile_tap = 10; c.depthwise = 1.5;
-  c.depthwise_int16 = 2.5; c.grouped_macs = 27; c.grouped_exit = 0.8; c.sparse_macs = 26;
+  c.depthwise_int16 = 2.5; c.grouped_macs = 27; c.grouped_store = 0.8; c.sparse_macs = 26;
   c.sparse_mr = 4; c.sparse_streamed = 1.2; c.sparse_few = 2; c.sparse_few_far = 4;
 });
 constexpr TierCosts kI8mmCosts = like(kDotprodCosts, [](TierCosts& c) constexpr {
@@ -61,7 +61,7 @@ constexpr TierCosts kAvx2Costs = {
     .macs = 22, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 6, .int16_macs = 29,
     .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 0.5, .int16_out = 0.4,
     .lanes = 16, .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50,
-    .depthwise_int16 = 1, .grouped_macs = 17.5, .grouped_exit = 1.5, .grouped_partial = 25,
+    .depthwise_int16 = 1, .grouped_macs = 17.5, .grouped_store = 1.5, .grouped_partial = 25,
     .sparse_macs = 41, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
     .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8, .sparse_few_far = 8,
 };
@@ -69,7 +69,7 @@ constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0, .int16_macs = 24,
     .int16_mr = 6, .int16_nr = 16, .int16_exposed = 1, .int16_in = 0.45, .int16_out = 0.35,
     .lanes = 16, .depthwise = 0.55, .depthwise_lanes = 32, .depthwise_line = 30,
-    .depthwise_int16 = 1.8, .grouped_macs = 42, .grouped_exit = 0.7, .grouped_partial = 20,
+    .depthwise_int16 = 1.8, .grouped_macs = 42, .grouped_store = 0.7, .grouped_partial = 20,
     .sparse_macs = 65, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
     .sparse_gather = 0, .sparse_streamed = 1.2, .sparse_few = 8, .sparse_few_far = 8,
     .sparse_start = 16, .sparse_start_few = 24, .sparse_last = 4,
@@ -78,7 +78,7 @@ constexpr TierCosts kAvx512VnniCosts = {
     .macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0, .int16_macs = 60,
     .int16_mr = 14, .int16_nr = 32, .int16_exposed = 1, .int16_in = 0.6, .int16_out = 0.45,
     .lanes = 32, .depthwise = 0.34, .depthwise_lanes = 64, .depthwise_line = 55,
-    .depthwise_int16 = 2, .grouped_macs = 84, .grouped_exit = 0.7, .grouped_partial = 25,
+    .depthwise_int16 = 2, .grouped_macs = 84, .grouped_store = 0.7, .grouped_partial = 25,
     .sparse_macs = 92, .sparse_macs_beside = 140, .sparse_mr = 8, .sparse_nr = 32,
     .sparse_gather = 0, .sparse_streamed = 1.3, .sparse_few = 32, .sparse_few_far = 32,
     .sparse_start = 12, .sparse_start_few = 24, .sparse_start_near = 280,

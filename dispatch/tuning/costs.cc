@@ -26,7 +26,7 @@ constexpr CostName kNames[] = {
     {"depthwise_line", &TierCosts::depthwise_line, false},
     {"depthwise_words", &TierCosts::depthwise_int16, false},
     {"grouped_macs", &TierCosts::grouped_macs, true},
-    {"grouped_exit", &TierCosts::grouped_exit, false},
+    {"grouped_exit", &TierCosts::grouped_store, false},
     {"grouped_partial", &TierCosts::grouped_partial, false},
     {"l2_bytes", &TierCosts::l2_bytes, true},
     {"l3_bytes", &TierCosts::l3_bytes, true},

@@ -184,11 +184,11 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* ds
   }
 }
 
-template <int pairs, Store exit>
+template <int pairs, Store store>
 OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], const float* scales,
                                            size_t apart, const Requantizing16 n, uint8_t* dst,
                                            size_t stride, bool odd) {
-  using Scale = typename ScaleOf<exit>::Type;
+  using Scale = typename ScaleOf<store>::Type;
   Scale scale[4];  // for columns 2j, 2j + 1, 2j, 2j + 1
   OCTET_UNROLL(4)
   for (int j = 0; j < 4; ++j) {
@@ -199,7 +199,7 @@ OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], con
   OCTET_UNROLL(6)
   for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
     // Each 32 bits hold two bytes of the first row and two bytes of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<exit>(acc[p], scale, n));
+    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<store>(acc[p], scale, n));
     vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
     vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
   }

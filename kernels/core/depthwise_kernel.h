@@ -60,14 +60,14 @@ enum class DepthwiseLoop : uint8_t {
 
 // One block of channels; `prepare` runs once for many tiles.
 struct DepthwiseBlock {
-  DepthwiseLoop format;
+  DepthwiseLoop loop;
   size_t groups;           // of the payload
   const uint8_t* weights;  // int8 or int16: the block's part of its panel's first group
   // kTaps with two output lines has two sets of weights over the pixels of both lines: the second
   // line's window begins `shift` slots later.
   size_t sets, set_groups, shift;
   const int32_t* init;  // bias and zero points, readable for all channels of a block
-  const float* scale;   // for requantizing, in multiply or in `leave`; or null
+  const float* scale;   // for requantizing, in multiply or in `requantize`; or null
   size_t tflite_apart;  // with scale: as in Requantization
   // Grouped: a quarter of a group's channels; channels of the block, the same as in its tiles
   size_t quads = 1, channels = 0;
@@ -76,7 +76,7 @@ struct DepthwiseBlock {
 // A tile: some output lines, adjacent columns, one block of channels. Pointers are to the block's
 // first channel.
 struct DepthwiseTile {
-  DepthwiseLoop format;
+  DepthwiseLoop loop;
   bool flip;             // lhs bytes have the other sign
   size_t rows, columns;  // of outputs
   // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
@@ -95,7 +95,7 @@ struct DepthwiseTile {
   const void* prepared;
   size_t sets, set_groups;               // kTaps: as in DepthwiseBlock
   const Requantization* requantization;  // null: store s32, always a whole block
-  bool raw = false;                      // store s32 in the kernel's own order, for `leave`
+  bool raw = false;                      // store s32 in the kernel's own order, for `requantize`
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
 };
@@ -134,7 +134,7 @@ struct DepthwiseKernel {
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
   // Requantizes raw accumulators in TFLite mode; or null
-  void (*leave)(const DepthwiseRaw& raw) = nullptr;
+  void (*requantize)(const DepthwiseRaw& raw) = nullptr;
 };
 
 // Bytes per channel of the pixels that multiply reads

@@ -33,7 +33,7 @@ struct TierCosts {
   double depthwise_int16;  // factor of `depthwise` where the weights are int16
   // ---- grouped
   double grouped_macs;     // macs per cycle
-  double grouped_exit;     // per output: requantization and store
+  double grouped_store;    // per output: requantization and store
   double grouped_partial;  // per pixel whose last outputs do not fill a block
   // ---- 2:4 sparse weights
   double sparse_macs,      // dense macs per cycle that the sparse ones stand for

@@ -73,10 +73,10 @@ struct DepthwiseStore<M, DepthwiseOutput::kSums> {
 
 // Makes rows x 1 outputs per step of `stride` columns. Each instance is a function of its own, so
 // that its loop has all registers.
-template <typename M, int rows, int stride, bool flip, DepthwiseOutput leave>
+template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
-  const DepthwiseStore<M, leave> exit(t);
+  const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
@@ -112,14 +112,14 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
       M::dot_rows(acc, a, weights, set);
       M::dot_rows(acc, b, weights + M::kColumn, set);
       M::dot_rows(acc, c, weights + 2 * M::kColumn, set);
-      unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
+      unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * t.dst_line); });
     } else {
       unroll<rows>([&](auto r) OCTET_INLINE {
         typename M::Acc acc = ends.start();
         M::template dot<r.value, 3>(acc, a, weights + r * set);
         M::template dot<r.value, 3>(acc, b, weights + r * set + M::kColumn);
         M::template dot<r.value, 3>(acc, c, weights + r * set + 2 * M::kColumn);
-        exit(acc, ends, dst + r * t.dst_line);
+        store(acc, ends, dst + r * t.dst_line);
       });
     }
     dst += t.dst_pixel;
@@ -142,9 +142,9 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, int rows, bool flip, DepthwiseOutput leave>
+template <typename M, int rows, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
-  const DepthwiseStore<M, leave> exit(t);
+  const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const typename M::Pixel sign = M::sign(t.flip);
   const auto load = [&](const uint8_t* p)
@@ -171,20 +171,19 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
             [&](auto r) OCTET_INLINE { M::template dot<0, 4>(acc[r], column, weights + r * set); });
       }
     }
-    unroll<rows>([&](auto r) OCTET_INLINE { exit(acc[r], ends, dst + r * t.dst_line); });
+    unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * t.dst_line); });
   }
 }
 
-template <typename M, bool flip, DepthwiseOutput leave>
+template <typename M, bool flip, DepthwiseOutput kind>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
-  switch (t.format) {
+  switch (t.loop) {
     case DepthwiseLoop::kTaps:
-      return two ? depthwise_taps<M, 2, flip, leave>(t) : depthwise_taps<M, 1, flip, leave>(t);
+      return two ? depthwise_taps<M, 2, flip, kind>(t) : depthwise_taps<M, 1, flip, kind>(t);
     case DepthwiseLoop::kWalk:
-      return two ? depthwise_walk<M, 2, 1, flip, leave>(t)
-                 : depthwise_walk<M, 1, 1, flip, leave>(t);
-    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, leave>(t);
+      return two ? depthwise_walk<M, 2, 1, flip, kind>(t) : depthwise_walk<M, 1, 1, flip, kind>(t);
+    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, kind>(t);
   }
 }
 
@@ -234,7 +233,7 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
     out = (uint8_t*)prepared + M::kPrepared;
   }
-  const size_t sets = b.format == DepthwiseLoop::kWalk ? M::kWalkSets : b.sets;
+  const size_t sets = b.loop == DepthwiseLoop::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
       const size_t from = g - set * b.shift / 4, bits = set * b.shift % 4 * 8 * size;

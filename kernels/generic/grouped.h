@@ -93,8 +93,8 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
     });
   }
   uint8_t* dst = t.dst + x * t.dst_pixel;
-  unroll<(pixels + M::kStore - 1) / M::kStore>([&](auto exit) OCTET_INLINE {
-    constexpr int first = exit * M::kStore,
+  unroll<(pixels + M::kStore - 1) / M::kStore>([&](auto part) OCTET_INLINE {
+    constexpr int first = part * M::kStore,
                   here = pixels - first < M::kStore ? pixels - first : M::kStore;
     typename M::Raw raw[M::kStore];
     unroll<M::kStore>([&](auto i) OCTET_INLINE {
@@ -207,7 +207,7 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
 template <typename M>
 constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, ElementType lhs,
                                          const RhsLayout& layout,
-                                         void (*leave)(const DepthwiseRaw&) = nullptr) {
+                                         void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
@@ -220,7 +220,7 @@ constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, ElementType 
   k.partial = true;
   k.prepare = grouped_prepare<M>;
   k.multiply = grouped_multiply<M>;
-  k.leave = leave;
+  k.requantize = requantize;
   return k;
 }
 

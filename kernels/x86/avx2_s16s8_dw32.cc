@@ -73,7 +73,7 @@ const DepthwiseKernel avx2_s16s8_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Int16>,
     .multiply = depthwise_multiply<Int16>,
-    .leave = depthwise_output<Int16, __m256i>,
+    .requantize = depthwise_output<Int16, __m256i>,
 };
 
 // The same loops for weights that are int16 already.
@@ -89,7 +89,7 @@ const DepthwiseKernel avx2_u8s16_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Int16, uint64_t>,
     .multiply = depthwise_multiply<Int16>,
-    .leave = depthwise_output<Int16, __m256i>,
+    .requantize = depthwise_output<Int16, __m256i>,
 };
 
 }  // namespace octet

@@ -43,7 +43,7 @@ void multiply(const Tile& t) {
     __m512i b[vectors];
     unroll<vectors>([&](auto v) OCTET_INLINE {
       b[v] = _mm512_loadu_si512(rhs + v * panel);
-      _mm_prefetch((const char*)rhs + v * panel + kWordPrefetch, _MM_HINT_T0);
+      _mm_prefetch((const char*)rhs + v * panel + kInt16Prefetch, _MM_HINT_T0);
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
       int32_t pair;

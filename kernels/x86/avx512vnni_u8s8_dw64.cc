@@ -226,7 +226,7 @@ void store_two(const DepthwiseRaw& r) {
 }
 
 template <int kInt8>
-void leave(const DepthwiseRaw& r) {
+void requantize(const DepthwiseRaw& r) {
   if constexpr (kInt8 == 64)
     depthwise_output<Wide<64>, __m512i>(r);
   else
@@ -250,7 +250,7 @@ constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) 
       .tail = tail,
       .prepare = depthwise_prepare<Wide<kInt8>>,
       .multiply = depthwise_multiply<Wide<kInt8>>,
-      .leave = leave<kInt8>,
+      .requantize = requantize<kInt8>,
   };
 }
 

@@ -48,6 +48,6 @@ const DepthwiseKernel avxvnni_u8s8_dw32 = {
     .walk_rows = 2,
     .prepare = depthwise_prepare<Dots>,
     .multiply = depthwise_multiply<Dots>,
-    .leave = depthwise_output<Dots, __m256i>,
+    .requantize = depthwise_output<Dots, __m256i>,
 };
 }  // namespace octet

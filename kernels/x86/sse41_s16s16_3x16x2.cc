@@ -5,7 +5,7 @@
 
 namespace octet {
 namespace {
-void multiply(const Tile& t) { multiply_int16_by_rows<3, 4, kWordPrefetch>(t); }
+void multiply(const Tile& t) { multiply_int16_by_rows<3, 4, kInt16Prefetch>(t); }
 }  // namespace
 
 const MicroKernel sse41_s16s16_3x16x2 = {

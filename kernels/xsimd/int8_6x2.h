@@ -21,7 +21,7 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6, kNr = 2 * kLanes;
-constexpr size_t kGroupWords = 8;  // int16 of a row's group in a panel: two pairs, each twice
+constexpr size_t kGroupElements = 8;  // of a row's group in a panel: two pairs, each twice
 
 // Stores a vector of bytes as int16: each group's even bytes twice, then its odd bytes twice.
 OCTET_INLINE inline void store_groups(Batch<uint8_t> bytes, size_t groups, size_t apart,
@@ -45,10 +45,11 @@ OCTET_INLINE inline void store_groups(Batch<uint8_t> bytes, size_t groups, size_
 void gather(const Rows& r, size_t lanes, void* panel) {
   constexpr size_t kInt8 = 4 * kLanes;
   const Batch<uint8_t> flip(r.flip);
-  const size_t whole = r.depth / kInt8 * kInt8, rest = r.depth % kInt8, apart = kGroupWords * lanes;
+  const size_t whole = r.depth / kInt8 * kInt8, rest = r.depth % kInt8,
+               apart = kGroupElements * lanes;
   for (size_t lane = 0; lane < lanes; ++lane) {
     const uint8_t* const row = r.row(lane);
-    int16_t* to = (int16_t*)panel + kGroupWords * lane;
+    int16_t* to = (int16_t*)panel + kGroupElements * lane;
     for (size_t k = 0; k < whole; k += kInt8, to += apart * kInt8 / 4)
       store_groups(load<uint8_t>(row + k) ^ flip, kInt8 / 4, apart, to);
     if (!rest) continue;
@@ -101,11 +102,11 @@ OCTET_INLINE inline void add_products(const Tile& t, Sums (&acc)[rows][2]) {
                     : widened<p>(rhs + 4 * kLanes * v);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const Int16 a = repeat_four(lhs + kGroupWords * i + 4 * p);
+        const Int16 a = repeat_four(lhs + kGroupElements * i + 4 * p);
         unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], a, b[v]); });
       });
     });
-    lhs += kGroupWords * rows;
+    lhs += kGroupElements * rows;
     rhs += step;
   }
 }

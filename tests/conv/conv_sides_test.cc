@@ -30,10 +30,10 @@ class Sides : public testing::Test {
       c.shape = shape;
       c.seed = ++turn_;
       c.lhs = nothing.lhs, c.lhs_zero_point = nothing.zero_point;
-      const Store& exit = kEpilogueCases[turn_ % std::size(kEpilogueCases)];
-      c.dst = exit.dst, c.residual = exit.residual, c.residual_is_dst = exit.in_place;
+      const Store& store = kEpilogueCases[turn_ % std::size(kEpilogueCases)];
+      c.dst = store.dst, c.residual = store.residual, c.residual_is_dst = store.in_place;
       c.dst_extra = turn_ % 3;
-      if (exit.in_place) c.residual_extra = c.dst_extra;
+      if (store.in_place) c.residual_extra = c.dst_extra;
       const ConvProblem problem(c);
       for (const octet_isa isa : tiers_to_test()) {
         ConvHow how;

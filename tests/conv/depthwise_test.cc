@@ -22,7 +22,7 @@ enum class Store { kS32, kRequantizeS8, kRequantizeU8, kFloat8, kF32, kResidual 
 struct Case {
   ConvShape shape;
   bool lhs_u8 = true, rhs_u8 = false;
-  Store exit = Store::kS32;
+  Store store = Store::kS32;
   int lhs_byte = -1, rhs_byte = -1;  // -1 = random
   bool runtime = false;              // zero points and scales per image come with the run
   size_t lhs_slack = 0, dst_slack = 0;
@@ -46,8 +46,8 @@ std::string describe(const DepthwiseKernel& kernel, const Case& c) {
         s.stride_w, s.dilation_h, s.dilation_w, s.pad_top, s.pad_bottom, s.pad_left, s.pad_right,
         c.lhs_slack, c.dst_slack, c.units_per_task, c.channels_per_task})
     text += ' ' + std::to_string(value);
-  return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " exit " +
-         std::to_string((int)c.exit) + " bytes " + std::to_string(c.lhs_byte) + ' ' +
+  return text + (c.lhs_u8 ? " u8" : " s8") + (c.rhs_u8 ? "u8" : "s8") + " store " +
+         std::to_string((int)c.store) + " bytes " + std::to_string(c.lhs_byte) + ' ' +
          std::to_string(c.rhs_byte) + (c.runtime ? " runtime" : "");
 }
 
@@ -126,19 +126,19 @@ class Work {
     plan_.lhs_shift = shift;
     plan_.runtime_zero_point = c.runtime;
     plan_.static_zero_point = zero_points_[0];
-    plan_.dst_bytes = c.exit == Store::kS32 || c.exit == Store::kF32 ? 4 : 1;
+    plan_.dst_bytes = c.store == Store::kS32 || c.store == Store::kF32 ? 4 : 1;
     plan_.block = implementation.block(plan_);
     plan_.columns.bias = init_.data<int32_t>();
     plan_.columns.weight_sum = sums_.data<int32_t>();
     plan_.payload = payload_.data();
-    const bool requantize_u8 = c.exit == Store::kRequantizeU8;
-    plan_.requantize_in_kernel = c.exit == Store::kRequantizeS8 || requantize_u8;
+    const bool requantize_u8 = c.store == Store::kRequantizeU8;
+    plan_.requantize_in_kernel = c.store == Store::kRequantizeS8 || requantize_u8;
     plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, type_of(true)}
                                          : octet::Requantization{-5, -128, 120, type_of(false)};
     octet::Epilogue& f = plan_.epilogue;
-    f.mode = c.exit == Store::kS32   ? EpilogueMode::kS32
-             : c.exit == Store::kF32 ? EpilogueMode::kF32
-                                     : EpilogueMode::kFloat8;
+    f.mode = c.store == Store::kS32   ? EpilogueMode::kS32
+             : c.store == Store::kF32 ? EpilogueMode::kF32
+                                      : EpilogueMode::kFloat8;
     f.dst_type = plan_.requantization.dst_type;
     f.scale = scale_.data<float>();
     f.zero_point = plan_.requantization.zero_point;
@@ -146,8 +146,8 @@ class Work {
     f.hi = plan_.requantization.hi;
     f.lo_f32 = (float)(f.lo - f.zero_point);
     f.hi_f32 = (float)(f.hi - f.zero_point);
-    if (c.exit == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
-    f.has_residual = c.exit == Store::kResidual;
+    if (c.store == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
+    f.has_residual = c.store == Store::kResidual;
     f.residual_scale = 0.25f;
     f.residual_zero_point = 3;
 
@@ -173,7 +173,7 @@ class Work {
     run_.zero_row_stride = c.runtime ? zero_stride : 0;
     if (c.runtime) {
       run_.lhs_zero_points = zero_points_.data();
-      if (c.exit == Store::kF32) run_.lhs_scales = lhs_scales_.data();
+      if (c.store == Store::kF32) run_.lhs_scales = lhs_scales_.data();
     }
     run_.to.dst = dst_.data();
     run_.to.stride = dst_pixel_;
@@ -241,12 +241,12 @@ class Work {
   bool right(size_t pixel, size_t n, int32_t acc) const {
     const uint8_t* at = dst_.data() + pixel * dst_pixel_ + n * plan_.dst_bytes;
     const float scale = scale_.data<float>()[n];
-    if (c_.exit == Store::kS32) {
+    if (c_.store == Store::kS32) {
       int32_t value;
       std::memcpy(&value, at, 4);
       return value == acc;
     }
-    if (c_.exit == Store::kF32) {
+    if (c_.store == Store::kF32) {
       float value;
       std::memcpy(&value, at, 4);
       const float all =
@@ -254,7 +254,7 @@ class Work {
       return value == fl((double)((float)acc) * all);
     }
     const float residual =
-        c_.exit == Store::kResidual
+        c_.store == Store::kResidual
             ? fl(((int8_t)residual_.data()[pixel * s_.out_channels + n] - 3) * 0.25)
             : 0;
     return *at == (uint8_t)requantize(acc, scale, residual, plan_.requantization.zero_point,
@@ -307,7 +307,7 @@ TEST_P(Depthwise, ThreeByThree) {
       for (const size_t stride : {1, 2}) {
         Case c = {shape_of(1, 1 + (turn * 5 + width) % 6, width, channels, 1, 3, 3, stride, 1)};
         c.lhs_u8 = turn % 2;
-        c.exit = kEpilogueCases[turn++ % 6];
+        c.store = kEpilogueCases[turn++ % 6];
         c.side = turn % 5 ? Side::kBack : Side::kFront;
         check(c);
         if (HasFatalFailure()) return;
@@ -326,7 +326,7 @@ TEST_P(Depthwise, AlmostThreeByThree) {
         for (const size_t channels : {5, 70}) {
           Case c = {shape_of(2, 9, 10, channels, 1, 3, 3, stride, 1)};
           c.shape.*field = value;
-          c.exit = kEpilogueCases[(value + stride) % 6];
+          c.store = kEpilogueCases[(value + stride) % 6];
           check(c);
           if (HasFatalFailure()) return;
         }
@@ -349,11 +349,11 @@ TEST_P(Depthwise, Extremes) {
 }
 
 TEST_P(Depthwise, LongLines) {  // more columns than one call of the epilogue takes
-  for (const Store exit : kEpilogueCases)
+  for (const Store store : kEpilogueCases)
     for (const size_t stride : {1, 2})
       for (const size_t kernel : {3, 5}) {
         Case c = {shape_of(2, 5, 41, 70, 1, kernel, kernel, stride, kernel / 2)};
-        c.exit = exit;
+        c.store = store;
         check(c);
         if (HasFatalFailure()) return;
       }
@@ -368,7 +368,7 @@ TEST_P(Depthwise, Multipliers) {
         Case c = {shape_of(1, 3, 1 + turn % 7, channels, multiplier, kernel, kernel, 1 + turn % 2,
                            kernel / 2)};
         c.lhs_u8 = turn % 3;
-        c.exit = kEpilogueCases[turn++ % 6];
+        c.store = kEpilogueCases[turn++ % 6];
         c.side = turn % 4 ? Side::kBack : Side::kFront;
         check(c);
         if (HasFatalFailure()) return;
@@ -402,8 +402,9 @@ TEST_P(Depthwise, Anything) {
     if (s.in_w + s.pad_left + s.pad_right < wide) s.pad_right += wide;
     c.lhs_u8 = random() & 1;
     c.rhs_u8 = random() & 1;
-    c.exit = kEpilogueCases[pick(0, 5)];
-    c.runtime = (random() & 1) && c.exit != Store::kRequantizeS8 && c.exit != Store::kRequantizeU8;
+    c.store = kEpilogueCases[pick(0, 5)];
+    c.runtime =
+        (random() & 1) && c.store != Store::kRequantizeS8 && c.store != Store::kRequantizeU8;
     c.lhs_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.dst_slack = pick(0, 3) ? 0 : pick(1, 70);
     c.side = pick(0, 3) ? Side::kBack : Side::kFront;

@@ -39,7 +39,7 @@ TEST_P(WinogradInt8, SizesAndChannels) {
       c.in_h = 1 + (in * 3 + out) % 7;
       c.in_w = 1 + (in + out) % 6;
       c.gap = in % 3;
-      c.exit = (in + out) % 2 ? Store::kRequantization : Store::kS32;
+      c.store = (in + out) % 2 ? Store::kRequantization : Store::kS32;
       check(c);
       if (HasFatalFailure()) return;
     }
@@ -51,9 +51,9 @@ TEST_P(WinogradInt8, TypesExitsAndZeroPoints) {
   for (const bool lhs_u8 : {false, true})
     for (const bool rhs_u8 : {false, true})
       for (const bool runtime : {false, true})
-        for (const Store exit :
+        for (const Store store :
              {Store::kS32, Store::kRequantization, Store::kEpilogue, Store::kResidual}) {
-          c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
+          c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.store = store,
           c.ohwi = rhs_u8;
           c.zero_point = lhs_u8 ? 120 : -120;
           c.dst_u8 = rhs_u8;
@@ -88,7 +88,7 @@ TEST_P(WinogradInt8, TasksBlocksAndGroups) {
   for (const size_t tasks : {1, 3})
     for (const size_t cache : {1, 100000}) {
       c.batch = 2, c.in_h = 13, c.in_w = 10, c.in_channels = 12, c.out_channels = 70;
-      c.tasks = tasks, c.cache = cache, c.exit = Store::kResidual;
+      c.tasks = tasks, c.cache = cache, c.store = Store::kResidual;
       c.groups = tasks == 3 ? 2 : 1;
       check(c);
       if (HasFatalFailure()) return;

@@ -39,7 +39,7 @@ TEST_P(WinogradTest, SizesAroundTiles) {
     for (c.in_h = 1; c.in_h <= 11; ++c.in_h)
       for (c.in_w = 1; c.in_w <= 11; ++c.in_w) {
         c.in_channels = 1 + (c.in_h * 7 + c.in_w) % 5;
-        c.exit = c.in_h % 2 ? Store::kS32 : Store::kRequantization;
+        c.store = c.in_h % 2 ? Store::kS32 : Store::kRequantization;
         check(c);
         if (HasFatalFailure()) return;
       }
@@ -54,7 +54,7 @@ TEST_P(WinogradTest, Channels) {
         c.out_channels = out;
         c.in_h = 6 + in % 3;
         c.in_w = 7 + out % 3;
-        c.exit = (in + out) % 3 ? Store::kRequantization : Store::kS32;
+        c.store = (in + out) % 3 ? Store::kRequantization : Store::kS32;
         c.dst_u8 = out % 2;
         c.gap = in % 4;
         check(c);
@@ -82,11 +82,11 @@ TEST_P(WinogradTest, TypesExitsAndZeroPoints) {
     for (const bool lhs_u8 : {false, true})
       for (const bool rhs_u8 : {false, true})
         for (const bool runtime : {false, true})
-          for (const Store exit :
+          for (const Store store :
                {Store::kS32, Store::kRequantization, Store::kEpilogue, Store::kResidual})
             for (const int32_t zero_point : {0, 1, 120}) {
               c.batch = 3, c.in_h = 7, c.in_w = 5, c.in_channels = 19, c.out_channels = 37;
-              c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.exit = exit,
+              c.lhs_u8 = lhs_u8, c.rhs_u8 = rhs_u8, c.runtime_zero_point = runtime, c.store = store,
               c.ohwi = !lhs_u8;
               c.zero_point = lhs_u8 ? zero_point : -zero_point;
               c.dst_u8 = rhs_u8;
@@ -103,7 +103,7 @@ TEST_P(WinogradTest, TasksAndBlocks) {
         c.batch = 3, c.in_h = 21, c.in_w = 18, c.in_channels = 12, c.out_channels = 70;
         c.tasks = tasks;
         c.cache = cache;
-        c.exit = tasks % 2 ? Store::kRequantization : Store::kResidual;
+        c.store = tasks % 2 ? Store::kRequantization : Store::kResidual;
         check(c);
         if (HasFatalFailure()) return;
       }
@@ -129,8 +129,8 @@ TEST_P(WinogradTest, EdgeOfTheCertificate) {
        {226, 227, 228, 229, 230, 231, 453, 454, 455, 456, 457, 458, 459, 460, 461, 684})
     for (const int input : {-128, 127})
       for (const int weight : {-128, -127, 127})
-        for (const Store exit : {Store::kS32, Store::kResidual, Store::kRequantization}) {
-          c.in_channels = channels, c.input = input, c.weight = weight, c.exit = exit;
+        for (const Store store : {Store::kS32, Store::kResidual, Store::kRequantization}) {
+          c.in_channels = channels, c.input = input, c.weight = weight, c.store = store;
           c.zero_point = 255 * (weight > 0);
           check(c);
           if (HasFatalFailure()) return;

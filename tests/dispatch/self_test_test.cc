@@ -69,7 +69,7 @@ octet::DepthwiseLoop lying_loop;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.format == lying_loop) ++((int32_t*)last)[honest_depthwise->channels - 1];
+  if (t.loop == lying_loop) ++((int32_t*)last)[honest_depthwise->channels - 1];
 }
 
 TEST(SelfTest, FindsALyingDepthwiseKernel) {

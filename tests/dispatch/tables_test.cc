@@ -46,7 +46,7 @@ TEST(Tiers, AreTold) {
     const octet::TierCosts& c = tier->costs;
     for (const double cost :
          {c.macs, c.tile, c.int16_macs, c.int16_mr, c.int16_nr, c.int16_in, c.int16_out,
-          c.depthwise, c.depthwise_line, c.depthwise_int16, c.grouped_macs, c.grouped_exit,
+          c.depthwise, c.depthwise_line, c.depthwise_int16, c.grouped_macs, c.grouped_store,
           c.l2_bytes, c.l3_bytes, c.memory_bytes})
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
@@ -396,8 +396,8 @@ TEST(Operations, AreThereForEveryTier) {
         << tier->name;
     const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
     EXPECT_LE(transforms.columns, octet::kMaxTileColumns) << tier->name;
-    for (size_t format = 0; format < octet::kWinogradVariants; ++format)
-      EXPECT_TRUE(transforms.input[format] && transforms.output[format]) << tier->name;
+    for (size_t variant = 0; variant < octet::kWinogradVariants; ++variant)
+      EXPECT_TRUE(transforms.input[variant] && transforms.output[variant]) << tier->name;
   }
 }
 

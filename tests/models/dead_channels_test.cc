@@ -52,18 +52,18 @@ void read(const std::string& name, Layer* layer) {
 }
 
 // The way in which an object requantizes.
-struct Exits {
+struct Outputs {
   bool in_kernel, certified, right_only;
 };
 template <typename Plan>
-Exits exits_of(const Plan& plan) {
+Outputs outputs_of(const Plan& plan) {
   const octet::TfliteColumns& columns = plan.epilogue.tflite;
   return {plan.requantize_in_kernel, columns.rows != nullptr, columns.right_only};
 }
-void expect_alike(const Exits& exits, const Exits& alive) {
-  EXPECT_EQ(exits.in_kernel, alive.in_kernel);
-  EXPECT_EQ(exits.certified, alive.certified);
-  EXPECT_EQ(exits.right_only, alive.right_only);
+void expect_alike(const Outputs& outputs, const Outputs& alive) {
+  EXPECT_EQ(outputs.in_kernel, alive.in_kernel);
+  EXPECT_EQ(outputs.certified, alive.certified);
+  EXPECT_EQ(outputs.right_only, alive.right_only);
 }
 
 class DeadChannels : public testing::TestWithParam<const char*> {
@@ -77,7 +77,7 @@ class DeadChannels : public testing::TestWithParam<const char*> {
   // The layer's epilogues: as it is, without its activation, with a table; in TFLite mode, whose
   // dead channels have no weights at all, with a residual.
   template <typename Case>
-  std::vector<Case> with_exits(Case c) const {
+  std::vector<Case> with_epilogues(Case c) const {
     std::vector<Case> all = {c};
     c.activation = OCTET_ACTIVATION_NONE, all.push_back(c);
     c.dst = OCTET_U8, all.push_back(c);
@@ -95,12 +95,12 @@ INSTANTIATE_TEST_SUITE_P(, DeadChannels,
                          [](const auto& name) { return std::string(name.param); });
 
 // Every channel is shifted to the right here, so a kernel that can requantize in this mode must.
-void expect_exits(const ConvProblem& problem, const ConvProblem& alive, const ConvHow& how) {
+void expect_outputs(const ConvProblem& problem, const ConvProblem& alive, const ConvHow& how) {
   const Conv dead_conv(problem, how), alive_conv(alive, how);
   ASSERT_EQ(dead_conv.status(), OCTET_OK);
   ASSERT_EQ(alive_conv.status(), OCTET_OK);
   const octet::ConvPlan& plan = dead_conv.get()->plan;
-  expect_alike(exits_of(plan), exits_of(alive_conv.get()->plan));
+  expect_alike(outputs_of(plan), outputs_of(alive_conv.get()->plan));
   const bool tflite = problem.c.requant == OCTET_REQUANT_TFLITE;
   const uint16_t needed = octet::kRequantizes | (tflite ? octet::kRequantizesTflite : 0),
                  flags = plan.kernel ? plan.kernel->flags : plan.depthwise->flags;
@@ -117,13 +117,13 @@ void check_conv(const Layer& layer, const ConvCase& c) {
       ConvHow how;
       how.isa = isa, how.algorithm = algorithm;
       check(problem, how);
-      expect_exits(problem, without, how);
+      expect_outputs(problem, without, how);
       if (testing::Test::HasFailure()) return;
     }
 }
 
 TEST_P(DeadChannels, OfItsLayer) {
-  for (const ConvCase& c : with_exits(layer_.c)) check_conv(layer_, c);
+  for (const ConvCase& c : with_epilogues(layer_.c)) check_conv(layer_, c);
 }
 
 // The same channels in layers of each family of algorithms.
@@ -144,7 +144,7 @@ TEST_P(DeadChannels, OfOtherLayers) {
         channel.positive = std::min(channel.positive, most),
         channel.negative = std::max(channel.negative, -most);
     c.channels = &layer.channels;
-    for (const ConvCase& with : with_exits(c)) check_conv(layer, with);
+    for (const ConvCase& with : with_epilogues(c)) check_conv(layer, with);
     if (HasFailure()) return;
   }
 }
@@ -159,13 +159,13 @@ TEST_P(DeadChannels, OfAProduct) {
       c.m = 9, c.n = layer_.channels.size(), c.k = layer_.c.shape.in_channels, c.batch = batch;
       c.lhs = c.rhs = OCTET_S8, c.lhs_zero_point = layer_.c.lhs_zero_point;
       if (!serves(*kernel, {c.lhs, c.rhs})) continue;
-      for (const GemmCase& with : with_exits(c)) {
+      for (const GemmCase& with : with_epilogues(c)) {
         check(with);
         GemmCase without = with;
         without.channels = &layer_.alive;
         const Gemm gemm(with), alive(without);
         ASSERT_EQ(gemm.status(), OCTET_OK) << with;
-        expect_alike(exits_of(gemm.get()->plan), exits_of(alive.get()->plan));
+        expect_alike(outputs_of(gemm.get()->plan), outputs_of(alive.get()->plan));
         if (HasFailure()) return;
       }
     }

@@ -20,7 +20,7 @@ std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
              << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right
              << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input
              << " weight " << c.weight << " zero point " << c.zero_point
-             << (c.runtime_zero_point ? " at run time" : "") << " exit " << (int)c.exit << " gap "
+             << (c.runtime_zero_point ? " at run time" : "") << " store " << (int)c.store << " gap "
              << c.gap << " tasks " << c.tasks;
 }
 
@@ -51,7 +51,7 @@ void WinogradRun::check() {
       inputs = approximates ? quantized_inputs(pixel, n / shape_.group_out())
                             : window(pixel, n / shape_.group_out());
     const int64_t acc = approximates ? approximate(pixel, n, inputs) : exact(n, inputs);
-    if (c_.exit == Store::kS32) {
+    if (c_.store == Store::kS32) {
       ASSERT_EQ(dst_.data<int32_t>()[i], acc)
           << kernel_.name << ' ' << c_ << " at pixel " << pixel << " channel " << n;
       continue;
@@ -59,7 +59,7 @@ void WinogradRun::check() {
     const float scale =
         c_.runtime_zero_point ? lhs_scales_[pixel / (out_h_ * out_w_)] * scales_[n] : scales_[n];
     const float residual =
-        c_.exit == Store::kResidual ? fl((double)residual_.data()[i] - 5) * 0.75f : 0;
+        c_.store == Store::kResidual ? fl((double)residual_.data()[i] - 5) * 0.75f : 0;
     const int32_t want = requantize(acc, scale, residual, dst_zero_point(), lo(), hi());
     ASSERT_EQ(dst_.data()[i], (uint8_t)want) << kernel_.name << ' ' << c_ << " at pixel " << pixel
                                              << " channel " << n << " accumulator " << acc;
@@ -152,13 +152,13 @@ void WinogradRun::make_plan() {
   plan_.lhs_shift = shift;
   plan_.runtime_zero_point = c_.runtime_zero_point;
   plan_.static_zero_point = c_.zero_point;
-  plan_.requantize_in_kernel = c_.exit == Store::kRequantization &&
+  plan_.requantize_in_kernel = c_.store == Store::kRequantization &&
                                kernel_.is(octet::kRequantizes) && !c_.runtime_zero_point;
   plan_.requantization = {dst_zero_point(), lo(), hi(), type_of(c_.dst_u8)};
   octet::Epilogue& f = plan_.epilogue;
-  f.mode = c_.exit == Store::kS32 ? octet::EpilogueMode::kS32 : octet::EpilogueMode::kFloat8;
+  f.mode = c_.store == Store::kS32 ? octet::EpilogueMode::kS32 : octet::EpilogueMode::kFloat8;
   f.dst_type = type_of(c_.dst_u8);
-  f.has_residual = c_.exit == Store::kResidual;
+  f.has_residual = c_.store == Store::kResidual;
   f.residual_type = octet::ElementType::kU8;
   f.residual_zero_point = 5;
   f.residual_scale = 0.75f;
@@ -168,7 +168,7 @@ void WinogradRun::make_plan() {
   f.hi = hi();
   f.lo_f32 = (float)(lo() - dst_zero_point());
   f.hi_f32 = (float)(hi() - dst_zero_point());
-  plan_.dst_bytes = c_.exit == Store::kS32 ? 4 : 1;
+  plan_.dst_bytes = c_.store == Store::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
   plan_.block = c_.implementation->block(plan_);
   plan_.columns.bias = bias_.data();
@@ -199,7 +199,7 @@ void WinogradRun::run() {
   run.lhs_scales = c_.runtime_zero_point ? lhs_scales_.data() : nullptr;
   run.to.dst = dst_.data();
   run.to.stride = c_.out_channels * plan_.dst_bytes;
-  run.to.residual = c_.exit == Store::kResidual ? residual_.data() : nullptr;
+  run.to.residual = c_.store == Store::kResidual ? residual_.data() : nullptr;
   run.to.residual_stride = c_.out_channels;
 
   const Guarded workspace(

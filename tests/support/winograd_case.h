@@ -29,7 +29,7 @@ struct WinogradCase {
   size_t zero_every = 0;
   int32_t zero_point = 3;
   bool runtime_zero_point = false;
-  Store exit = Store::kS32;
+  Store store = Store::kS32;
   size_t gap = 0;    // bytes between pixels, and as much between lines and images
   size_t tasks = 1;  // lines and channels are cut into about so many
   size_t cache = 1 << 18;

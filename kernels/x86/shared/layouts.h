@@ -30,6 +30,6 @@ constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16, 16};
 // gaps. The hardware's prefetchers stop at every page, so the int16 kernels prefetch this many
 // bytes ahead, beyond their own tap. Measured: 2 KB to 16 KB are equal up to 256 channels; with
 // 512, a longer distance is better, and twice as fast as none.
-constexpr size_t kWordPrefetch = 16384;
+constexpr size_t kInt16Prefetch = 16384;
 
 }  // namespace octet

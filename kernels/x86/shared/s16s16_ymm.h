@@ -34,7 +34,7 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t groups = (t.depth + 1) / 2; groups; --groups) {
     __m256i b[2];
-    _mm_prefetch((const char*)rhs + kWordPrefetch, _MM_HINT_T0);
+    _mm_prefetch((const char*)rhs + kInt16Prefetch, _MM_HINT_T0);
     unroll<2>([&](auto v)
                   OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
     unroll<rows>([&](auto i) OCTET_INLINE {

@@ -16,7 +16,7 @@ constexpr size_t kPanel = kDepthwiseLayout.width;
 constexpr size_t kEpilogueColumnsMost = 16;
 constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
 
-DepthwiseLoop format_of(const ConvPlan& plan) {
+DepthwiseLoop loop_of(const ConvPlan& plan) {
   if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseLoop::kWalk;
   if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseLoop::kWalkBy2;
   return DepthwiseLoop::kTaps;
@@ -25,7 +25,7 @@ DepthwiseLoop format_of(const ConvPlan& plan) {
 // Output lines of a tile.
 size_t rows_of(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
-  switch (format_of(plan)) {
+  switch (loop_of(plan)) {
     case DepthwiseLoop::kWalk: return plan.depthwise->walk_rows;
     case DepthwiseLoop::kWalkBy2: return 1;
     case DepthwiseLoop::kTaps: break;
@@ -41,7 +41,7 @@ size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.de
 size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
 size_t set_groups_of(const ConvPlan& plan) {
   const size_t rows = rows_of(plan);
-  return format_of(plan) == DepthwiseLoop::kTaps && rows > 1
+  return loop_of(plan) == DepthwiseLoop::kTaps && rows > 1
              ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w,
                          slots_per_group(plan.shape))
              : slot_groups(plan.shape);
@@ -60,7 +60,7 @@ size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w
 // are looked up one by one, costs as much as copying some 20 pixels.
 bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
   const ConvShape& s = plan.shape;
-  if (format_of(plan) != DepthwiseLoop::kTaps) return false;
+  if (loop_of(plan) != DepthwiseLoop::kTaps) return false;
   if (s.group_out() > s.group_in() || !is_depthwise(s)) return true;
   const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
                held = pad_left + in_w;
@@ -130,10 +130,10 @@ class ChannelBlock {
         n0_(n0),
         channels_(channels),
         multiplier_(plan.shape.group_out() / plan.shape.group_in()) {
-    tile_.format = format_of(plan);
+    tile_.loop = loop_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
     stage_flip_ = is_depthwise(s_) ? 0 : plan.lhs_flip;
-    tile_.sets = tile_.format == DepthwiseLoop::kTaps ? rows_of(plan) : 1;
+    tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     grouped_ = !is_depthwise(s_);
@@ -148,7 +148,7 @@ class ChannelBlock {
     tile_.prepared = c_.prepared;
     tile_.requantization =
         plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
-    tile_.raw = kernel.leave && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
+    tile_.raw = kernel.requantize && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
                 !plan.epilogue.lut;
     ends_ = tile_.requantization || plan.epilogue.mode == EpilogueMode::kS32;
     const size_t whole =
@@ -173,10 +173,10 @@ class ChannelBlock {
       init = c_.init;
     }
     const size_t groups = slot_groups(s_),
-                 shift = tile_.format == DepthwiseLoop::kTaps ? s_.stride_h * s_.kernel_w : 1;
+                 shift = tile_.loop == DepthwiseLoop::kTaps ? s_.stride_h * s_.kernel_w : 1;
     tile_.quads = quads_of(s_);
     kernel_.prepare(
-        {tile_.format, groups,
+        {tile_.loop, groups,
          plan_.payload + weights_at(s_, n0_) * element_size(kernel_.layout.element_type),
          tile_.sets, tile_.set_groups, shift, init,
          tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
@@ -187,7 +187,7 @@ class ChannelBlock {
 
   // Computes output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
-    const bool taps = tile_.format == DepthwiseLoop::kTaps;
+    const bool taps = tile_.loop == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
@@ -351,8 +351,8 @@ class ChannelBlock {
   void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (tile_.raw)
-      return kernel_.leave({c_.prepared, (const int32_t*)acc, tile_.channels, columns, channels_,
-                            &plan_.requantization, to.dst, to.stride, tile_.quads});
+      return kernel_.requantize({c_.prepared, (const int32_t*)acc, tile_.channels, columns,
+                                 channels_, &plan_.requantization, to.dst, to.stride, tile_.quads});
     if (ends_) {
       for (size_t i = 0; i < columns; ++i) {
         uint8_t* const pixel_to = to.dst + i * to.stride;

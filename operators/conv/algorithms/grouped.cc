@@ -57,7 +57,7 @@ Estimate estimate(const ConvWork& w) {
   e.macs = w.outputs * (double)(s.taps() * s.group_in());
   e.bytes = w.traffic();
   e.compute =
-      microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_exit) +
+      microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_store) +
                    w.pixels * partial + (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   return e;

@@ -154,7 +154,7 @@ class Task {
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
-      plan_.transforms->input[(size_t)s_.format](in);
+      plan_.transforms->input[(size_t)s_.variant](in);
     }
   }
 
@@ -227,7 +227,7 @@ class Task {
           out.dst_pixel = w_.product_row;
           out.dst_line = s_.out * w_.product_row;
         }
-        plan_.transforms->output[(size_t)s_.format](out);
+        plan_.transforms->output[(size_t)s_.variant](out);
       }
       if (last_chunk && !in_place)
         epilogue(sums, out.height, out.width, cols, n, pixel, place.image);

@@ -13,7 +13,7 @@
 namespace octet {
 
 struct WinogradScheme {
-  Winograd format;
+  Winograd variant;
   // Per axis: inputs that a tile reads, outputs that it computes, stride between outputs
   uint8_t patch, out, stride;
   int8_t g[kMaxPatch][3];  // weights of one axis -> taps
@@ -23,7 +23,7 @@ struct WinogradScheme {
   double adds;  // cost of transforming a value, relative to k4x4
 
   constexpr size_t taps() const { return (size_t)patch * patch; }
-  constexpr bool int8() const { return format == Winograd::k2x2Int8; }
+  constexpr bool int8() const { return variant == Winograd::k2x2Int8; }
   // The largest tap over the largest weight.
   constexpr int32_t growth() const {
     int32_t most = 0;

@@ -7,7 +7,7 @@ namespace octet {
 namespace {
 
 constexpr WinogradScheme k2x2 = {
-    .format = Winograd::k2x2,
+    .variant = Winograd::k2x2,
     .patch = 4,
     .out = 2,
     .stride = 1,
@@ -16,7 +16,7 @@ constexpr WinogradScheme k2x2 = {
     .adds = 0.8,
 };
 constexpr WinogradScheme k4x4 = {
-    .format = Winograd::k4x4,
+    .variant = Winograd::k4x4,
     .patch = 6,
     .out = 4,
     .stride = 1,
@@ -25,7 +25,7 @@ constexpr WinogradScheme k4x4 = {
     .adds = 1,
 };
 constexpr WinogradScheme k2x2Stride2 = {
-    .format = Winograd::k2x2Stride2,
+    .variant = Winograd::k2x2Stride2,
     .patch = 5,
     .out = 2,
     .stride = 2,
@@ -34,7 +34,7 @@ constexpr WinogradScheme k2x2Stride2 = {
     .adds = 0.6,
 };
 constexpr WinogradScheme k2x2Int8 = {
-    .format = Winograd::k2x2Int8,
+    .variant = Winograd::k2x2Int8,
     .patch = 4,
     .out = 2,
     .stride = 1,

@@ -329,7 +329,7 @@ octet::DepthwiseLoop lying_depthwise;
 void lies_depthwise(const octet::DepthwiseTile& t) {
   honest_depthwise->multiply(t);
   uint8_t* const last = t.dst + (t.rows - 1) * t.dst_line + (t.columns - 1) * t.dst_pixel;
-  if (t.requantization && t.format == lying_depthwise) ++last[honest_depthwise->channels - 1];
+  if (t.requantization && t.loop == lying_depthwise) ++last[honest_depthwise->channels - 1];
 }
 
 TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
