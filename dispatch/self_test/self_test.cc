@@ -54,6 +54,9 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   if (kernel.is(kNoInt8Min))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
+  // Weights that the layout has bits for
+  const int unused = layout.sparse() || layout.bits >= 8 ? 0 : 8 - layout.bits;
+  for (uint8_t& byte : rhs) byte = (uint8_t)((int8_t)(byte << unused) >> unused);
   if (layout.sparse()) make_sparse(rhs);
   find_format_of(layout)->packing->pack(
       layout, {rhs, columns, kDepth, kTileColumns, 1, layout.element_type, nullptr, 0}, 0, columns,
