@@ -249,5 +249,24 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     }
 }
 
+// Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
+                                           uint16_t flags,
+                                           void (*leave)(const DepthwiseRaw&) = nullptr) {
+  DepthwiseKernel k = {};
+  k.name = name;
+  k.isa = isa;
+  k.lhs_element_type = lhs;
+  k.flags = flags;
+  k.layout = depthwise_layout(sizeof(Taps) / 4);
+  k.channels = k.reach = M::kChannels;
+  k.rows = k.walk_rows = 2;
+  k.prepare = depthwise_prepare<M, Taps>;
+  k.multiply = depthwise_multiply<M>;
+  k.leave = leave;
+  return k;
+}
+
 }  // namespace
 }  // namespace octet

@@ -9,6 +9,11 @@
 namespace octet {
 namespace {
 
+template <typename Column>
+struct InRegisters {
+  OCTET_INLINE inline Column at(int) const { return {}; }
+};
+
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64;
   static constexpr bool kTogether = false, kCopyPerSign = true, kShuffles = false;
@@ -76,6 +81,13 @@ struct Sixteen {
     unroll<4>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)dst + 4 * v, acc.a[v]); });
   }
 };
+
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa) {
+  return depthwise_kernel<M, Taps>(
+      name, isa, ElementType::kS8,
+      kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly);
+}
 
 }  // namespace
 }  // namespace octet

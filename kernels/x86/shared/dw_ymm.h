@@ -105,5 +105,11 @@ struct Ymm {
   }
 };
 
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa) {
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
+                                   depthwise_output<M, __m256i>);
+}
+
 }  // namespace
 }  // namespace octet
