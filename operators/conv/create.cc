@@ -180,6 +180,34 @@ PackedRhs range_of(const FilterSums& sums) {
   return {nullptr, sums.positive, sums.negative, sums.zero_points};
 }
 
+// Fills bias, with the term of a static lhs zero point, weight sums and zero points (or null) of
+// `padded` columns; those beyond the plan's are 0.
+void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padded, int32_t* bias,
+                  int32_t* weight_sum, int32_t* zero_points) {
+  const ConvShape& s = plan.shape;
+  const size_t columns = s.out_channels * s.phases;
+  const FilterSums sums = filter_sums(builder.blob, builder.desc.packed);
+  for (size_t n = 0; n < padded; ++n) {
+    const bool there = n < columns;
+    const size_t o = n % s.out_channels;
+    bias[n] = there
+                  ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
+                  : 0;
+    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
+    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
+  }
+  if (s.phases > 1)  // a column has the weights of its phase only
+    plan.implementation->sum_phases(builder.blob.format->layout, s, plan.payload, weight_sum);
+  if (plan.runtime_zero_point) return;
+  const int32_t zero_point = plan.static_zero_point + plan.lhs_shift;
+  Init init = {};
+  init.cols = padded;
+  init.base = init.out = bias;
+  init.lhs_zero_points = &zero_point;
+  init.weight_sums = weight_sum;
+  plan.ops->init(init);
+}
+
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
@@ -223,29 +251,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
 
-  const FilterSums sums = filter_sums(builder.blob, d.packed);
-  for (size_t n = 0; n < padded; ++n) {
-    const bool there = n < columns;
-    const size_t o = n % s.out_channels;
-    bias[n] = there
-                  ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
-                  : 0;
-    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
-    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
-  }
   plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
-  if (plan.shape.phases > 1)  // a column has the weights of its phase only
-    implementation.sum_phases(builder.blob.format->layout, plan.shape, plan.payload, weight_sum);
-  if (!plan.runtime_zero_point) {
-    const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
-    Init init = {};
-    init.cols = padded;
-    init.base = bias;
-    init.lhs_zero_points = &zero_point;
-    init.weight_sums = weight_sum;
-    init.out = bias;
-    plan.ops->init(init);
-  }
+  fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,
                   zero_points && all_alike(zero_points, s.out_channels)};
