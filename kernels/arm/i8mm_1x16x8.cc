@@ -148,45 +148,27 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? multiply<2> : multiply<1>)(t, signs);
 }
 
+template <Signs signs>
+constexpr MicroKernel kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kI8mm,
+      .lhs_element_type = signs == Signs::kS8S8 ? ElementType::kS8 : ElementType::kU8,
+      .mr = 1,
+      .nr = kNr,
+      .m_max = 1,
+      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
+               (signs == Signs::kU8U8 ? kAnyLhs : 0),
+      .rhs_layout = signs == Signs::kU8U8 ? kI8mmU8Layout : kI8mmLayout,
+      .lhs_kr = 8,
+      .multiply = dispatch<signs>,
+  };
+}
+
 }  // namespace
 
-const MicroKernel i8mm_s8s8_1x16x8 = {
-    .name = "i8mm_s8s8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kS8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kS8S8>,
-};
-
-const MicroKernel i8mm_u8s8_1x16x8 = {
-    .name = "i8mm_u8s8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8S8>,
-};
-
-const MicroKernel i8mm_u8u8_1x16x8 = {
-    .name = "i8mm_u8u8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly | kAnyLhs,
-    .rhs_layout = kI8mmU8Layout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8U8>,
-};
+const MicroKernel i8mm_s8s8_1x16x8 = kernel<Signs::kS8S8>("i8mm_s8s8_1x16x8");
+const MicroKernel i8mm_u8s8_1x16x8 = kernel<Signs::kU8S8>("i8mm_u8s8_1x16x8");
+const MicroKernel i8mm_u8u8_1x16x8 = kernel<Signs::kU8U8>("i8mm_u8u8_1x16x8");
 
 }  // namespace octet
