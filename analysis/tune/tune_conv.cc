@@ -80,32 +80,14 @@ octet_status pack_all(const FilterBuilder& builder, ConvTarget* t, octet_error* 
 
 octet_status check_alike(const octet_conv2d_shape& f, const octet_conv2d_shape& d,
                          octet_error* error) {
-  const struct {
-    const char* name;
-    size_t filter, desc;
-  } fields[] = {{"batch_max", f.batch_max, d.batch_max},
-                {"in_h_max", f.in_h_max, d.in_h_max},
-                {"in_w_max", f.in_w_max, d.in_w_max},
-                {"in_channels", f.in_channels, d.in_channels},
-                {"out_channels", f.out_channels, d.out_channels},
-                {"groups", f.groups, d.groups},
-                {"kernel_h", f.kernel_h, d.kernel_h},
-                {"kernel_w", f.kernel_w, d.kernel_w},
-                {"stride_h", f.stride_h, d.stride_h},
-                {"stride_w", f.stride_w, d.stride_w},
-                {"dilation_h", f.dilation_h, d.dilation_h},
-                {"dilation_w", f.dilation_w, d.dilation_w},
-                {"pad_top", f.pad_top, d.pad_top},
-                {"pad_bottom", f.pad_bottom, d.pad_bottom},
-                {"pad_left", f.pad_left, d.pad_left},
-                {"pad_right", f.pad_right, d.pad_right},
-                {"transposed", (size_t)f.transposed, (size_t)d.transposed},
-                {"output_padding_h", f.output_padding_h, d.output_padding_h},
-                {"output_padding_w", f.output_padding_w, d.output_padding_w}};
-  for (const auto& field : fields)
-    if (field.filter != field.desc)
-      return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu",
-                  field.name, field.desc, field.name, field.filter);
+  const auto other = [&](const char* name, size_t desc, size_t filter) {
+    return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu", name,
+                desc, name, filter);
+  };
+  for (const ShapeField& field : kShapeFields)
+    if (f.*field.value != d.*field.value) return other(field.name, d.*field.value, f.*field.value);
+  if (f.transposed != d.transposed)
+    return other("transposed", (size_t)d.transposed, (size_t)f.transposed);
   return OCTET_OK;
 }
 

@@ -107,25 +107,18 @@ octet_status check_blob(ConvBuilder* builder) {
         error, OCTET_BAD_BLOB,
         "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
   OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
-  const ConvShape& s = builder->shape;
-  const ConvShape b = filter_shape(c);
-  const struct {
-    const char* name;
-    size_t blob, desc;
-  } fields[] = {{"in_channels", b.in_channels, s.in_channels},
-                {"out_channels", b.out_channels, s.out_channels},
-                {"groups", b.groups, s.groups},
-                {"kernel_h", b.kernel_h, s.kernel_h},
-                {"kernel_w", b.kernel_w, s.kernel_w},
-                {"stride_h", b.stride_h, s.stride_h},
-                {"stride_w", b.stride_w, s.stride_w},
-                {"dilation_h", b.dilation_h, s.dilation_h},
-                {"dilation_w", b.dilation_w, s.dilation_w},
-                {"transposed", b.transposed, s.transposed}};
-  for (const auto& f : fields)
-    if (f.blob != f.desc)
-      return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
-                  f.name, f.blob, f.desc);
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  describe_filter(c, &info);
+  const octet_conv2d_shape &blob = info.shape, &shape = d.shape;
+  const auto other = [&](const char* name, size_t its, size_t wanted) {
+    return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
+                name, its, wanted);
+  };
+  for (const ShapeField& f : kShapeFields)
+    if (f.kind == ShapeField::kWeights && blob.*f.value != shape.*f.value)
+      return other(f.name, blob.*f.value, shape.*f.value);
+  if (blob.transposed != shape.transposed)
+    return other("transposed", (size_t)blob.transposed, (size_t)shape.transposed);
   if (c.header.type != d.rhs_type)
     return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s",
                 octet_type_name((octet_type)c.header.type), octet_type_name(d.rhs_type));
