@@ -114,6 +114,27 @@ octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvSh
 
 }  // namespace
 
+const ShapeField kShapeFields[] = {
+    {ShapeField::kSize, "batch_max", &octet_conv2d_shape::batch_max},
+    {ShapeField::kSize, "in_h_max", &octet_conv2d_shape::in_h_max},
+    {ShapeField::kSize, "in_w_max", &octet_conv2d_shape::in_w_max},
+    {ShapeField::kWeights, "in_channels", &octet_conv2d_shape::in_channels},
+    {ShapeField::kWeights, "out_channels", &octet_conv2d_shape::out_channels},
+    {ShapeField::kWeights, "groups", &octet_conv2d_shape::groups},
+    {ShapeField::kWeights, "kernel_h", &octet_conv2d_shape::kernel_h},
+    {ShapeField::kWeights, "kernel_w", &octet_conv2d_shape::kernel_w},
+    {ShapeField::kWeights, "stride_h", &octet_conv2d_shape::stride_h},
+    {ShapeField::kWeights, "stride_w", &octet_conv2d_shape::stride_w},
+    {ShapeField::kWeights, "dilation_h", &octet_conv2d_shape::dilation_h},
+    {ShapeField::kWeights, "dilation_w", &octet_conv2d_shape::dilation_w},
+    {ShapeField::kPad, "pad_top", &octet_conv2d_shape::pad_top},
+    {ShapeField::kPad, "pad_bottom", &octet_conv2d_shape::pad_bottom},
+    {ShapeField::kPad, "pad_left", &octet_conv2d_shape::pad_left},
+    {ShapeField::kPad, "pad_right", &octet_conv2d_shape::pad_right},
+    {ShapeField::kOutput, "output_padding_h", &octet_conv2d_shape::output_padding_h},
+    {ShapeField::kOutput, "output_padding_w", &octet_conv2d_shape::output_padding_w},
+};
+
 octet_status output_size(const ConvShape& s, size_t in_h, size_t in_w, const char* name,
                          size_t* out_h, size_t* out_w, octet_error* error) {
   OCTET_TRY(check_axis(s, true, in_h, name, out_h, error));

@@ -16,26 +16,7 @@ struct ShapeField {
   const char* name;
   size_t octet_conv2d_shape::*value;
 };
-constexpr ShapeField kShapeFields[] = {
-    {ShapeField::kSize, "batch_max", &octet_conv2d_shape::batch_max},
-    {ShapeField::kSize, "in_h_max", &octet_conv2d_shape::in_h_max},
-    {ShapeField::kSize, "in_w_max", &octet_conv2d_shape::in_w_max},
-    {ShapeField::kWeights, "in_channels", &octet_conv2d_shape::in_channels},
-    {ShapeField::kWeights, "out_channels", &octet_conv2d_shape::out_channels},
-    {ShapeField::kWeights, "groups", &octet_conv2d_shape::groups},
-    {ShapeField::kWeights, "kernel_h", &octet_conv2d_shape::kernel_h},
-    {ShapeField::kWeights, "kernel_w", &octet_conv2d_shape::kernel_w},
-    {ShapeField::kWeights, "stride_h", &octet_conv2d_shape::stride_h},
-    {ShapeField::kWeights, "stride_w", &octet_conv2d_shape::stride_w},
-    {ShapeField::kWeights, "dilation_h", &octet_conv2d_shape::dilation_h},
-    {ShapeField::kWeights, "dilation_w", &octet_conv2d_shape::dilation_w},
-    {ShapeField::kPad, "pad_top", &octet_conv2d_shape::pad_top},
-    {ShapeField::kPad, "pad_bottom", &octet_conv2d_shape::pad_bottom},
-    {ShapeField::kPad, "pad_left", &octet_conv2d_shape::pad_left},
-    {ShapeField::kPad, "pad_right", &octet_conv2d_shape::pad_right},
-    {ShapeField::kOutput, "output_padding_h", &octet_conv2d_shape::output_padding_h},
-    {ShapeField::kOutput, "output_padding_w", &octet_conv2d_shape::output_padding_w},
-};
+extern const ShapeField kShapeFields[18];
 
 // name: the argument that holds the shape, e.g. "filter.shape".
 octet_status read_shape(const octet_conv2d_shape& shape, const char* name, ConvShape* out,
