@@ -34,6 +34,40 @@
 namespace octet {
 namespace {
 
+// The columns of a machine M with too few registers for them. M::each(pixels, use) calls
+// use(i, vector) for vector i of a column; M stores and loads a vector, and dot_vector multiplies
+// it by its weights.
+template <typename M, int column_bytes, int vector_bytes>
+struct ColumnsInMemory {
+  static constexpr int kColumn = column_bytes, kWalkSets = 2;
+  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+  struct Column {
+    uint8_t* at;
+  };
+  struct Columns {
+    alignas(vector_bytes) uint8_t bytes[3][column_bytes];
+    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
+  };
+
+  template <typename Pixel>
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    M::each(p,
+            [&](auto i, auto t) OCTET_INLINE { M::store_vector(t, column.at + vector_bytes * i); });
+  }
+  template <typename Acc, int rows>
+  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
+                                           const uint8_t* weights, size_t set) {
+    unroll<column_bytes / vector_bytes>([&](auto i) OCTET_INLINE {
+      M::dot_vector(acc, i, M::load_vector(column.at + vector_bytes * i), weights, set);
+    });
+  }
+  template <typename Acc, int rows, typename Pixel>
+  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
+                                             const uint8_t* weights, size_t set) {
+    M::each(p, [&](auto i, auto t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
+  }
+};
+
 enum class DepthwiseOutput { kSums, kFloat, kTflite };
 
 template <typename M, DepthwiseOutput>
