@@ -34,6 +34,12 @@
 namespace octet {
 namespace {
 
+// The columns of a machine with registers for them.
+template <typename Column>
+struct InRegisters {
+  OCTET_INLINE inline Column at(int) const { return {}; }
+};
+
 // The columns of a machine M with too few registers for them. M::each(pixels, use) calls
 // use(i, vector) for vector i of a column; M stores and loads a vector, and dot_vector multiplies
 // it by its weights.

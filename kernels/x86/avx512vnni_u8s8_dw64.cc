@@ -70,9 +70,7 @@ struct Wide {
   struct Column {
     Vector t[4];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
   struct Acc {
     Vector a[4];
   };
@@ -160,9 +158,7 @@ struct WideInt16 : Wide<kInt8> {
   struct Column {
     Vector t[8];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const Vector zero = splat<Vector>(0);

@@ -9,11 +9,6 @@
 namespace octet {
 namespace {
 
-template <typename Column>
-struct InRegisters {
-  OCTET_INLINE inline Column at(int) const { return {}; }
-};
-
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64;
   static constexpr bool kTogether = false, kCopyPerSign = true, kShuffles = false;
