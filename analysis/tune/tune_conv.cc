@@ -1,9 +1,7 @@
 // octet_tune_conv2d: measures the choices for a convolution.
 #include "analysis/tune/conv_choices.h"
-#include "analysis/tune/operands.h"
-#include "dispatch/api/struct_size.h"
+#include "analysis/tune/target.h"
 #include "dispatch/tables/tiers.h"
-#include "dispatch/tuning/cache.h"
 #include "operators/common/blob.h"
 #include "operators/common/check.h"
 #include "operators/conv/algorithms/table.h"
@@ -21,72 +19,37 @@ struct PackedFormat {
   size_t bytes;
 };
 
-struct ConvTarget {
-  octet_conv2d_desc desc;  // each candidate sets its own weights
-  const octet_tune_options& options;
-  ConvSpace space;
-  PackedFormat formats[kAlgorithms];
-  TuneBuffer lhs, dst, residual, workspace;
-  octet_conv2d_args args;
-};
+struct ConvTarget : TuneTarget<ConvTarget, octet_conv2d_desc, octet_conv2d_args, octet_conv2d> {
+  ConvSpace space = {};
+  PackedFormat formats[kAlgorithms] = {};
 
-void begin(void* target, Choices* choices) {
-  const ConvTarget& t = *(const ConvTarget*)target;
-  for (const PackedFormat& packed : t.formats)
-    if (packed.blob.data()) add_conv_choices(t.space, packed.format, choices);
-}
-void around(void* target, const Choice& choice, Choices* choices) {
-  const ConvTarget& t = *(const ConvTarget*)target;
-  add_conv_choices_near(t.space, t.formats[choice.algorithm].format, choice, choices);
-}
+  using TuneTarget::TuneTarget;
+  static constexpr auto run = octet_conv2d_run;
+  static constexpr auto destroy = octet_conv2d_destroy;
 
-octet_status try_once(ConvTarget* t, octet_conv2d* conv, octet_error* error) {
-  size_t bytes = 0;
-  OCTET_TRY(octet_conv2d_workspace(conv, 0, 0, 0, t->options.concurrency, &bytes, error));
-  OCTET_TRY(t->workspace.grow("the workspace", bytes, error));
-  t->args.workspace = t->workspace.data();
-  t->args.workspace_bytes = t->workspace.bytes();
-  return octet_conv2d_run(conv, &t->args, error);
-}
-
-octet_status create(void* target, const Choice& choice, void** object, octet_error* error) {
-  ConvTarget* const t = (ConvTarget*)target;
-  const PackedFormat& packed = t->formats[choice.algorithm];
-  t->desc.packed = packed.blob.data();
-  t->desc.packed_bytes = packed.bytes;
-  octet_conv2d* conv;
-  OCTET_TRY(create_conv(&t->desc, &choice, &conv, error));
-  const octet_status status = try_once(t, conv, error);
-  if (status) octet_conv2d_destroy(conv);
-  *object = conv;
-  return status;
-}
-void run(void* target, void* object, size_t calls) {
-  for (; calls > 0; --calls)
-    octet_conv2d_run((octet_conv2d*)object, &((ConvTarget*)target)->args, nullptr);
-}
-void destroy(void*, void* object) { octet_conv2d_destroy((octet_conv2d*)object); }
-
-octet_status make_operands(ConvTarget* t, octet_error* error) {
-  const octet_conv2d_desc& d = t->desc;
-  const ConvShape& s = t->space.shape;
-  const size_t h = conv_out_h(s, s.in_h), w = conv_out_w(s, s.in_w);
-  octet_conv2d_args& a = t->args;
-  a = OCTET_CONV2D_ARGS_INIT;
-  OCTET_TRY(t->lhs.fill("the input", {s.batch, s.in_h, s.in_w, s.in_channels}, d.lhs_type, error));
-  OCTET_TRY(t->dst.fill("dst", {s.batch, h, w, s.out_channels}, d.dst_type, error));
-  a.lhs = t->lhs.data();
-  a.dst = t->dst.data();
-  if (d.epilogue.residual.type) {
-    OCTET_TRY(t->residual.fill("the residual", {s.batch, h, w, s.out_channels},
-                               d.epilogue.residual.type, error));
-    a.residual = t->residual.data();
+  void begin(Choices* choices) {
+    for (const PackedFormat& packed : formats)
+      if (packed.blob.data()) add_conv_choices(space, packed.format, choices);
   }
-  a.parallel_for = t->options.parallel_for;
-  a.parallel_context = t->options.parallel_context;
-  a.concurrency = t->options.concurrency;
-  return OCTET_OK;
-}
+  void around(const Choice& choice, Choices* choices) {
+    add_conv_choices_near(space, formats[choice.algorithm].format, choice, choices);
+  }
+  octet_status create(const Choice& choice, octet_conv2d** conv, octet_error* error) {
+    const PackedFormat& packed = formats[choice.algorithm];
+    desc.packed = packed.blob.data();
+    desc.packed_bytes = packed.bytes;
+    return create_conv(&desc, &choice, conv, error);
+  }
+  octet_status measure(const octet_conv2d* conv, size_t* bytes, octet_error* error) {
+    return octet_conv2d_workspace(conv, 0, 0, 0, options.concurrency, bytes, error);
+  }
+  octet_status make_operands(octet_error* error) {
+    const ConvShape& s = space.shape;
+    args = OCTET_CONV2D_ARGS_INIT;
+    return fill("the input", {s.batch, s.in_h, s.in_w, s.in_channels},
+                {s.batch, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), s.out_channels}, error);
+  }
+};
 
 // Packs as octet_conv2d_pack would for this algorithm: it also tries a format first, if the caller
 // names no tier and no sparsity.
@@ -117,32 +80,14 @@ octet_status pack_all(const FilterBuilder& builder, ConvTarget* t, octet_error* 
 
 octet_status check_alike(const octet_conv2d_shape& f, const octet_conv2d_shape& d,
                          octet_error* error) {
-  const struct {
-    const char* name;
-    size_t filter, desc;
-  } fields[] = {{"batch_max", f.batch_max, d.batch_max},
-                {"in_h_max", f.in_h_max, d.in_h_max},
-                {"in_w_max", f.in_w_max, d.in_w_max},
-                {"in_channels", f.in_channels, d.in_channels},
-                {"out_channels", f.out_channels, d.out_channels},
-                {"groups", f.groups, d.groups},
-                {"kernel_h", f.kernel_h, d.kernel_h},
-                {"kernel_w", f.kernel_w, d.kernel_w},
-                {"stride_h", f.stride_h, d.stride_h},
-                {"stride_w", f.stride_w, d.stride_w},
-                {"dilation_h", f.dilation_h, d.dilation_h},
-                {"dilation_w", f.dilation_w, d.dilation_w},
-                {"pad_top", f.pad_top, d.pad_top},
-                {"pad_bottom", f.pad_bottom, d.pad_bottom},
-                {"pad_left", f.pad_left, d.pad_left},
-                {"pad_right", f.pad_right, d.pad_right},
-                {"transposed", (size_t)f.transposed, (size_t)d.transposed},
-                {"output_padding_h", f.output_padding_h, d.output_padding_h},
-                {"output_padding_w", f.output_padding_w, d.output_padding_w}};
-  for (const auto& field : fields)
-    if (field.filter != field.desc)
-      return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu",
-                  field.name, field.desc, field.name, field.filter);
+  const auto other = [&](const char* name, size_t desc, size_t filter) {
+    return fail(error, OCTET_BAD_SIZE, "desc.shape.%s is %zu, and filter.shape.%s is %zu", name,
+                desc, name, filter);
+  };
+  for (const ShapeField& field : kShapeFields)
+    if (f.*field.value != d.*field.value) return other(field.name, d.*field.value, f.*field.value);
+  if (f.transposed != d.transposed)
+    return other("transposed", (size_t)d.transposed, (size_t)f.transposed);
   return OCTET_OK;
 }
 
@@ -179,7 +124,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.max_isa is %d, not an octet_isa", (int)d.max_isa);
   FilterBuilder builder;
   OCTET_TRY(read_filter(&f, d.max_isa, true, &builder, error));
-  ConvTarget target = {d, options, {}, {}, {}, {}, {}, {}, {}};
+  ConvTarget target(d, options);
   ConvSpace& space = target.space;
   space.cpu = builder.cpu;
   space.cpu.isas &= conv_machine().cpu.isas;
@@ -208,13 +153,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
       tried = tried || (packing && packing->trial);
     }
   add_weights(builder, tried, &key);
-  if (options.keep_known && tuning && is_known(*tuning, key, plan, options.concurrency, result))
-    return OCTET_OK;
-  OCTET_TRY(make_operands(&target, error));
-  const TuneProblem problem = {&target, plan, begin, around, create, run, destroy};
-  TuningEntry found;
-  OCTET_TRY(find_best(problem, options, result, &found, error));
-  return tuning ? keep(key, found, tuning, error) : OCTET_OK;
+  return target.tune(key, plan, tuning, result, error);
 }
 
 }  // namespace
@@ -227,12 +166,10 @@ octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv
                                octet_tune_result* result, octet_error* error) {
   CallerStruct<octet_filter_desc> given_filter;
   CallerStruct<octet_conv2d_desc> given;
-  octet_tune_options known;
   OCTET_TRY(given_filter.read(filter, "filter", error));
   OCTET_TRY(given.read(desc, "desc", error));
-  OCTET_TRY(read_options(options, &known, error));
-  if (result) OCTET_TRY(check_out(result, "result", error));
-  octet_tune_result out = OCTET_TUNE_RESULT_INIT;
-  OCTET_TRY(tune(*given_filter, *given, known, tuning, &out, error));
-  return result ? give(out, result) : OCTET_OK;
+  return tune_with(options, result, error,
+                   [&](const octet_tune_options& known, octet_tune_result* out) {
+                     return tune(*given_filter, *given, known, tuning, out, error);
+                   });
 }

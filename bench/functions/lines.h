@@ -77,4 +77,13 @@ TOOL_INLINE void for_each_block(size_t channels, const Block& block) {
     block(first, std::min(kBlock, channels - first));
 }
 
+// Runs a loop for the function's type, s8 or u8.
+template <template <typename> class Loop, typename Function>
+void run_by_type(const Function& f, const octet_network_call& call) {
+  if (f.type == OCTET_S8)
+    run_widest<Loop<int8_t>>(f, call);
+  else
+    run_widest<Loop<uint8_t>>(f, call);
+}
+
 }  // namespace tool

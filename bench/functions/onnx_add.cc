@@ -49,22 +49,14 @@ struct FloatLoop {
   }
 };
 
-template <template <typename> class Loop>
-void run(const OnnxAdd& f, const octet_network_call& call) {
-  if (f.type == OCTET_S8)
-    run_widest<Loop<int8_t>>(f, call);
-  else
-    run_widest<Loop<uint8_t>>(f, call);
-}
-
 }  // namespace
 
 void run_qlinear_add(void* context, const octet_network_call* call) {
-  run<QLinearLoop>(*(const OnnxAdd*)context, *call);
+  run_by_type<QLinearLoop>(*(const OnnxAdd*)context, *call);
 }
 
 void run_float_add(void* context, const octet_network_call* call) {
-  run<FloatLoop>(*(const OnnxAdd*)context, *call);
+  run_by_type<FloatLoop>(*(const OnnxAdd*)context, *call);
 }
 
 }  // namespace tool

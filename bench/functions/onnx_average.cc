@@ -56,22 +56,14 @@ struct ImageLoop {
   }
 };
 
-template <template <typename> class Loop>
-void run(const OnnxAverage& f, const octet_network_call& call) {
-  if (f.type == OCTET_S8)
-    run_widest<Loop<int8_t>>(f, call);
-  else
-    run_widest<Loop<uint8_t>>(f, call);
-}
-
 }  // namespace
 
 void run_qlinear_average(void* context, const octet_network_call* call) {
-  run<WindowLoop>(*(const OnnxAverage*)context, *call);
+  run_by_type<WindowLoop>(*(const OnnxAverage*)context, *call);
 }
 
 void run_qlinear_global_average(void* context, const octet_network_call* call) {
-  run<ImageLoop>(*(const OnnxAverage*)context, *call);
+  run_by_type<ImageLoop>(*(const OnnxAverage*)context, *call);
 }
 
 }  // namespace tool

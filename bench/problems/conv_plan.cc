@@ -1,6 +1,8 @@
 // Packs, creates and runs a convolution.
 #include "bench/problems/conv_plan.h"
 
+#include "bench/problems/describe.h"
+
 namespace tool {
 namespace {
 
@@ -18,13 +20,8 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
   filter.type = data.types.rhs;
   filter.order = OCTET_OHWI;
   filter.data = data.filter.as();
-  const std::vector<int32_t>& zero_points = data.filter_zero_points;
-  filter.zero_points = forced.symmetric      ? centre(data.types.rhs)
-                       : zero_points.empty() ? nullptr
-                                             : &zero_points[0];
-  filter.zero_point_count = forced.symmetric ? 1 : zero_points.size();
+  set_zero_points(data.filter_zero_points, data.types.rhs, forced, &filter);
   filter.algorithm = forced.algorithm;
-  filter.sparsity = forced.sparsity;
   if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
     filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
   return filter;
@@ -45,17 +42,7 @@ void pack_filter(const ConvData& data, const Forced& forced, Buffer* blob) {
 octet_conv2d_desc describe_conv(const ConvData& data, const Forced& forced) {
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   desc.shape = data.shape.geometry;
-  desc.lhs_type = data.types.lhs;
-  desc.rhs_type = data.types.rhs;
-  desc.dst_type = data.types.dst;
-  desc.lhs_zero_point = data.lhs_zero_point;
-  desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
-  set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
-  desc.epilogue.dst_zero_point = data.dst_zero_point;
-  if (!forced.plain) data.after.set(&desc.epilogue);
-  data.activation.set(&desc.epilogue);
-  desc.max_isa = forced.isa;
-  desc.kernel = forced.kernel;
+  set_operands(data, forced, &desc);
   return desc;
 }
 
@@ -80,12 +67,7 @@ ConvPlan::ConvPlan(const ConvData& data, const Forced& forced, ThreadPool* pool)
   workspace_ = Buffer(bytes);
   args_.out_h = data.shape.out_h;
   args_.out_w = data.shape.out_w;
-  args_.lhs = data.lhs.as();
-  args_.dst = dst_.as();
-  if (data.after.residual.type && !forced.plain) args_.residual = data.after.bytes.as();
-  args_.workspace = workspace_.as();
-  args_.workspace_bytes = bytes;
-  ThreadPool::attach(pool, &args_);
+  set_args(data, forced, dst_, workspace_, pool, &args_);
 }
 
 void ConvPlan::run(size_t calls) {

@@ -1,6 +1,8 @@
 // Packs, creates and runs a product.
 #include "bench/problems/gemm_plan.h"
 
+#include "bench/problems/describe.h"
+
 namespace tool {
 
 Buffer pack_weights(const GemmData& data, const Forced& forced) {
@@ -10,12 +12,7 @@ Buffer pack_weights(const GemmData& data, const Forced& forced) {
   rhs.n = data.shape.n;
   rhs.k = data.shape.k;
   rhs.data = data.rhs.as();
-  const std::vector<int32_t>& zero_points = data.rhs_zero_points;
-  rhs.zero_points = forced.symmetric      ? centre(data.types.rhs)
-                    : zero_points.empty() ? nullptr
-                                          : &zero_points[0];
-  rhs.zero_point_count = forced.symmetric ? 1 : zero_points.size();
-  rhs.sparsity = forced.sparsity;
+  set_zero_points(data.rhs_zero_points, data.types.rhs, forced, &rhs);
   rhs.m_max = data.shape.m;
   const PackingFor packing(forced);
   octet_error error = {};
@@ -31,19 +28,9 @@ octet_gemm_desc describe_gemm(const GemmData& data, const Forced& forced, const 
   desc.m_max = data.shape.m;
   desc.n = data.shape.n;
   desc.k = data.shape.k;
-  desc.lhs_type = data.types.lhs;
-  desc.rhs_type = data.types.rhs;
-  desc.dst_type = data.types.dst;
-  desc.lhs_zero_point = data.lhs_zero_point;
+  set_operands(data, forced, &desc);
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
-  desc.epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
-  set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc.epilogue);
-  desc.epilogue.dst_zero_point = data.dst_zero_point;
-  if (!forced.plain) data.after.set(&desc.epilogue);
-  data.activation.set(&desc.epilogue);
-  desc.max_isa = forced.isa;
-  desc.kernel = forced.kernel;
   return desc;
 }
 
@@ -69,12 +56,7 @@ GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
   check(octet_gemm_workspace(gemm, data.shape.m, concurrency, &bytes, &error), error);
   workspace_ = Buffer(bytes);
   args_.m = data.shape.m;
-  args_.lhs = data.lhs.as();
-  args_.dst = dst_.as();
-  if (data.after.residual.type && !forced.plain) args_.residual = data.after.bytes.as();
-  args_.workspace = workspace_.as();
-  args_.workspace_bytes = bytes;
-  ThreadPool::attach(pool, &args_);
+  set_args(data, forced, dst_, workspace_, pool, &args_);
 }
 
 void GemmPlan::run(size_t calls) {

@@ -172,34 +172,30 @@ void multiply_micro_panel(const Tile& t) {
   }
 }
 
+template <bool in_order>
+constexpr MicroKernel kernel(const char* name) {
+  MicroKernel k = {
+      .name = name,
+      .isa = Isa::kDotprod,
+      .lhs_element_type = ElementType::kS8,
+      .mr = kMr,
+      .nr = 4 * kVectors,
+      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
+               kTfliteRightShiftOnly | (in_order ? kInOrder : 0),
+      .rhs_layout = kDotprodLayout,
+      .lhs_kr = 4,
+      .multiply = dispatch<in_order>,
+  };
+  if (in_order) return k;
+  k.multiply_micro_panel = multiply_micro_panel;
+  k.micro_panel_depth = {DotMicroPanel::kLeast, DotMicroPanel::kMost};
+  return k;
+}
+
 }  // namespace
 
-const MicroKernel dotprod_s8s8_6x16x4 = {
-    .name = "dotprod_s8s8_6x16x4",
-    .isa = Isa::kDotprod,
-    .lhs_element_type = ElementType::kS8,
-    .mr = kMr,
-    .nr = 4 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kDotprodLayout,
-    .lhs_kr = 4,
-    .multiply = dispatch<false>,
-    .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel_depth = {DotMicroPanel::kLeast, DotMicroPanel::kMost},
-};
-
+const MicroKernel dotprod_s8s8_6x16x4 = kernel<false>("dotprod_s8s8_6x16x4");
 // For in-order cores, for example Cortex-A55.
-const MicroKernel dotprod_s8s8_inorder_6x16x4 = {
-    .name = "dotprod_s8s8_inorder_6x16x4",
-    .isa = Isa::kDotprod,
-    .lhs_element_type = ElementType::kS8,
-    .mr = kMr,
-    .nr = 4 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
-             kInOrder,
-    .rhs_layout = kDotprodLayout,
-    .lhs_kr = 4,
-    .multiply = dispatch<true>,
-};
+const MicroKernel dotprod_s8s8_inorder_6x16x4 = kernel<true>("dotprod_s8s8_inorder_6x16x4");
 
 }  // namespace octet

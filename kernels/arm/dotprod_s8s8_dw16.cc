@@ -22,9 +22,7 @@ struct Dotprod : Sixteen {
   struct Column {
     int8x16_t t[4];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const int16x8_t top_low = vreinterpretq_s16_s8(vzip1q_s8(p[0], p[1])),
@@ -51,18 +49,7 @@ struct Dotprod : Sixteen {
 
 }  // namespace
 
-const DepthwiseKernel dotprod_s8s8_dw16 = {
-    .name = "dotprod_s8s8_dw16",
-    .isa = Isa::kDotprod,
-    .lhs_element_type = ElementType::kS8,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
-    .layout = kDepthwiseLayout,
-    .channels = 16,
-    .reach = 16,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<Dotprod>,
-    .multiply = depthwise_multiply<Dotprod>,
-};
+const DepthwiseKernel dotprod_s8s8_dw16 =
+    sixteen_kernel<Dotprod>("dotprod_s8s8_dw16", Isa::kDotprod);
 
 }  // namespace octet

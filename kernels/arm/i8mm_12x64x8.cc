@@ -368,50 +368,30 @@ void dispatch(const Tile& t) {
   (store_of(t) == Store::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
 }
 
+template <Signs signs>
+constexpr MicroKernel kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kI8mm,
+      .lhs_element_type = signs == Signs::kS8S8 ? ElementType::kS8 : ElementType::kU8,
+      .mr = 2 * kPairs,
+      .nr = kNr,
+      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
+               (signs == Signs::kU8U8 ? kAnyLhs : 0),
+      .rhs_layout = signs == Signs::kU8U8 ? kI8mmU8Layout : kI8mmLayout,
+      .gather = gather_pairs,
+      .lhs_lanes_step = 2,
+      .lhs_kr = 8,
+      .multiply = dispatch<signs>,
+  };
+}
+
 }  // namespace
 
-const MicroKernel i8mm_s8s8_12x64x8 = {
-    .name = "i8mm_s8s8_12x64x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kS8,
-    .mr = 2 * kPairs,
-    .nr = kNr,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .gather = gather_pairs,
-    .lhs_lanes_step = 2,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kS8S8>,
-};
-
-const MicroKernel i8mm_u8s8_12x64x8 = {
-    .name = "i8mm_u8s8_12x64x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 2 * kPairs,
-    .nr = kNr,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .gather = gather_pairs,
-    .lhs_lanes_step = 2,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8S8>,
-};
-
+const MicroKernel i8mm_s8s8_12x64x8 = kernel<Signs::kS8S8>("i8mm_s8s8_12x64x8");
+const MicroKernel i8mm_u8s8_12x64x8 = kernel<Signs::kU8S8>("i8mm_u8s8_12x64x8");
 // u8 weights are used unchanged. There is no signed x unsigned instruction, so gather flips an s8
 // lhs to u8.
-const MicroKernel i8mm_u8u8_12x64x8 = {
-    .name = "i8mm_u8u8_12x64x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 2 * kPairs,
-    .nr = kNr,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly | kAnyLhs,
-    .rhs_layout = kI8mmU8Layout,
-    .gather = gather_pairs,
-    .lhs_lanes_step = 2,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8U8>,
-};
+const MicroKernel i8mm_u8u8_12x64x8 = kernel<Signs::kU8U8>("i8mm_u8u8_12x64x8");
 
 }  // namespace octet

@@ -51,6 +51,45 @@ struct U8U8 {
   }
 };
 
+// Joins the partial sums and stores the row.
+template <int panels>
+OCTET_INLINE inline void store_columns(const Tile& t, int32x4_t (&acc)[2][4]) {
+  if (panels == 1) {
+    OCTET_UNROLL(4)
+    for (int j = 0; j < 4; ++j) acc[0][j] = vaddq_s32(acc[0][j], acc[1][j]);
+  }
+  constexpr int kVectors = 2 * panels;  // vectors of four columns
+  int32x4_t columns[kVectors];
+  OCTET_UNROLL(4)
+  for (int v = 0; v < kVectors; ++v)
+    columns[v] = vaddq_s32(vpaddq_s32(acc[v / 2][v % 2 * 2], acc[v / 2][v % 2 * 2 + 1]),
+                           vld1q_s32(t.init + 4 * v));
+  alignas(16) uint8_t whole[kNr * 4];
+  const bool partial = t.cols < 4 * kVectors;
+  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
+  if (t.scale) {
+    const auto bytes_by = [&](auto like) OCTET_INLINE {
+      decltype(like) scale[4];
+      OCTET_UNROLL(4)
+      for (int v = 0; v < 4; ++v)
+        scale[v] = like.at(t.scale + 4 * (v % kVectors), t.requantization->tflite_apart);
+      const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2],
+                                columns[kVectors - 1]};
+      return requantized<Store::kClamped>(all, scale, requantizing16(*t.requantization));
+    };
+    const uint8x16_t bytes =
+        t.requantization->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
+    if (panels == 2)
+      vst1q_u8(dst, bytes);
+    else
+      vst1_u8(dst, vget_low_u8(bytes));
+  } else {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, columns[v]);
+  }
+  if (partial) copy_rows(whole, 0, (uint8_t*)t.dst, 0, 1, t.cols * (t.scale ? 1 : 4));
+}
+
 template <int panels>
 void multiply(const Tile& t, Signs signs) {
   int32x4_t acc[2][4];
@@ -106,41 +145,7 @@ void multiply(const Tile& t, Signs signs) {
     if (t.tap_steps) base += t.tap_steps[tap - 1];
     lhs = t.lhs_rows ? t.lhs_rows[tap] : base;
   }
-
-  if (panels == 1) {
-    OCTET_UNROLL(4)
-    for (int j = 0; j < 4; ++j) acc[0][j] = vaddq_s32(acc[0][j], acc[1][j]);
-  }
-  constexpr int kVectors = 2 * panels;  // vectors of four columns
-  int32x4_t columns[kVectors];
-  OCTET_UNROLL(4)
-  for (int v = 0; v < kVectors; ++v)
-    columns[v] = vaddq_s32(vpaddq_s32(acc[v / 2][v % 2 * 2], acc[v / 2][v % 2 * 2 + 1]),
-                           vld1q_s32(t.init + 4 * v));
-  alignas(16) uint8_t whole[kNr * 4];
-  const bool partial = t.cols < 4 * kVectors;
-  uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
-  if (t.scale) {
-    const auto bytes_by = [&](auto like) OCTET_INLINE {
-      decltype(like) scale[4];
-      OCTET_UNROLL(4)
-      for (int v = 0; v < 4; ++v)
-        scale[v] = like.at(t.scale + 4 * (v % kVectors), t.requantization->tflite_apart);
-      const int32x4_t all[4] = {columns[0], columns[1], columns[kVectors - 2],
-                                columns[kVectors - 1]};
-      return requantized<Store::kClamped>(all, scale, requantizing16(*t.requantization));
-    };
-    const uint8x16_t bytes =
-        t.requantization->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
-    if (panels == 2)
-      vst1q_u8(dst, bytes);
-    else
-      vst1_u8(dst, vget_low_u8(bytes));
-  } else {
-    OCTET_UNROLL(4)
-    for (int v = 0; v < kVectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, columns[v]);
-  }
-  if (partial) copy_rows(whole, 0, (uint8_t*)t.dst, 0, 1, t.cols * (t.scale ? 1 : 4));
+  store_columns<panels>(t, acc);
 }
 
 template <Signs signs>
@@ -148,45 +153,27 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? multiply<2> : multiply<1>)(t, signs);
 }
 
+template <Signs signs>
+constexpr MicroKernel kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kI8mm,
+      .lhs_element_type = signs == Signs::kS8S8 ? ElementType::kS8 : ElementType::kU8,
+      .mr = 1,
+      .nr = kNr,
+      .m_max = 1,
+      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
+               (signs == Signs::kU8U8 ? kAnyLhs : 0),
+      .rhs_layout = signs == Signs::kU8U8 ? kI8mmU8Layout : kI8mmLayout,
+      .lhs_kr = 8,
+      .multiply = dispatch<signs>,
+  };
+}
+
 }  // namespace
 
-const MicroKernel i8mm_s8s8_1x16x8 = {
-    .name = "i8mm_s8s8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kS8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kS8S8>,
-};
-
-const MicroKernel i8mm_u8s8_1x16x8 = {
-    .name = "i8mm_u8s8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
-    .rhs_layout = kI8mmLayout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8S8>,
-};
-
-const MicroKernel i8mm_u8u8_1x16x8 = {
-    .name = "i8mm_u8u8_1x16x8",
-    .isa = Isa::kI8mm,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 1,
-    .nr = kNr,
-    .m_max = 1,
-    .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly | kAnyLhs,
-    .rhs_layout = kI8mmU8Layout,
-    .lhs_kr = 8,
-    .multiply = dispatch<Signs::kU8U8>,
-};
+const MicroKernel i8mm_s8s8_1x16x8 = kernel<Signs::kS8S8>("i8mm_s8s8_1x16x8");
+const MicroKernel i8mm_u8s8_1x16x8 = kernel<Signs::kU8S8>("i8mm_u8s8_1x16x8");
+const MicroKernel i8mm_u8u8_1x16x8 = kernel<Signs::kU8U8>("i8mm_u8u8_1x16x8");
 
 }  // namespace octet

@@ -23,9 +23,7 @@ struct Neon : Sixteen {
   struct Column {
     int8x16_t p[4];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
 
   // Init and scale stay in memory, because products need registers, too.
   struct Ends {
@@ -115,32 +113,9 @@ struct NeonInt16 : Neon {
 
 }  // namespace
 
-const DepthwiseKernel neon_s8s8_dw16 = {
-    .name = "neon_s8s8_dw16",
-    .isa = Isa::kNeon,
-    .lhs_element_type = ElementType::kS8,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
-    .layout = kDepthwiseLayout,
-    .channels = 16,
-    .reach = 16,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<Neon>,
-    .multiply = depthwise_multiply<Neon>,
-};
+const DepthwiseKernel neon_s8s8_dw16 = sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon);
 
-const DepthwiseKernel neon_s8s16_dw16 = {
-    .name = "neon_s8s16_dw16",
-    .isa = Isa::kNeon,
-    .lhs_element_type = ElementType::kS8,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly,
-    .layout = kDepthwiseInt16Layout,
-    .channels = 16,
-    .reach = 16,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<NeonInt16, uint64_t>,
-    .multiply = depthwise_multiply<NeonInt16>,
-};
+const DepthwiseKernel neon_s8s16_dw16 =
+    sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);
 
 }  // namespace octet

@@ -7,11 +7,8 @@
 namespace octet {
 namespace {
 
-struct Lanes {
+struct Lanes : WinogradLanes<16> {
   static constexpr int kAhead = 0;
-  typedef uint16_t Int16 __attribute__((vector_size(16)));
-  typedef uint32_t Sums __attribute__((vector_size(16)));
-  typedef float Floats __attribute__((vector_size(16)));
   OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
     return (Int16)vmovl_u8(vld1_u8(bytes));
   }
@@ -24,23 +21,21 @@ struct Lanes {
     vst1_u8(bytes, veor_u8(vreinterpret_u8_s8(rounded), vdup_n_u8(flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)vcvtnq_s32_f32((float32x4_t)x); }
+
+  template <typename Variant>
+  static void output(const WinogradOutput& o);
 };
 
 // Two adjacent outputs fill one register of bytes: 2 x 8 columns.
-template <typename WeightFormat>
-void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
-  constexpr int m = WeightFormat::kOut;
+template <typename Variant>
+void Lanes::output(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Variant, Lanes>(o);
+  constexpr int m = Variant::kOut;
   const Requantizing n = requantizing(*o.requantization);
   int32x4_t q[2][m][m];
-  for (size_t v = 0; 4 * v < o.cols; ++v) {
-    Lanes::Sums out[m][m];
-    output_lanes<WeightFormat, Lanes>(o, 4 * v, out);
-    const float32x4_t scale = vld1q_f32(o.scale + 4 * v);
-    unroll<m>([&](auto y) OCTET_INLINE {
-      unroll<m>([&](auto x) OCTET_INLINE { q[v][y][x] = scaled((int32x4_t)out[y][x], scale, n); });
-    });
-  }
+  scale_tile<Variant, Lanes>(o, q, [&](Sums sums, Floats scale) OCTET_INLINE {
+    return scaled((int32x4_t)sums, (float32x4_t)scale, n);
+  });
   const size_t high = o.cols > 4;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; x += 2) {
@@ -60,11 +55,6 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps neon_winograd = {
-    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
-     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
-    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
-     output_tile<Winograd2x2Int8>},
-    8};
+const WinogradOps neon_winograd = winograd_ops<Lanes>(8);
 
 }  // namespace octet

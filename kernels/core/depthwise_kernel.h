@@ -36,6 +36,9 @@ namespace octet {
 
 constexpr RhsLayout kDepthwiseLayout = {64, 64, 4, ElementType::kS8};
 constexpr RhsLayout kDepthwiseInt16Layout = {64, 64, 4, ElementType::kS16, 16};
+constexpr RhsLayout depthwise_layout(size_t weight_bytes) {
+  return weight_bytes == 1 ? kDepthwiseLayout : kDepthwiseInt16Layout;
+}
 constexpr size_t kDepthwiseGroup = 256;  // weights in a panel's group
 constexpr size_t depthwise_position(size_t channel) {
   return channel / 4 % 4 * 64 + channel / 16 * 16 + channel % 4 * 4;

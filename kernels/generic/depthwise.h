@@ -34,6 +34,46 @@
 namespace octet {
 namespace {
 
+// The columns of a machine with registers for them.
+template <typename Column>
+struct InRegisters {
+  OCTET_INLINE inline Column at(int) const { return {}; }
+};
+
+// The columns of a machine M with too few registers for them. M::each(pixels, use) calls
+// use(i, vector) for vector i of a column; M stores and loads a vector, and dot_vector multiplies
+// it by its weights.
+template <typename M, int column_bytes, int vector_bytes>
+struct ColumnsInMemory {
+  static constexpr int kColumn = column_bytes, kWalkSets = 2;
+  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+  struct Column {
+    uint8_t* at;
+  };
+  struct Columns {
+    alignas(vector_bytes) uint8_t bytes[3][column_bytes];
+    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
+  };
+
+  template <typename Pixel>
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    M::each(p,
+            [&](auto i, auto t) OCTET_INLINE { M::store_vector(t, column.at + vector_bytes * i); });
+  }
+  template <typename Acc, int rows>
+  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
+                                           const uint8_t* weights, size_t set) {
+    unroll<column_bytes / vector_bytes>([&](auto i) OCTET_INLINE {
+      M::dot_vector(acc, i, M::load_vector(column.at + vector_bytes * i), weights, set);
+    });
+  }
+  template <typename Acc, int rows, typename Pixel>
+  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
+                                             const uint8_t* weights, size_t set) {
+    M::each(p, [&](auto i, auto t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
+  }
+};
+
 enum class DepthwiseOutput { kSums, kFloat, kTflite };
 
 template <typename M, DepthwiseOutput>
@@ -246,6 +286,25 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
         M::weights(taps, v, out);
       });
     }
+}
+
+// Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
+                                           uint16_t flags,
+                                           void (*leave)(const DepthwiseRaw&) = nullptr) {
+  DepthwiseKernel k = {};
+  k.name = name;
+  k.isa = isa;
+  k.lhs_element_type = lhs;
+  k.flags = flags;
+  k.layout = depthwise_layout(sizeof(Taps) / 4);
+  k.channels = k.reach = M::kChannels;
+  k.rows = k.walk_rows = 2;
+  k.prepare = depthwise_prepare<M, Taps>;
+  k.multiply = depthwise_multiply<M>;
+  k.leave = leave;
+  return k;
 }
 
 }  // namespace

@@ -6,12 +6,9 @@
 namespace octet {
 namespace {
 
-struct Lanes {
+struct Lanes : WinogradLanes<16> {
   static constexpr int kAhead = 0;
-  typedef uint16_t Int16 __attribute__((vector_size(16)));
-  typedef uint32_t Sums __attribute__((vector_size(16)));
   typedef int32_t Signed __attribute__((vector_size(16)));
-  typedef float Floats __attribute__((vector_size(16)));
   template <typename Byte>
   OCTET_INLINE static inline Int16 widen(const uint8_t* bytes) {
     Int16 words;
@@ -33,15 +30,14 @@ struct Lanes {
     return (Sums) __builtin_convertvector(
         (Floats)(((Signed)x & whole) | ((Signed)rounded & ~whole)), Signed);
   }
+  template <typename Variant>
+  static void output(const WinogradOutput& o) {
+    output_s32<Variant, Lanes>(o);
+  }
 };
 
 }  // namespace
 
-const WinogradOps portable_winograd = {
-    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
-     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
-    {output_s32<Winograd2x2, Lanes>, output_s32<Winograd4x4, Lanes>,
-     output_s32<Winograd2x2Stride2, Lanes>, output_s32<Winograd2x2Int8, Lanes>},
-    64};
+const WinogradOps portable_winograd = winograd_ops<Lanes>(64);
 
 }  // namespace octet

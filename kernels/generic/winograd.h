@@ -1,18 +1,17 @@
 // Winograd's transforms, one text for all ISAs, in GCC's and Clang's vector extension, where + is
 // one instruction and wraps. An ISA adds a struct that names its vectors and widens bytes:
 //
-//     struct Lanes {
-//       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
-//       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
-//       typedef float Floats __attribute__((vector_size(..)));     // as many lanes as Sums
-//       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
-//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);
+//     struct Lanes : WinogradLanes<..> {                           // bytes of a vector
+//       static Int16 widen_u8(const uint8_t*), widen_s8(const uint8_t*);
+//       static void store_int8(uint8_t* bytes, Int16, int16_t factor, uint8_t flip);
 //       static Sums round(Floats);                                 // half to even
 //       static constexpr int kAhead = ..;                          // elements
+//       template <typename Variant> static void output(const WinogradOutput&);
 //     };
 //
 // store_int8 applies WinogradInput's factors and flip. Products kAhead elements after a tile's are
-// prefetched for the next tile (0: none); a constant costs no register.
+// prefetched for the next tile (0: none); a constant costs no register. output stores a tile's
+// outputs as 8 bits, where a tier can, or as s32 by output_s32.
 //
 // A variant consists of its 1-D transforms, which run over columns and then over lines, and the
 // factor that its products carry.
@@ -25,6 +24,13 @@
 
 namespace octet {
 namespace {
+
+template <int bytes>
+struct WinogradLanes {
+  typedef uint16_t Int16 __attribute__((vector_size(bytes)));  // one input channel per lane
+  typedef uint32_t Sums __attribute__((vector_size(bytes)));   // one output channel per lane
+  typedef float Floats __attribute__((vector_size(bytes)));
+};
 
 // F(2,3): products carry the factor 4.
 struct Winograd2x2 {
@@ -105,7 +111,7 @@ struct Winograd2x2Stride2 {
 
 // F(2,3) with the transformed input rounded to int8.
 struct Winograd2x2Int8 : Winograd2x2 {};
-template <typename WeightFormat>
+template <typename Variant>
 constexpr bool kInt8 = false;
 template <>
 constexpr bool kInt8<Winograd2x2Int8> = true;
@@ -122,11 +128,11 @@ template <bool first, typename A, typename B>
 using Either = typename EitherOf<first, A, B>::Type;
 
 // One vector of channels of one patch.
-template <typename WeightFormat, typename Lanes, ElementType kType>
+template <typename Variant, typename Lanes, ElementType kType>
 OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
                                      size_t offset) {
   using Int16 = typename Lanes::Int16;
-  constexpr int n = WeightFormat::kPatch;
+  constexpr int n = Variant::kPatch;
   Int16 lines[n][n];
   unroll<n>([&](auto x) OCTET_INLINE {
     Int16 d[n], t[n];
@@ -134,20 +140,20 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
       const uint8_t* const bytes = pixels[y * n + x] + offset;
       d[y] = kType == ElementType::kU8 ? Lanes::widen_u8(bytes) : Lanes::widen_s8(bytes);
     });
-    WeightFormat::input(d, t);
+    Variant::input(d, t);
     unroll<n>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
   });
   unroll<n>([&](auto y) OCTET_INLINE {
     Int16 t[n];
-    WeightFormat::input(lines[y], t);
+    Variant::input(lines[y], t);
     unroll<n>([&](auto x) OCTET_INLINE {
       constexpr uint16_t centre =
           (uint16_t)(kType == ElementType::kU8
-                         ? 128 * WeightFormat::kCentre[y.value] * WeightFormat::kCentre[x.value]
+                         ? 128 * Variant::kCentre[y.value] * Variant::kCentre[x.value]
                          : 0);
       if constexpr (centre != 0) t[x] -= centre;
       constexpr int tap = y.value * n + x.value;
-      if constexpr (kInt8<WeightFormat>) {
+      if constexpr (kInt8<Variant>) {
         Lanes::store_int8(in.taps + tap * in.tap_stride + offset, t[x], in.factors[tap], in.flip);
       } else {
         memcpy(in.taps + tap * in.tap_stride + 2 * offset, &t[x], sizeof t[x]);
@@ -156,10 +162,10 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
   });
 }
 
-template <typename WeightFormat, typename Lanes, ElementType kType>
+template <typename Variant, typename Lanes, ElementType kType>
 void input_channels(const WinogradInput& in) {
   constexpr size_t lanes = sizeof(typename Lanes::Int16) / 2;
-  constexpr int taps = WeightFormat::kPatch * WeightFormat::kPatch;
+  constexpr int taps = Variant::kPatch * Variant::kPatch;
   if (in.channels < lanes) {
     uint8_t bytes[taps][lanes];
     const uint8_t* pixels[taps];
@@ -168,22 +174,22 @@ void input_channels(const WinogradInput& in) {
       memcpy(bytes[i], in.pixels[i], in.channels);
       pixels[i] = bytes[i];
     }
-    input_lanes<WeightFormat, Lanes, kType>(in, pixels, 0);
+    input_lanes<Variant, Lanes, kType>(in, pixels, 0);
     return;
   }
   for (size_t c = 0; c < in.channels; c += lanes) {
     // The last vector overlaps the one before it rather than leave the pixel.
-    input_lanes<WeightFormat, Lanes, kType>(in, in.pixels,
-                                            c + lanes > in.channels ? in.channels - lanes : c);
+    input_lanes<Variant, Lanes, kType>(in, in.pixels,
+                                       c + lanes > in.channels ? in.channels - lanes : c);
   }
 }
 
-template <typename WeightFormat, typename Lanes>
+template <typename Variant, typename Lanes>
 void input_tile(const WinogradInput& in) {
   if (in.type == ElementType::kU8)
-    input_channels<WeightFormat, Lanes, ElementType::kU8>(in);
+    input_channels<Variant, Lanes, ElementType::kU8>(in);
   else
-    input_channels<WeightFormat, Lanes, ElementType::kS8>(in);
+    input_channels<Variant, Lanes, ElementType::kS8>(in);
 }
 
 // Loads one tap's products, scaled to float for k2x2Int8.
@@ -214,31 +220,30 @@ OCTET_INLINE inline Floats within_int32(Floats x) {
 }
 
 // Transforms one vector of columns and adds init.
-template <typename WeightFormat, typename Lanes>
-OCTET_INLINE inline void output_lanes(
-    const WinogradOutput& o, size_t column,
-    typename Lanes::Sums (&out)[WeightFormat::kOut][WeightFormat::kOut]) {
+template <typename Variant, typename Lanes>
+OCTET_INLINE inline void output_lanes(const WinogradOutput& o, size_t column,
+                                      typename Lanes::Sums (&out)[Variant::kOut][Variant::kOut]) {
   using Sums = typename Lanes::Sums;
-  using Value = Either<kInt8<WeightFormat>, typename Lanes::Floats, Sums>;
+  using Value = Either<kInt8<Variant>, typename Lanes::Floats, Sums>;
   typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
-  constexpr int n = WeightFormat::kPatch, m = WeightFormat::kOut;
+  constexpr int n = Variant::kPatch, m = Variant::kOut;
   Value lines[m][n];
   unroll<n>([&](auto x) OCTET_INLINE {
     Value d[n], t[m];
     unroll<n>([&](auto y) OCTET_INLINE { load_products<Lanes>(o, y * n + x, column, &d[y]); });
-    WeightFormat::output(d, t);
+    Variant::output(d, t);
     unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
   });
   unroll<m>([&](auto y) OCTET_INLINE {
     Value t[m];
-    WeightFormat::output(lines[y], t);
+    Variant::output(lines[y], t);
     unroll<m>([&](auto x) OCTET_INLINE {
       Sums init;
       memcpy(&init, o.init + (size_t)(y * m + x) * o.init_stride + column, sizeof init);
-      if constexpr (kInt8<WeightFormat>) {
+      if constexpr (kInt8<Variant>) {
         out[y][x] = Lanes::round(within_int32(t[x])) + init;
       } else {
-        out[y][x] = WeightFormat::template recover<Sums, Signed>(t[x]) + init;
+        out[y][x] = Variant::template recover<Sums, Signed>(t[x]) + init;
       }
     });
   });
@@ -259,13 +264,39 @@ OCTET_INLINE inline void store_lanes(const WinogradOutput& o, size_t column,
     }
 }
 
-template <typename WeightFormat, typename Lanes>
+template <typename Variant, typename Lanes>
 void output_s32(const WinogradOutput& o) {
   for (size_t column = 0; column < o.cols; column += sizeof(typename Lanes::Sums) / 4) {
-    typename Lanes::Sums out[WeightFormat::kOut][WeightFormat::kOut];
-    output_lanes<WeightFormat, Lanes>(o, column, out);
+    typename Lanes::Sums out[Variant::kOut][Variant::kOut];
+    output_lanes<Variant, Lanes>(o, column, out);
     store_lanes(o, column, out);
   }
+}
+
+// Scales all columns of a tile: scaled(sums, scale) makes value[v] of the columns of vector v.
+template <typename Variant, typename Lanes, typename Value, int vectors, int m, typename Scaled>
+OCTET_INLINE inline void scale_tile(const WinogradOutput& o, Value (&value)[vectors][m][m],
+                                    const Scaled& scaled) {
+  constexpr size_t lanes = sizeof(typename Lanes::Sums) / 4;
+  for (size_t v = 0; lanes * v < o.cols; ++v) {
+    typename Lanes::Sums out[m][m];
+    output_lanes<Variant, Lanes>(o, lanes * v, out);
+    typename Lanes::Floats scale;
+    memcpy(&scale, o.scale + lanes * v, sizeof scale);
+    unroll<m>([&](auto y) OCTET_INLINE {
+      unroll<m>([&](auto x) OCTET_INLINE { value[v][y][x] = scaled(out[y][x], scale); });
+    });
+  }
+}
+
+// A tier's operations. columns: as in WinogradOps.
+template <typename Lanes>
+constexpr WinogradOps winograd_ops(uint8_t columns) {
+  return {{input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
+           input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
+          {Lanes::template output<Winograd2x2>, Lanes::template output<Winograd4x4>,
+           Lanes::template output<Winograd2x2Stride2>, Lanes::template output<Winograd2x2Int8>},
+          columns};
 }
 
 }  // namespace

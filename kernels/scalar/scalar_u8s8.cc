@@ -28,34 +28,27 @@ void multiply(const Tile& t) {
   }
 }
 
+template <size_t mr, size_t nr, size_t kr>
+constexpr MicroKernel kernel(const char* name, uint16_t flags, const RhsLayout& layout) {
+  return {
+      .name = name,
+      .isa = Isa::kScalar,
+      .lhs_element_type = ElementType::kU8,
+      .mr = mr,
+      .nr = nr,
+      .flags = flags,
+      .rhs_layout = layout,
+      .gather = gather_rows<uint8_t, kr>,
+      .lhs_lanes_step = mr,
+      .lhs_kr = kr,
+      .multiply = multiply<mr, kr>,
+  };
+}
+
 }  // namespace
 
-const MicroKernel scalar_u8s8_4x4x4 = {
-    .name = "scalar_u8s8_4x4x4",
-    .isa = Isa::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 4,
-    .nr = 4,
-    .flags = kAnyLhs,
-    .rhs_layout = kScalarLayout,
-    .gather = gather_rows<uint8_t, 4>,
-    .lhs_lanes_step = 4,
-    .lhs_kr = 4,
-    .multiply = multiply<4, 4>,
-};
-
-const MicroKernel scalar_u8s8_3x5x2 = {
-    .name = "scalar_u8s8_3x5x2",
-    .isa = Isa::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .mr = 3,
-    .nr = 5,
-    .flags = kAnyLhs | kTestsOnly,
-    .rhs_layout = kScalarTestLayout,
-    .gather = gather_rows<uint8_t, 2>,
-    .lhs_lanes_step = 3,
-    .lhs_kr = 2,
-    .multiply = multiply<3, 2>,
-};
+const MicroKernel scalar_u8s8_4x4x4 = kernel<4, 4, 4>("scalar_u8s8_4x4x4", kAnyLhs, kScalarLayout);
+const MicroKernel scalar_u8s8_3x5x2 =
+    kernel<3, 5, 2>("scalar_u8s8_3x5x2", kAnyLhs | kTestsOnly, kScalarTestLayout);
 
 }  // namespace octet

@@ -121,32 +121,25 @@ void multiply(const DepthwiseTile& t) {
          : multiply_pixels<Weight, uint8_t>(t, init);
 }
 
+template <typename Weight>
+constexpr DepthwiseKernel kernel(const char* name) {
+  return {
+      .name = name,
+      .isa = Isa::kScalar,
+      .lhs_element_type = ElementType::kU8,
+      .flags = kAnyLhs,
+      .layout = depthwise_layout(sizeof(Weight)),
+      .channels = kChannels,
+      .reach = kChannels,
+      .rows = 1,
+      .prepare = prepare<Weight>,
+      .multiply = multiply<Weight>,
+  };
+}
+
 }  // namespace
 
-const DepthwiseKernel scalar_u8s8_dw16 = {
-    .name = "scalar_u8s8_dw16",
-    .isa = Isa::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs,
-    .layout = kDepthwiseLayout,
-    .channels = kChannels,
-    .reach = kChannels,
-    .rows = 1,
-    .prepare = prepare<int8_t>,
-    .multiply = multiply<int8_t>,
-};
-
-const DepthwiseKernel scalar_u8s16_dw16 = {
-    .name = "scalar_u8s16_dw16",
-    .isa = Isa::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs,
-    .layout = kDepthwiseInt16Layout,
-    .channels = kChannels,
-    .reach = kChannels,
-    .rows = 1,
-    .prepare = prepare<int16_t>,
-    .multiply = multiply<int16_t>,
-};
+const DepthwiseKernel scalar_u8s8_dw16 = kernel<int8_t>("scalar_u8s8_dw16");
+const DepthwiseKernel scalar_u8s16_dw16 = kernel<int16_t>("scalar_u8s16_dw16");
 
 }  // namespace octet

@@ -61,35 +61,9 @@ struct Int16 : Ymm<Int16, 256> {
 
 }  // namespace
 
-const DepthwiseKernel avx2_s16s8_dw32 = {
-    .name = "avx2_s16s8_dw32",
-    .isa = Isa::kAvx2,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs | kRequantizes,
-    .layout = kDepthwiseLayout,
-    .channels = 32,
-    .reach = 32,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<Int16>,
-    .multiply = depthwise_multiply<Int16>,
-    .requantize = depthwise_output<Int16, __m256i>,
-};
+const DepthwiseKernel avx2_s16s8_dw32 = ymm_kernel<Int16>("avx2_s16s8_dw32", Isa::kAvx2);
 
 // The same loops for weights that are int16 already.
-const DepthwiseKernel avx2_u8s16_dw32 = {
-    .name = "avx2_u8s16_dw32",
-    .isa = Isa::kAvx2,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs | kRequantizes,
-    .layout = kDepthwiseInt16Layout,
-    .channels = 32,
-    .reach = 32,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<Int16, uint64_t>,
-    .multiply = depthwise_multiply<Int16>,
-    .requantize = depthwise_output<Int16, __m256i>,
-};
+const DepthwiseKernel avx2_u8s16_dw32 = ymm_kernel<Int16, uint64_t>("avx2_u8s16_dw32", Isa::kAvx2);
 
 }  // namespace octet

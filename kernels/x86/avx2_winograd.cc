@@ -8,11 +8,8 @@
 namespace octet {
 namespace {
 
-struct Lanes {
+struct Lanes : WinogradLanes<32> {
   static constexpr int kAhead = 16;
-  typedef uint16_t Int16 __attribute__((vector_size(32)));
-  typedef uint32_t Sums __attribute__((vector_size(32)));
-  typedef float Floats __attribute__((vector_size(32)));
   OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
     return (Int16)_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i*)bytes));
   }
@@ -27,23 +24,20 @@ struct Lanes {
     _mm_storeu_si128((__m128i*)bytes, _mm_xor_si128(packed, _mm_set1_epi8((char)flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)_mm256_cvtps_epi32((__m256)x); }
+
+  template <typename Variant>
+  static void output(const WinogradOutput& o);
 };
 
-template <typename WeightFormat>
-void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
-  constexpr int m = WeightFormat::kOut;
+template <typename Variant>
+void Lanes::output(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Variant, Lanes>(o);
+  constexpr int m = Variant::kOut;
   const Requantizer<16> requantizer(*o.requantization);
   __m128i words[2][m][m];
-  for (size_t v = 0; 8 * v < o.cols; ++v) {
-    Lanes::Sums out[m][m];
-    output_lanes<WeightFormat, Lanes>(o, 8 * v, out);
-    const __m256 scale = _mm256_loadu_ps(o.scale + 8 * v);
-    unroll<m>([&](auto y) OCTET_INLINE {
-      unroll<m>([&](auto x)
-                    OCTET_INLINE { words[v][y][x] = scaled_int16((__m256i)out[y][x], scale); });
-    });
-  }
+  scale_tile<Variant, Lanes>(o, words, [](Sums sums, Floats scale) OCTET_INLINE {
+    return scaled_int16((__m256i)sums, (__m256)scale);
+  });
   const size_t high = o.cols > 8;
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
@@ -53,11 +47,6 @@ void output_tile(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps avx2_winograd = {
-    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
-     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
-    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
-     output_tile<Winograd2x2Int8>},
-    16};
+const WinogradOps avx2_winograd = winograd_ops<Lanes>(16);
 
 }  // namespace octet

@@ -70,9 +70,7 @@ struct Wide {
   struct Column {
     Vector t[4];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
   struct Acc {
     Vector a[4];
   };
@@ -160,9 +158,7 @@ struct WideInt16 : Wide<kInt8> {
   struct Column {
     Vector t[8];
   };
-  struct Columns {
-    OCTET_INLINE inline Column at(int) const { return {}; }
-  };
+  using Columns = InRegisters<Column>;
 
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
     const Vector zero = splat<Vector>(0);
@@ -234,42 +230,23 @@ void requantize(const DepthwiseRaw& r) {
                                          : store_two<TfliteScaler<64>>)(r);
 }
 
-template <int kInt8>
+template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail) {
-  return {
-      .name = name,
-      .isa = Isa::kAvx512Vnni,
-      .lhs_element_type = ElementType::kU8,
-      .flags = kAnyLhs | kRequantizes,
-      .layout = kDepthwiseLayout,
-      .channels = kInt8,
-      .reach = kInt8,
-      .rows = 2,
-      .walk_rows = 2,
-      .partial = true,
-      .tail = tail,
-      .prepare = depthwise_prepare<Wide<kInt8>>,
-      .multiply = depthwise_multiply<Wide<kInt8>>,
-      .requantize = requantize<kInt8>,
-  };
-}
-
-template <int kInt8>
-constexpr DepthwiseKernel kernel_of_int16(const char* name, const DepthwiseKernel* tail) {
-  DepthwiseKernel words = kernel<kInt8>(name, tail);
-  words.layout = kDepthwiseInt16Layout;
-  words.prepare = depthwise_prepare<WideInt16<kInt8>, uint64_t>;
-  words.multiply = depthwise_multiply<WideInt16<kInt8>>;
-  return words;
+  DepthwiseKernel k = depthwise_kernel<M, Taps>(name, Isa::kAvx512Vnni, ElementType::kU8,
+                                                kAnyLhs | kRequantizes, requantize<M::kChannels>);
+  k.partial = true;
+  k.tail = tail;
+  return k;
 }
 
 }  // namespace
 
 const DepthwiseKernel avx512vnni_u8s8_dw64 =
-    kernel<64>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32);
-const DepthwiseKernel avx512vnni_u8s8_dw32 = kernel<32>("avx512vnni_u8s8_dw32", nullptr);
+    kernel<Wide<64>>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32);
+const DepthwiseKernel avx512vnni_u8s8_dw32 = kernel<Wide<32>>("avx512vnni_u8s8_dw32", nullptr);
 const DepthwiseKernel avx512vnni_u8s16_dw64 =
-    kernel_of_int16<64>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
-const DepthwiseKernel avx512vnni_u8s16_dw32 = kernel_of_int16<32>("avx512vnni_u8s16_dw32", nullptr);
+    kernel<WideInt16<64>, uint64_t>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
+const DepthwiseKernel avx512vnni_u8s16_dw32 =
+    kernel<WideInt16<32>, uint64_t>("avx512vnni_u8s16_dw32", nullptr);
 
 }  // namespace octet

@@ -8,11 +8,8 @@
 namespace octet {
 namespace {
 
-struct Lanes {
+struct Lanes : WinogradLanes<64> {
   static constexpr int kAhead = 32;
-  typedef uint16_t Int16 __attribute__((vector_size(64)));
-  typedef uint32_t Sums __attribute__((vector_size(64)));
-  typedef float Floats __attribute__((vector_size(64)));
   OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
     return (Int16)_mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i*)bytes));
   }
@@ -28,6 +25,9 @@ struct Lanes {
   OCTET_INLINE static inline Sums round(Floats x) {
     return (Sums)_mm512_cvt_roundps_epi32((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
+
+  template <typename Variant>
+  static void output(const WinogradOutput& o);
 };
 
 // Two adjacent outputs fill one register of bytes: 2 x 32 columns.
@@ -48,33 +48,19 @@ OCTET_INLINE inline void store_requantized(const WinogradOutput& o, const __m512
     }
 }
 
-template <typename WeightFormat>
-void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
-  constexpr int m = WeightFormat::kOut;
+template <typename Variant>
+void Lanes::output(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Variant, Lanes>(o);
+  constexpr int m = Variant::kOut;
   __m512i q[2][m][m];
-  for (size_t v = 0; 16 * v < o.cols; ++v) {
-    Lanes::Sums out[m][m];
-    output_lanes<WeightFormat, Lanes>(o, 16 * v, out);
-    const __m512 scale = _mm512_loadu_ps(o.scale + 16 * v);
-    unroll<m>([&](auto y) OCTET_INLINE {
-      unroll<m>([&](auto x) OCTET_INLINE {
-        const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)out[y][x]), scale);
-        q[v][y][x] =
-            _mm512_cvt_roundps_epi32(scaled, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-      });
-    });
-  }
+  scale_tile<Variant, Lanes>(o, q, [](Sums sums, Floats scale) OCTET_INLINE {
+    return (__m512i)round((Floats)_mm512_mul_ps(_mm512_cvtepi32_ps((__m512i)sums), (__m512)scale));
+  });
   store_requantized<m>(o, q);
 }
 
 }  // namespace
 
-const WinogradOps avx512vnni_winograd = {
-    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
-     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
-    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
-     output_tile<Winograd2x2Int8>},
-    32};
+const WinogradOps avx512vnni_winograd = winograd_ops<Lanes>(32);
 
 }  // namespace octet

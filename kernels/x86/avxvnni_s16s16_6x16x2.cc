@@ -16,16 +16,5 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 #include "kernels/x86/shared/s16s16_ymm.h"
 
 namespace octet {
-const MicroKernel avxvnni_s16s16_6x16x2 = {
-    .name = "avxvnni_s16s16_6x16x2",
-    .isa = Isa::kAvxVnni,
-    .lhs_element_type = ElementType::kS16,
-    .mr = kMr,
-    .nr = 16,
-    .flags = kRequantizes,
-    .rhs_layout = kX86Int16Layout,
-    .lhs_kr = 2,
-    .lhs_element_bytes = 2,
-    .multiply = dispatch,
-};
+const MicroKernel avxvnni_s16s16_6x16x2 = s16s16_kernel("avxvnni_s16s16_6x16x2", Isa::kAvxVnni);
 }  // namespace octet

@@ -36,18 +36,5 @@ struct Dots : Ymm<Dots, 128> {
 
 }  // namespace
 
-const DepthwiseKernel avxvnni_u8s8_dw32 = {
-    .name = "avxvnni_u8s8_dw32",
-    .isa = Isa::kAvxVnni,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs | kRequantizes,
-    .layout = kDepthwiseLayout,
-    .channels = 32,
-    .reach = 32,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<Dots>,
-    .multiply = depthwise_multiply<Dots>,
-    .requantize = depthwise_output<Dots, __m256i>,
-};
+const DepthwiseKernel avxvnni_u8s8_dw32 = ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni);
 }  // namespace octet

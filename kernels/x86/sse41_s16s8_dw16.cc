@@ -3,32 +3,10 @@
 #include "kernels/xsimd/depthwise.h"
 
 namespace octet {
-const DepthwiseKernel sse41_s16s8_dw16 = {
-    .name = "sse41_s16s8_dw16",
-    .isa = Isa::kSse41,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs | kRequantizes,
-    .layout = kDepthwiseLayout,
-    .channels = DepthwiseBatches::kChannels,
-    .reach = DepthwiseBatches::kChannels,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<DepthwiseBatches>,
-    .multiply = depthwise_multiply<DepthwiseBatches>,
-};
+const DepthwiseKernel sse41_s16s8_dw16 = depthwise_kernel<DepthwiseBatches>(
+    "sse41_s16s8_dw16", Isa::kSse41, ElementType::kU8, kAnyLhs | kRequantizes);
 
 // The same loops for weights that are int16 already.
-const DepthwiseKernel sse41_u8s16_dw16 = {
-    .name = "sse41_u8s16_dw16",
-    .isa = Isa::kSse41,
-    .lhs_element_type = ElementType::kU8,
-    .flags = kAnyLhs | kRequantizes,
-    .layout = kDepthwiseInt16Layout,
-    .channels = DepthwiseBatches::kChannels,
-    .reach = DepthwiseBatches::kChannels,
-    .rows = 2,
-    .walk_rows = 2,
-    .prepare = depthwise_prepare<DepthwiseBatches, uint64_t>,
-    .multiply = depthwise_multiply<DepthwiseBatches>,
-};
+const DepthwiseKernel sse41_u8s16_dw16 = depthwise_kernel<DepthwiseBatches, uint64_t>(
+    "sse41_u8s16_dw16", Isa::kSse41, ElementType::kU8, kAnyLhs | kRequantizes);
 }  // namespace octet

@@ -3,10 +3,5 @@
 #include "kernels/xsimd/winograd.h"
 
 namespace octet {
-const WinogradOps sse41_winograd = {
-    {input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
-     input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
-    {output_tile<Winograd2x2>, output_tile<Winograd4x4>, output_tile<Winograd2x2Stride2>,
-     output_tile<Winograd2x2Int8>},
-    16};
+const WinogradOps sse41_winograd = winograd_ops<Lanes>(16);
 }  // namespace octet

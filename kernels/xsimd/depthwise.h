@@ -13,21 +13,13 @@
 namespace octet {
 namespace {
 
-struct DepthwiseBatches {
+struct DepthwiseBatches : ColumnsInMemory<DepthwiseBatches, 8 * sizeof(Sums), sizeof(Sums)> {
   static constexpr int kChannels = 4 * kLanes, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
-                       kVector = sizeof(Sums), kColumn = 8 * kVector, kWalkSets = 2;
-  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+                       kVector = sizeof(Sums);
   static_assert(kVector == 16, "wider zips part channels");
   using Pixel = Batch<uint8_t>;
   struct Acc {
     Sums a[4];
-  };
-  struct Column {
-    uint8_t* at;
-  };
-  struct Columns {
-    alignas(kVector) uint8_t bytes[3][kColumn];
-    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
   };
 
   OCTET_INLINE static inline Pixel load(const uint8_t* p) { return octet::load<uint8_t>(p); }
@@ -80,9 +72,11 @@ struct DepthwiseBatches {
     });
   }
 
-  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    each(p, [&](auto i, Int16 t)
-                OCTET_INLINE { t.store_aligned((int16_t*)(column.at + kVector * i)); });
+  OCTET_INLINE static inline Int16 load_vector(const uint8_t* from) {
+    return Int16::load_aligned((const int16_t*)from);
+  }
+  OCTET_INLINE static inline void store_vector(Int16 t, uint8_t* to) {
+    t.store_aligned((int16_t*)to);
   }
   // Keeps the compiler from holding the stored column in registers as well.
   OCTET_INLINE static inline void settle(Column& column) {
@@ -96,19 +90,6 @@ struct DepthwiseBatches {
       const uint8_t* const at = weights + r * set + kVector * i;
       add_pairs(acc[r].a[i / 2], t, Int16::load_aligned((const int16_t*)at));
     });
-  }
-  template <int rows>
-  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
-                                           const uint8_t* weights, size_t set) {
-    unroll<8>([&](auto i) OCTET_INLINE {
-      const Int16 t = Int16::load_aligned((const int16_t*)(column.at + kVector * i));
-      dot_vector(acc, i, t, weights, set);
-    });
-  }
-  template <int rows>
-  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
-                                             const uint8_t* weights, size_t set) {
-    each(p, [&](auto i, Int16 t) OCTET_INLINE { dot_vector(acc, i, t, weights, set); });
   }
 
   // Splits four taps per channel: two taps of all channels, then the other two.

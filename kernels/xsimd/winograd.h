@@ -8,12 +8,8 @@
 namespace octet {
 namespace {
 
-struct Lanes {
+struct Lanes : WinogradLanes<sizeof(octet::Sums)> {
   static constexpr int kAhead = 16;
-  static constexpr int kInt8 = sizeof(octet::Sums);
-  typedef uint16_t Int16 __attribute__((vector_size(kInt8)));
-  typedef uint32_t Sums __attribute__((vector_size(kInt8)));
-  typedef float Floats __attribute__((vector_size(kInt8)));
   using Bytes = Batch<uint8_t>;
 
   // Repeats each byte of half a vector, so that a shift widens it.
@@ -31,7 +27,7 @@ struct Lanes {
                                              uint8_t flip) {
     const octet::Int16 rounded = multiply_rounded(of(words), octet::Int16(factor));
     const Bytes packed = as<Bytes>(to_s8(rounded, rounded)) ^ Bytes(flip);
-    __builtin_memcpy(bytes, &packed.data, kInt8 / 2);
+    __builtin_memcpy(bytes, &packed.data, sizeof(words) / 2);
   }
   OCTET_INLINE static inline Sums round(Floats x) {
     return (Sums)xsimd::nearbyint_as_int(of(x)).data;
@@ -42,25 +38,21 @@ struct Lanes {
   OCTET_INLINE static inline octet::Floats of(Floats x) {
     return {(octet::Floats::register_type)x};
   }
+
+  template <typename Variant>
+  static void output(const WinogradOutput& o);
 };
 
 // Takes at most sixteen columns: a pixel's columns are one vector of bytes.
-template <typename WeightFormat>
-void output_tile(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<WeightFormat, Lanes>(o);
-  constexpr int m = WeightFormat::kOut;
+template <typename Variant>
+void Lanes::output(const WinogradOutput& o) {
+  if (!o.scale) return output_s32<Variant, Lanes>(o);
+  constexpr int m = Variant::kOut;
   const Requantizer requantizer(*o.requantization);
-  Sums sums[4][m][m];
-  const size_t vectors = (o.cols + kLanes - 1) / kLanes;
-  for (size_t v = 0; v < vectors; ++v) {
-    Lanes::Sums out[m][m];
-    output_lanes<WeightFormat, Lanes>(o, kLanes * v, out);
-    const Floats scale = load<float>(o.scale + kLanes * v);
-    unroll<m>([&](auto y) OCTET_INLINE {
-      unroll<m>([&](auto x) OCTET_INLINE { sums[v][y][x] = scaled(Lanes::of(out[y][x]), scale); });
-    });
-  }
-  for (size_t v = vectors; v < 4; ++v)
+  octet::Sums sums[4][m][m];
+  scale_tile<Variant, Lanes>(
+      o, sums, [](Sums out, Floats scale) OCTET_INLINE { return scaled(of(out), of(scale)); });
+  for (size_t v = (o.cols + kLanes - 1) / kLanes; v < 4; ++v)
     for (int i = 0; i < m * m; ++i) sums[v][i / m][i % m] = sums[0][i / m][i % m];
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)

@@ -27,17 +27,7 @@ void describe_filter(const Container& c, octet_blob_info* info) {
   info->k = s.taps() * s.group_in();
   info->batch = 1;
   info->algorithm = (octet_conv_algorithm)c.read_geometry<FilterGeometry>().algorithm;
-  octet_conv2d_shape& shape = info->shape;
-  shape.in_channels = s.in_channels;
-  shape.out_channels = s.out_channels;
-  shape.groups = s.groups;
-  shape.kernel_h = s.kernel_h;
-  shape.kernel_w = s.kernel_w;
-  shape.stride_h = s.stride_h;
-  shape.stride_w = s.stride_w;
-  shape.dilation_h = s.dilation_h;
-  shape.dilation_w = s.dilation_w;
-  shape.transposed = s.transposed;
+  copy_filter_shape(s, &info->shape);
 }
 
 PackedPanels panels_of_filter(const Container& c, const void* blob) {

@@ -107,25 +107,18 @@ octet_status check_blob(ConvBuilder* builder) {
         error, OCTET_BAD_BLOB,
         "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
   OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
-  const ConvShape& s = builder->shape;
-  const ConvShape b = filter_shape(c);
-  const struct {
-    const char* name;
-    size_t blob, desc;
-  } fields[] = {{"in_channels", b.in_channels, s.in_channels},
-                {"out_channels", b.out_channels, s.out_channels},
-                {"groups", b.groups, s.groups},
-                {"kernel_h", b.kernel_h, s.kernel_h},
-                {"kernel_w", b.kernel_w, s.kernel_w},
-                {"stride_h", b.stride_h, s.stride_h},
-                {"stride_w", b.stride_w, s.stride_w},
-                {"dilation_h", b.dilation_h, s.dilation_h},
-                {"dilation_w", b.dilation_w, s.dilation_w},
-                {"transposed", b.transposed, s.transposed}};
-  for (const auto& f : fields)
-    if (f.blob != f.desc)
-      return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
-                  f.name, f.blob, f.desc);
+  octet_blob_info info = OCTET_BLOB_INFO_INIT;
+  describe_filter(c, &info);
+  const octet_conv2d_shape &blob = info.shape, &shape = d.shape;
+  const auto other = [&](const char* name, size_t its, size_t wanted) {
+    return fail(error, OCTET_BAD_BLOB, "desc.packed was packed for %s = %zu; desc.shape has %zu",
+                name, its, wanted);
+  };
+  for (const ShapeField& f : kShapeFields)
+    if (f.kind == ShapeField::kWeights && blob.*f.value != shape.*f.value)
+      return other(f.name, blob.*f.value, shape.*f.value);
+  if (blob.transposed != shape.transposed)
+    return other("transposed", (size_t)blob.transposed, (size_t)shape.transposed);
   if (c.header.type != d.rhs_type)
     return fail(error, OCTET_BAD_BLOB, "desc.packed holds %s weights; desc.rhs_type is %s",
                 octet_type_name((octet_type)c.header.type), octet_type_name(d.rhs_type));
@@ -179,6 +172,34 @@ PackedRhs range_of(const FilterSums& sums) {
   return {nullptr, sums.positive, sums.negative, sums.zero_points};
 }
 
+// Fills bias, with the term of a static lhs zero point, weight sums and zero points (or null) of
+// `padded` columns; those beyond the plan's are 0.
+void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padded, int32_t* bias,
+                  int32_t* weight_sum, int32_t* zero_points) {
+  const ConvShape& s = plan.shape;
+  const size_t columns = s.out_channels * s.phases;
+  const FilterSums sums = filter_sums(builder.blob, builder.desc.packed);
+  for (size_t n = 0; n < padded; ++n) {
+    const bool there = n < columns;
+    const size_t o = n % s.out_channels;
+    bias[n] = there
+                  ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
+                  : 0;
+    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
+    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
+  }
+  if (s.phases > 1)  // a column has the weights of its phase only
+    plan.implementation->sum_phases(builder.blob.format->layout, s, plan.payload, weight_sum);
+  if (plan.runtime_zero_point) return;
+  const int32_t zero_point = plan.static_zero_point + plan.lhs_shift;
+  Init init = {};
+  init.cols = padded;
+  init.base = init.out = bias;
+  init.lhs_zero_points = &zero_point;
+  init.weight_sums = weight_sum;
+  plan.ops->init(init);
+}
+
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
@@ -222,29 +243,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
 
-  const FilterSums sums = filter_sums(builder.blob, d.packed);
-  for (size_t n = 0; n < padded; ++n) {
-    const bool there = n < columns;
-    const size_t o = n % s.out_channels;
-    bias[n] = there
-                  ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
-                  : 0;
-    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
-    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
-  }
   plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
-  if (plan.shape.phases > 1)  // the sums of a column count its phase's weights only
-    implementation.sum_phases(builder.blob.format->layout, plan.shape, plan.payload, weight_sum);
-  if (!plan.runtime_zero_point) {
-    const int32_t zero_point = d.lhs_zero_point + plan.lhs_shift;
-    Init init = {};
-    init.cols = padded;
-    init.base = bias;
-    init.lhs_zero_points = &zero_point;
-    init.weight_sums = weight_sum;
-    init.out = bias;
-    plan.ops->init(init);
-  }
+  fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,
                   zero_points && all_alike(zero_points, s.out_channels)};

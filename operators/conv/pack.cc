@@ -6,6 +6,7 @@
 #include "dispatch/tuning/tuning.h"
 #include "operators/common/blob.h"
 #include "operators/common/check.h"
+#include "operators/common/pack_into.h"
 #include "operators/conv/algorithms/panels.h"
 #include "operators/conv/choice.h"
 #include "operators/conv/filter.h"
@@ -14,15 +15,39 @@
 namespace octet {
 namespace {
 
-octet_status lay_out(const octet_filter_desc* filter, octet_isa isa, bool looks,
-                     FilterBuilder* builder, Container* container, octet_error* error) {
-  OCTET_TRY(read_filter(filter, isa, looks, builder, error));
-  const WeightFormat& format = builder->tried ? *builder->tried : *builder->format;
-  if (!plan_blob(*builder, format, (uint8_t)builder->algorithm, container))
-    return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
-  container->header.sparsity = builder->sparsity;
-  return OCTET_OK;
-}
+struct FilterPacker {
+  FilterBuilder builder;
+  Container container;
+  const octet_filter_desc* filter;
+  octet_isa isa;
+
+  octet_status read(bool looks, octet_error* error) {
+    OCTET_TRY(read_filter(filter, isa, looks, &builder, error));
+    if (!lay_out(builder.tried ? *builder.tried : *builder.format))
+      return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
+    return OCTET_OK;
+  }
+  bool lay_out(const WeightFormat& format) {
+    const bool fits = plan_blob(builder, format, (uint8_t)builder.algorithm, &container);
+    container.header.sparsity = builder.sparsity;
+    return fits;
+  }
+
+  // As pack_into wants them
+  bool dense() const { return builder.given->sparsity == OCTET_SPARSE_NONE; }
+  size_t bytes() const { return (size_t)container.header.bytes; }
+  size_t most_bytes() const { return larger(bytes(), builder.most_bytes); }
+  octet_status look_at_weights(octet_error* error) { return read(true, error); }
+  void write(void* blob) {
+    write_filter(&container, *algorithm_of((uint8_t)builder.algorithm), builder.shape, builder.view,
+                 builder.given->tap_ranges, blob);
+  }
+  bool pays(const void* blob) const {
+    const WeightFormat* const tried = builder.tried;
+    return !tried || tried->packing->trial->pays(tried->layout, panels_of_filter(container, blob));
+  }
+  void take_other_format() { lay_out(*builder.format); }
+};
 
 }  // namespace
 }  // namespace octet
@@ -32,58 +57,27 @@ using namespace octet;
 octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
                                     octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
-  FilterBuilder builder;
-  Container container;
-  OCTET_TRY(lay_out(filter, isa, false, &builder, &container, error));
-  *bytes = larger((size_t)container.header.bytes, builder.most_bytes);
+  FilterPacker p;
+  p.filter = filter, p.isa = isa;
+  OCTET_TRY(p.read(false, error));
+  *bytes = p.most_bytes();
   return OCTET_OK;
 }
 
 octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error) {
-  FilterBuilder builder;
-  Container container;
-  OCTET_TRY(lay_out(filter, isa, false, &builder, &container, error));
-  const octet_filter_desc& f = *builder.given;
-  const bool dense = f.sparsity == OCTET_SPARSE_NONE;
+  FilterPacker p;
+  p.filter = filter, p.isa = isa;
+  OCTET_TRY(p.read(false, error));
+  const octet_filter_desc& f = *p.builder.given;
+  const ConvShape& s = p.builder.shape;
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
-  if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
-  OCTET_TRY(check_aligned(blob, "blob", error));
-  const auto is_short = [&] {
-    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_conv2d_pack_size says %zu",
-                blob_bytes, (size_t)container.header.bytes);
-  };
-  if (dense && blob_bytes < container.header.bytes) return is_short();
-  const size_t weights =
-                   builder.shape.taps() * builder.shape.group_in() * builder.shape.out_channels,
-               most = larger((size_t)container.header.bytes, builder.most_bytes);
-  const struct {
-    const char* name;
-    Extent extent;
-  } inputs[] = {{"data", extent_of(f.data, weights)},
-                {"zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
-                {"tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}};
-  for (const auto& input : inputs)
-    if (meet(extent_of(blob, smaller(blob_bytes, most)), input.extent))
-      return fail(error, OCTET_OVERLAP, "blob overlaps filter.%s", input.name);
-  if (!dense) OCTET_TRY(lay_out(filter, isa, true, &builder, &container, error));
-  if (blob_bytes < container.header.bytes) return is_short();
-  const auto write = [&] {
-    write_filter(&container, *algorithm_of((uint8_t)builder.algorithm), builder.shape, builder.view,
-                 f.tap_ranges, blob);
-  };
-  write();
-  if (builder.tried && !builder.tried->packing->trial->pays(builder.tried->layout,
-                                                            panels_of_filter(container, blob))) {
-    const size_t tried = (size_t)container.header.bytes;
-    // the other blob is no larger
-    plan_blob(builder, *builder.format, (uint8_t)builder.algorithm, &container);
-    container.header.sparsity = builder.sparsity;
-    write();
-    const size_t used = (size_t)container.header.bytes;
-    memset((uint8_t*)blob + used, 0, tried - used);
-  }
-  return OCTET_OK;
+  return pack_into(
+      &p, "octet_conv2d_pack_size",
+      {{"filter.data", extent_of(f.data, s.taps() * s.group_in() * s.out_channels)},
+       {"filter.zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
+       {"filter.tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}},
+      blob, blob_bytes, error);
 }
 
 octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,

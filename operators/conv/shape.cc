@@ -6,11 +6,6 @@
 namespace octet {
 namespace {
 
-struct Field {
-  const char* name;
-  size_t value;
-};
-
 // Computed in 64 bits, which hold a product of two fields; size_t may have 32.
 octet_status check_axis(const ConvShape& s, bool vertical, size_t in, const char* name, size_t* out,
                         octet_error* error) {
@@ -75,24 +70,12 @@ octet_status check_memory(const ConvShape& s, size_t out_h, size_t out_w, const 
 // Checks everything but whether tensors of this shape fit in memory.
 octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvShape* s,
                            octet_error* error) {
-  const Field nonzero[] = {{"batch_max", d.batch_max},       {"in_h_max", d.in_h_max},
-                           {"in_w_max", d.in_w_max},         {"in_channels", d.in_channels},
-                           {"out_channels", d.out_channels}, {"groups", d.groups},
-                           {"kernel_h", d.kernel_h},         {"kernel_w", d.kernel_w},
-                           {"stride_h", d.stride_h},         {"stride_w", d.stride_w},
-                           {"dilation_h", d.dilation_h},     {"dilation_w", d.dilation_w}};
-  for (const Field& f : nonzero)
-    if (f.value == 0) return fail(error, OCTET_BAD_SIZE, "%s.%s is 0", name, f.name);
-  const Field any[] = {{"pad_top", d.pad_top},
-                       {"pad_bottom", d.pad_bottom},
-                       {"pad_left", d.pad_left},
-                       {"pad_right", d.pad_right}};
-  for (const Field& f : nonzero)
-    if (f.value > kLargest)
-      return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, f.value);
-  for (const Field& f : any)
-    if (f.value > kLargest)
-      return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, f.value);
+  for (const ShapeField& f : kShapeFields)
+    if (f.kind < ShapeField::kPad && d.*f.value == 0)
+      return fail(error, OCTET_BAD_SIZE, "%s.%s is 0", name, f.name);
+  for (const ShapeField& f : kShapeFields)
+    if (f.kind <= ShapeField::kPad && d.*f.value > kLargest)
+      return fail(error, OCTET_BAD_SIZE, "%s.%s is %zu; it ends at 2^31", name, f.name, d.*f.value);
   if (d.transposed != 0 && d.transposed != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "%s.transposed is %d, neither 0 nor 1", name,
                 d.transposed);
@@ -130,6 +113,27 @@ octet_status read_geometry(const octet_conv2d_shape& d, const char* name, ConvSh
 }
 
 }  // namespace
+
+const ShapeField kShapeFields[] = {
+    {ShapeField::kSize, "batch_max", &octet_conv2d_shape::batch_max},
+    {ShapeField::kSize, "in_h_max", &octet_conv2d_shape::in_h_max},
+    {ShapeField::kSize, "in_w_max", &octet_conv2d_shape::in_w_max},
+    {ShapeField::kWeights, "in_channels", &octet_conv2d_shape::in_channels},
+    {ShapeField::kWeights, "out_channels", &octet_conv2d_shape::out_channels},
+    {ShapeField::kWeights, "groups", &octet_conv2d_shape::groups},
+    {ShapeField::kWeights, "kernel_h", &octet_conv2d_shape::kernel_h},
+    {ShapeField::kWeights, "kernel_w", &octet_conv2d_shape::kernel_w},
+    {ShapeField::kWeights, "stride_h", &octet_conv2d_shape::stride_h},
+    {ShapeField::kWeights, "stride_w", &octet_conv2d_shape::stride_w},
+    {ShapeField::kWeights, "dilation_h", &octet_conv2d_shape::dilation_h},
+    {ShapeField::kWeights, "dilation_w", &octet_conv2d_shape::dilation_w},
+    {ShapeField::kPad, "pad_top", &octet_conv2d_shape::pad_top},
+    {ShapeField::kPad, "pad_bottom", &octet_conv2d_shape::pad_bottom},
+    {ShapeField::kPad, "pad_left", &octet_conv2d_shape::pad_left},
+    {ShapeField::kPad, "pad_right", &octet_conv2d_shape::pad_right},
+    {ShapeField::kOutput, "output_padding_h", &octet_conv2d_shape::output_padding_h},
+    {ShapeField::kOutput, "output_padding_w", &octet_conv2d_shape::output_padding_w},
+};
 
 octet_status output_size(const ConvShape& s, size_t in_h, size_t in_w, const char* name,
                          size_t* out_h, size_t* out_w, octet_error* error) {

@@ -9,6 +9,15 @@ namespace octet {
 
 constexpr size_t kLargest = (size_t)1 << 31;  // largest value of a shape's field
 
+// The fields of a shape but `transposed`: sizes of tensors, then what the weights determine, pads,
+// and padding of the output.
+struct ShapeField {
+  enum Kind { kSize, kWeights, kPad, kOutput } kind;
+  const char* name;
+  size_t octet_conv2d_shape::*value;
+};
+extern const ShapeField kShapeFields[18];
+
 // name: the argument that holds the shape, e.g. "filter.shape".
 octet_status read_shape(const octet_conv2d_shape& shape, const char* name, ConvShape* out,
                         octet_error* error);

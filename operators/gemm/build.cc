@@ -67,6 +67,15 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   while (gemm->m_alone && tasks_of(*gemm, gemm->m_alone, 1, 2) > 1) --gemm->m_alone;
 }
 
+void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
+  const octet_gemm_desc& d = builder.desc;
+  plan->packed = matrix_of(builder.blob, d.packed, 0).panels;
+  plan->packed_stride = (size_t)builder.blob.find(SectionId::kWeights)->bytes / builder.matrices;
+  plan->packed_lanes = plan->kernel->rhs_layout.lanes(d.n);
+  plan->packed_lane = plan->kernel->rhs_layout.lane_bytes(d.k);
+  plan->columns_count = builder.matrices;
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
@@ -112,14 +121,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
   plan.bias = bias;
-  if (builder.has_blob) {
-    plan.packed = matrix_of(builder.blob, d.packed, 0).panels;
-    plan.packed_stride = (size_t)builder.blob.find(SectionId::kWeights)->bytes / builder.matrices;
-    plan.packed_lanes = plan.kernel->rhs_layout.lanes(d.n);
-    plan.packed_lane = plan.kernel->rhs_layout.lane_bytes(d.k);
-    plan.columns = columns;
-    plan.columns_count = builder.matrices;
-  }
+  plan.columns = columns;
+  if (builder.has_blob) set_packed(builder, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

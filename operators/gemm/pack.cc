@@ -1,6 +1,4 @@
-// octet_pack and its kin pack weight matrices into blobs.
-#include <string.h>
-
+// octet_pack_size and octet_pack: pack weight matrices into blobs.
 #include "dispatch/cpu/environment.h"
 #include "dispatch/select/format_to_try.h"
 #include "dispatch/select/machine.h"
@@ -10,6 +8,7 @@
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/common/check.h"
+#include "operators/common/pack_into.h"
 #include "operators/gemm/weights.h"
 #include "packing/matrix_blob.h"
 
@@ -24,6 +23,10 @@ struct Formats {
   const WeightFormat* tried = nullptr;
 };
 
+struct RhsBuilder;
+// Lays out the blob; without the data, the largest blob that it may become.
+octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error);
+
 struct RhsBuilder {
   RhsWeights weights;
   Formats formats;
@@ -31,7 +34,18 @@ struct RhsBuilder {
   Container container, otherwise;
   bool tries;
   const octet_rhs_desc& rhs() const { return *weights.rhs; }
+
+  // As pack_into wants them
+  bool dense() const { return rhs().sparsity == OCTET_SPARSE_NONE; }
   size_t bytes() const { return (size_t)container.header.bytes; }
+  size_t most_bytes() const { return bytes(); }
+  octet_status look_at_weights(octet_error* error) { return lay_out(true, this, error); }
+  void write(void* blob) { write_matrices(&container, weights.view, weights.matrix_stride, blob); }
+  bool pays(const void* blob) const {
+    const WeightFormat& format = *container.format;
+    return !tries || format.packing->trial->pays(format.layout, panels_of(container, blob));
+  }
+  void take_other_format() { container = otherwise; }
 };
 
 octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* formats,
@@ -48,7 +62,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
     return OCTET_OK;
   }
   Environment environment;
-  if (const octet_status status = read_environment(&environment, error)) return status;
+  OCTET_TRY(read_environment(&environment, error));
   cpu.isas &= environment.allowed;
   const Isa best = best_of(cpu.isas & compiled_tiers());
   const MicroKernel* const forced =
@@ -95,7 +109,6 @@ octet_status look_at_data(const RhsBuilder& p, Sparsity* verdict, octet_error* e
   return OCTET_OK;
 }
 
-// Lays out the blob; without the data, the largest blob that it may become.
 octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   const octet_rhs_desc& rhs = p->rhs();
   const Formats& formats = p->formats;
@@ -147,7 +160,7 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
                              octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   RhsBuilder p;
-  if (const octet_status status = prepare(rhs, isa, false, &p, error)) return status;
+  OCTET_TRY(prepare(rhs, isa, false, &p, error));
   *bytes = p.bytes();
   return OCTET_OK;
 }
@@ -155,28 +168,11 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
                         octet_error* error) {
   RhsBuilder p;
-  if (const octet_status status = prepare(rhs, isa, true, &p, error)) return status;
-  if (!blob) return fail(error, OCTET_NULL_POINTER, "blob is null");
-  if (const octet_status status = check_aligned(blob, "blob", error)) return status;
-  const bool dense = p.rhs().sparsity == OCTET_SPARSE_NONE;
-  const auto is_short = [&] {
-    return fail(error, OCTET_BAD_SIZE, "blob_bytes = %zu, but octet_pack_size says %zu", blob_bytes,
-                p.bytes());
-  };
-  if (dense && blob_bytes < p.bytes()) return is_short();
-  const Extent room = extent_of(blob, smaller(blob_bytes, p.bytes()));
-  if (meet(room, extent_of(p.rhs().data, p.weights.data_bytes)))
-    return fail(error, OCTET_OVERLAP, "blob overlaps rhs.data");
-  if (meet(room, extent_of(p.rhs().zero_points, p.rhs().zero_point_count * sizeof(int32_t))))
-    return fail(error, OCTET_OVERLAP, "blob overlaps rhs.zero_points");
-  if (!dense) OCTET_TRY(lay_out(true, &p, error));
-  if (blob_bytes < p.bytes()) return is_short();
-  write_matrices(&p.container, p.weights.view, p.weights.matrix_stride, blob);
-  const WeightFormat& written = *p.container.format;
-  if (p.tries && !written.packing->trial->pays(written.layout, panels_of(p.container, blob))) {
-    write_matrices(&p.otherwise, p.weights.view, p.weights.matrix_stride, blob);
-    const size_t used = (size_t)p.otherwise.header.bytes;
-    memset((uint8_t*)blob + used, 0, p.bytes() - used);
-  }
-  return OCTET_OK;
+  OCTET_TRY(prepare(rhs, isa, true, &p, error));
+  const octet_rhs_desc& rhs_desc = p.rhs();
+  return pack_into(&p, "octet_pack_size",
+                   {{"rhs.data", extent_of(rhs_desc.data, p.weights.data_bytes)},
+                    {"rhs.zero_points",
+                     extent_of(rhs_desc.zero_points, rhs_desc.zero_point_count * sizeof(int32_t))}},
+                   blob, blob_bytes, error);
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "bench/described/chained_layers.h"
 #include "bench/machine/machine.h"
@@ -126,6 +127,17 @@ void execute(const LayerList& list, const Forced& forced, size_t cache_bytes, bo
   network.run();
 }
 
+// "5GB/s" is 5 and "GB/s"; a text without a number is -1 and the text.
+std::pair<double, std::string> split_unit(const std::string& text) {
+  size_t end = 0;
+  double number = -1;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+  }
+  return {number, text.substr(end)};
+}
+
 std::ofstream open(const std::string& path) {
   std::ofstream file(path);
   if (!file) throw Error(fmt::format("cannot write {}", path));
@@ -140,13 +152,7 @@ void close(std::ofstream* file, const std::string& path) {
 }  // namespace
 
 size_t parse_bytes(const std::string& text) {
-  size_t end = 0;
-  double number = -1;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {
-  }
-  const std::string unit = text.substr(end);
+  const auto [number, unit] = split_unit(text);
   const double factor = unit == "K" || unit == "KB"   ? 1024
                         : unit == "M" || unit == "MB" ? 1024 * 1024
                         : unit.empty()                ? 1
@@ -160,13 +166,7 @@ size_t parse_bytes(const std::string& text) {
 }
 
 double parse_bandwidth(const std::string& text) {
-  size_t end = 0;
-  double number = -1;
-  try {
-    number = std::stod(text, &end);
-  } catch (const std::exception&) {
-  }
-  const std::string unit = text.substr(end);
+  const auto [number, unit] = split_unit(text);
   const double factor = unit == "GB/s" ? 1e9 : unit == "MB/s" ? 1e6 : unit.empty() ? 1e9 : -1;
   if (!(number > 0 && number <= 1e5 && factor > 0))
     throw Error(fmt::format("'{}' is no bandwidth: give GB/s, such as 5GB/s", text));

@@ -77,5 +77,12 @@ struct Sixteen {
   }
 };
 
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa) {
+  return depthwise_kernel<M, Taps>(
+      name, isa, ElementType::kS8,
+      kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly);
+}
+
 }  // namespace
 }  // namespace octet

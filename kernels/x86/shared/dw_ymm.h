@@ -15,20 +15,11 @@ namespace {
 
 // M adds `each`, which visits the vectors of a column, and the dot product.
 template <typename M, int column_bytes>
-struct Ymm {
-  static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
-                       kColumn = column_bytes, kWalkSets = 2;
-  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
+  static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels;
   using Pixel = __m256i;
   struct Acc {
     __m256i a[4];
-  };
-  struct Column {
-    uint8_t* at;
-  };
-  struct Columns {
-    alignas(32) uint8_t bytes[3][column_bytes];
-    OCTET_INLINE inline Column at(int i) { return {bytes[i]}; }
   };
 
   OCTET_INLINE static inline Pixel load(const uint8_t* p) {
@@ -36,6 +27,10 @@ struct Ymm {
   }
   OCTET_INLINE static inline Pixel aligned(const uint8_t* p) {
     return _mm256_load_si256((const __m256i*)p);
+  }
+  OCTET_INLINE static inline __m256i load_vector(const uint8_t* p) { return aligned(p); }
+  OCTET_INLINE static inline void store_vector(__m256i t, uint8_t* to) {
+    _mm256_store_si256((__m256i*)to, t);
   }
   OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
     return _mm256_xor_si256(bytes, sign);
@@ -84,26 +79,13 @@ struct Ymm {
   OCTET_INLINE static inline void store_bytes(uint8_t* dst, __m256i bytes, size_t count) {
     octet::store_bytes(dst, bytes, count);
   }
-
-  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    M::each(p, [&](auto i, __m256i t)
-                   OCTET_INLINE { _mm256_store_si256((__m256i*)(column.at + 32 * i), t); });
-  }
-
-  template <int rows>
-  OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
-                                           const uint8_t* weights, size_t set) {
-    unroll<column_bytes / 32>([&](auto i) OCTET_INLINE {
-      M::dot_vector(acc, i, aligned(column.at + 32 * i), weights, set);
-    });
-  }
-
-  template <int rows>
-  OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
-                                             const uint8_t* weights, size_t set) {
-    M::each(p, [&](auto i, __m256i t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
-  }
 };
+
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa) {
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
+                                   depthwise_output<M, __m256i>);
+}
 
 }  // namespace
 }  // namespace octet

@@ -56,5 +56,20 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t);
 }
 
+constexpr MicroKernel s16s16_kernel(const char* name, Isa isa) {
+  return {
+      .name = name,
+      .isa = isa,
+      .lhs_element_type = ElementType::kS16,
+      .mr = kMr,
+      .nr = 16,
+      .flags = kRequantizes,
+      .rhs_layout = kX86Int16Layout,
+      .lhs_kr = 2,
+      .lhs_element_bytes = 2,
+      .multiply = dispatch,
+  };
+}
+
 }  // namespace
 }  // namespace octet

@@ -190,7 +190,8 @@ struct ConvGrain {
   size_t lines;     // output lines that are best computed together
 };
 
-// An algorithm is one constant value, like a kernel.
+// An algorithm is one constant value, like a kernel. on_panels (block.h) and channelwise add the
+// fields that two algorithms share; else every function is set whose comment says nothing of null.
 struct ConvAlgorithm {
   const char* name;
   KernelKind operands;       // the kind of kernel that it uses; decides kernels and weight formats
@@ -199,14 +200,14 @@ struct ConvAlgorithm {
   bool keeps_u8 = true;
   // Null if the algorithm can compute the shape, else the reason, a clause that completes "cannot
   // be used: ".
-  const char* (*refuse)(const ConvShape& shape, const ZeroPointRange& zero_points);
+  const char* (*refuse)(const ConvShape& shape, const ZeroPointRange& zero_points) = nullptr;
   // Bytes of the payload in a layout; 0 if they exceed size_t. They never depend on the weights'
   // values.
-  size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape);
+  size_t (*payload_bytes)(const RhsLayout& layout, const ConvShape& shape) = nullptr;
   // Writes all payload_bytes and the sums of each output channel. Returns true if a weight is -128
   // in s8.
   bool (*pack)(const WeightFormat& format, const ConvShape& shape, const FilterView& filter,
-               const float* tap_ranges, const ColumnSums& sums, uint8_t* payload);
+               const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) = nullptr;
   // int8 algorithms: the weights of a payload. Without a payload, only their arrangement
   PackedPanels (*panels)(const RhsLayout& layout, const ConvShape& shape,
                          const uint8_t* payload) = nullptr;
@@ -214,15 +215,16 @@ struct ConvAlgorithm {
   Estimate (*estimate)(const ConvWork& work);
   // Pixels, tiles or units that are best done together at the declared sizes. Pure: depends on the
   // plan's shape, kernel, dst_bytes and cache_bytes.
-  size_t (*block)(const ConvPlan& plan);
+  size_t (*block)(const ConvPlan& plan) = nullptr;
   bool block_of_tiles = false;  // the block is a multiple of the kernel's mr
   // passes over the columns may pay, because each block reads all weights
   bool passes = false;
-  ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w);
+  ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w) = nullptr;
   // Workspace of each task for runs of at most these sizes. It grows with each size.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,
-                           size_t out_w);
-  void (*run)(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
+                           size_t out_w) = nullptr;
+  void (*run)(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+              uint8_t* workspace) = nullptr;
   // True if the input must have no gaps between pixels and filled borders; null = never. Then the
   // pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;

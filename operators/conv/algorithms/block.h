@@ -2,6 +2,7 @@
 // and im2col algorithms.
 #pragma once
 
+#include "kernels/core/sections.h"
 #include "operators/conv/algorithms/accumulator_init.h"
 #include "operators/conv/algorithms/panels.h"
 
@@ -29,6 +30,18 @@ inline ConvGrain panels_grain(const ConvPlan& plan, size_t out_h, size_t) {
               ? plan.shape.group_out()
               : larger(plan.kernel->rhs_layout.width, plan.kernel->nr),
           plan.shape.transposed ? plan.shape.stride_h : 1};
+}
+
+// Adds to an algorithm what algorithms on panels share. For the parameters, see panels.h.
+template <Taps (*taps_of)(const ConvShape&), ConvShapeFn shape_of>
+constexpr ConvAlgorithm on_panels(ConvAlgorithm algorithm) {
+  algorithm.refuse = refuse_nothing;
+  algorithm.payload_bytes = panels_payload_bytes<taps_of, shape_of>;
+  algorithm.pack = pack_payload<taps_of, shape_of>;
+  algorithm.panels = panels_of_payload<taps_of, shape_of>;
+  algorithm.block_of_tiles = algorithm.passes = algorithm.takes_sparse = true;
+  algorithm.grain = panels_grain;
+  return algorithm;
 }
 
 // A block that writes output pixels; its destination is not set yet.
@@ -81,6 +94,42 @@ void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
     run_block(plan, run, taps, task, image, pixel, prepared, block,
               [&](size_t group) { fill(group, pixel); });
   }
+}
+
+// The workspace of a task whose blocks are copied windows, one per row.
+struct WindowsWorkspace {
+  size_t rows, stride;  // of a block; bytes from one window to the next
+  size_t windows;
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
+};
+
+inline WindowsWorkspace windows_workspace(const ConvPlan& plan, const Taps& taps, size_t stride,
+                                          size_t pixels) {
+  WindowsWorkspace w = {};
+  Sections sections;
+  w.rows = smaller(plan.block, pixels);
+  w.stride = stride;
+  w.windows = sections.take(w.rows * stride);
+  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
+  return w;
+}
+
+// Computes all pixels of a task. copy(group, pixel, rows, windows) copies the windows of a block.
+template <typename Copy>
+void run_windows(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t stride,
+                 const ConvTask& task, uint8_t* workspace, const Copy& copy) {
+  const WindowsWorkspace w =
+      windows_workspace(plan, taps, stride, run.batch * run.out_h * run.out_w);
+  Block block = make_block(plan);
+  uint8_t* const windows = workspace + w.windows;
+  block.lhs = windows;
+  block.lhs_stride = stride;
+  block.reads_to_groups = true;
+  run_blocks(plan, run, taps, task, w.rows, {w.prepared, workspace + w.prepared_at}, &block,
+             [&](size_t group, size_t pixel) { copy(group, pixel, block.rows, windows); });
 }
 
 }  // namespace octet

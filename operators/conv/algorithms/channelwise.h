@@ -53,4 +53,13 @@ size_t channelwise_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, siz
 void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                      uint8_t* workspace);
 
+// Adds those to an algorithm.
+constexpr ConvAlgorithm channelwise(ConvAlgorithm algorithm) {
+  algorithm.block = channelwise_block;
+  algorithm.grain = channelwise_grain;
+  algorithm.task_workspace = channelwise_workspace;
+  algorithm.run = run_channelwise;
+  return algorithm;
+}
+
 }  // namespace octet

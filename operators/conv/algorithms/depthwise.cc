@@ -86,17 +86,13 @@ Estimate estimate(const ConvWork& w) {
 
 }  // namespace
 
-const ConvAlgorithm depthwise_algorithm = {
+const ConvAlgorithm depthwise_algorithm = channelwise({
     .name = "depthwise",
     .operands = KernelKind::kDepthwise,
     .refuse = refuse,
     .payload_bytes = payload_bytes,
     .pack = pack,
     .estimate = estimate,
-    .block = channelwise_block,
-    .grain = channelwise_grain,
-    .task_workspace = channelwise_workspace,
-    .run = run_channelwise,
-};
+});
 
 }  // namespace octet

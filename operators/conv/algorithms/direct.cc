@@ -3,7 +3,6 @@
 // exception: their windows are copied from a staged input, vector by vector.
 #include <string.h>
 
-#include "kernels/core/sections.h"
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/estimate.h"
 #include "operators/conv/algorithms/transposed.h"
@@ -63,11 +62,9 @@ Estimate estimate(const ConvWork& w) {
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
-// The workspace of a task.
+// The workspace of a task that copies no windows.
 struct Workspace {
-  size_t rows;           // rows of a block
-  size_t window_stride;  // bytes from one copied window to the next
-  size_t windows;        // of a block, where windows are copied; else:
+  size_t rows;  // rows of a block
   // offsets of: steps between taps; pointers to rows; tiles of a block
   size_t steps, pointers, tiles;
   PreparedSections prepared;
@@ -92,14 +89,9 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
   Workspace w = {};
   Sections sections;
   w.rows = smaller(plan.block, pixels);
-  if (copies_windows(plan.shape)) {
-    w.window_stride = window_stride(taps);
-    w.windows = sections.take(w.rows * w.window_stride);
-  } else {
-    w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
-    w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
-    w.tiles = sections.take(w.rows * sizeof(BlockTile));
-  }
+  w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
+  w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
+  w.tiles = sections.take(w.rows * sizeof(BlockTile));
   w.prepared = prepared_sections(plan, taps, w.rows);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
@@ -149,25 +141,27 @@ bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
   const Taps taps = direct_taps(as_columns(plan.shape));
   if (plan.shape.transposed) return transposed_workspace(plan, taps, out_h, out_w);
-  return plan_workspace(plan, taps, plan.shape.batch * out_h * out_w).bytes;
+  const size_t pixels = plan.shape.batch * out_h * out_w;
+  if (copies_windows(plan.shape))
+    return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
+  return plan_workspace(plan, taps, pixels).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   const ConvShape& s = plan.shape;
   const Taps taps = direct_taps(as_columns(s));
   if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
+  if (copies_windows(s)) {
+    const size_t stride = window_stride(taps);
+    return run_windows(plan, run, taps, stride, task, workspace,
+                       [&](size_t, size_t pixel, size_t rows, uint8_t* windows) {
+                         copy_windows(plan, run, pixel, rows, stride, windows);
+                       });
+  }
   const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
-  if (copies_windows(s)) {
-    uint8_t* const windows = workspace + w.windows;
-    block.lhs = windows;
-    block.lhs_stride = w.window_stride;
-    block.reads_to_groups = true;
-    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t, size_t pixel) {
-      copy_windows(plan, run, pixel, block.rows, w.window_stride, windows);
-    });
-  } else if (s.pointwise()) {  // the pixels are rows of a matrix
+  if (s.pointwise()) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     // One call per run of contiguous lines
     ConvTask part = task;
@@ -222,24 +216,16 @@ void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8
 
 }  // namespace
 
-const ConvAlgorithm direct_algorithm = {
+const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({
     .name = "direct",
     .operands = KernelKind::kInt8,
-    .refuse = refuse_nothing,
-    .payload_bytes = panels_payload_bytes<direct_taps, direct_columns>,
-    .pack = pack_payload<direct_taps, direct_columns>,
-    .panels = panels_of_payload<direct_taps, direct_columns>,
     .estimate = estimate,
     .block = block,
-    .block_of_tiles = true,
-    .passes = true,
-    .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,
     .wants_borders = copies_windows,
     .rewrite = joined_phases,
     .sum_phases = sum_phases,
-    .takes_sparse = true,
-};
+});
 
 }  // namespace octet

@@ -43,17 +43,8 @@ bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation
   const size_t weights = implementation.payload_bytes(format.layout, s);
   if (weights == 0 || s.out_channels > PTRDIFF_MAX / 16) return false;
   FilterGeometry g = {};
-  g.in_channels = s.in_channels;
-  g.out_channels = s.out_channels;
-  g.groups = s.groups;
-  g.kernel_h = s.kernel_h;
-  g.kernel_w = s.kernel_w;
-  g.stride_h = s.stride_h;
-  g.stride_w = s.stride_w;
-  g.dilation_h = s.dilation_h;
-  g.dilation_w = s.dilation_w;
+  copy_filter_shape(s, &g);
   g.algorithm = algorithm;
-  g.transposed = s.transposed;
   *c = begin_container(BlobKind::kFilter, format, type, &g, sizeof g);
   return (!zero_points || add_section(SectionId::kZeroPoints, array_bytes(s), c)) &&
          add_section(SectionId::kSums, 2 * array_bytes(s), c) &&
@@ -95,18 +86,8 @@ bool plan_filter_again(const Container& c, const ConvAlgorithm& implementation,
 }
 
 ConvShape filter_shape(const Container& c) {
-  const FilterGeometry g = c.read_geometry<FilterGeometry>();
   ConvShape s = {};
-  s.in_channels = (size_t)g.in_channels;
-  s.out_channels = (size_t)g.out_channels;
-  s.groups = (size_t)g.groups;
-  s.kernel_h = (size_t)g.kernel_h;
-  s.kernel_w = (size_t)g.kernel_w;
-  s.stride_h = (size_t)g.stride_h;
-  s.stride_w = (size_t)g.stride_w;
-  s.dilation_h = (size_t)g.dilation_h;
-  s.dilation_w = (size_t)g.dilation_w;
-  s.transposed = g.transposed != 0;
+  copy_filter_shape(c.read_geometry<FilterGeometry>(), &s);
   return s;
 }
 

@@ -21,6 +21,21 @@ struct FilterGeometry {
 };
 static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
 
+// Copies what the weights determine of a shape, from or to a ConvShape.
+template <typename From, typename To>
+void copy_filter_shape(const From& from, To* to) {
+  to->in_channels = (size_t)from.in_channels;
+  to->out_channels = (size_t)from.out_channels;
+  to->groups = (size_t)from.groups;
+  to->kernel_h = (size_t)from.kernel_h;
+  to->kernel_w = (size_t)from.kernel_w;
+  to->stride_h = (size_t)from.stride_h;
+  to->stride_w = (size_t)from.stride_w;
+  to->dilation_h = (size_t)from.dilation_h;
+  to->dilation_w = (size_t)from.dilation_w;
+  to->transposed = from.transposed != 0;
+}
+
 // Lays the sections out. False if a size exceeds ptrdiff_t.
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
                  uint8_t type, const ConvShape& shape, bool zero_points, Container* container);

@@ -65,7 +65,7 @@ Estimate estimate(const ConvWork& w) {
 
 }  // namespace
 
-const ConvAlgorithm grouped_algorithm = {
+const ConvAlgorithm grouped_algorithm = channelwise({
     .name = "grouped",
     .operands = KernelKind::kGrouped,
     .keeps_u8 = false,
@@ -73,10 +73,6 @@ const ConvAlgorithm grouped_algorithm = {
     .payload_bytes = payload_bytes,
     .pack = pack,
     .estimate = estimate,
-    .block = channelwise_block,
-    .grain = channelwise_grain,
-    .task_workspace = channelwise_workspace,
-    .run = run_channelwise,
-};
+});
 
 }  // namespace octet

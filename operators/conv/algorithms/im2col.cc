@@ -4,7 +4,6 @@
 // copied, as in the direct algorithm.
 #include <string.h>
 
-#include "kernels/core/sections.h"
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/estimate.h"
 
@@ -30,31 +29,12 @@ Estimate estimate(const ConvWork& w) {
   return estimate_panels(w, p);
 }
 
-struct Workspace {
-  size_t rows, stride;  // of a block; bytes from one window to the next
-  size_t windows;
-  PreparedSections prepared;
-  size_t prepared_at, bytes;
-};
-
 // Has room for the last depth group of any layout.
 size_t row_stride(const Taps& taps) { return round_up(taps.depth, 64); }
 
 size_t block(const ConvPlan& plan) {
   if (plan.shape.pointwise()) return direct_algorithm.block(plan);
   return conv_block_rows(plan, row_stride(im2col_taps(plan.shape)) * (plan.kernel->gather ? 2 : 1));
-}
-
-Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
-  Workspace w = {};
-  Sections sections;
-  w.stride = row_stride(taps);
-  w.rows = smaller(plan.block, pixels);
-  w.windows = sections.take(w.rows * w.stride);
-  w.prepared = prepared_sections(plan, taps, w.rows);
-  w.prepared_at = sections.take(w.prepared.bytes);
-  w.bytes = sections.bytes;
-  return w;
 }
 
 // Input position of an output position along one axis, or -1 if there is none.
@@ -93,43 +73,31 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
 size_t task_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h, size_t out_w) {
   const ConvShape& s = plan.shape;
   if (s.pointwise()) return direct_algorithm.task_workspace(plan, in_h, in_w, out_h, out_w);
-  return plan_workspace(plan, im2col_taps(s), s.batch * out_h * out_w).bytes;
+  const Taps taps = im2col_taps(s);
+  return windows_workspace(plan, taps, row_stride(taps), s.batch * out_h * out_w).bytes;
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
   if (plan.shape.pointwise()) return direct_algorithm.run(plan, run, task, workspace);
   const Taps taps = im2col_taps(plan.shape);
-  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
-  Block block = make_block(plan);
-  uint8_t* const windows = workspace + w.windows;
-  block.lhs = windows;
-  block.lhs_stride = w.stride;
-  block.reads_to_groups = true;
-  run_blocks(plan, run, taps, task, w.rows, {w.prepared, workspace + w.prepared_at}, &block,
-             [&](size_t group, size_t pixel) {
-               for (size_t i = 0; i < block.rows; ++i)
-                 copy_window(plan, run, taps, group, pixel + i, windows + i * w.stride);
-             });
+  const size_t stride = row_stride(taps);
+  run_windows(plan, run, taps, stride, task, workspace,
+              [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
+                for (size_t i = 0; i < rows; ++i)
+                  copy_window(plan, run, taps, group, pixel + i, windows + i * stride);
+              });
 }
 
 }  // namespace
 
-const ConvAlgorithm im2col_algorithm = {
+const ConvAlgorithm im2col_algorithm = on_panels<im2col_taps, joined_groups>({
     .name = "im2col",
     .operands = KernelKind::kInt8,
-    .refuse = refuse_nothing,
-    .payload_bytes = panels_payload_bytes<im2col_taps, joined_groups>,
-    .pack = pack_payload<im2col_taps, joined_groups>,
-    .panels = panels_of_payload<im2col_taps, joined_groups>,
     .estimate = estimate,
     .block = block,
-    .block_of_tiles = true,
-    .passes = true,
-    .grain = panels_grain,
     .task_workspace = task_workspace,
     .run = run,
     .rewrite = joined_groups,
-    .takes_sparse = true,
-};
+});
 
 }  // namespace octet
