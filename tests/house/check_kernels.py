@@ -104,12 +104,17 @@ def main():
             r"^(\w+) (\d+) (\d+)$", Path(ledger[0]).read_text(), re.M)}
         for name, count in sorted(counts.items()):
             before = known.get(name, (0, 0))
-            if any(now > old for now, old in zip(count, before)):
+            if name not in known and any(count):
+                complaints.append(f"{name} is new, with {count} stack accesses and copies in depth "
+                                  "loops: renew the ledger")
+            elif any(now > old for now, old in zip(count, before)):
                 complaints.append(f"{name}: stack accesses and copies in depth loops grew from "
                                   f"{before} to {count}")
             elif count != before:
-                complaints.append(f"{name}: {ledger[0]} says {before}, now {count}: renew it")
+                complaints.append(f"{name}: the ledger says {before}, now {count}: renew it")
     print(*complaints, sep="\n")
+    if any("renew" in complaint for complaint in complaints):
+        print("To renew the ledger:", *sys.argv, "--print")
     print(f"{len(paths)} objects looked at, {len(counts)} of tiers")
     if complaints or not counts:
         sys.exit(1)
