@@ -149,6 +149,17 @@ def check_kernels():
             yield f"{kernel} has no file of its tier's"
 
 
+def check_readme():
+    """README.md names each tier among the values of OCTET_MAX_ISA, and has a row of it."""
+    readme = text_of("README.md")
+    values = re.search(r"^\| `OCTET_MAX_ISA` \|.*$", readme, re.M)
+    for tier in re.findall(r'\.name = "(\w+)"', text_of("dispatch/tables/tiers.cc")):
+        if not values or not re.search(rf"\b{tier}\b", values[0]):
+            yield f"README.md does not name {tier} as a value of OCTET_MAX_ISA"
+        if f"\n| {tier} |" not in readme:
+            yield f"README.md has no row of {tier} in its table of tiers"
+
+
 def check_links():
     for name in files():
         if not name.endswith(".md"):
@@ -165,7 +176,7 @@ def main():
                 print(what, measure)
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels,
-                                 check_links) for c in rule()]
+                                 check_readme, check_links) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

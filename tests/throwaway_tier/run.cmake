@@ -1,5 +1,5 @@
 # Follows docs/add-a-tier.md and docs/add-a-format.md once, in a copy of the library: a tier with a
-# feature, a form and a kernel of its own. Then the library must find it, pack for it and compute
+# feature, a weight format and a kernel of its own. Then the library must find it, pack for it and compute
 # with it, with the right bytes, and nothing else must have had to change.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
@@ -30,7 +30,7 @@ add(kernels/core/isa.h "kThrowaway = 31, " BEFORE "kScalar = 1,")
 # What it needs, which this CPU has.
 add(kernels/core/feature.h "  kHasThrowaway = 1u << 31,\n" AFTER "enum Feature : uint32_t {\n")
 add(dispatch/cpu/features.cc "kHasThrowaway | " AFTER "cpu\\.features = ")
-# How its weights lie: a form of its own, as docs/add-a-format.md says; and its kernel.
+# How its weights lie: a weight format of its own, as docs/add-a-format.md says; and its kernel.
 add(kernels/scalar/kernels.h "constexpr RhsLayout kThrowawayLayout = {8, 8, 4, ElementType::kS8};
 extern const MicroKernel throwaway_u8s8_32x8x4;\n" BEFORE "\n}  // namespace octet\n")
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/throwaway_u8s8_32x8x4.cc DESTINATION ${copy}/kernels/scalar)
