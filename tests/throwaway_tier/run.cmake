@@ -1,6 +1,6 @@
 # Follows docs/add-a-tier.md and docs/add-a-format.md once, in a copy of the library: a tier with a
-# feature, a weight format and a kernel of its own. Then the library must find it, pack for it and compute
-# with it, with the right bytes, and nothing else must have had to change.
+# feature, a weight format and a kernel of its own. The library must then find the tier, pack for it
+# and compute the right bytes with it, and no other file must have changed.
 cmake_minimum_required(VERSION 3.22)
 separate_arguments(COMPILER UNIX_COMMAND "${COMPILER}")
 set(copy ${BUILD_DIR}/throwaway_tier)
