@@ -106,8 +106,10 @@ struct Block {
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
-  const int32_t* row_init;  // - zero_point * row_sum, replaces row_sums for kRowInit; or null
-  int16_t* wide;            // room for a widened micro-panel of weights; null if it does not pay
+  // - zero_point * row_sum: replaces row_sums for kernels with kRowInit where all columns have one
+  // zero point; else null
+  const int32_t* row_init;
+  int16_t* wide;  // room for a widened micro-panel of weights; null if it does not pay
 };
 
 // Bytes of a widened micro-panel of weights; 0 if the kernel does not widen, or the micro-panel
