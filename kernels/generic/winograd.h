@@ -2,11 +2,11 @@
 // one instruction and wraps. An ISA adds a struct that names its vectors and widens bytes:
 //
 //     struct Lanes {
-//       typedef uint16_t Words __attribute__((vector_size(..)));   // one input channel per lane
+//       typedef uint16_t Int16 __attribute__((vector_size(..)));   // one input channel per lane
 //       typedef uint32_t Sums __attribute__((vector_size(..)));    // one output channel per lane
 //       typedef float Floats __attribute__((vector_size(..)));     // as many lanes as Sums
-//       static Words widen_u8(const uint8_t*), widen_s8(const uint8_t*);
-//       static void store_int8(uint8_t* bytes, Words, int16_t factor, uint8_t flip);
+//       static Int16 widen_u8(const uint8_t*), widen_s8(const uint8_t*);
+//       static void store_int8(uint8_t* bytes, Int16, int16_t factor, uint8_t flip);
 //       static Sums round(Floats);                                 // half to even
 //       static constexpr int kAhead = ..;                          // elements
 //     };
