@@ -1,5 +1,5 @@
-// Checks that choosing how to compute is never choosing what: every algorithm, tier, kernel and
-// layout of packed weights gives the same bytes, and whoever forces one gets that one.
+// Checks that a choice never changes the output: every algorithm, tier, kernel and layout of packed
+// weights gives the same bytes, and a choice that is forced is the one that runs.
 #include <algorithm>
 #include <set>
 
