@@ -22,7 +22,7 @@ constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
 // The layouts are constants in the kernels' headers, which give the reasons.
 // clang-format off
 constexpr WeightFormat kFormats[] = {
-    // SSE4.1, AVX2, AVX-VNNI, AVX512-VNNI
+    // x86
     {FormatId::kS8_16x4, "s8_16x4", kX86Layout, kInt8, &kDensePacking},
     // AVX2, where the products of neighbours along K fit 16 bits in pairs
     {FormatId::kS8_16x4_paired, "s8_16x4_paired", kX86PairedLayout, kInt8, &kPairedPacking},

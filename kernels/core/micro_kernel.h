@@ -77,7 +77,8 @@ enum KernelFlags : uint16_t {
   // With kRequantizesTflite: the kernel does so only where every column is shifted to the right
   // (TfliteColumns::divides).
   kTfliteRightShiftOnly = 128,
-  // The kernel adds Tile::row_init.
+  // The kernel adds Tile::row_init, a value per row, for weights that all have one zero point. For
+  // other kernels and weights with zero points, the init has a row for each row of the tile.
   kRowInit = 256,
   // The kernel is selected only where all cores are known to execute in order.
   kInOrder = 512,

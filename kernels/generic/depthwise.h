@@ -292,7 +292,7 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
                                            uint16_t flags,
-                                           void (*leave)(const DepthwiseRaw&) = nullptr) {
+                                           void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
@@ -303,7 +303,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.rows = k.walk_rows = 2;
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
-  k.leave = leave;
+  k.requantize = leave;
   return k;
 }
 

@@ -106,7 +106,9 @@ struct Block {
   const uint8_t* panels;
   size_t panel_bytes;
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
-  const int32_t* row_init;  // - zero_point * row_sum, replaces row_sums for kRowInit; or null
+  // - zero_point * row_sum: replaces row_sums for kernels with kRowInit where all columns have one
+  // zero point; else null
+  const int32_t* row_init;
   uint8_t* decoded;         // room for a decoded micro-panel of weights; null if it does not pay
 };
 

@@ -18,22 +18,23 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc
   avxvnni_u8s8_group64.cc
   PROBE "#include <immintrin.h>\nint main() { __m256i a = _mm256_setzero_si256(); a = _mm256_dpbusd_avx_epi32(a, a, a); return _mm256_extract_epi32(a, 0); }")
-if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # what both do alike
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc
-    WINOGRAD avx2_winograd.cc)
-endif()
 # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-set(octet_avx512vnni -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND octet_avx512vnni -Wno-maybe-uninitialized -Wno-uninitialized)
+  list(APPEND octet_avx512 -Wno-maybe-uninitialized -Wno-uninitialized)
 endif()
-octet_add_tier(AVX512VNNI FLAGS ${octet_avx512vnni}
+octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc
   avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "#include <immintrin.h>\nint main() { __m512i a = _mm512_setzero_si512(); a = _mm512_dpbusd_epi32(a, a, a); return _mm512_reduce_add_epi32(a); }")
+# Files of AVX2's that other tiers use, too.
+if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI)
+  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc
+    WINOGRAD avx2_winograd.cc)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # A tenth more code for nothing: what it does besides its loops needs no copies.
   set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc

@@ -1,5 +1,5 @@
-// Checks that every algorithm, tier, kernel and layout of packed weights gives the same bytes, and
-// that a forced one runs.
+// Checks that a choice never changes the output: every algorithm, tier, kernel and layout of packed
+// weights gives the same bytes, and a choice that is forced is the one that runs.
 #include <algorithm>
 #include <set>
 

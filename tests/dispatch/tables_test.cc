@@ -301,7 +301,7 @@ void check_tile(const MicroKernel& kernel, size_t rows, size_t columns) {
   EXPECT_GE(rows, 1u);
   EXPECT_LE(rows, octet::kMaxTileRows);
   EXPECT_LE(columns, octet::kMaxTileColumns);
-  EXPECT_LE(rows * columns, octet::kMaxTile);
+  EXPECT_LE(rows * octet::round_up(columns, kernel.rhs_layout.step), octet::kMaxTile);
   EXPECT_EQ(rows % kernel.lhs_lanes_step == 0 || rows < kernel.lhs_lanes_step, true)
       << "tiles end within a step only where the rows do";
 }
@@ -320,6 +320,7 @@ void check_kernel(const MicroKernel& kernel) {
   EXPECT_LE(kernel.micro_panel_depth.least, kernel.micro_panel_depth.most);
   EXPECT_TRUE(!kernel.multiply_micro_panel || !kernel.gather)
       << "micro-panels are of rows where they lie";
+  EXPECT_EQ(layout.width % layout.step, 0);
   EXPECT_TRUE(layout.width % kernel.nr == 0 ||
               (kernel.nr % layout.width == 0 && layout.width == layout.step));
   EXPECT_TRUE(layout.kr % kernel.lhs_kr == 0 || kernel.lhs_kr % layout.kr == 0);

@@ -2,9 +2,11 @@
 """Looks at the object code of a library: check_kernels.py OBJECTS OBJDUMP [LEDGER [--print]]
 
 OBJECTS lists the object files, one a line. No object may have an instruction that its tier lacks: an
-object in kernels/x86 or kernels/arm is of the tier that its name begins with, any other of the
-baseline. LEDGER has, for its compiler, the stack accesses and the copies between vector registers in the depth loops of each kernel's object: the
-innermost loops that multiply. They may not grow; a workaround for a compiler that does not reduce them can be deleted. --print renews it.
+object in kernels/x86 or kernels/arm is of the tier that its name begins with, whose features are those
+of its row in dispatch/tables/tiers.cc; any other object is of the baseline, which has no feature.
+LEDGER has, for the compiler that it is of, the stack accesses and the copies between vector registers
+in the depth loops of each kernel's object: the innermost loops that multiply. They may not grow, so
+that a workaround for a compiler can be seen to be of use, or be deleted. --print renews it.
 """
 
 import re
@@ -12,32 +14,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-AVX512 = r"%zmm|%[xy]mm(1[6-9]|2\d|3[01])|%k[0-7]"
-VNNI = r"\bvpdp(bus|wss)ds?\b"
-NEWER = r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp\w+|tile\w+|vp4dp\w+)\b"
-DOTPROD = r"\b[su]dot\b"
-I8MM = r"\b(us|su)dot\b|\b(us|[su])mmla\b"
-SME = r"\b(smstart|smstop|[us]mopa|usmopa|sumopa|ptrue|z\d+\.)"
-
-# The first part of an object's name -> the instructions that it may not have. "baseline": all other objects.
-BEYOND = {
-    "x86": {
-        "sse41": r"%[yz]mm|\bv[a-z]+\d*\s+.*%xmm",
-        "avx2": "|".join((AVX512, VNNI, NEWER)),
-        "avxvnni": "|".join((AVX512, NEWER)),
-        "avx512": "|".join((VNNI, NEWER)),
-        "avx512vnni": NEWER,
-        "baseline": r"%[yz]mm|\bv[a-z]+\d*\s+.*%xmm|\b(pmaddubsw|pshufb|pmuldq|pmaxs[bd]|pmulld)\b",
-    },
-    "arm": {
-        "neon": "|".join((DOTPROD, I8MM, SME)),
-        "dotprod": "|".join((I8MM, SME)),
-        "i8mm": SME,
-        "baseline": "|".join((DOTPROD, I8MM, SME)),
-    },
+# Instructions, and the features any of which has them: {} where no tier uses them yet. Of VNNI the VEX
+# encoding is AVX-VNNI's, the EVEX encoding AVX512-VNNI's.
+INSTRUCTIONS = {
+    "x86": [
+        (r"\b(pmaddubsw|pshufb|pmuldq|pmaxs[bd]|pmulld)\b", {"kHasSse41"}),
+        (r"%[yz]mm|\bv[a-z]+\d*\s+.*%xmm", {"kHasAvx2"}),
+        (r"%zmm|%[xy]mm(1[6-9]|2\d|3[01])|%k[0-7]", {"kHasAvx512"}),
+        (r"\{vex\} vpdp(bus|wss)ds?\b", {"kHasAvxVnni"}),
+        (r"(?<!\{vex\} )\bvpdp(bus|wss)ds?\b", {"kHasAvx512Vnni"}),
+        (r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp\w+|tile\w+|vp4dp\w+)\b", {}),
+    ],
+    "arm": [
+        (r"\b[su]dot\b", {"kHasDotprod"}),
+        (r"\b(us|su)dot\b|\b(us|[su])mmla\b", {"kHasI8mm"}),
+        (r"\b(smstart|smstop|[us]mopa|usmopa|sumopa|ptrue|z\d+\.)", {}),
+    ],
 }
-# Objects that tiers share are compiled for the smallest of them.
-ALIASES = {"avx512": "avx512vnni", "sparse": "neon"}
+TIERS = Path(__file__).parents[2] / "dispatch/tables/tiers.cc"
+FEATURES = {name.lower(): set(re.findall(r"\w+", needs)) for name, needs in re.findall(
+    r'\.name = "(\w+)".*?\.needs = ([^,]*),', TIERS.read_text(), re.S)}
 
 MULTIPLY = re.compile(r"\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
                       r"[su]mull2?|[su]mlal2?)\b")
@@ -75,31 +71,22 @@ def depth_loops(body):
             yield loop
 
 
-def tier_of(path):
-    match = re.search(r"/kernels/(x86|arm)/(\w+?)(?:_|\.)[^/]*$", path)
-    return match[2] if match else "baseline"
-
-
 def check(path, objdump, counts):
-    tier = tier_of(path)
+    kernel = re.search(r"/kernels/(?:x86|arm)/((\w+?)(?:_\w+)?)\.[^/]*$", path)
+    tier = kernel[2] if kernel and kernel[2] in FEATURES else "baseline"
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"
-    rules = BEYOND[architecture]
-    tier = tier if tier in rules else ALIASES.get(tier, tier)
-    if tier not in rules:
-        yield f"{path}: {tier} is no tier that this test knows"
-        return
-    beyond = re.compile(rules[tier])
+    beyond = re.compile("|".join(f"(?:{pattern})" for pattern, having in INSTRUCTIONS[architecture]
+                                 if not FEATURES.get(tier, set()) & set(having)))
     for body in bodies:
         for address, text in body:
             if beyond.search(text.split("<")[0]):
                 yield f"{path}: {address:x} has an instruction that {tier} lacks: {text}"
                 break
-    if tier != "baseline":
+    if kernel:
         loops = [loop for body in bodies for loop in depth_loops(body)]
-        name = re.search(r"kernels/\w+/(\w+)", path)[1]
-        counts[name] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
-                             for pattern in (STACK, COPY))
+        counts[kernel[1]] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
+                                  for pattern in (STACK, COPY))
 
 
 def main():
@@ -117,12 +104,17 @@ def main():
             r"^(\w+) (\d+) (\d+)$", Path(ledger[0]).read_text(), re.M)}
         for name, count in sorted(counts.items()):
             before = known.get(name, (0, 0))
-            if any(now > old for now, old in zip(count, before)):
+            if name not in known and any(count):
+                complaints.append(f"{name} is new, with {count} stack accesses and copies in depth "
+                                  "loops: renew the ledger")
+            elif any(now > old for now, old in zip(count, before)):
                 complaints.append(f"{name}: stack accesses and copies in depth loops grew from "
                                   f"{before} to {count}")
             elif count != before:
-                complaints.append(f"{name}: {ledger[0]} says {before}, now {count}: renew it")
+                complaints.append(f"{name}: the ledger says {before}, now {count}: renew it")
     print(*complaints, sep="\n")
+    if any("renew" in complaint for complaint in complaints):
+        print("To renew the ledger:", *sys.argv, "--print")
     print(f"{len(paths)} objects looked at, {len(counts)} of tiers")
     if complaints or not counts:
         sys.exit(1)

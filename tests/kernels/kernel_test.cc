@@ -329,22 +329,6 @@ TEST(KernelTable, NamesTellTheTile) {
     const std::string name = kernel->name;
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(octet::find(octet::int8_kernels(), kernel->name), kernel);
-    EXPECT_TRUE(kernel->rhs_layout.width % kernel->nr == 0 ||
-                kernel->nr % kernel->rhs_layout.width == 0)
-        << name;
-    if (kernel->nr > kernel->rhs_layout.width) {
-      EXPECT_EQ(kernel->rhs_layout.step, kernel->rhs_layout.width)
-          << name << ": it walks whole panels";
-    }
-    EXPECT_EQ(kernel->rhs_layout.width % kernel->rhs_layout.step, 0) << name;
-    EXPECT_LE(kernel->mr * octet::round_up(kernel->nr, kernel->rhs_layout.step), 1024u)
-        << name << ": the macro-kernel's tiles hold 1024";
-    EXPECT_LE(kernel->tall_mr * octet::round_up(kernel->tall_nr, kernel->rhs_layout.step), 1024u)
-        << name;
-    EXPECT_LE(kernel->mr, 16) << name;
-    EXPECT_TRUE(!kernel->tall_nr ||
-                (!kernel->gather && kernel->tall_mr > kernel->mr && kernel->tall_mr <= 16))
-        << name;
   }
   EXPECT_EQ(octet::find(octet::int8_kernels(), "avx1024_u8s8_1x1x1"), nullptr);
 }

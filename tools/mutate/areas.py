@@ -35,7 +35,7 @@ NATIVE = [
          PRODUCTS),
     Area("selection", 2,
          ["dispatch/select/*", "dispatch/cpu/[df]*", "dispatch/self_test/*", "dispatch/tables/*",
-          "operators/gemm/choose.cc", "operators/gemm/choice.*", "operators/conv/choice.*",
+          "operators/gemm/choose_kernels.cc", "operators/gemm/choice.*", "operators/conv/choice.*",
           "operators/conv/kernels.*", "operators/conv/layouts.*", "operators/conv/cost.*",
           "operators/conv/plan.*", "operators/conv/machine.*", "operators/common/task_size.*",
           "operators/conv/algorithms/estimate.*", "operators/conv/algorithms/table.*",

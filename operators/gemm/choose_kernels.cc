@@ -1,4 +1,5 @@
-// Chooses the kernels of a product by the descriptor, the environment, the machine and the weights.
+// Fills in a builder's choice: the caller's, else a measured one from a tuning, else that of
+// choice.cc for this machine, within the limits of descriptor and environment.
 #include "dispatch/api/error.h"
 #include "dispatch/select/machine.h"
 #include "dispatch/tables/tiers.h"
