@@ -71,6 +71,7 @@ function(octet_add_tier tier)
   list(TRANSFORM octet_kernel_tables PREPEND dispatch/tables/ OUTPUT_VARIABLE tables)
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
+  set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 
 if(OCTET_TARGET STREQUAL "x86_64")

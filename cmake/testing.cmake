@@ -1,18 +1,19 @@
-# octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...] [EVERY_MODEL])
+# octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...]
+#                [PROPERTIES <property> <value>...] [EVERY_MODEL | ONCE])
 # A ctest test; its labels say what it is about, and CONTRIBUTING.md what they mean.
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
 # tier, for the kernels of that tier (OCTET_TEST_TIERS); those that look at the CPU itself, which
-# EVERY_MODEL says, on all; others on one. docs/testing.md has the reasons.
-set(octet_models cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max)
+# EVERY_MODEL says, on all; others on one. A test that is ONCE does not. docs/testing.md has the
+# reasons.
+find_package(Python3 COMPONENTS Interpreter)
+set(models cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max)
 if(OCTET_TARGET STREQUAL "arm")
-  set(octet_models cortex-a7 cortex-a15)
+  set(models cortex-a7 cortex-a15)
 endif()
-set(OCTET_QEMU_CPUS ${octet_models}
-  CACHE STRING "The qemu CPU models that the tests run on")
-set(OCTET_TEST_SUFFIX "" CACHE STRING
-  "Ends every test's name, to tell builds apart when ctest runs several")
+set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
+set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run several builds")
 
 # The tiers of a model.
 function(octet_tiers_of_model cpu result)
@@ -27,12 +28,13 @@ function(octet_tiers_of_model cpu result)
 endfunction()
 
 function(octet_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EVERY_MODEL" "" "LABELS;COMMAND;ENVIRONMENT")
-  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU
-     OR checks IN_LIST arg_LABELS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "EVERY_MODEL;ONCE" ""
+    "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
+  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU OR arg_ONCE)
     set(test ${name}${OCTET_TEST_SUFFIX})
     add_test(NAME ${test} COMMAND ${arg_COMMAND})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}")
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}"
+      ENVIRONMENT "${arg_ENVIRONMENT}" ${arg_PROPERTIES})
     if(name IN_LIST OCTET_DISABLED_TESTS)
       set_tests_properties(${test} PROPERTIES DISABLED ON)
     endif()
@@ -44,20 +46,31 @@ function(octet_add_test name)
     list(JOIN tiers , model_tiers)
     list(REMOVE_ITEM tiers ${seen})
     list(APPEND seen ${tiers})
+    list(JOIN tiers , new_tiers)
     set(environment QEMU_CPU=${cpu} ${arg_ENVIRONMENT})
     if(arg_EVERY_MODEL)
       list(APPEND environment OCTET_MODEL_TIERS=${model_tiers})
-    elseif(gemm IN_LIST arg_LABELS OR conv IN_LIST arg_LABELS)
-      if(NOT tiers)
-        continue()
-      endif()
-      list(JOIN tiers , tiers)
-      list(APPEND environment OCTET_TEST_TIERS=${tiers})
-    elseif(NOT SCALAR IN_LIST tiers) # which all have: not the first
+    elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
+      list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
+    elseif(arg_LABELS MATCHES "gemm|conv" OR NOT SCALAR IN_LIST tiers) # not the first model
       continue()
     endif()
     add_test(NAME ${name}@${cpu} COMMAND ${arg_COMMAND})
-    set_tests_properties(${name}@${cpu} PROPERTIES
-      LABELS "${arg_LABELS};emulated" ENVIRONMENT "${environment}")
+    set_tests_properties(${name}@${cpu} PROPERTIES LABELS "${arg_LABELS};emulated"
+      ENVIRONMENT "${environment}" ${arg_PROPERTIES})
   endforeach()
+endfunction()
+
+# octet_add_script(<name> <script> [<argument>...] LABELS <label>... [PROPERTIES ...]): a program in
+# Python, which ends with 77 where it cannot run.
+function(octet_add_script name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS;PROPERTIES")
+  set(command ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS})
+  set(skip SKIP_RETURN_CODE 77)
+  if(NOT Python3_EXECUTABLE)
+    set(command ${CMAKE_COMMAND} -E echo "Skipped: there is no python3")
+    set(skip SKIP_REGULAR_EXPRESSION Skipped)
+  endif()
+  octet_add_test(${name} ONCE LABELS ${arg_LABELS} COMMAND ${command}
+    PROPERTIES ${skip} ${arg_PROPERTIES})
 endfunction()

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""Looks at the object code of a library: check_kernels.py OBJECTS OBJDUMP [LEDGER [--print]]
+"""Looks at the object code of a library: check_kernels.py BUILD [LEDGER [--print]]
 
-OBJECTS lists the object files, one a line. No object may have an instruction that its tier lacks: an
-object in kernels/x86 or kernels/arm is of the tier that its name begins with, any other of the
-baseline. LEDGER has, for the compiler that it is of, the stack accesses and the copies between vector
-registers in the depth loops of each kernel's object: the innermost loops that multiply. They may not
-grow, so that a workaround for a compiler can be seen to be of use, or be deleted. --print renews it.
+No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of
+the tier that its name begins with, any other of the baseline. LEDGER has, for the compiler that it
+is of, the stack accesses and the copies between vector registers in the depth loops of each kernel's
+object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
+be seen to be of use, or be deleted. --print renews it.
 """
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from build import Build
 
 AVX512 = r"%zmm|%[xy]mm(1[6-9]|2\d|3[01])|%k[0-7]"
 VNNI = r"\bvpdp(bus|wss)ds?\b"
@@ -104,11 +106,11 @@ def check(path, objdump, counts):
 
 
 def main():
-    objects, objdump, *ledger = sys.argv[1:]
+    build, ledger = Build(sys.argv[1]), sys.argv[2:]
     counts, complaints = {}, []
-    paths = [path for path in Path(objects).read_text().split("\n") if path]
+    paths = build.items("octet_objects")
     for path in paths:
-        complaints += check(path, objdump, counts)
+        complaints += check(path, build.text("CMAKE_OBJDUMP"), counts)
     if ledger[1:] == ["--print"]:
         Path(ledger[0]).write_text(
             "# stack accesses and copies of vector registers in depth loops, by object\n" +
