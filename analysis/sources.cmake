@@ -1,14 +1,15 @@
 # Archives beside the library's, for programs that measure (octet::tune) or that ask for traffic
 # (octet::traffic).
 set(octet_archives octet)
+set(octet_with_tune ${OCTET_WITH_TUNING})
+set(octet_with_traffic ${OCTET_WITH_TRAFFIC})
 foreach(part tune traffic)
-  string(TOUPPER ${part} PART)
-  if((part STREQUAL "tune" AND OCTET_WITH_TUNING) OR (part STREQUAL "traffic" AND OCTET_WITH_TRAFFIC))
+  if(octet_with_${part})
     octet_add_archive(octet_${part})
     add_library(octet::${part} ALIAS octet_${part})
     set_target_properties(octet_${part} PROPERTIES EXPORT_NAME ${part})
     target_link_libraries(octet_${part} PUBLIC octet)
-    include(${CMAKE_CURRENT_LIST_DIR}/${part}/sources.cmake)
+    octet_folders(${part})
     list(APPEND octet_archives octet_${part})
   endif()
 endforeach()

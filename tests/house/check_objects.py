@@ -61,7 +61,7 @@ def main():
         if initialiser:
             complaints.append(f"{name}: has a static initialiser (section {initialiser[1]})")
     needed -= defined | MAY_NEED
-    if build.text("octet_cpuinfo") == "ON":
+    if build.text("octet_cpuinfo") not in ("", "0", "OFF"):
         needed = {symbol for symbol in needed if not symbol.startswith("cpuinfo_")}
     if needed:
         complaints.append(f"The archive needs what a C program may not have: {sorted(needed)}")

@@ -37,8 +37,7 @@ TIER(kThrowaway, portable_ops, portable_winograd)
 INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen)
 #endif
 """
-BUILT = """octet_add_tier(THROWAWAY FLAGS SOURCES ../scalar/throwaway_u8s8_32x8x4.cc
-  PROBE "int main() {}")
+BUILT = """octet_add_tier(THROWAWAY FLAGS SOURCES ../scalar/throwaway_u8s8_32x8x4.cc PROBE 0)
 """
 
 
