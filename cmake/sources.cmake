@@ -9,21 +9,23 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   endif()
 endif()
 
-# octet_sources([IF <option>] <file>... [SETUP <file>...] [LOOPS <file>...] [TARGET <target>]): the
-# sources of the folder whose sources.cmake calls it, each named once, with the size or the speed
-# that it needs; of a library with that option only. SETUP runs once per object: small counts. LOOPS
-# are portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at
-# -O3; a MinSizeRel build gets them small.
+# octet_sources([IF <option>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
+# sources of the folder whose file calls it, each named once, with the size or the speed that it
+# needs; of a library with that option only. SETUP runs once per object: small counts. LOOPS are
+# portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3; a
+# MinSizeRel build gets them small. UNTIMED files of tools compile faster so.
 function(octet_sources)
-  cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;LOOPS" IF ON TARGET octet ${ARGN})
+  cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;LOOPS;UNTIMED" IF ON TARGET octet ${ARGN})
   if(NOT ${arg_IF})
     return()
   endif()
-  foreach(kind UNPARSED_ARGUMENTS SETUP LOOPS)
+  foreach(kind UNPARSED_ARGUMENTS SETUP LOOPS UNTIMED)
     list(TRANSFORM arg_${kind} PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+    target_sources(${arg_TARGET} PRIVATE ${arg_${kind}})
   endforeach()
-  target_sources(${arg_TARGET} PRIVATE ${arg_UNPARSED_ARGUMENTS} ${arg_SETUP} ${arg_LOOPS})
   set_property(SOURCE ${arg_SETUP} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
+  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS
+    $<IF:$<CONFIG:Debug>,-O0,-O1>)
   set_property(SOURCE ${arg_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
     "$<$<NOT:$<CONFIG:MinSizeRel>>:${octet_unrolled}>")
 endfunction()

@@ -1,5 +1,23 @@
+# GoogleTest, of the target if that is another machine: then its source. OCTET_BUILD_TESTS=AUTO
+# becomes OFF where there is none.
+if(NOT OCTET_BUILD_TESTS)
+  return()
+endif()
+if(CMAKE_CROSSCOMPILING)
+  find_path(OCTET_GOOGLETEST_DIR googletest/CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH
+    NO_CMAKE_FIND_ROOT_PATH DOC "GoogleTest's source, for cross builds")
+else()
+  find_package(GTest QUIET)
+endif()
+if(OCTET_BUILD_TESTS STREQUAL "AUTO" AND NOT OCTET_GOOGLETEST_DIR AND NOT GTest_FOUND)
+  set(OCTET_BUILD_TESTS OFF)
+  message(STATUS "Octet: GoogleTest was not found (Debian: libgtest-dev), so no tests are built")
+  return()
+endif()
+enable_testing()
+
 # octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...]
-#                [PROPERTIES <property> <value>...] [EVERY_MODEL | ONCE])
+#                [PROPERTIES <property> <value>...] [EVERY_MODEL ON | ONCE])
 # A ctest test; its labels say what it is about, and CONTRIBUTING.md what they mean.
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
@@ -15,20 +33,16 @@ endif()
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run several builds")
 
-# The tiers of a model.
-function(octet_tiers_of_model cpu result)
-  set(tiers SCALAR NEON)
-  if(cpu MATCHES "^(neoverse-n1|max)")
-    list(APPEND tiers DOTPROD)
-  endif()
-  if(cpu MATCHES "^max")
-    list(APPEND tiers I8MM)
-  endif()
-  set(${result} ${tiers} PARENT_SCOPE)
-endfunction()
+# The tiers that a test of its own limits a native run to: the portable one, which is the table's
+# last, and this architecture's. Under qemu the CPU model limits a run.
+set(octet_native_tiers)
+if(octet_tiers AND NOT CMAKE_CROSSCOMPILING)
+  list(GET octet_names -1 octet_native_tiers)
+  list(APPEND octet_native_tiers ${octet_tiers})
+endif()
 
 function(octet_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EVERY_MODEL;ONCE" ""
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
     "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
   if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU OR arg_ONCE)
     set(test ${name}${OCTET_TEST_SUFFIX})
@@ -42,7 +56,13 @@ function(octet_add_test name)
   endif()
   set(seen)
   foreach(cpu IN LISTS OCTET_QEMU_CPUS)
-    octet_tiers_of_model(${cpu} tiers)
+    set(tiers SCALAR NEON)
+    if(cpu MATCHES "^(neoverse-n1|max)")
+      list(APPEND tiers DOTPROD)
+    endif()
+    if(cpu MATCHES "^max")
+      list(APPEND tiers I8MM)
+    endif()
     list(JOIN tiers , model_tiers)
     list(REMOVE_ITEM tiers ${seen})
     list(APPEND seen ${tiers})
@@ -74,3 +94,5 @@ function(octet_add_script name script)
   octet_add_test(${name} ONCE LABELS ${arg_LABELS} COMMAND ${command}
     PROPERTIES ${skip} ${arg_PROPERTIES})
 endfunction()
+
+include(cmake/checks.cmake)

@@ -2,10 +2,8 @@
 set(octet_intrinsics arm_neon.h)
 set(octet_neon "vgetq_lane_s32(vpaddlq_s16(vmull_s8(vdup_n_s8(1), vdup_n_s8(1))), 0)")
 if(OCTET_TARGET STREQUAL "arm")
-  octet_add_tier(NEON FLAGS -mfpu=neon PROBE ${octet_neon}
-    SOURCES neon_s8s8_2x64x16.cc neon_ops.cc
-    WINOGRAD neon_s16s16_4x8x1.cc neon_winograd.cc
-    DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
+  octet_add_tier(NEON FLAGS -mfpu=neon PROBE ${octet_neon} SOURCES neon_s8s8_2x64x16.cc neon_ops.cc
+    WINOGRAD neon_s16s16_4x8x1.cc neon_winograd.cc DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
   return()
 endif()
 
@@ -15,13 +13,10 @@ set(octet_armv82 -march=armv8.2-a+dotprod)
 if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
   set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
 endif()
-octet_add_tier(NEON PROBE ${octet_neon}
-  SOURCES neon_s8s8_4x64x16.cc
-  SPARSE neon_s8s8_sparse_2x16x16.cc
-  WINOGRAD neon_s16s16_8x8x1.cc
+octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc
+  SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
   DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
-octet_add_tier(DOTPROD FLAGS ${octet_armv82}
-  SOURCES dotprod_s8s8_6x16x4.cc
+octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc
   SPARSE dotprod_s8s8_sparse_4x16x16.cc
   DEPTHWISE dotprod_s8s8_dw16.cc dotprod_s8s8_group64.cc
   PROBE "vgetq_lane_s32(vdotq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")

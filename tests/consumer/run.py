@@ -35,7 +35,7 @@ def by_pkg_config(build, consumer, work, prefix):
     packages = prefix / build.text("CMAKE_INSTALL_LIBDIR") / "pkgconfig"
     where = {**os.environ, "PKG_CONFIG_PATH": str(packages)}
     flags = shlex.split(run(pkg_config, "--cflags", "--libs", "octet", env=where))
-    say(*build.words("octet_c"), "-std=c11", "-Wall", "-Wpedantic", "-Werror", source, *flags,
+    say(*build.c_compiler(), "-std=c11", "-Wall", "-Wpedantic", "-Werror", source, *flags,
         "-o", work / "consumer")
     return work / "consumer"
 

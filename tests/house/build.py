@@ -26,6 +26,26 @@ class Build:
         """As a shell splits them."""
         return [word for name in names for word in shlex.split(self._values[name])]
 
+    def c_compiler(self):
+        command = self.words("CMAKE_C_COMPILER", "CMAKE_C_COMPILER_ARG1")
+        target = self.text("CMAKE_C_COMPILER_TARGET")
+        option = self.text("CMAKE_C_COMPILE_OPTIONS_TARGET")
+        return command + [option + target] if target else command
+
+    def cxx_compiler(self):
+        return self.words("CMAKE_CXX_COMPILER", "CMAKE_CXX_COMPILER_ARG1")
+
+    def flags(self):
+        return self.words("CMAKE_CXX_FLAGS", "CMAKE_EXE_LINKER_FLAGS")
+
+    def options(self):
+        """Those with which CMake configures a build like this one."""
+        names = ["CMAKE_BUILD_TYPE", "CMAKE_CXX_FLAGS"]
+        toolchain = ["CMAKE_TOOLCHAIN_FILE"]
+        compilers = ["CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER"]
+        names += toolchain if self.text("CMAKE_TOOLCHAIN_FILE") else compilers
+        return [f"-D{name}={self.text(name)}" for name in names]
+
 
 def attempt(*command, **options):
     """(status, output) of a command."""

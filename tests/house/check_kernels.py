@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Looks at the object code of a library: check_kernels.py BUILD [LEDGER [--print]]
+"""Looks at the object code of a library: check_kernels.py BUILD [--print]
 
 No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of
-the tier that its name begins with, any other of the baseline. LEDGER has, for the compiler that it
-is of, the stack accesses and the copies between vector registers in the depth loops of each kernel's
-object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
-be seen to be of use, or be deleted. --print renews it.
+the tier that its name begins with, any other of the baseline. A ledger, depth_loops_*.txt, has, for
+GCC 12, the stack accesses and the copies between vector registers in the depth loops of each
+kernel's object: the innermost loops that multiply. They may not grow, so that a workaround for a
+compiler can be seen to be of use, or be deleted. --print renews it.
 """
 
 import re
@@ -106,25 +106,27 @@ def check(path, objdump, counts):
 
 
 def main():
-    build, ledger = Build(sys.argv[1]), sys.argv[2:]
+    build = Build(sys.argv[1])
+    ledger = Path(__file__).with_name(f"depth_loops_{build.text('OCTET_TARGET')}.txt")
     counts, complaints = {}, []
     paths = build.items("octet_objects")
     for path in paths:
         complaints += check(path, build.text("CMAKE_OBJDUMP"), counts)
-    if ledger[1:] == ["--print"]:
-        Path(ledger[0]).write_text(
+    if sys.argv[2:] == ["--print"]:
+        ledger.write_text(
             "# stack accesses and copies of vector registers in depth loops, by object\n" +
             "".join(f"{name} {s} {c}\n" for name, (s, c) in sorted(counts.items()) if s or c))
-    elif ledger:
+    elif re.match("GNU 12\\.", build.text("CMAKE_CXX_COMPILER_ID") + " " +
+                  build.text("CMAKE_CXX_COMPILER_VERSION")):
         known = {name: (int(s), int(c)) for name, s, c in re.findall(
-            r"^(\w+) (\d+) (\d+)$", Path(ledger[0]).read_text(), re.M)}
+            r"^(\w+) (\d+) (\d+)$", ledger.read_text(), re.M)}
         for name, count in sorted(counts.items()):
             before = known.get(name, (0, 0))
             if any(now > old for now, old in zip(count, before)):
                 complaints.append(f"{name}: stack accesses and copies in depth loops grew from "
                                   f"{before} to {count}")
             elif count != before:
-                complaints.append(f"{name}: {ledger[0]} says {before}, now {count}: renew it")
+                complaints.append(f"{name}: {ledger.name} says {before}, now {count}: renew it")
     print(*complaints, sep="\n")
     print(f"{len(paths)} objects looked at, {len(counts)} of tiers")
     if complaints or not counts:

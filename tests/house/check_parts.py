@@ -52,7 +52,7 @@ def objects_of(build, off):
 def check(*off):
     build = WORK / re.sub(r"\W", "_", "".join(off))
     attempted(off, BUILD.text("CMAKE_COMMAND"), "-S", ROOT, "-B", build,
-              "-G", BUILD.text("CMAKE_GENERATOR"), *BUILD.items("octet_cache"),
+              "-G", BUILD.text("CMAKE_GENERATOR"), *BUILD.options(),
               *[f"-DOCTET_{option}" for option in off],
               "-DOCTET_BUILD_TESTS=OFF", "-DOCTET_BUILD_BENCHMARKS=OFF", "-DOCTET_BUILD_TOOLS=OFF",
               "-DOCTET_BUILD_EXAMPLES=OFF", "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF",
@@ -63,7 +63,7 @@ def check(*off):
         opened = FILE_FUNCTIONS.findall(undefined)
         if opened:
             complaints.append(f"With {off} the library still refers to files: {opened}")
-    attempted(off, *BUILD.words("octet_cxx", "octet_flags"), WORK / "parts.o", *objects, "-o",
+    attempted(off, *BUILD.cxx_compiler(), *BUILD.flags(), WORK / "parts.o", *objects, "-o",
               build / "parts")
     output = attempted(off, *BUILD.items("CMAKE_CROSSCOMPILING_EMULATOR"), build / "parts")
     # What is left out is refused by the option's name, and nothing else is.
@@ -77,7 +77,7 @@ def check_products_only():
     """A program that only multiplies matrices links nothing of convolutions, nor of reading sparse
     weights."""
     program = WORK / "products"
-    run(*BUILD.words("octet_c", "octet_flags"), f"-I{ROOT}/include",
+    run(*BUILD.c_compiler(), *BUILD.flags(), f"-I{ROOT}/include",
         ROOT / "tests/consumer/sizes/gemm.c", BUILD.text("octet_archive"), "-o", program)
     symbols = run(BUILD.text("CMAKE_NM"), "-C", program)
     linked = [symbol for symbol in NOT_OF_PRODUCTS.findall(symbols)
@@ -89,7 +89,7 @@ def check_products_only():
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir()
-    run(*BUILD.words("octet_cxx", "octet_flags"), "-std=c++17", "-O1", f"-I{ROOT}/include", "-c",
+    run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", f"-I{ROOT}/include", "-c",
         ROOT / "tests/consumer/parts/main.cc", "-o", WORK / "parts.o")
     check_products_only()
     check("TIERS=SCALAR")

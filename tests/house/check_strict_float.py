@@ -40,7 +40,7 @@ class Compiler:
 def main():
     build = Build(sys.argv[1])
     gcc = build.text("CMAKE_CXX_COMPILER_ID") == "GNU"
-    compiler = Compiler(build.words("octet_cxx"), build.items("octet_strict_float_flags"))
+    compiler = Compiler(build.cxx_compiler(), build.items("octet_strict_float_flags"))
     if sys.argv[2:]:
         gcc = True
         compiler = Compiler([sys.argv[2]], sys.argv[3:])

@@ -94,12 +94,12 @@ def main():
     off = ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_TOOLS", "BUILD_EXAMPLES", "INSTALL",
            "WITH_ADAPTERS")
     print(run(cmake, "-S", COPY, "-B", COPY / "build", "-G", BUILD.text("CMAKE_GENERATOR"),
-              *BUILD.items("octet_cache"), "-DOCTET_TIERS=THROWAWAY",
+              *BUILD.options(), "-DOCTET_TIERS=THROWAWAY",
               *[f"-DOCTET_{option}=OFF" for option in off]))
     print(run(cmake, "--build", COPY / "build"))
     print(run(sys.executable, ROOT / "tests/house/check_layering.py", COPY))
     program = COPY / "build/parts"
-    run(*BUILD.words("octet_cxx", "octet_flags"), "-std=c++17", "-O1", f"-I{COPY}/include",
+    run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", f"-I{COPY}/include",
         ROOT / "tests/consumer/parts/main.cc", COPY / "build/liboctet.a", "-o", program)
 
     # One product, and convolutions by all algorithms, beside plain loops.
