@@ -15,10 +15,7 @@ install(FILES ${package}/octet-config.cmake ${package}/octet-config-version.cmak
 
 file(RELATIVE_PATH OCTET_PC_UP "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
 string(REGEX REPLACE "/$" "" OCTET_PC_UP "${OCTET_PC_UP}")
-set(OCTET_PC_REQUIRES)
-if(octet_cpuinfo)
-  set(OCTET_PC_REQUIRES libcpuinfo)
-endif()
+octet_choose(OCTET_PC_REQUIRES libcpuinfo "" octet_cpuinfo)
 foreach(OCTET_PC_ARCHIVE IN LISTS octet_archives)
   string(REPLACE "_" "-" OCTET_PC_NAME ${OCTET_PC_ARCHIVE})
   configure_file(cmake/octet.pc.in ${package}/${OCTET_PC_NAME}.pc @ONLY)

@@ -1,13 +1,9 @@
 # For what is unrolled. Sanitizers multiply its code, and compilers need minutes for a tile; so they
 # check by calls, and where Clang can, end the program instead of saying what was undefined.
-set(octet_unrolled -O3)
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  set(threshold asan-instrumentation-with-call-threshold=0)
-  set(octet_unrolled -O1 -mllvm -${threshold} -fsanitize-trap=undefined)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    set(octet_unrolled -O1 --param ${threshold})
-  endif()
-endif()
+set(calls asan-instrumentation-with-call-threshold=0)
+octet_choose(calls "--param;${calls}" "-mllvm;-${calls};-fsanitize-trap=undefined"
+  CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+octet_choose(octet_unrolled "-O1;${calls}" -O3 CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 
 # octet_sources([IF <option>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
 # sources of the folder whose file calls it, each named once, with the size or the speed that it

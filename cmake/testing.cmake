@@ -26,10 +26,8 @@ enable_testing()
 # EVERY_MODEL says, on all; others on one. A test that is ONCE does not. docs/testing.md has the
 # reasons.
 find_package(Python3 COMPONENTS Interpreter)
-set(models cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max)
-if(OCTET_TARGET STREQUAL "arm")
-  set(models cortex-a7 cortex-a15)
-endif()
+octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max"
+  OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run several builds")
 
@@ -79,6 +77,14 @@ function(octet_add_test name)
     set_tests_properties(${name}@${cpu} PROPERTIES LABELS "${arg_LABELS};emulated"
       ENVIRONMENT "${environment}" ${arg_PROPERTIES})
   endforeach()
+endfunction()
+
+# octet_add_program(<name> <sources> <libraries> [<argument>...] <what octet_add_test takes>...):
+# the program <name>_test as a test. Several sources or libraries are one list.
+function(octet_add_program name sources libraries)
+  add_executable(${name}_test ${sources})
+  target_link_libraries(${name}_test PRIVATE ${libraries})
+  octet_add_test(${name} COMMAND ${name}_test ${ARGN})
 endfunction()
 
 # octet_add_script(<name> <script> [<argument>...] LABELS <label>... [PROPERTIES ...]): a program in

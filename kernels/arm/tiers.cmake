@@ -9,10 +9,8 @@ endif()
 
 # After a distribution's -mcpu, GCC takes -march with a warning that no option turns off; another
 # -mcpu it takes in silence.
-set(octet_armv82 -march=armv8.2-a+dotprod)
-if("${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
-  set(octet_armv82 -mtune=generic -mcpu=cortex-a76+dotprod)
-endif()
+octet_choose(octet_armv82 "-mtune=generic;-mcpu=cortex-a76+dotprod" -march=armv8.2-a+dotprod
+  "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
 octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc
   SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
   DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)

@@ -18,11 +18,9 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # both use these
   octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc WINOGRAD avx2_winograd.cc)
 endif()
-set(octet_quiet)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
-  set(octet_quiet -Wno-maybe-uninitialized -Wno-uninitialized)
-endif()
+# GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
+octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
+  CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 octet_add_tier(AVX512VNNI
   FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni ${octet_quiet}
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc

@@ -49,8 +49,11 @@ class Build:
 
 def attempt(*command, **options):
     """(status, output) of a command."""
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, **options)
+    try:
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, **options)
+    except OSError as error:
+        return error.errno, str(error)
     return done.returncode, done.stdout
 
 
