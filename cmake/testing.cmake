@@ -33,11 +33,9 @@ set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run sev
 
 # The tiers that a test of its own limits a native run to: the portable one, which is the table's
 # last, and this architecture's. Under qemu the CPU model limits a run.
-set(octet_native_tiers)
-if(octet_tiers AND NOT CMAKE_CROSSCOMPILING)
-  list(GET octet_names -1 octet_native_tiers)
-  list(APPEND octet_native_tiers ${octet_tiers})
-endif()
+list(GET octet_names -1 portable)
+octet_choose(octet_native_tiers "${portable};${octet_tiers}" ""
+  octet_tiers AND NOT CMAKE_CROSSCOMPILING)
 
 function(octet_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
@@ -54,13 +52,9 @@ function(octet_add_test name)
   endif()
   set(seen)
   foreach(cpu IN LISTS OCTET_QEMU_CPUS)
-    set(tiers SCALAR NEON)
-    if(cpu MATCHES "^(neoverse-n1|max)")
-      list(APPEND tiers DOTPROD)
-    endif()
-    if(cpu MATCHES "^max")
-      list(APPEND tiers I8MM)
-    endif()
+    octet_choose(dotprod DOTPROD "" cpu MATCHES "^(neoverse-n1|max)")
+    octet_choose(i8mm I8MM "" cpu MATCHES "^max")
+    set(tiers SCALAR NEON ${dotprod} ${i8mm})
     list(JOIN tiers , model_tiers)
     list(REMOVE_ITEM tiers ${seen})
     list(APPEND seen ${tiers})
@@ -91,14 +85,12 @@ endfunction()
 # Python, which ends with 77 where it cannot run.
 function(octet_add_script name script)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS;PROPERTIES")
-  set(command ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS})
-  set(skip SKIP_RETURN_CODE 77)
-  if(NOT Python3_EXECUTABLE)
-    set(command ${CMAKE_COMMAND} -E echo "Skipped: there is no python3")
-    set(skip SKIP_REGULAR_EXPRESSION Skipped)
-  endif()
-  octet_add_test(${name} ONCE LABELS ${arg_LABELS} COMMAND ${command}
-    PROPERTIES ${skip} ${arg_PROPERTIES})
+  octet_choose(python "${Python3_EXECUTABLE}" "${CMAKE_COMMAND};-E;echo;Skipped: there is no Python"
+    Python3_EXECUTABLE)
+  octet_add_test(${name} ONCE LABELS ${arg_LABELS}
+    COMMAND ${python} ${PROJECT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS}
+    PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "Skipped: there is no Python"
+    ${arg_PROPERTIES})
 endfunction()
 
 include(cmake/checks.cmake)

@@ -1,10 +1,8 @@
 # octet_xsimd: whether the tiers whose kernels are written on xsimd's batches can be built. It is
 # headers only, and none of it is needed by who links the library.
-set(octet_xsimd ${OCTET_WITH_XSIMD})
-if(OCTET_WITH_XSIMD STREQUAL "AUTO" AND
-   NOT (OCTET_TARGET STREQUAL "x86_64" AND (NOT OCTET_TIERS OR "SSE41" IN_LIST OCTET_TIERS)))
-  set(octet_xsimd OFF)
-endif()
+octet_choose(octet_xsimd ON OFF
+  OCTET_TARGET STREQUAL x86_64 AND ( NOT OCTET_TIERS OR SSE41 IN_LIST OCTET_TIERS ))
+octet_choose(octet_xsimd "${octet_xsimd}" "${OCTET_WITH_XSIMD}" OCTET_WITH_XSIMD STREQUAL AUTO)
 if(octet_xsimd)
   find_path(OCTET_XSIMD_INCLUDE_DIR xsimd/xsimd.hpp DOC "The folder that has xsimd/xsimd.hpp")
   if(OCTET_XSIMD_INCLUDE_DIR)
