@@ -1,23 +1,17 @@
-# How a tier is added. ISA flags are spelled in kernels/x86/tiers.cmake and kernels/arm/tiers.cmake only.
-include(CheckCXXSourceCompiles)
+# How a tier is added. ISA flags are spelled in kernels/x86/tiers.cmake and kernels/arm/tiers.cmake
+# only.
 
-# octet_add_sources(FLAGS <flags> SOURCES <files> SPARSE <files> WINOGRAD <files> DEPTHWISE <files>): the
-# flags come last on the command line, so that they beat a distribution's -mcpu. The last three lists
-# are left out of a library without these parts.
+# octet_add_sources(FLAGS <flags> SOURCES <files> SPARSE <files> WINOGRAD <files>
+#                   DEPTHWISE <files>):
+# the flags come last on the command line, so that they beat a distribution's -mcpu. The last three
+# lists are left out of a library without these parts.
 function(octet_add_sources)
   cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
-  if(OCTET_WITH_SPARSE)
-    list(APPEND arg_SOURCES ${arg_SPARSE})
-  endif()
-  if(octet_winograd)
-    list(APPEND arg_SOURCES ${arg_WINOGRAD})
-  endif()
-  if(octet_depthwise)
-    list(APPEND arg_SOURCES ${arg_DEPTHWISE})
-  endif()
-  if(NOT arg_SOURCES)
-    return()
-  endif()
+  foreach(part SPARSE WINOGRAD DEPTHWISE)
+    if(OCTET_WITH_${part})
+      list(APPEND arg_SOURCES ${arg_${part}})
+    endif()
+  endforeach()
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
   foreach(source IN LISTS arg_SOURCES)
     get_property(already SOURCE ${source} PROPERTY COMPILE_OPTIONS)
@@ -32,26 +26,25 @@ endfunction()
 # The names of all tiers, of other architectures too: the table's.
 file(STRINGS ${PROJECT_SOURCE_DIR}/dispatch/tables/tiers.cc octet_names REGEX "^ +\\.name = ")
 list(TRANSFORM octet_names REPLACE ".*\"(.*)\".*" "\\1")
-foreach(tier IN LISTS OCTET_TIERS)
-  if(NOT tier IN_LIST octet_names)
-    list(JOIN octet_names ", " octet_names)
-    message(FATAL_ERROR
-      "OCTET_TIERS has '${tier}'; tiers are ${octet_names}, the last of which is always built")
-  endif()
-endforeach()
+set(octet_unknown ${OCTET_TIERS})
+list(REMOVE_ITEM octet_unknown ${octet_names})
+if(octet_unknown)
+  list(JOIN octet_names ", " octet_names)
+  message(FATAL_ERROR "OCTET_TIERS has '${octet_unknown}'; "
+    "tiers are ${octet_names}, the last of which is always built")
+endif()
 
-# The files that include dispatch/tables/kernels.def.
-set(octet_kernel_tables depthwise_kernels.cc int16_kernels.cc int8_kernels.cc kernel_names.cc
-  tier_ops.cc transforms.cc)
-
-# octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> PROBE <program>): built if the compiler can, which is probed by compiling, not by its version;
-# one whose kernels are written on XSIMD, if that was found, too. When the
-# tier is built, OCTET_BUILDS_<tier> is set, and OCTET_<tier> defined for dispatch/tables/kernels.def. octet_tiers lists all.
+# octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> PROBE <expression>): built if the
+# compiler can, which is probed by compiling an int of intrinsics, not by its version; a tier whose
+# kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
+# is set, and OCTET_<tier> defined for the files that include dispatch/tables/kernels.def.
+# octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
-  cmake_parse_arguments(arg "XSIMD" "" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE;PROBE" ${ARGN})
+  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
   if(arg_XSIMD AND NOT octet_xsimd)
     if(tier IN_LIST OCTET_TIERS)
-      message(FATAL_ERROR "OCTET_TIERS has ${tier}, whose kernels are written on xsimd: that was not found, or OCTET_WITH_XSIMD is OFF")
+      message(FATAL_ERROR "OCTET_TIERS has ${tier}, whose kernels are written on xsimd: "
+        "that was not found, or OCTET_WITH_XSIMD is OFF")
     endif()
     return()
   endif()
@@ -59,18 +52,21 @@ function(octet_add_tier tier)
   if(OCTET_TIERS AND NOT tier IN_LIST OCTET_TIERS)
     return()
   endif()
-  string(JOIN " " flags ${arg_FLAGS})
-  set(CMAKE_REQUIRED_FLAGS "${flags}")
-  check_cxx_source_compiles("${arg_PROBE}" OCTET_COMPILES_${tier})
+  string(JOIN " " CMAKE_REQUIRED_FLAGS ${arg_FLAGS})
+  check_cxx_source_compiles("#include <${octet_intrinsics}>\nint main() { return ${arg_PROBE}; }"
+    OCTET_COMPILES_${tier})
   if(NOT OCTET_COMPILES_${tier})
-    message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
+    message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
+      "(${CMAKE_REQUIRED_FLAGS}); the library will do without them")
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
     SPARSE ${arg_SPARSE} WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
-  list(TRANSFORM octet_kernel_tables PREPEND dispatch/tables/ OUTPUT_VARIABLE tables)
+  set(tables depthwise_kernels int16_kernels int8_kernels kernel_names tier_ops transforms)
+  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
+  set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 
 if(OCTET_TARGET STREQUAL "x86_64")

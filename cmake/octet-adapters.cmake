@@ -1,26 +1,17 @@
-# octet::pthreadpool and octet::openmp: octet::octet plus the thread pool that octet/pthreadpool.h or octet/openmp.h hands tasks to.
-# Defined where the library is found. Included by the build and, on request (COMPONENTS pthreadpool openmp), by the installed package.
-function(octet_add_adapter name)
-  cmake_parse_arguments(arg "" "" "INCLUDES;OPTIONS;LIBRARIES" ${ARGN})
-  if(TARGET octet::${name})
-    return()
-  endif()
-  add_library(octet::${name} INTERFACE IMPORTED GLOBAL)
-  target_include_directories(octet::${name} INTERFACE ${arg_INCLUDES})
-  target_compile_options(octet::${name} INTERFACE ${arg_OPTIONS})
-  target_link_libraries(octet::${name} INTERFACE octet::octet ${arg_LIBRARIES})
-endfunction()
-
+# octet::pthreadpool and octet::openmp: octet::octet plus the thread pool that octet/pthreadpool.h
+# or octet/openmp.h hands tasks to. Defined where the library is found. Included by the build and, on
+# request (COMPONENTS pthreadpool openmp), by the installed package.
 find_path(OCTET_PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
 find_library(OCTET_PTHREADPOOL_LIBRARY pthreadpool)
 mark_as_advanced(OCTET_PTHREADPOOL_INCLUDE_DIR OCTET_PTHREADPOOL_LIBRARY)
-if(OCTET_PTHREADPOOL_INCLUDE_DIR AND OCTET_PTHREADPOOL_LIBRARY)
-  octet_add_adapter(pthreadpool INCLUDES ${OCTET_PTHREADPOOL_INCLUDE_DIR} LIBRARIES ${OCTET_PTHREADPOOL_LIBRARY})
+if(OCTET_PTHREADPOOL_INCLUDE_DIR AND OCTET_PTHREADPOOL_LIBRARY AND NOT TARGET octet::pthreadpool)
+  add_library(octet::pthreadpool INTERFACE IMPORTED GLOBAL)
+  target_include_directories(octet::pthreadpool INTERFACE ${OCTET_PTHREADPOOL_INCLUDE_DIR})
+  target_link_libraries(octet::pthreadpool INTERFACE octet::octet ${OCTET_PTHREADPOOL_LIBRARY})
 endif()
-
 find_package(OpenMP QUIET COMPONENTS C)
-if(OpenMP_C_FOUND)
-  separate_arguments(octet_openmp_flags UNIX_COMMAND "${OpenMP_C_FLAGS}")
-  octet_add_adapter(openmp OPTIONS ${octet_openmp_flags} LIBRARIES ${OpenMP_C_LIBRARIES})
-  unset(octet_openmp_flags)
+if(OpenMP_C_FOUND AND NOT TARGET octet::openmp)
+  add_library(octet::openmp INTERFACE IMPORTED GLOBAL)
+  target_compile_options(octet::openmp INTERFACE "SHELL:${OpenMP_C_FLAGS}")
+  target_link_libraries(octet::openmp INTERFACE octet::octet ${OpenMP_C_LIBRARIES})
 endif()

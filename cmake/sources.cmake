@@ -1,34 +1,34 @@
 # For what is unrolled. Sanitizers multiply its code, and compilers need minutes for a tile; so they
 # check by calls, and where Clang can, end the program instead of saying what was undefined.
-set(octet_unrolled -O3)
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  set(octet_unrolled -O1)
-  set(threshold asan-instrumentation-with-call-threshold=0)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    list(APPEND octet_unrolled --param ${threshold})
-  else()
-    list(APPEND octet_unrolled -mllvm -${threshold} -fsanitize-trap=undefined)
-  endif()
-endif()
+set(calls asan-instrumentation-with-call-threshold=0)
+octet_choose(calls "--param;${calls}" "-mllvm;-${calls};-fsanitize-trap=undefined"
+  CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+octet_choose(octet_unrolled "-O1;${calls}" -O3 CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 
-# octet_sources(<file>... [SETUP <file>...] [LOOPS <file>...] [TARGET <target>]): the sources of the
-# folder whose sources.cmake calls it, each named once, with the size or the speed that it needs.
-# SETUP runs once per object: small counts. LOOPS are portable loops over every weight or every
-# accumulator: GCC 12 makes vectors of them only at -O3; a MinSizeRel build gets them small.
+# octet_sources([IF <option>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
+# sources of the folder whose file calls it, each named once, with the size or the speed that it
+# needs; of a library with that option only. SETUP runs once per object: small counts. LOOPS are
+# portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3; a
+# MinSizeRel build gets them small. UNTIMED files of tools compile faster so.
 function(octet_sources)
-  cmake_parse_arguments(arg "" "TARGET" "SETUP;LOOPS" ${ARGN})
-  if(NOT arg_TARGET)
-    set(arg_TARGET octet)
+  cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;LOOPS;UNTIMED" IF ON TARGET octet ${ARGN})
+  if(NOT ${arg_IF})
+    return()
   endif()
-  foreach(kind UNPARSED_ARGUMENTS SETUP LOOPS)
+  foreach(kind UNPARSED_ARGUMENTS SETUP LOOPS UNTIMED)
     list(TRANSFORM arg_${kind} PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+    target_sources(${arg_TARGET} PRIVATE ${arg_${kind}})
   endforeach()
-  target_sources(${arg_TARGET} PRIVATE ${arg_UNPARSED_ARGUMENTS} ${arg_SETUP} ${arg_LOOPS})
-  if(arg_SETUP)
-    set_property(SOURCE ${arg_SETUP} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-  endif()
-  if(arg_LOOPS)
-    set_property(SOURCE ${arg_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
-      "$<$<NOT:$<CONFIG:MinSizeRel>>:${octet_unrolled}>")
-  endif()
+  set_property(SOURCE ${arg_SETUP} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
+  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS
+    $<IF:$<CONFIG:Debug>,-O0,-O1>)
+  set_property(SOURCE ${arg_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
+    "$<$<NOT:$<CONFIG:MinSizeRel>>:${octet_unrolled}>")
 endfunction()
+
+# octet_folders(<folder>...): the sources of folders beside the file that calls it.
+macro(octet_folders)
+  foreach(folder ${ARGN})
+    include(${CMAKE_CURRENT_LIST_DIR}/${folder}/sources.cmake)
+  endforeach()
+endmacro()

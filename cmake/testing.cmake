@@ -1,38 +1,50 @@
-# octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...] [EVERY_MODEL])
+# GoogleTest, of the target if that is another machine: then its source. OCTET_BUILD_TESTS=AUTO
+# becomes OFF where there is none.
+if(NOT OCTET_BUILD_TESTS)
+  return()
+endif()
+if(CMAKE_CROSSCOMPILING)
+  find_path(OCTET_GOOGLETEST_DIR googletest/CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH
+    NO_CMAKE_FIND_ROOT_PATH DOC "GoogleTest's source, for cross builds")
+else()
+  find_package(GTest QUIET)
+endif()
+if(OCTET_BUILD_TESTS STREQUAL "AUTO" AND NOT OCTET_GOOGLETEST_DIR AND NOT GTest_FOUND)
+  set(OCTET_BUILD_TESTS OFF)
+  message(STATUS "Octet: GoogleTest was not found (Debian: libgtest-dev), so no tests are built")
+  return()
+endif()
+enable_testing()
+
+# octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...]
+#                [PROPERTIES <property> <value>...] [EVERY_MODEL ON | ONCE])
 # A ctest test; its labels say what it is about, and CONTRIBUTING.md what they mean.
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
 # tier, for the kernels of that tier (OCTET_TEST_TIERS); those that look at the CPU itself, which
-# EVERY_MODEL says, on all; others on one. docs/testing.md has the reasons.
-set(octet_models cortex-a53 cortex-a72 a64fx neoverse-n1 "max,sve=off" max)
-if(OCTET_TARGET STREQUAL "arm")
-  set(octet_models cortex-a7 cortex-a15)
-endif()
-set(OCTET_QEMU_CPUS ${octet_models}
-  CACHE STRING "The qemu CPU models that the tests run on")
-set(OCTET_TEST_SUFFIX "" CACHE STRING
-  "Ends every test's name, to tell builds apart when ctest runs several")
+# EVERY_MODEL says, on all; others on one. A test that is ONCE does not. docs/testing.md has the
+# reasons.
+find_package(Python3 COMPONENTS Interpreter)
+octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max"
+  OCTET_TARGET STREQUAL arm)
+set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
+set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run several builds")
 
-# The tiers of a model.
-function(octet_tiers_of_model cpu result)
-  set(tiers SCALAR NEON)
-  if(cpu MATCHES "^(neoverse-n1|max)")
-    list(APPEND tiers DOTPROD)
-  endif()
-  if(cpu MATCHES "^max")
-    list(APPEND tiers I8MM)
-  endif()
-  set(${result} ${tiers} PARENT_SCOPE)
-endfunction()
+# The tiers that a test of its own limits a native run to: the portable one, which is the table's
+# last, and this architecture's. Under qemu the CPU model limits a run.
+list(GET octet_names -1 portable)
+octet_choose(octet_native_tiers "${portable};${octet_tiers}" ""
+  octet_tiers AND NOT CMAKE_CROSSCOMPILING)
 
 function(octet_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "EVERY_MODEL" "" "LABELS;COMMAND;ENVIRONMENT")
-  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU
-     OR checks IN_LIST arg_LABELS)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
+    "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
+  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU OR arg_ONCE)
     set(test ${name}${OCTET_TEST_SUFFIX})
     add_test(NAME ${test} COMMAND ${arg_COMMAND})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}")
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}"
+      ENVIRONMENT "${arg_ENVIRONMENT}" ${arg_PROPERTIES})
     if(name IN_LIST OCTET_DISABLED_TESTS)
       set_tests_properties(${test} PROPERTIES DISABLED ON)
     endif()
@@ -40,24 +52,45 @@ function(octet_add_test name)
   endif()
   set(seen)
   foreach(cpu IN LISTS OCTET_QEMU_CPUS)
-    octet_tiers_of_model(${cpu} tiers)
+    octet_choose(dotprod DOTPROD "" cpu MATCHES "^(neoverse-n1|max)")
+    octet_choose(i8mm I8MM "" cpu MATCHES "^max")
+    set(tiers SCALAR NEON ${dotprod} ${i8mm})
     list(JOIN tiers , model_tiers)
     list(REMOVE_ITEM tiers ${seen})
     list(APPEND seen ${tiers})
+    list(JOIN tiers , new_tiers)
     set(environment QEMU_CPU=${cpu} ${arg_ENVIRONMENT})
     if(arg_EVERY_MODEL)
       list(APPEND environment OCTET_MODEL_TIERS=${model_tiers})
-    elseif(gemm IN_LIST arg_LABELS OR conv IN_LIST arg_LABELS)
-      if(NOT tiers)
-        continue()
-      endif()
-      list(JOIN tiers , tiers)
-      list(APPEND environment OCTET_TEST_TIERS=${tiers})
-    elseif(NOT SCALAR IN_LIST tiers) # which all have: not the first
+    elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
+      list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
+    elseif(arg_LABELS MATCHES "gemm|conv" OR NOT SCALAR IN_LIST tiers) # not the first model
       continue()
     endif()
     add_test(NAME ${name}@${cpu} COMMAND ${arg_COMMAND})
-    set_tests_properties(${name}@${cpu} PROPERTIES
-      LABELS "${arg_LABELS};emulated" ENVIRONMENT "${environment}")
+    set_tests_properties(${name}@${cpu} PROPERTIES LABELS "${arg_LABELS};emulated"
+      ENVIRONMENT "${environment}" ${arg_PROPERTIES})
   endforeach()
 endfunction()
+
+# octet_add_program(<name> <sources> <libraries> [<argument>...] <what octet_add_test takes>...):
+# the program <name>_test as a test. Several sources or libraries are one list.
+function(octet_add_program name sources libraries)
+  add_executable(${name}_test ${sources})
+  target_link_libraries(${name}_test PRIVATE ${libraries})
+  octet_add_test(${name} COMMAND ${name}_test ${ARGN})
+endfunction()
+
+# octet_add_script(<name> <script> [<argument>...] LABELS <label>... [PROPERTIES ...]): a program in
+# Python, which ends with 77 where it cannot run.
+function(octet_add_script name script)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS;PROPERTIES")
+  octet_choose(python "${Python3_EXECUTABLE}" "${CMAKE_COMMAND};-E;echo;Skipped: there is no Python"
+    Python3_EXECUTABLE)
+  octet_add_test(${name} ONCE LABELS ${arg_LABELS}
+    COMMAND ${python} ${PROJECT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS}
+    PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "Skipped: there is no Python"
+    ${arg_PROPERTIES})
+endfunction()
+
+include(cmake/checks.cmake)

@@ -1,12 +1,7 @@
 # Kernels and the loops around them. Tiers add theirs: x86/tiers.cmake, arm/tiers.cmake.
 octet_sources(LOOPS macro/macro_kernel.cc generic/portable.cc)
 octet_sources(scalar/scalar_u8s8.cc scalar/scalar_u8s8_4x16x4.cc)
-if(octet_winograd)
-  octet_sources(scalar/scalar_s16s16_4x4x2.cc LOOPS generic/portable_winograd.cc)
-endif()
-if(octet_depthwise)
-  octet_sources(scalar/scalar_u8s8_dw16.cc scalar/scalar_u8s8_group16.cc)
-endif()
-if(OCTET_WITH_SPARSE)
-  octet_sources(scalar/scalar_u8s8_sparse.cc)
-endif()
+octet_sources(IF OCTET_WITH_WINOGRAD scalar/scalar_s16s16_4x4x2.cc
+  LOOPS generic/portable_winograd.cc)
+octet_sources(IF OCTET_WITH_DEPTHWISE scalar/scalar_u8s8_dw16.cc scalar/scalar_u8s8_group16.cc)
+octet_sources(IF OCTET_WITH_SPARSE scalar/scalar_u8s8_sparse.cc)

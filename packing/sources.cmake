@@ -3,7 +3,5 @@ octet_sources(interleave.cc packed_rhs.cc weight_sums.cc SETUP container.cc matr
 
 # Sums of columns need vectors, and no other copies of their loops.
 set_property(SOURCE packing/packed_rhs.cc packing/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:MinSizeRel>>>:-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")
-if(OCTET_TARGET STREQUAL "x86_64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  set_property(SOURCE packing/packed_rhs.cc APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
-endif()
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:MinSizeRel>>>:\
+-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")

@@ -1,12 +1,6 @@
 # musl on RISC-V, RV64GC, by zig. Programs are static: qemu needs no sysroot, a board no libraries.
 # Verified: zig 0.13 (Clang 18) from PyPI, `octet verify` under qemu 7.2. Not verified: hardware.
-set(CMAKE_SYSTEM_NAME Linux)
-set(CMAKE_SYSTEM_PROCESSOR riscv64)
-include(${CMAKE_CURRENT_LIST_DIR}/zig.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
+octet_cross(Linux riscv64)
 octet_use_zig(riscv64-linux-musl)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-riscv64)
-
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

@@ -1,6 +1,6 @@
 # RISC-V with vectors of at least 128 bits, RV64GCV, by Clang with the libraries of Debian's g++-riscv64-linux-gnu (its
 # GCC 12 has no vectors). Runs on the SCALAR tier, whose kernels the compiler turns into vectors.
-include(${CMAKE_CURRENT_LIST_DIR}/debian.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 octet_use_debian(riscv64 riscv64-linux-gnu riscv64)
 set(CMAKE_C_COMPILER clang)
 set(CMAKE_CXX_COMPILER clang++)

@@ -1,7 +1,6 @@
-# OCTET_DNNL_WORKS: whether oneDNN 2, a peer of the benches, is installed. Its CMake package is not
-# used: Debian's demands OpenCL, and ends the configuration if that is missing. oneDNN comes with
+# OCTET_DNNL_WORKS: whether oneDNN 2 is there, a peer that benches can run against. Not by its CMake
+# package: Debian's demands OpenCL, and ends the configuration where that is missing. It comes with
 # OpenMP.
-include(CheckCXXSourceCompiles)
 find_path(OCTET_DNNL_INCLUDE_DIR dnnl.hpp)
 find_library(OCTET_DNNL_LIBRARY dnnl)
 mark_as_advanced(OCTET_DNNL_INCLUDE_DIR OCTET_DNNL_LIBRARY)
@@ -10,5 +9,6 @@ if(OCTET_DNNL_INCLUDE_DIR AND OCTET_DNNL_LIBRARY AND OpenMP_CXX_FOUND)
   set(CMAKE_REQUIRED_INCLUDES ${OCTET_DNNL_INCLUDE_DIR})
   set(CMAKE_REQUIRED_LIBRARIES ${OCTET_DNNL_LIBRARY} OpenMP::OpenMP_CXX)
   check_cxx_source_compiles("#include <dnnl.hpp>
-    int main() { dnnl::memory::desc any; dnnl::matmul::desc matmul(any, any, any); }" OCTET_DNNL_WORKS)
+    int main() { dnnl::memory::desc any; dnnl::matmul::desc matmul(any, any, any); }"
+    OCTET_DNNL_WORKS)
 endif()

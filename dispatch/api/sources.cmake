@@ -1,4 +1,2 @@
 octet_sources(algorithm_names.cc error.cc struct_size.cc)
-if(OCTET_WITH_TUNING)
-  octet_sources(SETUP file_error.cc)
-endif()
+octet_sources(IF OCTET_WITH_TUNING SETUP file_error.cc)

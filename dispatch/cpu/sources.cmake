@@ -1,4 +1,2 @@
 octet_sources(SETUP detect.cc environment.cc features.cc)
-if(OCTET_WITH_CPU_FILES)
-  octet_sources(files.cc)
-endif()
+octet_sources(IF OCTET_WITH_CPU_FILES files.cc)

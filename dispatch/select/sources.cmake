@@ -1,4 +1,2 @@
 octet_sources(format_to_try.cc override.cc SETUP choice.cc machine.cc select.cc)
-if(OCTET_WITH_SPARSE)
-  octet_sources(sparsity.cc)
-endif()
+octet_sources(IF OCTET_WITH_SPARSE sparsity.cc)

@@ -1,3 +1,1 @@
-if(OCTET_WITH_TUNING)
-  octet_sources(SETUP cache.cc costs.cc report.cc save.cc source.cc tuning.cc)
-endif()
+octet_sources(IF OCTET_WITH_TUNING SETUP cache.cc costs.cc report.cc save.cc source.cc tuning.cc)

@@ -2,6 +2,4 @@ octet_sources(build.cc overlap.cc run.cc trace.cc weights.cc
   SETUP bias.cc check.cc choice.cc choose_kernels.cc create.cc epilogue.cc epilogue_build.cc
     epilogue_check.cc explain.cc kernel_limits.cc pack.cc
   LOOPS loops.cc)
-if(OCTET_WITH_TUNING)
-  octet_sources(SETUP tuning.cc)
-endif()
+octet_sources(IF OCTET_WITH_TUNING SETUP tuning.cc)

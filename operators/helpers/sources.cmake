@@ -1,4 +1,2 @@
 octet_sources(quantize.cc SETUP tflite_scales.cc)
-if(OCTET_WITH_CONVOLUTION)
-  octet_sources(conv_padding.cc)
-endif()
+octet_sources(IF OCTET_WITH_CONVOLUTION conv_padding.cc)

@@ -42,7 +42,7 @@ def files():
                             capture_output=True, text=True)
     if listed.returncode:
         print("Skipped: git does not list the files of this tree")
-        sys.exit()
+        sys.exit(77)
     names = listed.stdout.split("\n")
     return [name for name in names if name and (ROOT / name).is_file()]
 

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""Looks at the object code of a library: check_kernels.py OBJECTS OBJDUMP [LEDGER [--print]]
+"""Looks at the object code of a library: check_kernels.py BUILD [--print]
 
-OBJECTS lists the object files, one a line. No object may have an instruction that its tier lacks: an
-object in kernels/x86 or kernels/arm is of the tier that its name begins with, whose features are those
-of its row in dispatch/tables/tiers.cc; any other object is of the baseline, which has no feature.
-LEDGER has, for the compiler that it is of, the stack accesses and the copies between vector registers
-in the depth loops of each kernel's object: the innermost loops that multiply. They may not grow, so
-that a workaround for a compiler can be seen to be of use, or be deleted. --print renews it.
+No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of
+the tier that its name begins with, whose features are those of its row in dispatch/tables/tiers.cc;
+any other object is of the baseline, which has no feature. A ledger, depth_loops_*.txt, has, for
+GCC 12, the stack accesses and the copies between vector registers in the depth loops of each kernel's
+object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
+be seen to be of use, or be deleted. --print renews the ledger.
 """
 
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+from build import Build
 
 # Instructions, and the features any of which has them: {} where no tier uses them yet. Of VNNI the VEX
 # encoding is AVX-VNNI's, the EVEX encoding AVX512-VNNI's.
@@ -90,18 +92,20 @@ def check(path, objdump, counts):
 
 
 def main():
-    objects, objdump, *ledger = sys.argv[1:]
+    build = Build(sys.argv[1])
+    ledger = Path(__file__).with_name(f"depth_loops_{build.text('OCTET_TARGET')}.txt")
     counts, complaints = {}, []
-    paths = [path for path in Path(objects).read_text().split("\n") if path]
+    paths = build.items("octet_objects")
     for path in paths:
-        complaints += check(path, objdump, counts)
-    if ledger[1:] == ["--print"]:
-        Path(ledger[0]).write_text(
+        complaints += check(path, build.text("CMAKE_OBJDUMP"), counts)
+    if sys.argv[2:] == ["--print"]:
+        ledger.write_text(
             "# stack accesses and copies of vector registers in depth loops, by object\n" +
             "".join(f"{name} {s} {c}\n" for name, (s, c) in sorted(counts.items()) if s or c))
-    elif ledger:
+    elif re.match("GNU 12\\.", build.text("CMAKE_CXX_COMPILER_ID") + " " +
+                  build.text("CMAKE_CXX_COMPILER_VERSION")):
         known = {name: (int(s), int(c)) for name, s, c in re.findall(
-            r"^(\w+) (\d+) (\d+)$", Path(ledger[0]).read_text(), re.M)}
+            r"^(\w+) (\d+) (\d+)$", ledger.read_text(), re.M)}
         for name, count in sorted(counts.items()):
             before = known.get(name, (0, 0))
             if name not in known and any(count):

@@ -27,7 +27,7 @@ MAY_NAME = {
     "tests/emulated_isa/detect.cc": "the tier that is emulated",
     "tests/packing/paired_test.cc": "the format of pairs and its kernels",
     "tests/sparse/sparse_weights_test.cc": "on which tiers 2:4 sparse weights gain",
-    "tests/throwaway_tier/run.cmake": "follows docs/add-a-tier.md in a copy of the library",
+    "tests/throwaway_tier/run.py": "follows docs/add-a-tier.md in a copy of the library",
     "tests/traffic/check.py": "the newest instructions that valgrind knows",
     "tests/traffic/traffic_network_test.cc": "a tier whose int16 kernels gather rows",
 }

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Libraries with some of the parts: check_parts.py BUILD
+
+Each is configured, put together of this build's objects and of tables of its own, linked with
+tests/consumer/parts and run.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+from build import ROOT, Build, attempt, run
+
+BUILD = Build(sys.argv[1])
+WORK = Path(BUILD.text("PROJECT_BINARY_DIR")) / "parts"
+# These depend on the parts; other objects are this build's.
+COMPILED_ANEW = re.compile(
+    r"^dispatch/tables/|algorithms/table\.cc|not_built|^dispatch/cpu/features")
+FILE_FUNCTIONS = re.compile(
+    r"^_?(f?open|openat|opendir|f?read|readlink|l?stat|fstat|sysconf|cpuinfo_[a-z]+)(64)? U", re.M)
+NOT_OF_PRODUCTS = re.compile(r".*(?:octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
+                             r"read_stream|read_indexed).*")
+
+complaints = []
+
+
+def attempted(off, *command, **options):
+    """The output of a command; a complaint if it fails."""
+    status, output = attempt(*command, **options)
+    if status:
+        complaints.append(f"With {off}: {shlex.join(map(str, command))}: {status}\n{output}")
+    return output
+
+
+def objects_of(build, off):
+    """The objects of the files that this configuration compiles."""
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        file = str(Path(entry["file"]).relative_to(ROOT))
+        if COMPILED_ANEW.search(file):
+            command = shlex.split(entry["command"])
+            target = build / command[command.index("-o") + 1]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            attempted(off, *command, cwd=build)
+            yield target
+        else:
+            yield from (path for path in BUILD.items("octet_objects") if f"/{file}." in path)
+
+
+def check(*off):
+    build = WORK / re.sub(r"\W", "_", "".join(off))
+    attempted(off, BUILD.text("CMAKE_COMMAND"), "-S", ROOT, "-B", build,
+              "-G", BUILD.text("CMAKE_GENERATOR"), *BUILD.options(),
+              *[f"-DOCTET_{option}" for option in off],
+              "-DOCTET_BUILD_TESTS=OFF", "-DOCTET_BUILD_BENCHMARKS=OFF", "-DOCTET_BUILD_TOOLS=OFF",
+              "-DOCTET_BUILD_EXAMPLES=OFF", "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF",
+              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+    objects = list(objects_of(build, off))
+    if "WITH_CPU_FILES=OFF" in off:
+        undefined = attempted(off, BUILD.text("CMAKE_NM"), "-P", "-u", *objects)
+        opened = FILE_FUNCTIONS.findall(undefined)
+        if opened:
+            complaints.append(f"With {off} the library still refers to files: {opened}")
+    attempted(off, *BUILD.cxx_compiler(), *BUILD.flags(), WORK / "parts.o", *objects, "-o",
+              build / "parts")
+    output = attempted(off, *BUILD.items("CMAKE_CROSSCOMPILING_EMULATOR"), build / "parts")
+    # What is left out is refused by the option's name, and nothing else is.
+    for part in ("CONVOLUTION", "SPARSE"):
+        if (f"OCTET_WITH_{part}=OFF" in output) != (f"WITH_{part}=OFF" in off):
+            complaints.append(f"With {off}, of {part}:\n{output}")
+    print(f"With {off}:\n{output}")
+
+
+def check_products_only():
+    """A program that only multiplies matrices links nothing of convolutions, nor of reading sparse
+    weights."""
+    program = WORK / "products"
+    run(*BUILD.c_compiler(), *BUILD.flags(), f"-I{ROOT}/include",
+        ROOT / "tests/consumer/sizes/gemm.c", BUILD.text("octet_archive"), "-o", program)
+    symbols = run(BUILD.text("CMAKE_NM"), "-C", program)
+    linked = [symbol for symbol in NOT_OF_PRODUCTS.findall(symbols)
+              if "octet_conv_algorithm_name" not in symbol]  # of all, for OCTET_CONV
+    if linked:
+        complaints.append(f"A program of products links what it does not need: {linked}")
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir()
+    run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", f"-I{ROOT}/include", "-c",
+        ROOT / "tests/consumer/parts/main.cc", "-o", WORK / "parts.o")
+    check_products_only()
+    check("TIERS=SCALAR")
+    tiers = BUILD.items("octet_tiers")
+    for tier in tiers:
+        check(f"TIERS={tier}")
+        others = [other for other in tiers if other != tier]
+        if others:
+            check("TIERS=" + ";".join(others))
+    check("WITH_CPU_FILES=OFF", "WITH_TUNING=OFF")
+    if BUILD.text("CMAKE_CROSSCOMPILING") != "TRUE":
+        for part in ("CONVOLUTION", "SPARSE", "TUNING", "NETWORK", "TRAFFIC", "WINOGRAD",
+                     "DEPTHWISE"):
+            check(f"WITH_{part}=OFF")
+        check("WITH_CONVOLUTION=OFF", "WITH_TUNING=OFF")
+        check("WITH_WINOGRAD=OFF", "WITH_DEPTHWISE=OFF", f"TIERS={tiers[0]}")
+        check("WITH_CONVOLUTION=OFF", "WITH_SPARSE=OFF", f"TIERS={tiers[0]}")
+    print(*complaints, sep="\n")
+    sys.exit(bool(complaints))
+
+
+if __name__ == "__main__":
+    main()
