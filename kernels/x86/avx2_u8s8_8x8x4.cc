@@ -16,7 +16,6 @@
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
-#include "kernels/x86/shared/epilogue_tflite.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_ymm.h"
 
@@ -87,7 +86,7 @@ void multiply(const Tile& t) {
   uint8_t* const to = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? kNr : t.cols;
   unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], cols); });
-  if (t.scale) tflite_epilogue(t, sums[0], kNr);
+  if (t.scale) avx2_requantize(t, sums[0], kNr);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>,

@@ -140,7 +140,9 @@ void multiply(const Tile& t) {
       });
     });
   });
-  store_tile(*again, acc[0]);
+  // See shared/store_tile_ymm.h
+  constexpr bool often = rows >= kMr - 1 || rows == 1;
+  store_tile<often || vectors == 1>(*again, acc[0]);
 }
 
 template <int rows>

@@ -20,8 +20,8 @@ constexpr int kMr = 4;
 
 void dispatch(const Tile& t) {
   static constexpr const MultiplyFn* kByRows[kMr] = {
-      kSparseByVectors<true, 1>, kSparseByVectors<true, 2>, kSparseByVectors<true, 3>,
-      kSparseByVectors<true, 4>};
+      kSparseByVectors<true, kMr, 1>, kSparseByVectors<true, kMr, 2>,
+      kSparseByVectors<true, kMr, 3>, kSparseByVectors<true, kMr, 4>};
   kByRows[t.rows - 1][(t.cols - 1) / 16](t);
 }
 

@@ -20,9 +20,10 @@ constexpr int kMr = 8;
 
 void dispatch(const Tile& t) {
   static constexpr const MultiplyFn* kByRows[kMr] = {
-      kSparseByVectors<false, 1>, kSparseByVectors<false, 2>, kSparseByVectors<false, 3>,
-      kSparseByVectors<false, 4>, kSparseByVectors<false, 5>, kSparseByVectors<false, 6>,
-      kSparseByVectors<false, 7>, kSparseByVectors<false, 8>};
+      kSparseByVectors<false, kMr, 1>, kSparseByVectors<false, kMr, 2>,
+      kSparseByVectors<false, kMr, 3>, kSparseByVectors<false, kMr, 4>,
+      kSparseByVectors<false, kMr, 5>, kSparseByVectors<false, kMr, 6>,
+      kSparseByVectors<false, kMr, 7>, kSparseByVectors<false, kMr, 8>};
   kByRows[t.rows - 1][(t.cols - 1) / 16](t);
 }
 

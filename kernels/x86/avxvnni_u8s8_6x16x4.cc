@@ -19,8 +19,7 @@ constexpr int kMr = 6;
 // deeper weights come from L2 for every tile
 constexpr int kAhead = 2048;
 
-// tflite: store_tflite stores the tile. In the same function, its code would cost float mode 5 %.
-template <int rows, bool tflite>
+template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows][2];
   // Prefetches the output lines; see shared/store_tile_zmm.h.
@@ -89,25 +88,13 @@ void multiply(const Tile& t) {
         [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
 
-  if constexpr (tflite) return store_tflite(*again, acc);
-  if (!again->scale || again->requantization->tflite_apart) return store_int32(*again, acc);
-  uint8_t* dst = (uint8_t*)again->dst;
-  const Requantizer<16> requantizer(*again->requantization);
-  const __m256 scale0 = _mm256_loadu_ps(again->scale), scale1 = _mm256_loadu_ps(again->scale + 8);
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    store_bytes(dst + i * again->dst_stride,
-                requantizer.bytes(scaled_int16(acc[i][0], scale0), scaled_int16(acc[i][1], scale1)),
-                again->cols);
-  });
+  store_tile<2>(*again, acc);
 }
 
-template <bool tflite>
-constexpr MultiplyFn kByRows[kMr] = {multiply<1, tflite>, multiply<2, tflite>, multiply<3, tflite>,
-                                     multiply<4, tflite>, multiply<5, tflite>, multiply<6, tflite>};
+constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,
+                                     multiply<4>, multiply<5>, multiply<6>};
 
-void dispatch(const Tile& t) {
-  (t.scale && t.requantization->tflite_right_only ? kByRows<true> : kByRows<false>)[t.rows - 1](t);
-}
+void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 
 }  // namespace
 

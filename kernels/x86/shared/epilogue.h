@@ -4,8 +4,8 @@
 
 #include "kernels/generic/epilogue.h"
 #include "kernels/x86/shared/epilogue_float.h"
-#include "kernels/x86/shared/epilogue_tflite.h"
 #include "kernels/x86/shared/look_up.h"
+#include "kernels/x86/shared/requantize_tile.h"
 #include "kernels/x86/shared/tflite_add.h"
 
 namespace octet {
@@ -36,10 +36,10 @@ OCTET_INLINE inline void for_parts(const EpilogueTile& t, const F& f) {
 
 void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
   Requantization requantization = requantization_of(f);
-  const TfliteTile tile = {
+  const StoredTile tile = {
       t.rows,          t.cols,   t.acc,      t.acc_stride, f.tflite.rows + t.column,
       &requantization, t.to.dst, t.to.stride};
-  if (!f.has_residual) return tflite_epilogue(tile);
+  if (!f.has_residual) return requantize_tflite(tile);
   const int32_t zero_point = f.intermediate_zero_point + (f.dst_type == ElementType::kU8 ? 0 : 128);
   requantization = {zero_point, zero_point + f.product_lo, zero_point + f.product_hi,
                     ElementType::kU8, f.tflite.apart};

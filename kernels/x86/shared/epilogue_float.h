@@ -8,18 +8,14 @@ namespace octet {
 namespace {
 
 #ifdef __AVX512BW__
-using EpilogueFloats = __m512;
 OCTET_INLINE inline __m512 to_floats(__m512i x) { return _mm512_cvtepi32_ps(x); }
-OCTET_INLINE inline __m512 as_floats(__m512i x) { return _mm512_castsi512_ps(x); }
 OCTET_INLINE inline __m512 least_of(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 OCTET_INLINE inline __m512 most_of(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
 OCTET_INLINE inline __m512i rounded(__m512 x) {
   return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 #else
-using EpilogueFloats = __m256;
 OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
-OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
 OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
 OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
 // Rounds by MXCSR, which the caller has set
@@ -34,7 +30,7 @@ OCTET_INLINE inline EpilogueFloats all(float value) {
 constexpr float kByteBase = 8388608.0f;
 constexpr uint16_t kByteBaseWord = 0x4b00;
 
-// Does one or two vectors of columns, as in kernels/x86/shared/epilogue_tflite.h.
+// Does one or two vectors of columns, as in kernels/x86/shared/requantize_tile.h.
 template <int vectors, bool adds>
 OCTET_INLINE inline void epilogue_float_rows(const Epilogue& f, const EpilogueTile& t,
                                              size_t column, size_t count) {
@@ -94,7 +90,7 @@ OCTET_INLINE inline void epilogue_float_rows(const Epilogue& f, const EpilogueTi
   }
 }
 
-// The accumulators are as for tflite_epilogue.
+// The accumulators are as in StoredTile.
 template <bool adds>
 void float_epilogue(const Epilogue& f, const EpilogueTile& t) {
   size_t column = 0;

@@ -9,8 +9,12 @@ namespace {
 
 #ifdef __AVX512BW__
 constexpr int kEpilogueBytes = 64;
+using EpilogueFloats = __m512;
+OCTET_INLINE inline __m512 as_floats(__m512i x) { return _mm512_castsi512_ps(x); }
 #else
 constexpr int kEpilogueBytes = 32;
+using EpilogueFloats = __m256;
+OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
 #endif
 constexpr size_t kEpilogueLanes = kEpilogueBytes / 4;
 using EpilogueVector = VectorOf<kEpilogueBytes>::Type;

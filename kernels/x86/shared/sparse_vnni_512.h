@@ -49,19 +49,20 @@ struct Zmm {
   OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
 };
 
-template <bool tight, int rows, int vectors>
+// full: the rows of the kernel's full tile.
+template <bool tight, int full, int rows, int vectors>
 void multiply_sparse(const Tile& t) {
   constexpr int sets = sets_of(rows, vectors);
   __m512i acc[sets][rows][vectors];
   start_tile(t, acc[0]);
   clear_other_sets<Zmm>(acc);
   add_sparse_products<Zmm, tight>(t, acc);
-  store_tile(t, acc[0]);
+  store_tile<(rows >= full - 1) || rows == 1>(t, acc[0]);
 }
 
-template <bool tight, int rows>
-constexpr MultiplyFn kSparseByVectors[2] = {multiply_sparse<tight, rows, 1>,
-                                            multiply_sparse<tight, rows, 2>};
+template <bool tight, int full, int rows>
+constexpr MultiplyFn kSparseByVectors[2] = {multiply_sparse<tight, full, rows, 1>,
+                                            multiply_sparse<tight, full, rows, 2>};
 
 }  // namespace
 }  // namespace octet

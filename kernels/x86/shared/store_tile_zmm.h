@@ -1,11 +1,13 @@
-// Loads the init of tiles into zmm registers and stores their accumulators, as s32 or as bytes.
+// Loads the init of tiles into zmm registers and stores their accumulators, as s32 or requantized:
+// where `in_registers` says so, without a detour; else through the stack, in less code.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
-#include "kernels/x86/shared/epilogue_tflite.h"
+#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/shared/tflite.h"
 
 namespace octet {
 namespace {
@@ -40,9 +42,9 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]
     });
 }
 
-// Stores int32; also the TFLite path when some shift is positive (through a stack buffer).
+// Stores s32, or requantizes through the stack.
 template <int rows, int vectors>
-OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+OCTET_INLINE inline void store_through_memory(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   alignas(64) int32_t sums[rows][16 * vectors];
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
   const __mmask16 last = (__mmask16)(t.scale ? 0xffffu : 0xffffu >> (16 * vectors - t.cols));
@@ -56,7 +58,7 @@ OCTET_INLINE inline void store_s32(const Tile& t, const __m512i (&acc)[rows][vec
     });
     dst += stride;
   });
-  if (t.scale) tflite_epilogue(t, sums[0], 16 * vectors);
+  if (t.scale) avx512vnni_requantize(t, sums[0], 16 * vectors);
 }
 
 // Stores the bytes of one row, which are a quarter, a half or all of a register.
@@ -70,10 +72,10 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
     _mm512_mask_storeu_epi8(dst, mask, bytes);
 }
 
-// Packs four vectors of 32 bits, of one, two or four rows, into one of bytes. of(i, v): vector v of
-// row i.
-template <int rows, int vectors, typename Of>
-OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
+// Stores scaled accumulators as bytes. Four vectors of 32 bits, of one, two or four rows, make one
+// of bytes.
+template <int rows, int vectors>
+OCTET_INLINE inline void store_bytes(const Tile& t, const __m512i (&acc)[rows][vectors]) {
   const Requantizer<64> requantizer(*t.requantization);
   constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
@@ -84,7 +86,7 @@ OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
     unroll<4>([&](auto at) OCTET_INLINE {
       constexpr int i = group.value * together + at.value / width, v = at.value % width;
       if constexpr (i < rows && v < vectors)
-        q[at] = of(i, v);
+        q[at] = acc[i][v];
       else
         q[at] = _mm512_setzero_si512();
     });
@@ -99,17 +101,16 @@ OCTET_INLINE inline void store_bytes(const Tile& t, const Of& of) {
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void store_float(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  __m512 scale[vectors];
-  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
-  store_bytes<rows, vectors>(
-      t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
+OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[rows][vectors]) {
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    const __m512 scale = _mm512_loadu_ps(t.scale + 16 * v);
+    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale); });
+  });
 }
-
-// TFLite mode if all columns are shifted to the right: the scales of one vector of columns at a
-// time fit in registers beside all sums.
+// All columns are shifted to the right. The scales of one vector of columns at a time fit in
+// registers beside all sums.
 template <int rows, int vectors>
-OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
+OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<64> scaler;
     scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
@@ -118,17 +119,18 @@ OCTET_INLINE inline void store_tflite(const Tile& t, __m512i (&acc)[rows][vector
       pin(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
-  store_bytes<rows, vectors>(t, [&](int i, int v) OCTET_INLINE { return acc[i][v]; });
 }
 
-template <int rows, int vectors>
+template <bool in_registers, int rows, int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
-  if (t.scale && !t.requantization->tflite_apart)
-    store_float<rows, vectors>(t, acc);
-  else if (t.scale && t.requantization->tflite_right_only)
-    store_tflite<rows, vectors>(t, acc);
-  else
-    store_s32<rows, vectors>(t, acc);
+  if constexpr (in_registers) {
+    const bool tflite = t.scale && t.requantization->tflite_apart;
+    if (t.scale && (!tflite || t.requantization->tflite_right_only)) {
+      tflite ? scale_tflite(t, acc) : scale_float(t, acc);
+      return store_bytes(t, acc);
+    }
+  }
+  store_through_memory(t, acc);
 }
 
 }  // namespace

@@ -47,25 +47,19 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) 
   if (count > 16) store_bytes(dst + 16, _mm256_extracti128_si256(value, 1), count - 16);
 }
 
-// Stores rows of 16 columns, two at a time: the steps after the scale cost as much for two rows as
-// for one. of(i, v): vector v of row i, scaled.
-template <int rows, typename Of>
-OCTET_INLINE inline void store_rows_of_16(const Tile& t, const Of& of) {
+// Stores scaled rows of 16 columns as bytes, two at a time: the steps after the scale cost as much
+// for two rows as for one.
+template <int rows>
+OCTET_INLINE inline void store_rows_of_16(const Tile& t, const __m256i (&acc)[rows][2]) {
   const Requantizer<32> requantizer(*t.requantization);
-  const auto words = [&](int i) OCTET_INLINE { return pack_int16(of(i, 0), of(i, 1)); };
   unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    const __m256i bytes = in_order(requantizer.bytes(words(a), words(b)));
+    const __m256i bytes = in_order(
+        requantizer.bytes(pack_int16(acc[a][0], acc[a][1]), pack_int16(acc[b][0], acc[b][1])));
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
     if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
   });
-}
-
-template <int rows>
-OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[rows][2]) {
-  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
-  store_rows_of_16<rows>(t, [&](int i, int v) OCTET_INLINE { return scaled(acc[i][v], scale[v]); });
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ struct ExactSum {
   }
 };
 
-// The last step of kernels/x86/shared/epilogue_tflite.h on a product's bytes, as u8.
+// The last step of kernels/x86/shared/requantize_tile.h on a product's bytes, as u8.
 template <typename Sum>
 struct Added {
   static constexpr int kMostVectors = Sum::kMostVectors;

@@ -1,6 +1,5 @@
-// Requantizes a tile of accumulators in memory in TFLite mode, for a kernel that has just stored it
-// or for the epilogue. One function serves all tile heights and is not inlined, so that float
-// mode's code has all registers.
+// Requantizes a tile of accumulators in memory, for kernels that have just stored it there and for
+// the epilogue. Each mode is one function for all heights of tiles, and is not inlined.
 #pragma once
 
 #include "kernels/x86/shared/epilogue_rows.h"
@@ -9,14 +8,26 @@
 namespace octet {
 namespace {
 
-struct TfliteTile {
+struct StoredTile {
   size_t rows, cols;
   const int32_t* acc;  // readable up to cols rounded up to kEpilogueLanes
   size_t acc_stride;   // elements
-  const int32_t* scales;
+  const void* scales;  // float, or the first row of TfliteColumns
   const Requantization* requantization;
   uint8_t* dst;
   size_t dst_stride;
+};
+
+// Scales columns in float mode.
+struct FloatScaler {
+  static constexpr int kMostVectors = 4;
+  EpilogueFloats scales;
+  OCTET_INLINE inline void load(const int32_t* columns, size_t) {
+    scales = as_floats(epilogue_vector(columns));
+  }
+  OCTET_INLINE inline EpilogueVector scale_at(const int32_t* x) const {
+    return scaled(epilogue_vector(x), scales);
+  }
 };
 
 // The last step on the bytes before they are stored; this one does nothing. The bytes are `count`
@@ -30,16 +41,17 @@ struct AsTheyAre {
   }
 };
 
-// Does `count` columns, in one vector or in two.
+// Does `count` columns in `vectors` vectors.
 template <int vectors, typename Scaler, typename Then>
-OCTET_INLINE inline void epilogue_columns(const TfliteTile& t, const Then& then, size_t column,
-                                          size_t count) {
+OCTET_INLINE inline void store_columns(const StoredTile& t, const Then& then, size_t column,
+                                       size_t count) {
   constexpr int width = vectors * (int)kEpilogueLanes;
   constexpr size_t together = 4 / vectors;  // rows
   const Requantizer<kEpilogueBytes> requantizer(*t.requantization);
   Scaler scaler[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE {
-    scaler[v].load(t.scales + column + v * kEpilogueLanes, t.requantization->tflite_apart);
+    scaler[v].load((const int32_t*)t.scales + column + v * kEpilogueLanes,
+                   t.requantization->tflite_apart);
   });
   const int32_t* acc = t.acc + column;
   uint8_t* dst = t.dst + column;
@@ -63,7 +75,7 @@ OCTET_INLINE inline void epilogue_columns(const TfliteTile& t, const Then& then,
 }
 
 template <typename Scaler, typename Then>
-__attribute__((noinline)) void store_vectors(const TfliteTile& t, const Then& then) {
+__attribute__((noinline)) void store_vectors(const StoredTile& t, const Then& then) {
   constexpr int together =
       Then::kMostVectors < Scaler::kMostVectors ? Then::kMostVectors : Scaler::kMostVectors;
   constexpr size_t width = together * kEpilogueLanes;
@@ -71,29 +83,30 @@ __attribute__((noinline)) void store_vectors(const TfliteTile& t, const Then& th
   for (size_t column = 0; column < t.cols; column += width) {
     const size_t left = t.cols - column;
     if (together > 1 && left <= kEpilogueLanes)
-      return epilogue_columns<1, Scaler>(t, then, column, left);
+      return store_columns<1, Scaler>(t, then, column, left);
     if constexpr (together > 2) {
       constexpr size_t half = 2 * kEpilogueLanes;
-      if (left <= half) return epilogue_columns<2, Scaler>(t, then, column, left);
+      if (left <= half) return store_columns<2, Scaler>(t, then, column, left);
       if (left <= half + kEpilogueLanes) {  // a fourth vector must not be read
-        epilogue_columns<2, Scaler>(t, then, column, half);
-        return epilogue_columns<1, Scaler>(t, then, column + half, left - half);
+        store_columns<2, Scaler>(t, then, column, half);
+        return store_columns<1, Scaler>(t, then, column + half, left - half);
       }
     }
-    epilogue_columns<together, Scaler>(t, then, column, left < width ? left : width);
+    store_columns<together, Scaler>(t, then, column, left < width ? left : width);
   }
 }
 
-void tflite_epilogue(const TfliteTile& t) {
+void requantize_tflite(const StoredTile& t) {
   (t.requantization->tflite_right_only
        ? store_vectors<TfliteRightScaler<kEpilogueBytes>, AsTheyAre>
        : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
 }
 
-// Requantizes a kernel's tile, which it has just stored to `acc`.
-OCTET_INLINE inline void tflite_epilogue(const Tile& t, const int32_t* acc, size_t acc_stride) {
-  tflite_epilogue({t.rows, t.cols, acc, acc_stride, (const int32_t*)t.scale, t.requantization,
-                   (uint8_t*)t.dst, t.dst_stride});
+void requantize_tile(const Tile& t, const int32_t* acc, size_t acc_stride) {
+  const StoredTile tile = {t.rows,           t.cols,          acc,         acc_stride, t.scale,
+                           t.requantization, (uint8_t*)t.dst, t.dst_stride};
+  t.requantization->tflite_apart ? requantize_tflite(tile)
+                                 : store_vectors<FloatScaler, AsTheyAre>(tile, {});
 }
 
 }  // namespace
