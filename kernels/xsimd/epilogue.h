@@ -1,4 +1,4 @@
-// The epilogue to 8 bits from a tile of accumulators in memory, two vectors of columns at a time.
+// The epilogue from a tile of accumulators in memory, two vectors of columns at a time.
 // Compilers do not vectorize kernels/generic/epilogue.h for tiles as narrow as these kernels'; that
 // text still does everything else.
 #pragma once
@@ -116,6 +116,25 @@ void epilogue_floats(const Epilogue& f, const EpilogueTile& t, size_t column) {
   }
 }
 
+void f32_columns(const Epilogue& f, const EpilogueTile& t, size_t column) {
+  const Floats lo(f.lo_f32), hi(f.hi_f32), nan(__builtin_nanf(""));
+  const size_t n = t.column + column;
+  const float* const bias = f.bias_f32 ? f.bias_f32 + n : kNoBias;
+  for (size_t i = 0; i < t.rows; ++i) {
+    const Floats row_scale(t.row_scale ? t.row_scale[i] : 1.0f);
+    unroll<2>([&](auto v) OCTET_INLINE {
+      const size_t first = kLanes * v;
+      const Sums acc = load<int32_t>(t.acc + i * t.acc_stride + column + first);
+      const Floats x = xsimd::to_float(acc) * (row_scale * load<float>(f.scale + n + first)) +
+                       load<float>(bias + first);
+      // Of a NaN and a bound, these return the NaN: their second operand
+      const Floats y = xsimd::min(hi, xsimd::max(lo, x));
+      xsimd::select(y == y, y, nan)
+          .store_unaligned((float*)(t.to.dst + i * t.to.stride) + column + first);
+    });
+  }
+}
+
 template <bool adds>
 void epilogue_tflite(const Epilogue& f, const EpilogueTile& t, size_t column) {
   constexpr int32_t kShifted = 1 << 20;  // TFLite's ADD shifts its inputs to the left by 20
@@ -144,12 +163,11 @@ void epilogue_tflite(const Epilogue& f, const EpilogueTile& t, size_t column) {
 }
 
 void epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
-  const bool floats = f.mode == EpilogueMode::kFloat8;
-  if (!floats && (f.mode != EpilogueMode::kTflite8 || !knows_tflite(f, t)))
-    return apply_epilogue(f, t);
-  const auto epilogue = floats ? f.has_residual ? epilogue_floats<true> : epilogue_floats<false>
-                        : f.has_residual ? epilogue_tflite<true>
-                                         : epilogue_tflite<false>;
+  if (f.mode == EpilogueMode::kTflite8 && !knows_tflite(f, t)) return apply_epilogue(f, t);
+  const auto epilogue = f.mode == EpilogueMode::kF32 ? f32_columns
+                        : f.mode == EpilogueMode::kFloat8
+                            ? (f.has_residual ? epilogue_floats<true> : epilogue_floats<false>)
+                            : (f.has_residual ? epilogue_tflite<true> : epilogue_tflite<false>);
   constexpr size_t width = 2 * kLanes;
   size_t column = 0;
   for (; column + width <= t.cols; column += width) epilogue(f, t, column);
@@ -158,7 +176,7 @@ void epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
   rest.acc += column;
   rest.cols -= column;
   rest.column += column;
-  rest.to = t.to.column(column, 1);
+  rest.to = t.to.column(column, f.mode == EpilogueMode::kF32 ? sizeof(float) : 1);
   apply_epilogue(f, rest);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/generic/epilogue.h"
+#include "kernels/x86/shared/epilogue_f32.h"
 #include "kernels/x86/shared/epilogue_float.h"
 #include "kernels/x86/shared/look_up.h"
 #include "kernels/x86/shared/requantize_tile.h"
@@ -61,6 +62,7 @@ bool epilogue_vectors(const Epilogue& f, const EpilogueTile& t) {
 }
 
 void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode == EpilogueMode::kF32) return epilogue_f32_rows(f, t);
   if (!epilogue_vectors(f, t)) return apply_epilogue(f, t);
   if (f.lut)
     for_parts(t, [&](auto width, const EpilogueTile& part) {
