@@ -91,23 +91,32 @@ inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_
   }
 }
 
+// A chunk of an array: where it is, if it is whole, else a copy.
+template <typename T>
+__attribute__((noinline)) const T* copy_of(const T* from, size_t count, T* copy) {
+  OCTET_NO_UNROLL
+  for (size_t j = 0; j < kEpilogueChunk; ++j) copy[j] = j < count ? from[j] : T();
+  return copy;
+}
+template <typename T>
+inline const T* chunk_of(const T* from, size_t count, T (&copy)[kEpilogueChunk]) {
+  return count == kEpilogueChunk ? from : copy_of(from, count, copy);
+}
+
 // Columns from j on of row i.
-inline void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i, size_t j,
+__attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i, size_t j,
                            size_t count) {
   const size_t n = t.column + j;
-  const bool whole = count == kEpilogueChunk;
   uint8_t* const row = (uint8_t*)t.to.dst + i * t.to.stride;
-  const int32_t* acc = t.acc + i * t.acc_stride + j;
-  int32_t some[kEpilogueChunk] = {};
-  if (!whole) {
-    for (size_t c = 0; c < count; ++c) some[c] = acc[c];
-    acc = some;
-  }
+  int32_t accs[kEpilogueChunk];
+  const int32_t* const acc = chunk_of(t.acc + i * t.acc_stride + j, count, accs);
   const float row_scale = t.row_scale ? t.row_scale[i] : 1.0f;
+  float scales[kEpilogueChunk];
   if (f.mode == EpilogueMode::kF32) {
-    float out[kEpilogueChunk], *const dst = (float*)row + j;
-    epilogue_f32(f, acc, row_scale, f.scale + n, f.bias_f32 ? f.bias_f32 + n : kNoBias,
-                 whole ? dst : out);
+    float biases[kEpilogueChunk], out[kEpilogueChunk], *const dst = (float*)row + j;
+    const bool whole = count == kEpilogueChunk;
+    epilogue_f32(f, acc, row_scale, chunk_of(f.scale + n, count, scales),
+                 f.bias_f32 ? chunk_of(f.bias_f32 + n, count, biases) : kNoBias, whole ? dst : out);
     for (size_t c = 0; !whole && c < count; ++c) dst[c] = out[c];
     return;
   }
@@ -115,12 +124,16 @@ inline void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i, s
   if (f.has_residual)
     load_residual(f, t.to.residual + i * t.to.residual_stride + j, count, residual);
   uint8_t out[kEpilogueChunk];
-  if (f.mode == EpilogueMode::kTflite8)
-    epilogue_tflite8(f, acc, f.multiplier + n, f.shift + n, f.has_residual ? residual : nullptr,
+  if (f.mode == EpilogueMode::kTflite8) {
+    int32_t multipliers[kEpilogueChunk], shifts[kEpilogueChunk];
+    epilogue_tflite8(f, acc, chunk_of(f.multiplier + n, count, multipliers),
+                     chunk_of(f.shift + n, count, shifts), f.has_residual ? residual : nullptr,
                      out);
-  else
-    (f.has_residual ? epilogue_float8<true> : epilogue_float8<false>)(f, acc, row_scale,
-                                                                      f.scale + n, residual, out);
+  } else {
+    (f.has_residual ? epilogue_float8<true>
+                    : epilogue_float8<false>)(f, acc, row_scale,
+                                              chunk_of(f.scale + n, count, scales), residual, out);
+  }
   for (size_t c = 0; c < count; ++c) row[j + c] = f.lut ? f.lut[out[c]] : out[c];
 }
 

@@ -149,7 +149,7 @@ void multiply(const Tile& t) {
     pin(row[0]);
     pin(row[1]);
   });
-  store_tile<2>(t, acc);
+  store_tile<kMr>(t, acc);
 }
 
 void dispatch(const Tile& t) {

@@ -155,7 +155,7 @@ void multiply(const Tile& t) {
     pin(row[0]);
     pin(row[1]);
   });
-  store_tile<kMr - 1>(t, acc);
+  store_tile<kMr>(t, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};

@@ -200,7 +200,7 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
     pin(row[0]);
     pin(row[1]);
   });
-  store_tile<kMr - 1>(t, acc);
+  store_tile<kMr>(t, acc);
 }
 
 template <int rows>

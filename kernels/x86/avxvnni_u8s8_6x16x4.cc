@@ -88,7 +88,7 @@ void multiply(const Tile& t) {
         [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
   }
 
-  store_tile<2>(*again, acc);
+  store_tile<kMr>(*again, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>,

@@ -16,7 +16,7 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # both use these
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc WINOGRAD avx2_winograd.cc)
+  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc avx2_requantize.cc WINOGRAD avx2_winograd.cc)
 endif()
 # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
 octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""

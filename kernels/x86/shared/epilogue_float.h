@@ -8,6 +8,7 @@ namespace octet {
 namespace {
 
 #ifdef __AVX512BW__
+OCTET_INLINE inline __m512 all(float value) { return _mm512_set1_ps(value); }
 OCTET_INLINE inline __m512 to_floats(__m512i x) { return _mm512_cvtepi32_ps(x); }
 OCTET_INLINE inline __m512 least_of(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
 OCTET_INLINE inline __m512 most_of(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
@@ -15,16 +16,13 @@ OCTET_INLINE inline __m512i rounded(__m512 x) {
   return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 #else
+OCTET_INLINE inline __m256 all(float value) { return _mm256_set1_ps(value); }
 OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
 OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
 OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
 // Rounds by MXCSR, which the caller has set
 OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
 #endif
-
-OCTET_INLINE inline EpilogueFloats all(float value) {
-  return as_floats(splat<EpilogueVector>(value));
-}
 
 // 2^23: a byte in the lowest bits of its representation makes the float 2^23 + byte.
 constexpr float kByteBase = 8388608.0f;

@@ -76,7 +76,7 @@ void multiply_sparse(const Tile& t) {
   add_row_init(t, acc[0]);
   clear_other_sets<Ymm>(acc);
   add_sparse_products<Ymm, tight>(t, acc);
-  store_tile<3>(t, acc[0]);
+  store_tile<4>(t, acc[0]);
 }
 
 template <bool tight>

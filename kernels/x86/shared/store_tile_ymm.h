@@ -1,6 +1,6 @@
-// Stores tiles of 16 columns from ymm registers. Full tiles and single rows, which are most of a
-// product, are requantized in registers where every column is shifted to the right or float mode
-// scales them. Any other tile goes through the stack: its code would be as long and seldom run.
+// Stores tiles of 16 columns from ymm registers. A full tile and a single row are requantized where they are; for other
+// heights, one function per tier does so: accumulators are its arguments, of which eight stay in
+// registers.
 #pragma once
 
 #include "kernels/x86/kernels.h"
@@ -9,50 +9,73 @@
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {
+
+// Vector 0 and vector 1 of each row. Rows that the tile lacks may be anything.
+void avx2_requantize4(const Tile& t, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i,
+                      __m256i);
+void avx2_requantize6(const Tile& t, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i,
+                      __m256i, __m256i, __m256i, __m256i, __m256i);
+
 namespace {
 
-// Stores s32, or requantizes through the stack.
-template <int rows>
-OCTET_INLINE inline void store_through_memory(const Tile& t, const __m256i (&acc)[rows][2]) {
-  alignas(32) int32_t sums[rows][16];
-  uint8_t* const dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
-  const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? 16 : t.cols;
-  store_sums(acc, dst, stride, cols);
-  if (t.scale) avx2_requantize(t, sums[0], 16);
+// Calls f(i) for the rows of a tile, of which there are at least one and at most `most`.
+template <int most, typename F>
+OCTET_INLINE inline void for_rows(size_t rows, const F& f) {
+  unroll<most>([&](auto i) OCTET_INLINE {
+    if (i == 0 || i < (int)rows) f(i);
+  });
 }
 
-// Scales the accumulators, one vector of columns after the other.
-template <int rows>
-OCTET_INLINE inline void scale_tflite(const Tile& t, __m256i (&acc)[rows][2]) {
+// Scales one vector of columns after the other.
+template <int most, typename Rows>
+OCTET_INLINE inline void scale_tflite(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
   unroll<2>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<32> scaler;
     scaler.load((const int32_t*)t.scale + 8 * v, t.requantization->tflite_apart);
-    unroll<rows>([&](auto i) OCTET_INLINE {
+    for_rows<most>(rows, [&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
       pin(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
 }
-template <int rows>
-OCTET_INLINE inline void scale_float(const Tile& t, __m256i (&acc)[rows][2]) {
-  unroll<2>([&](auto v) OCTET_INLINE {
-    const __m256 scale = _mm256_loadu_ps(t.scale + 8 * v);
-    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale); });
+template <int most>
+OCTET_INLINE inline void scale_float(const Tile& t, __m256i (&acc)[most][2]) {
+  const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
+  unroll<most>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale[v]); });
   });
 }
 
-// least: tiles of so many rows, and single rows, are requantized in registers. Products of many rows
-// have tiles of nearly equal height (Tiling), most of which are full or one row short.
-template <int least, int rows>
-OCTET_INLINE inline void store_tile(const Tile& t, __m256i (&acc)[rows][2]) {
-  if constexpr (rows >= least || rows == 1) {
-    const bool tflite = t.scale && t.requantization->tflite_apart;
-    if (t.scale && (!tflite || t.requantization->tflite_right_only)) {
-      tflite ? scale_tflite(t, acc) : scale_float(t, acc);
-      return store_rows_of_16(t, acc);
-    }
+// TFLite mode goes through the stack where some column is not shifted to the right.
+template <int most, typename Rows>
+OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
+  const bool tflite = t.requantization->tflite_apart;
+  if (tflite && !t.requantization->tflite_right_only) {
+    alignas(32) int32_t sums[most][16];
+    store_sums(acc, (uint8_t*)sums, sizeof sums[0], 16);
+    return avx2_requantize(t, sums[0], 16);
   }
-  store_through_memory(t, acc);
+  tflite ? scale_tflite(t, rows, acc) : scale_float(t, acc);
+  store_rows_of_16(t, rows, acc);
+}
+
+// full: the height that is requantized here.
+template <int full, int rows>
+OCTET_INLINE inline void store_tile(const Tile& t, __m256i (&acc)[rows][2]) {
+  if (!t.scale) return store_sums(acc, (uint8_t*)t.dst, t.dst_stride, t.cols);
+  const auto at = [&](int i, int v) OCTET_INLINE { return acc[i < rows ? i : rows - 1][v]; };
+  if constexpr (rows == full) {
+    requantize(t, Int<full>{}, acc);
+  } else if constexpr (rows == 1) {
+    __m256i twice[2][2] = {{acc[0][0], acc[0][1]}, {acc[0][0], acc[0][1]}};
+    requantize(t, Int<1>{}, twice);
+  } else if constexpr (rows <= 4) {
+    avx2_requantize4(t, at(0, 0), at(0, 1), at(1, 0), at(1, 1), at(2, 0), at(2, 1), at(3, 0),
+                     at(3, 1));
+  } else {
+    avx2_requantize6(t, at(0, 0), at(0, 1), at(1, 0), at(1, 1), at(2, 0), at(2, 1), at(3, 0),
+                     at(3, 1), at(4, 0), at(4, 1), at(5, 0), at(5, 1));
+  }
 }
 
 }  // namespace

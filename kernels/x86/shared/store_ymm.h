@@ -48,17 +48,19 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) 
 }
 
 // Stores scaled rows of 16 columns as bytes, two at a time: the steps after the scale cost as much
-// for two rows as for one.
-template <int rows>
-OCTET_INLINE inline void store_rows_of_16(const Tile& t, const __m256i (&acc)[rows][2]) {
+// for two rows as for one. rows: how many are stored.
+template <int most, typename Rows>
+OCTET_INLINE inline void store_rows_of_16(const Tile& t, Rows rows, const __m256i (&acc)[most][2]) {
   const Requantizer<32> requantizer(*t.requantization);
-  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
-    constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
+  unroll<most / 2>([&](auto pair) OCTET_INLINE {
+    constexpr size_t a = 2 * pair, b = a + 1;
+    if (a && a >= (size_t)rows) return;
     const __m256i bytes = in_order(
         requantizer.bytes(pack_int16(acc[a][0], acc[a][1]), pack_int16(acc[b][0], acc[b][1])));
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     store_bytes(dst, _mm256_castsi256_si128(bytes), t.cols);
-    if (b > a) store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
+    if (b < (size_t)rows)
+      store_bytes(dst + t.dst_stride, _mm256_extracti128_si256(bytes, 1), t.cols);
   });
 }
 

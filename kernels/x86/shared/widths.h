@@ -28,6 +28,7 @@ struct VectorOf<16> {
 
 template <typename Vector, typename Lane>
 OCTET_INLINE inline Vector splat(Lane value) {
+  static_assert((Lane)0.5f == (Lane)0, "adding to 0 would lose the sign of -0");
   typedef Lane Lanes __attribute__((vector_size(sizeof(Vector))));
   return (Vector)(Lanes{} + value);
 }
