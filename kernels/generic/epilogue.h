@@ -24,11 +24,22 @@ inline int32_t clamp(int32_t x, int32_t lo, int32_t hi) {
   return x > hi ? hi : x;
 }
 
+// A chunk of an array: where it is, if it is whole, else a copy followed by zeros.
+template <typename T>
+inline const T* chunk_of(const T* from, size_t count, T (&copy)[kEpilogueChunk]) {
+  if (count == kEpilogueChunk) return from;
+  __builtin_memset(copy, 0, sizeof copy);
+  __builtin_memcpy(copy, from, count * sizeof(T));
+  return copy;
+}
+
 // out = residual - zero point; s8 is read as u8 with the top bit flipped and the zero point moved.
 inline void load_residual(const Epilogue& f, const uint8_t* residual, size_t count, int32_t* out) {
   const int32_t flip = f.residual_type == ElementType::kU8 ? 0 : 0x80,
                 zero_point = f.residual_zero_point + flip;
-  for (size_t j = 0; j < count; ++j) out[j] = (residual[j] ^ flip) - zero_point;
+  uint8_t some[kEpilogueChunk];
+  const uint8_t* const bytes = chunk_of(residual, count, some);
+  for (size_t j = 0; j < kEpilogueChunk; ++j) out[j] = (bytes[j] ^ flip) - zero_point;
 }
 
 // ---- one chunk: all arrays have kEpilogueChunk elements -------------------------------------------
@@ -64,13 +75,11 @@ inline void epilogue_float8(const Epilogue& f, const int32_t* acc, float row_sca
               product_hi = limits ? f.product_hi_f32 : __builtin_inff(), lo = f.lo_f32,
               hi = f.hi_f32, residual_scale = f.residual_scale;
   const int32_t zero_point = f.zero_point;
-  int32_t value[kEpilogueChunk];
   for (size_t j = 0; j < kEpilogueChunk; ++j) {
     float v = (float)acc[j] * (row_scale * scale[j]);
     if (adds) v = clamp(v, product_lo, product_hi) + (float)residual[j] * residual_scale;
-    value[j] = round_half_even(clamp(v, lo, hi)) + zero_point;
+    out[j] = (uint8_t)(round_half_even(clamp(v, lo, hi)) + zero_point);
   }
-  for (size_t j = 0; j < kEpilogueChunk; ++j) out[j] = (uint8_t)value[j];
 }
 
 inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_t* multiplier,
@@ -91,21 +100,9 @@ inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_
   }
 }
 
-// A chunk of an array: where it is, if it is whole, else a copy.
-template <typename T>
-__attribute__((noinline)) const T* copy_of(const T* from, size_t count, T* copy) {
-  OCTET_NO_UNROLL
-  for (size_t j = 0; j < kEpilogueChunk; ++j) copy[j] = j < count ? from[j] : T();
-  return copy;
-}
-template <typename T>
-inline const T* chunk_of(const T* from, size_t count, T (&copy)[kEpilogueChunk]) {
-  return count == kEpilogueChunk ? from : copy_of(from, count, copy);
-}
-
 // Columns from j on of row i.
-__attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i, size_t j,
-                           size_t count) {
+__attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i,
+                                              size_t j, size_t count) {
   const size_t n = t.column + j;
   uint8_t* const row = (uint8_t*)t.to.dst + i * t.to.stride;
   int32_t accs[kEpilogueChunk];
@@ -117,24 +114,27 @@ __attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueT
     const bool whole = count == kEpilogueChunk;
     epilogue_f32(f, acc, row_scale, chunk_of(f.scale + n, count, scales),
                  f.bias_f32 ? chunk_of(f.bias_f32 + n, count, biases) : kNoBias, whole ? dst : out);
-    for (size_t c = 0; !whole && c < count; ++c) dst[c] = out[c];
+    if (!whole) __builtin_memcpy(dst, out, count * sizeof(float));
     return;
   }
-  int32_t residual[kEpilogueChunk] = {};
-  if (f.has_residual)
+  int32_t residuals[kEpilogueChunk], *residual = nullptr;
+  if (f.has_residual) {
+    residual = residuals;
     load_residual(f, t.to.residual + i * t.to.residual_stride + j, count, residual);
+  }
   uint8_t out[kEpilogueChunk];
   if (f.mode == EpilogueMode::kTflite8) {
     int32_t multipliers[kEpilogueChunk], shifts[kEpilogueChunk];
     epilogue_tflite8(f, acc, chunk_of(f.multiplier + n, count, multipliers),
-                     chunk_of(f.shift + n, count, shifts), f.has_residual ? residual : nullptr,
-                     out);
+                     chunk_of(f.shift + n, count, shifts), residual, out);
   } else {
     (f.has_residual ? epilogue_float8<true>
                     : epilogue_float8<false>)(f, acc, row_scale,
                                               chunk_of(f.scale + n, count, scales), residual, out);
   }
-  for (size_t c = 0; c < count; ++c) row[j + c] = f.lut ? f.lut[out[c]] : out[c];
+  if (const uint8_t* const lut = f.lut)
+    for (uint8_t& value : out) value = lut[value];
+  __builtin_memcpy(row + j, out, count);
 }
 
 inline void apply_epilogue(const Epilogue& f, const EpilogueTile& t) {
