@@ -18,13 +18,6 @@ namespace {
 
 constexpr int kMr = 4;
 
-void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByRows[kMr] = {
-      kSparseByVectors<true, kMr, 1>, kSparseByVectors<true, kMr, 2>,
-      kSparseByVectors<true, kMr, 3>, kSparseByVectors<true, kMr, 4>};
-  kByRows[t.rows - 1][(t.cols - 1) / 16](t);
-}
-
 }  // namespace
 
 const MicroKernel avx512vnni_u8s8_sparse_4x32x32 = {
@@ -36,7 +29,7 @@ const MicroKernel avx512vnni_u8s8_sparse_4x32x32 = {
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kSparseTightLayout,
     .lhs_kr = 32,
-    .multiply = dispatch,
+    .multiply = dispatch_sparse<true, kMr>,
 };
 
 }  // namespace octet

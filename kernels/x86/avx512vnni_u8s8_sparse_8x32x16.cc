@@ -18,15 +18,6 @@ namespace {
 
 constexpr int kMr = 8;
 
-void dispatch(const Tile& t) {
-  static constexpr const MultiplyFn* kByRows[kMr] = {
-      kSparseByVectors<false, kMr, 1>, kSparseByVectors<false, kMr, 2>,
-      kSparseByVectors<false, kMr, 3>, kSparseByVectors<false, kMr, 4>,
-      kSparseByVectors<false, kMr, 5>, kSparseByVectors<false, kMr, 6>,
-      kSparseByVectors<false, kMr, 7>, kSparseByVectors<false, kMr, 8>};
-  kByRows[t.rows - 1][(t.cols - 1) / 16](t);
-}
-
 }  // namespace
 
 const MicroKernel avx512vnni_u8s8_sparse_8x32x16 = {
@@ -38,7 +29,7 @@ const MicroKernel avx512vnni_u8s8_sparse_8x32x16 = {
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
     .rhs_layout = kSparseLayout,
     .lhs_kr = 16,
-    .multiply = dispatch,
+    .multiply = dispatch_sparse<false, kMr>,
 };
 
 }  // namespace octet

@@ -47,7 +47,7 @@ void multiply(const Tile& t) {
     lhs[1] += 4;
     rhs += 64;
   }
-  store_sums(acc, (uint8_t*)t.dst, t.dst_stride, t.cols);
+  store_sums(acc, Int<rows>{}, (uint8_t*)t.dst, t.dst_stride, t.cols);
 }
 
 void dispatch(const Tile& t) {

@@ -24,6 +24,10 @@ struct Ymm {
 
   // See avxvnni_u8s8_6x16x4.cc
   static constexpr int ahead(bool tight, int) { return tight ? 3840 : 1536; }
+  // 12 accumulators do not fit beside the constants of tight places
+  static constexpr int sets(bool tight, int rows, int vectors) {
+    return tight && rows == 3 ? 1 : sets_of(rows, vectors);
+  }
 
   OCTET_INLINE static Vector load(const uint8_t* p) {
     return _mm256_loadu_si256((const __m256i*)p);
@@ -63,27 +67,23 @@ struct Ymm {
   OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
 };
 
-template <bool tight, int rows>
+template <bool tight>
 void multiply_sparse(const Tile& t) {
-  // 12 accumulators do not fit beside the constants of tight places
-  constexpr int sets = tight && rows == 3 ? 1 : sets_of(rows, 2);
-  __m256i acc[sets][rows][2];
-  unroll<rows>([&](auto i) OCTET_INLINE {
+  __m256i acc[4][2];
+  unroll<2>([&](auto v) OCTET_INLINE {
+    acc[0][v] = init_of(t, 0, v);
+    unroll<3>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+  });
+  for_rows<4>(t.rows, [&](auto i) OCTET_INLINE {
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
-    unroll<2>([&](auto v) OCTET_INLINE { acc[0][i][v] = init_of(t, i, v); });
+    const __m256i more = _mm256_set1_epi32(t.row_init ? t.row_init[i] : 0);
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = _mm256_add_epi32(init_of(t, i, v), more); });
   });
-  add_row_init(t, acc[0]);
-  clear_other_sets<Ymm>(acc);
-  add_sparse_products<Ymm, tight>(t, acc);
-  store_tile<4>(t, acc[0]);
-}
-
-template <bool tight>
-void dispatch_sparse(const Tile& t) {
-  static constexpr MultiplyFn kByRows[4] = {multiply_sparse<tight, 1>, multiply_sparse<tight, 2>,
-                                            multiply_sparse<tight, 3>, multiply_sparse<tight, 4>};
-  kByRows[t.rows - 1](t);
+  SparseProduct<Ymm, tight, 4, 2>(t).add(t, acc);
+  if (!t.scale) return store_sums(acc, t.rows, (uint8_t*)t.dst, t.dst_stride, t.cols);
+  avx2_requantize4(t, acc[0][0], acc[0][1], acc[1][0], acc[1][1], acc[2][0], acc[2][1], acc[3][0],
+                   acc[3][1]);
 }
 
 template <bool tight>
@@ -97,7 +97,7 @@ constexpr MicroKernel sparse_kernel(const char* name) {
       .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
       .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
       .lhs_kr = tight ? 32 : 16,
-      .multiply = dispatch_sparse<tight>,
+      .multiply = multiply_sparse<tight>,
   };
 }
 

@@ -17,6 +17,8 @@ struct Zmm {
   // With one row the hardware's prefetchers suffice.
   static constexpr int ahead(bool tight, int rows) { return tight && rows > 1 ? 3840 : 0; }
 
+  static constexpr int sets(bool, int rows, int vectors) { return sets_of(rows, vectors); }
+
   OCTET_INLINE static Vector load(const uint8_t* p) { return _mm512_loadu_si512(p); }
   OCTET_INLINE static Vector zero() { return _mm512_setzero_si512(); }
   OCTET_INLINE static Vector eight(const uint8_t* bytes) {
@@ -49,20 +51,18 @@ struct Zmm {
   OCTET_INLINE static Vector add(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
 };
 
-// full: the rows of the kernel's full tile.
-template <bool tight, int full, int rows, int vectors>
+template <bool tight, int most, int vectors>
 void multiply_sparse(const Tile& t) {
-  constexpr int sets = sets_of(rows, vectors);
-  __m512i acc[sets][rows][vectors];
-  start_tile(t, acc[0]);
-  clear_other_sets<Zmm>(acc);
-  add_sparse_products<Zmm, tight>(t, acc);
-  store_tile<(rows >= full - 1) || rows == 1>(t, acc[0]);
+  __m512i acc[most][vectors];
+  start_tile(t, acc);
+  SparseProduct<Zmm, tight, most, vectors>(t).add(t, acc);
+  store_tile(t, acc);
 }
 
-template <bool tight, int full, int rows>
-constexpr MultiplyFn kSparseByVectors[2] = {multiply_sparse<tight, full, rows, 1>,
-                                            multiply_sparse<tight, full, rows, 2>};
+template <bool tight, int most>
+void dispatch_sparse(const Tile& t) {
+  (t.cols > 16 ? multiply_sparse<tight, most, 2> : multiply_sparse<tight, most, 1>)(t);
+}
 
 }  // namespace
 }  // namespace octet

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/store_ymm.h"
 #include "kernels/x86/shared/sums_ymm.h"
 #include "kernels/x86/shared/tflite.h"
@@ -17,14 +18,6 @@ void avx2_requantize6(const Tile& t, __m256i, __m256i, __m256i, __m256i, __m256i
                       __m256i, __m256i, __m256i, __m256i, __m256i);
 
 namespace {
-
-// Calls f(i) for the rows of a tile, of which there are at least one and at most `most`.
-template <int most, typename F>
-OCTET_INLINE inline void for_rows(size_t rows, const F& f) {
-  unroll<most>([&](auto i) OCTET_INLINE {
-    if (i == 0 || i < (int)rows) f(i);
-  });
-}
 
 // Scales one vector of columns after the other.
 template <int most, typename Rows>
@@ -52,7 +45,7 @@ OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[mos
   const bool tflite = t.requantization->tflite_apart;
   if (tflite && !t.requantization->tflite_right_only) {
     alignas(32) int32_t sums[most][16];
-    store_sums(acc, (uint8_t*)sums, sizeof sums[0], 16);
+    store_sums(acc, rows, (uint8_t*)sums, sizeof sums[0], 16);
     return avx2_requantize(t, sums[0], 16);
   }
   tflite ? scale_tflite(t, rows, acc) : scale_float(t, acc);
@@ -62,7 +55,7 @@ OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[mos
 // full: the height that is requantized here.
 template <int full, int rows>
 OCTET_INLINE inline void store_tile(const Tile& t, __m256i (&acc)[rows][2]) {
-  if (!t.scale) return store_sums(acc, (uint8_t*)t.dst, t.dst_stride, t.cols);
+  if (!t.scale) return store_sums(acc, Int<rows>{}, (uint8_t*)t.dst, t.dst_stride, t.cols);
   const auto at = [&](int i, int v) OCTET_INLINE { return acc[i < rows ? i : rows - 1][v]; };
   if constexpr (rows == full) {
     requantize(t, Int<full>{}, acc);

@@ -1,22 +1,23 @@
 // Loads the init of tiles into zmm registers and stores their accumulators, as s32 or requantized:
-// where `in_registers` says so, without a detour; else through the stack, in less code.
+// one text for all counts of rows up to `most`. Accumulators of rows that a tile lacks have any value.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/requantize.h"
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {
 namespace {
 
-template <int rows, int vectors>
-OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
+template <int most, int vectors>
+OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   // Stores complete in order, so each output line that misses the cache would delay the next ones;
   // prefetched here, all arrive in time.
-  unroll<rows>([&](auto i) OCTET_INLINE {
+  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
     const char* row = (const char*)t.dst + i * t.dst_stride;
     _mm_prefetch(row, _MM_HINT_T0);
     if (!t.scale)
@@ -27,29 +28,29 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[rows][vectors]
   // products.
   unroll<vectors>([&](auto v) OCTET_INLINE {
     acc[0][v] = _mm512_loadu_si512(t.init + 16 * v);
-    unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+    unroll<most - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
   });
   if (t.init_stride)
-    unroll<rows - 1>([&](auto i) OCTET_INLINE {
+    for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i + 1][v] = _mm512_loadu_si512(t.init + (i + 1) * t.init_stride + 16 * v);
+        acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
       });
     });
   if (t.row_init)
-    unroll<rows>([&](auto i) OCTET_INLINE {
+    for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
       const __m512i more = _mm512_set1_epi32(t.row_init[i]);
       unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
     });
 }
 
 // Stores s32, or requantizes through the stack.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_through_memory(const Tile& t, const __m512i (&acc)[rows][vectors]) {
-  alignas(64) int32_t sums[rows][16 * vectors];
+template <int most, int vectors>
+OCTET_INLINE inline void store_through_memory(const Tile& t, const __m512i (&acc)[most][vectors]) {
+  alignas(64) int32_t sums[most][16 * vectors];
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
   const __mmask16 last = (__mmask16)(t.scale ? 0xffffu : 0xffffu >> (16 * vectors - t.cols));
   uint8_t* dst = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
-  unroll<rows>([&](auto i) OCTET_INLINE {
+  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE {
       if (v == vectors - 1)
         _mm512_mask_storeu_epi32(dst + 64 * v, last, acc[i][v]);
@@ -74,18 +75,20 @@ OCTET_INLINE inline void store_part(uint8_t* dst, __mmask64 mask, __m512i bytes)
 
 // Stores scaled accumulators as bytes. Four vectors of 32 bits, of one, two or four rows, make one
 // of bytes.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_bytes(const Tile& t, const __m512i (&acc)[rows][vectors]) {
+template <int most, int vectors>
+OCTET_INLINE inline void store_bytes(const Tile& t, const __m512i (&acc)[most][vectors]) {
   const Requantizer<64> requantizer(*t.requantization);
   constexpr int width = vectors == 3 ? 4 : vectors, together = 4 / width;
   const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
-  const size_t stride = t.dst_stride;
+  const size_t stride = t.dst_stride, rows = t.rows;
   uint8_t* dst = (uint8_t*)t.dst;
-  unroll<(rows + together - 1) / together>([&](auto group) OCTET_INLINE {
+  unroll<(most + together - 1) / together>([&](auto group) OCTET_INLINE {
+    constexpr size_t first = group.value * together;
+    if (first && first >= rows) return;
     __m512i q[4];
     unroll<4>([&](auto at) OCTET_INLINE {
-      constexpr int i = group.value * together + at.value / width, v = at.value % width;
-      if constexpr (i < rows && v < vectors)
+      constexpr int i = first + at.value / width, v = at.value % width;
+      if constexpr (i < most && v < vectors)
         q[at] = acc[i][v];
       else
         q[at] = _mm512_setzero_si512();
@@ -93,44 +96,43 @@ OCTET_INLINE inline void store_bytes(const Tile& t, const __m512i (&acc)[rows][v
     const __m512i bytes =
         in_order(requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     unroll<together>([&](auto part) OCTET_INLINE {
-      if constexpr (group.value * together + part.value < rows)
-        store_part<vectors, part.value>(dst, mask, bytes);
+      if constexpr (first + part.value < most)
+        if (part == 0 || first + part.value < rows)
+          store_part<vectors, part.value>(dst, mask, bytes);
       dst += stride;
     });
   });
 }
 
-template <int rows, int vectors>
-OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[rows][vectors]) {
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    const __m512 scale = _mm512_loadu_ps(t.scale + 16 * v);
-    unroll<rows>([&](auto i) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale); });
+template <int most, int vectors>
+OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors]) {
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
+  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale[v]); });
   });
 }
 // All columns are shifted to the right. The scales of one vector of columns at a time fit in
 // registers beside all sums.
-template <int rows, int vectors>
-OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[rows][vectors]) {
+template <int most, int vectors>
+OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {
     TfliteRightScaler<64> scaler;
     scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
-    unroll<rows>([&](auto i) OCTET_INLINE {
+    for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
       pin(acc[i][v]);  // else compilers start all rows at once and spill
     });
   });
 }
 
-template <bool in_registers, int rows, int vectors>
-OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[rows][vectors]) {
-  if constexpr (in_registers) {
-    const bool tflite = t.scale && t.requantization->tflite_apart;
-    if (t.scale && (!tflite || t.requantization->tflite_right_only)) {
-      tflite ? scale_tflite(t, acc) : scale_float(t, acc);
-      return store_bytes(t, acc);
-    }
-  }
-  store_through_memory(t, acc);
+template <int most, int vectors>
+OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
+  const bool tflite = t.scale && t.requantization->tflite_apart;
+  if (!t.scale || (tflite && !t.requantization->tflite_right_only))
+    return store_through_memory(t, acc);
+  tflite ? scale_tflite(t, acc) : scale_float(t, acc);
+  store_bytes(t, acc);
 }
 
 }  // namespace

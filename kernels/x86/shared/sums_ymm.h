@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/micro_kernel.h"
+#include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
@@ -21,10 +22,10 @@ OCTET_INLINE inline void add_row_init(const Tile& t, __m256i (&acc)[rows][2]) {
     });
 }
 
-template <int rows>
-OCTET_INLINE inline void store_sums(const __m256i (&acc)[rows][2], uint8_t* dst, size_t stride,
-                                    size_t cols) {
-  unroll<rows>([&](auto i) OCTET_INLINE {
+template <int most, typename Rows>
+OCTET_INLINE inline void store_sums(const __m256i (&acc)[most][2], Rows rows, uint8_t* dst,
+                                    size_t stride, size_t cols) {
+  for_rows<most>(rows, [&](auto i) OCTET_INLINE {
     store_s32(dst + i * stride, acc[i][0], cols);
     if (cols > 8) store_s32(dst + i * stride + 32, acc[i][1], cols - 8);
   });
