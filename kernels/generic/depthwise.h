@@ -303,7 +303,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.rows = k.walk_rows = 2;
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
-  k.requantize = leave;
+  k.requantize = requantize;
   return k;
 }
 

@@ -1,6 +1,6 @@
 // The epilogue in plain loops over chunks of 16 columns: with a constant count, compilers vectorize
-// them without code for a remainder. Each tier compiles this text once with its own flags. There are no intrinsics, no reassociation and no contraction
-// (-ffp-contract=off), so every tier rounds alike.
+// them without code for a remainder. Each tier compiles this text once with its own flags. There are
+// no intrinsics, no reassociation and no contraction (-ffp-contract=off), so every tier rounds alike.
 //
 // Everything is in an unnamed namespace: an inline function shared across tiers would be a weak
 // symbol, of which the linker keeps one.
@@ -42,7 +42,7 @@ inline void load_residual(const Epilogue& f, const uint8_t* residual, size_t cou
   for (size_t j = 0; j < kEpilogueChunk; ++j) out[j] = (bytes[j] ^ flip) - zero_point;
 }
 
-// ---- one chunk: all arrays have kEpilogueChunk elements -------------------------------------------
+// ---- one chunk: all arrays have kEpilogueChunk elements -----------------------------------------
 
 // Adding it changes no float, not even a zero's sign.
 constexpr float kNothing = -0.0f;
@@ -95,7 +95,7 @@ inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_
                                      f.residual_tflite.shift);
       value = tflite_scale(a + b, f.sum_scale.multiplier, f.sum_scale.shift);
     }
-    // Clamps before it adds the zero point, because with a multiplier near 1 the sum could overflow.
+    // Clamps before it adds the zero point: with a multiplier near 1 the sum could overflow.
     out[j] = (uint8_t)(clamp(value, f.lo - f.zero_point, f.hi - f.zero_point) + f.zero_point);
   }
 }

@@ -109,7 +109,7 @@ struct Block {
   // - zero_point * row_sum: replaces row_sums for kernels with kRowInit where all columns have one
   // zero point; else null
   const int32_t* row_init;
-  uint8_t* decoded;         // room for a decoded micro-panel of weights; null if it does not pay
+  uint8_t* decoded;  // room for a decoded micro-panel of weights; null if it does not pay
 };
 
 // Bytes of a decoded micro-panel of weights; 0 if the kernel has no decoder, or the micro-panel

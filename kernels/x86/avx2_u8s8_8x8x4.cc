@@ -17,7 +17,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
-#include "kernels/x86/shared/store_ymm.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
 
 namespace octet {
 namespace {

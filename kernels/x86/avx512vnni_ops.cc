@@ -5,6 +5,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/epilogue.h"
 #include "kernels/x86/shared/row_sums.h"
+#include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
 void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride) {

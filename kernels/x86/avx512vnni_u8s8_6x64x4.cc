@@ -9,9 +9,9 @@
 //
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows, and the rows of each tap of a convolution, are read where they lie: no copy. The
-// kernel is instantiated over the vectors of columns. Each count of rows and each sign of the lhs has
-// depth loops of its own; all other code is shared. Few rows split the depth over several sets of
-// accumulators to hide the latency.
+// kernel is instantiated over the vectors of columns. Each count of rows and each sign of the lhs
+// has depth loops of its own; all other code is shared. Few rows split the depth over several sets
+// of accumulators to hide the latency.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -32,8 +32,8 @@ inline __m512i broadcast(const uint8_t* bytes) {
   return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
 }
 
-// The addresses of a tile's rows: one each, or, for more rows than registers, one for every third row;
-// the others are one or two strides from it.
+// The addresses of a tile's rows: one each or, for more rows than registers, one for every third
+// row; the other rows are one or two strides from it.
 template <int most>
 struct RowAddresses {
   static constexpr bool kTall = most > kMr;

@@ -38,11 +38,6 @@ extern const DepthwiseKernel avx2_u8s16_dw32;
 extern const DepthwiseKernel sse41_s16s8_dw16;
 extern const DepthwiseKernel sse41_u8s16_dw16;
 
-// Requantizes a tile whose accumulators are in memory: rows of acc_stride elements, readable up to
-// the tile's columns rounded up to 16.
-void avx2_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
-void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
-
 extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
 

@@ -15,19 +15,20 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
   SPARSE avxvnni_u8s8_sparse_4x16x16.cc avxvnni_u8s8_sparse_4x16x32.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
-if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI) # both use these
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc avx2_requantize.cc WINOGRAD avx2_winograd.cc)
-endif()
 # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
 octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-octet_add_tier(AVX512VNNI
-  FLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni ${octet_quiet}
+set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl ${octet_quiet})
+octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
+# Files of AVX2 that other tiers use, too.
+if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI)
+  octet_add_sources(FLAGS -mavx2 SOURCES avx2_ops.cc avx2_requantize.cc WINOGRAD avx2_winograd.cc)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.
   set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc

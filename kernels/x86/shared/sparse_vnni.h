@@ -15,8 +15,8 @@
 //
 // `Width` has the vectors of an ISA: Vector, kApart (bytes from one vector of columns to the next
 // in a line, or 0 if each is in a panel of its own), ahead (prefetch distance of the weights in
-// bytes for a count of rows, or 0), sets (of accumulators, for a count of rows), kRegisters, and the
-// operations used below.
+// bytes for a count of rows, or 0), sets (of accumulators, for a count of rows), kRegisters, and
+// the operations used below.
 #pragma once
 
 #include "kernels/core/compiler.h"

@@ -1,9 +1,8 @@
-// Stores tiles of 16 columns from ymm registers. A full tile and a single row are requantized where they are; for other
-// heights, one function per tier does so: accumulators are its arguments, of which eight stay in
-// registers.
+// Stores tiles of 16 columns from ymm registers. A full tile and a single row are requantized where
+// they are. One function per tier requantizes tiles of other heights: the accumulators are its
+// arguments, of which eight stay in registers.
 #pragma once
 
-#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/store_ymm.h"
 #include "kernels/x86/shared/sums_ymm.h"
@@ -11,7 +10,11 @@
 
 namespace octet {
 
-// Vector 0 and vector 1 of each row. Rows that the tile lacks may be anything.
+// Requantizes a tile whose accumulators are in memory: rows of acc_stride elements, readable up to
+// the tile's columns rounded up to 16.
+void avx2_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
+// Requantize tiles of up to 4 and 6 rows: vector 0 and vector 1 of each row. Rows that the tile
+// lacks may have any values.
 void avx2_requantize4(const Tile& t, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i,
                       __m256i);
 void avx2_requantize6(const Tile& t, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i, __m256i,

@@ -1,16 +1,19 @@
 // Loads the init of tiles into zmm registers and stores their accumulators, as s32 or requantized:
-// one text for all counts of rows up to `most`. Accumulators of rows that a tile lacks have any value.
+// one text for all counts of rows up to `most`. Rows that a tile lacks have any values.
 #pragma once
 
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
-#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/requantize.h"
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {
+
+// As avx2_requantize of store_tile_ymm.h.
+void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
+
 namespace {
 
 template <int most, int vectors>
