@@ -1,5 +1,5 @@
 // The epilogue in plain loops over chunks of 16 columns: with a constant count, compilers vectorize
-// them without code for a remainder. Each tier compiles this text once with its own flags. It has no
+// them without code for a remainder. Each tier compiles this text once with its flags. It has no
 // intrinsics, no reassociation and no contraction (-ffp-contract=off), so every tier rounds alike.
 //
 // Everything is in an unnamed namespace: an inline function shared across tiers would be a weak
