@@ -1,5 +1,5 @@
-octet_sources(interleave.cc packed_rhs.cc weight_sums.cc SETUP container.cc matrix_blob.cc
-  LOOPS checksum.cc paired.cc sparse.cc)
+octet_sources(interleave.cc packed_rhs.cc paired.cc sparse.cc weight_sums.cc SETUP container.cc
+  matrix_blob.cc LOOPS checksum.cc)
 
 # Sums of columns need vectors, and no other copies of their loops.
 set_property(SOURCE packing/packed_rhs.cc packing/weight_sums.cc APPEND PROPERTY COMPILE_OPTIONS

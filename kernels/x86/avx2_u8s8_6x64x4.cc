@@ -64,9 +64,9 @@ OCTET_INLINE inline __m128i load_some(const uint8_t* bytes, size_t left) {
 
 // Reorders a window of each row. Each of four VPSHUFB takes the bytes of 16 steps; the places of
 // other steps have the top bit set. Places without a step meet zero weights.
-template <int rows>
-OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, size_t steps,
-                                 const uint8_t* order, uint32_t flip, uint8_t* to) {
+__attribute__((noinline)) void arrange(const uint8_t* const* from, size_t rows, size_t at,
+                                       size_t steps, const uint8_t* order, uint32_t flip,
+                                       uint8_t* to) {
   __m256i choice[2][4];
   unroll<2>([&](auto half) OCTET_INLINE {
     const __m256i places = load_vector(order + 32 * half);
@@ -90,7 +90,7 @@ OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, 
   };
   if (steps >= kPairWindow) {
     OCTET_NO_UNROLL
-    for (int i = 0; i < rows; ++i) {
+    for (size_t i = 0; i < rows; ++i) {
       const __m128i* const bytes = (const __m128i*)(from[i] + at);
       const __m128i quarters[4] = {_mm_loadu_si128(bytes), _mm_loadu_si128(bytes + 1),
                                    _mm_loadu_si128(bytes + 2), _mm_loadu_si128(bytes + 3)};
@@ -99,7 +99,7 @@ OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, 
     return;
   }
   OCTET_NO_UNROLL
-  for (int i = 0; i < rows; ++i) {
+  for (size_t i = 0; i < rows; ++i) {
     __m128i quarters[4];
     unroll<4>([&](auto q) OCTET_INLINE {
       constexpr size_t skipped = 16 * q;
@@ -109,7 +109,7 @@ OCTET_INLINE inline void arrange(const uint8_t* const (&from)[rows], size_t at, 
   }
 }
 
-// ---- a panel, or the first half of it: `vectors` vectors of columns -----------------------------
+// ---- a panel ------------------------------------------------------------------------------------
 
 template <int vectors, int rows>
 OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
@@ -127,7 +127,7 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
   }
 }
 
-template <int vectors, int rows>
+template <int rows>
 OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
                                     const PairTable& table, size_t chunks,
                                     __m256i (&acc)[rows][2]) {
@@ -140,10 +140,10 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
       at[e] = lhs.bytes[0] + kPairGroup * (groups[e] % (kPairPart / kPairGroup));
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      __m256i words[vectors];
+      __m256i words[2];
       unroll<kPairChunk>([&](auto e) OCTET_INLINE {
         const __m256i quad = broadcast(at[e] + i * kPairPart);
-        unroll<vectors>([&](auto v) OCTET_INLINE {
+        unroll<2>([&](auto v) OCTET_INLINE {
           const __m256i product =
               _mm256_maddubs_epi16(quad, load_vector(rhs + kPairGroupBytes * e + 32 * v));
           if (e)
@@ -152,21 +152,21 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
             words[v] = product;
         });
       });
-      unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
+      unroll<2>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
     });
   }
 }
 
-// Multiplies a plain part, with both operands widened here.
-template <int vectors, int rows>
+// Multiplies a plain part of a whole panel, with both operands widened here.
+template <int rows>
 OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
                                    __m256i (&acc)[rows][2]) {
   const uint8_t* a = lhs.bytes[0];
   OCTET_NO_UNROLL
   for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
     unroll<2>([&](auto odd) OCTET_INLINE {
-      __m256i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE {
+      __m256i b[2];
+      unroll<2>([&](auto v) OCTET_INLINE {
         const __m256i bytes = load_vector(rhs + 32 * v);
         b[v] = _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
       });
@@ -174,22 +174,24 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
         const __m256i quad = broadcast(a + i * kPairPart),
                       words = odd ? _mm256_srli_epi16(quad, 8)
                                   : _mm256_and_si256(quad, _mm256_set1_epi16(0xff));
-        unroll<vectors>(
-            [&](auto v) OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(words, b[v])); });
+        unroll<2>([&](auto v)
+                      OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(words, b[v])); });
       });
     });
   }
 }
 
-template <int vectors, int rows>
+// half: the tile has columns of the panel's first half only. Extras and plain parts are few, and are
+// multiplied by the whole panel.
+template <int rows>
 OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const PairPart& part,
-                                  __m256i (&acc)[rows][2]) {
+                                  bool half, __m256i (&acc)[rows][2]) {
   const PairTable& table = *(const PairTable*)(rhs + part.table() * kPairGroupBytes);
-  if (table.chunks == kPlainPart) return add_plain<vectors>(lhs, rhs, part.groups, acc);
-  add_groups<vectors>(lhs, rhs, part.groups, acc);
+  if (table.chunks == kPlainPart) return add_plain(lhs, rhs, part.groups, acc);
+  half ? add_groups<1>(lhs, rhs, part.groups, acc) : add_groups<2>(lhs, rhs, part.groups, acc);
   // Keeps a damaged blob from reading beyond its own weights
   const size_t room = part.room / kPairChunk, chunks = table.chunks < room ? table.chunks : room;
-  if (chunks) add_extras<vectors>(lhs, rhs + part.extras() * kPairGroupBytes, table, chunks, acc);
+  if (chunks) add_extras(lhs, rhs + part.extras() * kPairGroupBytes, table, chunks, acc);
 }
 
 template <int rows>
@@ -222,7 +224,7 @@ void multiply(const Tile& t) {
       steps = t.depth - k < kPairPart ? t.depth - k : kPairPart;
       const PairPart part(steps);
       for (size_t w = 0; w < part.windows; ++w)
-        arrange(from, k + w * kPairWindow, steps - w * kPairWindow,
+        arrange(from, rows, k + w * kPairWindow, steps - w * kPairWindow,
                 rhs + (part.order() + w) * kPairGroupBytes, t.lhs_flip,
                 lhs.bytes[0] + w * kPairWindow);
       const bool last = tap == t.taps && k + steps == t.depth;
@@ -238,10 +240,7 @@ void multiply(const Tile& t) {
         });
         if (first) add_row_init(t, acc);
         const uint8_t* const weights = rhs + p * t.rhs_panel_stride;
-        if (t.cols - column > kPairColumns / 2)
-          add_part<2>(lhs, weights, part, acc);
-        else
-          add_part<1>(lhs, weights, part, acc);
+        add_part(lhs, weights, part, t.cols - column <= kPairColumns / 2, acc);
         if (last) {
           panel.cols = t.cols - column < kPairColumns ? t.cols - column : kPairColumns;
           panel.dst = (uint8_t*)t.dst + (t.scale ? column : column * sizeof(int32_t));

@@ -53,7 +53,13 @@ void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
 // Does the epilogue in vectors. Returns false if it cannot.
 bool epilogue_vectors(const Epilogue& f, const EpilogueTile& t) {
   if (f.mode == EpilogueMode::kFloat8 && !t.row_scale) {
-    (f.has_residual ? float_epilogue<true> : float_epilogue<false>)(f, t);
+    const Requantization requantization = requantization_of(f);
+    if (f.has_residual)
+      float_epilogue(f, t);
+    else
+      store_vectors<FloatScaler>(StoredTile{t.rows, t.cols, t.acc, t.acc_stride, f.scale + t.column,
+                                            &requantization, t.to.dst, t.to.stride},
+                                 AsTheyAre());
     return true;
   }
   if (f.mode != EpilogueMode::kTflite8 || !f.tflite.rows) return false;

@@ -11,10 +11,23 @@ namespace {
 constexpr int kEpilogueBytes = 64;
 using EpilogueFloats = __m512;
 OCTET_INLINE inline __m512 as_floats(__m512i x) { return _mm512_castsi512_ps(x); }
+OCTET_INLINE inline __m512 all(float value) { return _mm512_set1_ps(value); }
+OCTET_INLINE inline __m512 to_floats(__m512i x) { return _mm512_cvtepi32_ps(x); }
+OCTET_INLINE inline __m512 least_of(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
+OCTET_INLINE inline __m512 most_of(__m512 a, __m512 b) { return _mm512_max_ps(a, b); }
+OCTET_INLINE inline __m512i rounded(__m512 x) {
+  return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 #else
 constexpr int kEpilogueBytes = 32;
 using EpilogueFloats = __m256;
 OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
+OCTET_INLINE inline __m256 all(float value) { return _mm256_set1_ps(value); }
+OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
+OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+// Rounds by MXCSR, which the caller has set
+OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
 #endif
 constexpr size_t kEpilogueLanes = kEpilogueBytes / 4;
 using EpilogueVector = VectorOf<kEpilogueBytes>::Type;

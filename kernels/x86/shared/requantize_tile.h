@@ -18,7 +18,8 @@ struct StoredTile {
   size_t dst_stride;
 };
 
-// Scales columns in float mode.
+// Scales columns in float mode. A conversion that overflows would be negative: the limit is above
+// all outputs.
 struct FloatScaler {
   static constexpr int kMostVectors = 4;
   EpilogueFloats scales;
@@ -26,7 +27,7 @@ struct FloatScaler {
     scales = as_floats(epilogue_vector(columns));
   }
   OCTET_INLINE inline EpilogueVector scale_at(const int32_t* x) const {
-    return scaled(epilogue_vector(x), scales);
+    return rounded(least_of(to_floats(epilogue_vector(x)) * scales, all(32767.0f)));
   }
 };
 

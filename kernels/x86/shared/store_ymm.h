@@ -39,7 +39,17 @@ OCTET_INLINE inline void store_bytes(uint8_t* dst, __m128i value, size_t count) 
     dst += 8;
   }
   uint64_t rest = (uint64_t)_mm_cvtsi128_si64(value);
-  for (size_t i = 0; i < (count & 7); ++i, rest >>= 8) dst[i] = (uint8_t)rest;
+  if (count & 4) {
+    __builtin_memcpy(dst, &rest, 4);
+    rest >>= 32;
+    dst += 4;
+  }
+  if (count & 2) {
+    __builtin_memcpy(dst, &rest, 2);
+    rest >>= 16;
+    dst += 2;
+  }
+  if (count & 1) *dst = (uint8_t)rest;
 }
 // Stores the first `count` <= 32 bytes and no others.
 OCTET_INLINE inline void store_bytes(uint8_t* dst, __m256i value, size_t count) {
