@@ -64,9 +64,8 @@ OCTET_INLINE inline __m128i load_some(const uint8_t* bytes, size_t left) {
 
 // Reorders a window of each row. Each of four VPSHUFB takes the bytes of 16 steps; the places of
 // other steps have the top bit set. Places without a step meet zero weights.
-__attribute__((noinline)) void arrange(const uint8_t* const* from, size_t rows, size_t at,
-                                       size_t steps, const uint8_t* order, uint32_t flip,
-                                       uint8_t* to) {
+OCTET_INLINE inline void arrange(const uint8_t* const* from, size_t rows, size_t at, size_t steps,
+                                 const uint8_t* order, uint32_t flip, uint8_t* to) {
   __m256i choice[2][4];
   unroll<2>([&](auto half) OCTET_INLINE {
     const __m256i places = load_vector(order + 32 * half);
@@ -109,6 +108,13 @@ __attribute__((noinline)) void arrange(const uint8_t* const* from, size_t rows, 
   }
 }
 
+// The same in one function for all counts of rows: tiles of many rows do without a call.
+__attribute__((noinline)) void arrange_few(const uint8_t* const* from, size_t rows, size_t at,
+                                           size_t steps, const uint8_t* order, uint32_t flip,
+                                           uint8_t* to) {
+  arrange(from, rows, at, steps, order, flip, to);
+}
+
 // ---- a panel ------------------------------------------------------------------------------------
 
 template <int vectors, int rows>
@@ -127,7 +133,7 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
   }
 }
 
-template <int rows>
+template <int vectors, int rows>
 OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
                                     const PairTable& table, size_t chunks,
                                     __m256i (&acc)[rows][2]) {
@@ -140,10 +146,10 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
       at[e] = lhs.bytes[0] + kPairGroup * (groups[e] % (kPairPart / kPairGroup));
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      __m256i words[2];
+      __m256i words[vectors];
       unroll<kPairChunk>([&](auto e) OCTET_INLINE {
         const __m256i quad = broadcast(at[e] + i * kPairPart);
-        unroll<2>([&](auto v) OCTET_INLINE {
+        unroll<vectors>([&](auto v) OCTET_INLINE {
           const __m256i product =
               _mm256_maddubs_epi16(quad, load_vector(rhs + kPairGroupBytes * e + 32 * v));
           if (e)
@@ -152,7 +158,7 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
             words[v] = product;
         });
       });
-      unroll<2>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
+      unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
     });
   }
 }
@@ -181,8 +187,8 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
   }
 }
 
-// half: the tile has columns of the panel's first half only. Extras and plain parts are few, and are
-// multiplied by the whole panel.
+// half: the tile has columns of the panel's first half only. Plain parts are few, and the whole
+// panel multiplies them.
 template <int rows>
 OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const PairPart& part,
                                   bool half, __m256i (&acc)[rows][2]) {
@@ -191,7 +197,10 @@ OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, cons
   half ? add_groups<1>(lhs, rhs, part.groups, acc) : add_groups<2>(lhs, rhs, part.groups, acc);
   // Keeps a damaged blob from reading beyond its own weights
   const size_t room = part.room / kPairChunk, chunks = table.chunks < room ? table.chunks : room;
-  if (chunks) add_extras(lhs, rhs + part.extras() * kPairGroupBytes, table, chunks, acc);
+  if (!chunks) return;
+  const uint8_t* const extras = rhs + part.extras() * kPairGroupBytes;
+  half ? add_extras<1>(lhs, extras, table, chunks, acc)
+       : add_extras<2>(lhs, extras, table, chunks, acc);
 }
 
 template <int rows>
@@ -224,9 +233,9 @@ void multiply(const Tile& t) {
       steps = t.depth - k < kPairPart ? t.depth - k : kPairPart;
       const PairPart part(steps);
       for (size_t w = 0; w < part.windows; ++w)
-        arrange(from, rows, k + w * kPairWindow, steps - w * kPairWindow,
-                rhs + (part.order() + w) * kPairGroupBytes, t.lhs_flip,
-                lhs.bytes[0] + w * kPairWindow);
+        (rows < kMr - 1 ? arrange_few : arrange)(
+            from, rows, k + w * kPairWindow, steps - w * kPairWindow,
+            rhs + (part.order() + w) * kPairGroupBytes, t.lhs_flip, lhs.bytes[0] + w * kPairWindow);
       const bool last = tap == t.taps && k + steps == t.depth;
       OCTET_NO_UNROLL
       for (size_t p = 0, column = 0; column < t.cols; ++p, column += kPairColumns) {
