@@ -5,8 +5,8 @@
 //
 //     panel(k, lane) = (k / kr) * width * kr  +  lane * kr  +  k % kr
 //
-// That is the order of elements. A format may store them in fewer bits, reorder their depth or add
-// tables (packing/format.h); RhsLayout says how many bytes groups and panels take.
+// The formula is the order of elements. A format may store them in fewer bits, reorder their depth
+// or add tables (packing/format.h); RhsLayout says how many bytes groups and panels take.
 //
 // The rhs is cut into panels of `width` lanes; the last panel has only as many lanes as it needs, a
 // multiple of `step`, so that N = 24 does not pay for 64. Depth and lanes beyond the matrix are
@@ -36,12 +36,12 @@ constexpr size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 // The alignment of blobs, workspaces and all sections within them: a cache line, the widest vector
 constexpr size_t kAlignment = 64;
 
-// Which weights a panel holds: all, or two of every four along depth with their places
+// The weights that a panel holds: all, or two of every four along depth with their places
 // (kernels/core/sparse.h).
 enum class Density : uint8_t { kAll, kTwoOfFour };
 
-// What a lane stores besides its weights, as an order or scales: `bytes` for every `steps` of its
-// depth, the last of which may be fewer.
+// A table that a lane stores besides its weights, such as an order or scales: `bytes` for every
+// `steps` of its depth, the last of which may be fewer.
 struct PanelTable {
   uint16_t steps = 0, bytes = 0;
 

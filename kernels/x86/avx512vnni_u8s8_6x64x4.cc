@@ -66,7 +66,7 @@ struct RowAddresses {
 template <bool flip, int rows, int most, int vectors>
 OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs, size_t panel,
                                     size_t& k, size_t end, __m512i (&acc)[most][vectors]) {
-  constexpr int sets = rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
+  constexpr int sets = sets_of(rows, vectors);
   __m512i more[sets][rows][vectors];  // but for the first, which is acc
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {

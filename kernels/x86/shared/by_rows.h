@@ -16,6 +16,11 @@ OCTET_INLINE inline void for_rows(Rows rows, const F& f) {
   });
 }
 
+// Sets of accumulators among which few rows split the depth, to hide the latency of dot products.
+constexpr int sets_of(int rows, int vectors) {
+  return rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
+}
+
 // Calls f(Int<rows>), for least <= rows <= most.
 template <int least, int most, typename F>
 OCTET_INLINE inline void by_rows(size_t rows, const F& f) {

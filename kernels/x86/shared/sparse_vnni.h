@@ -27,10 +27,6 @@
 namespace octet {
 namespace {
 
-constexpr int sets_of(int rows, int vectors) {
-  return rows * vectors >= 8 ? 1 : rows * vectors >= 4 ? 2 : 4;
-}
-
 // Multiplies tiles of at most `most` rows.
 template <typename Width, bool tight, int most, int vectors>
 class SparseProduct {
