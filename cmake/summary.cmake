@@ -1,4 +1,4 @@
-# What was configured, at the end: two builds of one source differ by what is installed.
+# Prints the configuration at its end: two builds of one source differ by what is installed.
 foreach(part CONVOLUTION WINOGRAD DEPTHWISE SPARSE TUNING NETWORK TRAFFIC CPU_FILES)
   string(TOLOWER ${part} name)
   octet_choose(part " ${name}" "" OCTET_WITH_${part})

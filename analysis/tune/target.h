@@ -1,5 +1,5 @@
-// What tuning a product and tuning a convolution share: operands, the object of a choice, and the
-// search.
+// Operands, the object of a choice and the search, which tuning a product and tuning a convolution
+// share.
 #pragma once
 
 #include "analysis/tune/operands.h"

@@ -1,4 +1,4 @@
-// What the descriptors and the runs of products and of convolutions have in common.
+// Fills the fields that descriptors and runs of products and of convolutions have in common.
 #pragma once
 
 #include <vector>

@@ -20,7 +20,7 @@ C_LIBRARY = """
     unlink flock stat fstat fchmod mkostemp realpath realloc qsort __errno_location __error
     __stack_chk_fail _GLOBAL_OFFSET_TABLE_ .TOC.
 """
-# What compilers, fortified C libraries and outlined Arm atomics turn some of them into.
+# The names that compilers, fortified C libraries and outlined Arm atomics give some of them.
 MADE_OF_THEM = """
     bcmp memchr strchr strcpy __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
     __read_chk mkostemp64 open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __open64_2 __open_2

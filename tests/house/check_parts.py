@@ -66,7 +66,7 @@ def check(*off):
     attempted(off, *BUILD.cxx_compiler(), *BUILD.flags(), WORK / "parts.o", *objects, "-o",
               build / "parts")
     output = attempted(off, *BUILD.items("CMAKE_CROSSCOMPILING_EMULATOR"), build / "parts")
-    # What is left out is refused by the option's name, and nothing else is.
+    # A part that is left out is refused by the option's name, and nothing else is.
     for part in ("CONVOLUTION", "SPARSE"):
         if (f"OCTET_WITH_{part}=OFF" in output) != (f"WITH_{part}=OFF" in off):
             complaints.append(f"With {off}, of {part}:\n{output}")
