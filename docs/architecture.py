@@ -15,11 +15,13 @@ PICTURE = ROOT / "docs/architecture.svg"
 
 # The code does not say how the folders are stacked, nor what each is for.
 FLOORS = [
-    ["analysis"], ["operators"], ["dispatch"], ["packing", "kernels/macro"],
+    ["engines"], ["analysis"], ["operators"], ["dispatch"], ["packing", "kernels/macro"],
     ["kernels/x86", "kernels/arm", "kernels/scalar"], ["kernels/xsimd"], ["kernels/generic"],
     ["kernels/core", "octet"],
 ]
 ROLES = {
+    "engines": "for plug-ins and packages of engines",
+    "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",
     "analysis/traffic": "predicts what moves through memory",
@@ -68,8 +70,8 @@ def read_rooms():
     rows = {}
     for room, included in find("tests/house/rooms.txt", r"^([\w/]+):((?:[^\n]|\n )*)"):
         rows[room] = included.split()
-    if set(rows) != set(ROLES) - {"analysis", "dispatch"}:
-        odd = set(rows) ^ (set(ROLES) - {"analysis", "dispatch"})
+    if set(rows) != set(ROLES) - {"analysis", "dispatch", "engines"}:
+        odd = set(rows) ^ (set(ROLES) - {"analysis", "dispatch", "engines"})
         sys.exit(f"ROLES in docs/architecture.py and tests/house/rooms.txt differ in {odd}")
     floor = {top: i for i, row in enumerate(FLOORS) for top in row}
 

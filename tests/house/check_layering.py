@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).resolve().parents[2]
 ROOMS = Path(__file__).resolve().parent / "rooms.txt"
-FOLDERS = ("analysis", "dispatch", "kernels", "operators", "packing")
+FOLDERS = ("analysis", "dispatch", "engines", "kernels", "operators", "packing")
 ISA_ROOMS = ("kernels/core", "kernels/generic", "kernels/scalar", "kernels/x86",
              "kernels/x86/shared", "kernels/arm", "kernels/arm/shared")
 C_HEADERS = re.compile(r"^(stddef|stdint|string|immintrin|arm_neon)\.h$")
@@ -86,7 +86,7 @@ def main():
               re.compile(f"{OWN}|{files}")) for what, pattern, files in kept()]
     sources = sorted(str(path.relative_to(ROOT)) for folder in FOLDERS
                      for path in ROOT.joinpath(folder).rglob("*")
-                     if path.is_file() and path.suffix not in (".cmake", ".md"))
+                     if path.is_file() and path.suffix not in (".cmake", ".md", ".txt"))
     for source in sources:
         room = str(Path(source).parent)
         text = (ROOT / source).read_text(encoding="utf-8")
