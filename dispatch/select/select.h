@@ -39,7 +39,7 @@ bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& p
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
 // or the forced one's.
 RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced);
-// Likewise of 2:4 sparse ones, where `best` is the best one.
+// The layout that 2:4 sparse weights are packed in: `best`, or the forced sparse kernel's.
 RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced);
 
 }  // namespace octet

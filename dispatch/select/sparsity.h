@@ -13,13 +13,13 @@ namespace octet {
 // Fails if the library was built without sparse weights. name: "rhs" or "filter".
 octet_status allow_sparsity(const char* name, octet_error* error);
 
-// Dense multiply-adds per cycle that the sparse kernels replace.
+// Returns the dense multiply-adds per cycle that the sparse kernels replace.
 double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu);
 // True if this tier multiplies sparse weights of n columns and depth k faster than dense ones, in
 // runs of at most `rows` rows (0 = any).
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);
 
-// The verdict as a clause about the weights, for messages.
+// Returns the verdict as a clause about the weights, for messages.
 const char* describe(Sparsity sparsity);
 
 // Collects what runs of weights look like, one run after the other.
@@ -30,9 +30,10 @@ struct SparsityFinding {
   char values[24];
   int zero = 0;
 
-  // False where one was found. k: of the run's first weight.
+  // Adds a run of column `column` whose first weight has depth k. Returns false if a group of four
+  // has more than two nonzero weights: the verdict is final.
   bool look_at(const SparseRun& run, ElementType type, size_t column, size_t k);
-  // What follows from it, but for what the tier thinks.
+  // Says whether the weights fit a sparse format; whether it pays is gains_by_sparsity's question.
   Sparsity verdict() const {
     return crowded ? Sparsity::kPattern : wide ? Sparsity::kDistances : Sparsity::kTwoOfFour;
   }

@@ -61,10 +61,6 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
                macs = costs_of(tier_of(builder.kernel->isa), builder.limits.cpu.design).macs;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
-  const double alone = (2 * least_task_cycles - gemm->matrix_cycles) / gemm->row_cycles;
-  gemm->m_alone = alone > (double)d.m_max ? d.m_max : alone > 0 ? (size_t)alone : 0;
-  // Exactly the rows of which the general path makes one task
-  while (gemm->m_alone && tasks_of(*gemm, gemm->m_alone, 1, 2) > 1) --gemm->m_alone;
 }
 
 void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
@@ -137,17 +133,17 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->max_acc = INT32_MAX >> builder.epilogue.max_shift;
   gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
-  gemm->needs_workspace = needs_workspace(plan);
-  const bool plain = builder.has_blob && !needs_more_than_panels(plan) &&
-                     !builder.epilogue.runtime_scales() && !e.residual.type &&
-                     builder.limits.environment.verbose < 2;
-  gemm->m_plain = plain ? d.m_max : 0;
+  plan.needs_workspace =
+      plan.kernel->gather || plan.small_kernel->gather || needs_more_than_panels(plan);
+  const bool fast = builder.has_blob && !needs_more_than_panels(plan) &&
+                    !builder.epilogue.runtime_scales() && !e.residual.type &&
+                    builder.limits.environment.verbose < 2;
   gemm->row_bytes = d.n * plan.dst_bytes;
   estimate_cycles(builder, gemm);
-  if (plain) {
+  if (fast) {
+    gemm->m_fast = d.m_max;
+    gemm->fast_workspace = workspace_for(plan, 1, d.m_max, 1);
     plan.first = first_tile(plan);
-    gemm->plain_workspace = larger(plain_workspace(plan, d.m_max),
-                                   plain_workspace(plan, smaller(d.m_max, plan.small_m)));
   }
   gemm->bytes = arena->used;
   return gemm;

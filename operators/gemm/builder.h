@@ -1,9 +1,10 @@
-// What octet_gemm_create works out from a descriptor before it allocates anything.
+// GemmBuilder: the results of octet_gemm_create before it allocates anything.
 #pragma once
 
 #include "operators/gemm/choice.h"
 #include "operators/gemm/epilogue_builder.h"
 #include "operators/gemm/kernel_limits.h"
+#include "operators/gemm/loops.h"
 #include "operators/gemm/object.h"
 #include "packing/matrix_blob.h"
 
@@ -28,8 +29,9 @@ struct GemmBuilder {
       : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {}
 };
 
-// Enumerations, combinations, sizes, scales, the epilogue and the accumulators' range.
+// Checks enumerations, combinations, sizes, scales, the epilogue and the accumulators' range.
 octet_status check_desc(GemmBuilder* builder);
+// Reads the limits and fills in the choice and its kernels.
 octet_status choose_kernels(GemmBuilder* builder);
 // Makes the one allocation.
 octet_status build_gemm(const GemmBuilder& builder, octet_gemm** gemm);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "operators/common/check.h"
+#include "operators/gemm/loops.h"
 #include "operators/gemm/object.h"
 
 namespace octet {
@@ -13,7 +14,7 @@ struct Operand {
   const void* data;
   const void* const* array;
   octet_type type;
-  size_t count, span, step;
+  size_t count, span = 0, step = 0;
 
   bool absent() const { return !data && !array; }
   const uint8_t* at(size_t i) const {
@@ -27,6 +28,7 @@ struct Call {
   GemmRun run;
   Operand lhs, rhs, residual, dst;
 
+  const GemmSizes& sizes() const { return run.schedule.sizes; }
   bool has_arrays() const { return lhs.array || rhs.array || residual.array || dst.array; }
 };
 

@@ -3,7 +3,6 @@
 
 #include "dispatch/tables/kernels.h"
 #include "kernels/core/assert.h"
-#include "operators/gemm/loops.h"
 
 namespace octet {
 
@@ -16,6 +15,13 @@ namespace {
 // Whole panels of weights, and whole micro-panels of both kernels.
 size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
   return larger(many.rhs_layout.width, larger(many.nr, few.nr));
+}
+
+// Rows per block for a cache budget. From the declared depth, so that a run with less depth never
+// needs more workspace.
+size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes) {
+  const size_t rows = cache_bytes / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
+  return rows < kernel.mr ? kernel.mr : rows;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct EpilogueBuilder {
   int32_t lhs_zero_point;
   const char *column_name = "column", *depth_name = "k";  // in messages
 
-  // What the checks below work out.
+  // The checks below fill in the rest.
   ElementType lhs_element_type = ElementType::kS8;  // kS8 or kU8, after quantization
   int32_t lhs_lo = 0, lhs_hi = 0;                   // range of lhs - zero point
   int64_t max_bias = 0;                             // largest |bias|
@@ -47,7 +47,7 @@ struct EpilogueBuilder {
         lhs_quant(d.lhs_quant),
         lhs_zero_point(d.lhs_zero_point) {}
 
-  // Whether a scale of the lhs, and perhaps its zero point, comes with each run.
+  // True if a scale of the lhs, and perhaps its zero point, comes with each run.
   bool runtime_scales() const { return lhs_quant != OCTET_LHS_STATIC; }
 };
 
@@ -63,8 +63,8 @@ octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed);
 // of the builder, over and over.
 Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, double max_scaled,
                         size_t columns, size_t padded, Arena* arena);
-// Whether a kernel with these flags may do all that follows an accumulator: to 8 bits, in float
-// mode of accumulators that get no larger than max_scaled, scaled.
+// True if a kernel with these flags may convert accumulators to 8 bits itself. max_scaled: the
+// largest |acc| * scale.
 bool requantizes_in_kernel(const EpilogueBuilder& builder, const Epilogue& epilogue,
                            double max_scaled, uint16_t kernel_flags);
 
@@ -98,7 +98,7 @@ constexpr double kFloatMargin = 1.000001;  // covers float's roundings
 octet_status check_reserved(const uintptr_t* reserved, size_t count, octet_error* error);
 octet_status check_resources(octet_isa max_isa, const octet_allocator& allocator,
                              octet_error* error);
-// The enumerations and combinations of a descriptor of either operator.
+// Checks the enumerations and combinations of a descriptor of either operator.
 template <typename Desc>
 octet_status check_kind(const Desc& d, const EpilogueBuilder& builder) {
   OCTET_TRY(check_reserved(d.reserved, sizeof d.reserved / sizeof *d.reserved, builder.error));

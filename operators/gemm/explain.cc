@@ -65,11 +65,11 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->panel_step = layout.step;
   out->panel_depth = layout.kr;
   out->block_rows = plan.block_rows;
-  const Partition cut = partition(plan, gemm.m_max, plan.n, gemm.batch_max,
-                                  tasks_of(gemm, gemm.m_max, gemm.batch_max, concurrency));
-  out->batch_tasks = cut.batch;
-  out->row_tasks = cut.m;
-  out->column_tasks = cut.n;
+  const GemmSizes most = {gemm.batch_max, gemm.m_max, plan.n, plan.k};
+  const GemmSchedule cut = schedule(plan, most, tasks_of(gemm, most, concurrency));
+  out->batch_tasks = cut.batch_tasks;
+  out->row_tasks = cut.m_tasks;
+  out->column_tasks = cut.n_tasks;
   write_reason(d, gemm, environment, out->reason, sizeof out->reason);
   static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
   to_text(gemm.choice, out->choice);

@@ -1,4 +1,4 @@
-// Which kernels a descriptor, the environment and the machine let an operator use.
+// KernelLimits: the kernels that a descriptor, the environment and the machine let an operator use.
 #pragma once
 
 #include "dispatch/cpu/environment.h"
@@ -14,7 +14,7 @@ struct KernelLimits {
   const octet_machine* machine;  // that the descriptor describes, or null
   octet_error* const error;
 
-  // What read_limits finds.
+  // read_limits fills in the rest.
   Environment environment = {};
   CpuFeatures cpu = {};          // the descriptor's machine, less the tiers that no run may use
   const char* forced = nullptr;  // the kernel that the descriptor or the environment names
@@ -26,7 +26,7 @@ struct KernelLimits {
 
 // A descriptor that limits the tier or names the kernel beats both variables of the environment.
 octet_status read_limits(KernelLimits* limits, const Machine& machine);
-// The error of a forced kernel of tier `isa`; OCTET_OK if none was forced or it may run.
+// Fails, and says why, if a kernel of tier `isa` was forced but may not run.
 octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, Selected result,
                            Isa isa);
 

@@ -1,74 +1,17 @@
-// The plan of a product as loops: workspace, operands, and a fast and a general path over them.
+// The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
-
-#include "kernels/core/sections.h"
 
 namespace octet {
 namespace {
-
-bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
-bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
-uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
-  return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
-}
-
-// The macro-kernel that multiplies a block of rows by the plan's columns.
-MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
-  return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
-}
-
-// ---- workspace ----------------------------------------------------------------------------------
-
-// The workspace that lies between the caller's operands and the kernel: of one block of rows, and
-// of the run-time weights. Offsets into the task's workspace.
-struct Workspace {
-  size_t rows;                // of a block
-  PreparedSections prepared;  // at offset 0
-  size_t quantized_stride;
-  size_t quantized, zero_points, scales;
-  size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;
-  size_t bytes;
-};
-
-// The lanes that columns [0, n) need: kernels may read that far.
-size_t padded_columns(const GemmPlan& plan, size_t n) {
-  return round_up(n, plan.kernel->rhs_layout.step);
-}
-
-Workspace plan_workspace(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
-                         size_t k) {
-  Workspace w = {};
-  w.rows = smaller(m, plan.block_rows);
-  if (!needs_workspace(plan)) return w;
-  w.prepared = prepared_sections(macro_kernel_of(plan, kernel, k),
-                                 plan.runtime_rhs || plan.columns[0].zero_point, w.rows);
-  Sections sections = {w.prepared.bytes};
-  if (quantizes(plan)) {
-    w.quantized_stride = round_up(k, kAlignment);
-    w.quantized = sections.take(w.rows * w.quantized_stride);
-  }
-  if (per_row(plan)) {
-    w.zero_points = sections.take(w.rows * sizeof(int32_t));
-    w.scales = sections.take(w.rows * sizeof(float));
-  }
-  if (plan.runtime_rhs) {
-    const size_t columns = padded_columns(plan, n);
-    w.rhs_panels = sections.take(kernel.rhs_layout.bytes(n, k));
-    w.rhs_bias = sections.take(columns * sizeof(int32_t));
-    w.rhs_weight_sum = sections.take(columns * sizeof(int32_t));
-    w.rhs_zero_points = sections.take(columns * sizeof(int32_t));
-  }
-  w.bytes = sections.bytes;
-  return w;
-}
 
 // ---- lhs ----------------------------------------------------------------------------------------
 
 // Rows from m0 on as the macro-kernel reads them: quantized where they are f32, with their zero
 // points in the kernel's element type.
-void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
-              const GemmMatrix& matrix, const Workspace& w, size_t m0, uint8_t* workspace,
-              Block* block) {
+void read_lhs(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix, size_t m0,
+              uint8_t* workspace, Block* block) {
+  const GemmPlan& plan = run.plan;
+  const GemmSections& at = run.schedule.sections;
   const int32_t shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
   LhsTerms& terms = block->terms;
   terms = {};
@@ -82,20 +25,20 @@ void read_lhs(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& ru
   }
   if (!per_row(plan)) return;
 
-  int32_t* zero_points = (int32_t*)(workspace + w.zero_points);
-  float* scales = (float*)(workspace + w.scales);
+  int32_t* zero_points = (int32_t*)(workspace + at.zero_points);
+  float* scales = (float*)(workspace + at.scales);
   terms.zero_points = zero_points;
   if (quantizes(plan)) {
-    uint8_t* out = workspace + w.quantized;
+    uint8_t* out = workspace + at.quantized;
     for (size_t i = 0; i < block->rows; ++i) {
-      const RowQuant q = plan.ops->quantize_row((const float*)(block->lhs + i * run.lhs_stride),
-                                                run.k, plan.lhs_quant == LhsQuant::kAsymmetric,
-                                                out + i * w.quantized_stride);
+      const RowQuant q = plan.ops->quantize_row(
+          (const float*)(block->lhs + i * run.lhs_stride), run.schedule.sizes.k,
+          plan.lhs_quant == LhsQuant::kAsymmetric, out + i * at.quantized_stride);
       zero_points[i] = q.zero_point + shift;
       scales[i] = q.scale;
     }
     block->lhs = out;
-    block->lhs_stride = w.quantized_stride;
+    block->lhs_stride = at.quantized_stride;
     terms.scales = scales;
   } else {
     for (size_t i = 0; i < block->rows; ++i)
@@ -128,13 +71,14 @@ void tell_packed(MemoryTraceFn touch, const RhsView& rhs, const uint8_t* panels,
 }
 
 // Packs the task's columns of a run-time rhs into its workspace.
-Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const GemmRun& run,
-                     const GemmMatrix& matrix, const Workspace& w, const GemmTask& task,
-                     uint8_t* workspace) {
-  const size_t n = task.n1 - task.n0;
+Weights pack_weights(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
+                     const GemmTask& task, uint8_t* workspace) {
+  const GemmPlan& plan = run.plan;
+  const GemmSections& at = run.schedule.sections;
+  const size_t n = task.n1 - task.n0, k = run.schedule.sizes.k;
   RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride,
                   n,
-                  run.k,
+                  k,
                   run.rhs_k_stride,
                   run.rhs_n_stride,
                   plan.rhs_type,
@@ -145,12 +89,12 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
     view.zero_point_count = n;
   }
   const RhsLayout& layout = kernel.rhs_layout;
-  int32_t* bias = (int32_t*)(workspace + w.rhs_bias);
-  int32_t* weight_sum = (int32_t*)(workspace + w.rhs_weight_sum);
-  int32_t* zero_points = (int32_t*)(workspace + w.rhs_zero_points);
-  plan.packing->pack(layout, view, 0, n, workspace + w.rhs_panels);
+  int32_t* bias = (int32_t*)(workspace + at.rhs_bias);
+  int32_t* weight_sum = (int32_t*)(workspace + at.rhs_weight_sum);
+  int32_t* zero_points = (int32_t*)(workspace + at.rhs_zero_points);
+  plan.packing->pack(layout, view, 0, n, workspace + at.rhs_panels);
   sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
-  if (plan.touch) tell_packed(plan.touch, view, workspace + w.rhs_panels, layout.bytes(n, run.k));
+  if (plan.touch) tell_packed(plan.touch, view, workspace + at.rhs_panels, layout.bytes(n, k));
 
   const int32_t rhs_shift = type_shift(view.type, layout.element_type),
                 lhs_shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
@@ -170,9 +114,9 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
   init.out = bias;
   plan.ops->init(init);
   for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
-  return {workspace + w.rhs_panels,
+  return {workspace + at.rhs_panels,
           layout.lanes(n),
-          layout.lane_bytes(run.k),
+          layout.lane_bytes(k),
           task.n0,
           {bias, weight_sum, any_zero_point ? zero_points : nullptr, view.zero_point_count == 1},
           nullptr,
@@ -180,22 +124,6 @@ Weights pack_weights(const GemmPlan& plan, const MicroKernel& kernel, const Gemm
 }
 
 // ---- the fast path ---------------------------------------------------------------------------
-
-// The general path for one whole matrix, where the fast path's kernels do not store the output.
-void run_as_task(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
-                 uint8_t* dst, size_t dst_stride, uint8_t* workspace) {
-  const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
-  GemmRun run = {};
-  run.m = m;
-  run.n = plan.n;
-  run.k = plan.k;
-  run.batch = 1;
-  run.lhs_stride = lhs_stride;
-  run.dst_stride = dst_stride;
-  run.matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
-  run.matrix_context = &only;
-  run_task(plan, run, {0, 1, 0, m, 0, plan.n}, workspace);
-}
 
 // One panel for each tile.
 void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, size_t panel_bytes,
@@ -257,57 +185,14 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
 
 }  // namespace
 
-size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes) {
-  const size_t rows = cache_bytes / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
-  return rows < kernel.mr ? kernel.mr : rows;
-}
-
-bool needs_more_than_panels(const GemmPlan& plan) {
-  return plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point;
-}
-
-bool needs_workspace(const GemmPlan& plan) {
-  return plan.kernel->gather || plan.small_kernel->gather || needs_more_than_panels(plan);
-}
-
-Partition partition(const GemmPlan& plan, size_t m, size_t n, size_t batch, size_t concurrency) {
-  Partition best = {1, 1, 1, batch, m, n};
-  if (concurrency <= 1) return best;
-  const MicroKernel& kernel = kernel_for(plan, m);
-  // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and
-  // the workspace with them.
-  const size_t width = kernel.rhs_layout.width,
-               n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr);
-  // Whole matrices first.
-  const size_t batch_tasks = smaller(batch, concurrency);
-  const GridSteps steps = cut_grid({m, plan.runtime_rhs ? m : kernel.mr, n, n_unit},
-                                   concurrency / batch_tasks, plan.tasks, false);
-  best.m_step = steps.rows;
-  best.n_step = steps.columns;
-  best.batch_step = divide_up(batch, batch_tasks);
-  best.batch = divide_up(batch, best.batch_step);
-  best.m = divide_up(m, best.m_step);
-  best.n = divide_up(n, best.n_step);
-  return best;
-}
-
-GemmTask task_of(const Partition& p, size_t m, size_t n, size_t batch, size_t index) {
-  const size_t tn = index % p.n, tm = index / p.n % p.m, tb = index / p.n / p.m;
-  return {tb * p.batch_step, smaller(batch, (tb + 1) * p.batch_step),
-          tm * p.m_step,     smaller(m, (tm + 1) * p.m_step),
-          tn * p.n_step,     smaller(n, (tn + 1) * p.n_step)};
-}
-
-size_t task_workspace(const GemmPlan& plan, const Partition& p, size_t m, size_t n, size_t k) {
-  return plan_workspace(plan, kernel_for(plan, m), smaller(m, p.m_step), smaller(n, p.n_step), k)
-      .bytes;
-}
-
-void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, uint8_t* workspace) {
-  const MicroKernel& kernel = kernel_for(plan, run.m);
+void run_task(const GemmRun& run, size_t index) {
+  const GemmPlan& plan = run.plan;
+  const GemmSections& at = run.schedule.sections;
+  const GemmTask task = run.schedule.task(index);
+  uint8_t* const workspace = run.workspace + index * at.bytes;
+  const MicroKernel& kernel = kernel_for(plan, run.schedule.sizes.m);
   const KernelState state(&kernel);
-  const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, run.k);
-  const Workspace w = plan_workspace(plan, kernel, task.m1 - task.m0, task.n1 - task.n0, run.k);
+  const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, run.schedule.sizes.k);
   const bool requantization =
       run.rhs_zero_point_count ? plan.requantize_with_zero_points : plan.requantize_in_kernel;
   Block block = {};
@@ -315,18 +200,17 @@ void run_task(const GemmPlan& plan, const GemmRun& run, const GemmTask& task, ui
                   requantization, plan.dst_bytes, {}};
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
-    const Weights weights = plan.runtime_rhs
-                                ? pack_weights(plan, kernel, run, matrix, w, task, workspace)
-                                : packed_weights(plan, plan.columns_count > 1 ? b : 0);
+    const Weights weights = plan.runtime_rhs ? pack_weights(run, kernel, matrix, task, workspace)
+                                             : packed_weights(plan, plan.columns_count > 1 ? b : 0);
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
-    const bool passes = plan.pass && task.m1 - task.m0 > w.rows;
+    const bool passes = plan.pass && task.m1 - task.m0 > at.rows;
     for (size_t n0 = task.n0, columns; n0 < task.n1; n0 += columns) {
       columns = smaller(task.n1 - n0, passes ? plan.pass : SIZE_MAX);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
-        block.rows = next_block(task.m1 - m0, w.rows, kernel.mr);
+        block.rows = next_block(task.m1 - m0, at.rows, kernel.mr);
         block.output.to = to.from(m0);
-        read_lhs(plan, kernel, run, matrix, w, m0, workspace, &block);
-        prepare(macro_kernel, weights.columns, w.prepared, workspace, &block);
+        read_lhs(run, kernel, matrix, m0, workspace, &block);
+        prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
         multiply(macro_kernel, weights, block, n0 - weights.first, n0 + columns - weights.first);
       }
     }
@@ -356,8 +240,14 @@ Tile first_tile(const GemmPlan& plan) {
   return tile;
 }
 
-void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
-               size_t dst_stride, uint8_t* workspace) {
+void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
+                size_t dst_stride, uint8_t* workspace) {
+  if (!plan.first.rhs) {
+    const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
+    const auto matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
+    const GemmSchedule whole = schedule(plan, {1, m, plan.n, plan.k}, 1);
+    return run_task({plan, whole, workspace, matrix, &only, lhs_stride, dst_stride}, 0);
+  }
   const MicroKernel& kernel = kernel_for(plan, m);
   Tile tile = plan.first;
   tile.rows = m;
@@ -365,9 +255,7 @@ void run_whole(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_st
   tile.lhs_stride = lhs_stride;
   tile.dst = dst;
   tile.dst_stride = dst_stride;
-  if (!tile.rhs)
-    run_as_task(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
-  else if (kernel.gather)
+  if (kernel.gather)
     run_tiles<true>(plan, kernel, &tile, workspace);
   else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
     kernel.multiply(tile);

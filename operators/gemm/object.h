@@ -4,7 +4,7 @@
 #include "dispatch/select/choice.h"
 #include "octet/octet.h"
 #include "operators/common/task_size.h"
-#include "operators/gemm/loops.h"
+#include "operators/gemm/schedule.h"
 #include "packing/container.h"
 
 // A created GEMM: the plan, and the bounds of a run's arguments. One allocation; the plan's
@@ -17,16 +17,12 @@ struct octet_gemm {
   octet::Sparsity sparsity;  // of the packed weights
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_rhs_order rhs_order;
-  bool needs_workspace;
   // m_max where the fast path serves: packed weights without zero points, static lhs, no residual,
   // no trace; else 0
-  size_t m_plain;
-  // Estimated cycles of a matrix, and of each of its rows. Runs of up to m_alone rows are one task,
-  // whatever their concurrency.
-  double matrix_cycles, row_cycles;
-  size_t m_alone;
-  size_t plain_workspace;  // bytes that every run on the fast path can do with
-  size_t row_bytes;        // of dst
+  size_t m_fast;
+  size_t fast_workspace;             // bytes that every run on the fast path can do with
+  double matrix_cycles, row_cycles;  // estimated, of a matrix, and of each of its rows
+  size_t row_bytes;                  // of dst
   size_t packed_bytes;
   const void* packed;
   int64_t max_bias;  // largest |bias|: run-time weights are bounded per run
@@ -37,9 +33,9 @@ struct octet_gemm {
 };
 
 namespace octet {
-// The most tasks that a run is cut into.
-inline size_t tasks_of(const octet_gemm& gemm, size_t m, size_t batch, size_t concurrency) {
-  const double cycles = gemm.matrix_cycles + (double)m * gemm.row_cycles;
-  return tasks_worth((double)batch * cycles, concurrency);
+// The most tasks that a run of these sizes is cut into.
+inline size_t tasks_of(const octet_gemm& gemm, const GemmSizes& z, size_t concurrency) {
+  const double cycles = gemm.matrix_cycles + (double)z.m * gemm.row_cycles;
+  return tasks_worth((double)z.batch * cycles, concurrency);
 }
 }  // namespace octet

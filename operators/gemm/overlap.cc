@@ -118,10 +118,14 @@ octet_status check_pointers(const Operand& o, octet_error* error) {
 class Outputs {
  public:
   Outputs(const GemmRun& run, const Operand& dst, size_t row, Place* scratch)
-      : run_(run), dst_(dst), row_(row), stride_(run.dst_stride), base_(whole_extent(dst).begin) {
+      : m_(run.schedule.sizes.m),
+        dst_(dst),
+        row_(row),
+        stride_(run.dst_stride),
+        base_(whole_extent(dst).begin) {
     for (size_t i = 0; i < dst.count; ++i) {
       const size_t offset = (size_t)dst.at(i) - base_;
-      scratch[i] = {offset / stride_ / run.m * stride_ + offset % stride_, i};
+      scratch[i] = {offset / stride_ / m_ * stride_ + offset % stride_, i};
     }
     places_ = sort(scratch, scratch + dst.count, dst.count);
   }
@@ -155,7 +159,7 @@ class Outputs {
     const uint8_t *a = dst_.at(i), *b = dst_.at(j);
     const size_t distance = a < b ? (size_t)(b - a) : (size_t)(a - b);
     const size_t rows = distance / stride_, rest = distance % stride_;
-    return (rows < run_.m && rest < row_) || (rows + 1 < run_.m && stride_ - rest < row_);
+    return (rows < m_ && rest < row_) || (rows + 1 < m_ && stride_ - rest < row_);
   }
   bool found(size_t i, size_t j, size_t* a, size_t* b) const {
     *a = smaller(places_[i].index, places_[j].index);
@@ -163,7 +167,7 @@ class Outputs {
     return true;
   }
 
-  const GemmRun& run_;
+  const size_t m_;
   const Operand& dst_;
   const size_t row_, stride_;  // bytes
   const uintptr_t base_;
@@ -179,6 +183,7 @@ size_t overlap_scratch_bytes(size_t batch) {
 octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error* error) {
   const octet_gemm_args& a = call.args;
   const GemmRun& run = call.run;
+  const GemmSizes& z = call.sizes();
   const Operand* const operands[] = {&call.dst, &call.lhs, &call.rhs, &call.residual};
   constexpr size_t kOperands = sizeof operands / sizeof operands[0];
   Extent whole[kOperands];
@@ -188,8 +193,8 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   }
 
   // Neither the workspace nor the output may meet an operand that is one piece.
-  const size_t quants = run.batch * run.lhs_quant_count * sizeof(int32_t);
-  const size_t pointers = run.batch * sizeof(void*);
+  const size_t quants = z.batch * run.lhs_quant_count * sizeof(int32_t);
+  const size_t pointers = z.batch * sizeof(void*);
   const struct {
     const char* name;
     Extent extent;
@@ -217,7 +222,7 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
 
   // The output may be exactly the residual.
   bool in_place = run.residual_stride == run.dst_stride;
-  for (size_t i = 0; !call.residual.absent() && in_place && i < run.batch; ++i)
+  for (size_t i = 0; !call.residual.absent() && in_place && i < z.batch; ++i)
     in_place = call.residual.at(i) == call.dst.at(i);
   // The operands whose whole extents meet the output's
   bool crossed[kOperands] = {};
@@ -230,8 +235,8 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
   if (!any_crossed) return OCTET_OK;
 
   Place on_stack[kScratch * kStackPlaces];
-  Place* const dst_places = overlap_scratch_bytes(run.batch) ? (Place*)a.workspace : on_stack;
-  Place *const places = dst_places + run.batch, *const other = places + run.batch;
+  Place* const dst_places = overlap_scratch_bytes(z.batch) ? (Place*)a.workspace : on_stack;
+  Place *const places = dst_places + z.batch, *const other = places + z.batch;
   const InOrder outputs(call.dst, dst_places, other);
   for (size_t i = 1; i < kOperands; ++i)
     if (crossed[i] && any_meet(outputs, InOrder(*operands[i], places, other)))
@@ -239,11 +244,10 @@ octet_status check_overlap(const octet_gemm& gemm, const Call& call, octet_error
                   operands[i] == &call.residual ? ", without being exactly it" : "");
 
   bool apart = true;  // the outputs, whole; else their rows interleave, or they overlap
-  for (size_t i = 1; call.dst.array && i < run.batch; ++i)
+  for (size_t i = 1; call.dst.array && i < z.batch; ++i)
     apart &= outputs.extent(i - 1).end <= outputs.extent(i).begin;
   size_t first, second;
-  if (apart ||
-      !Outputs(run, call.dst, run.n * gemm.plan.dst_bytes, places).overlap(&first, &second))
+  if (apart || !Outputs(run, call.dst, z.n * gemm.plan.dst_bytes, places).overlap(&first, &second))
     return OCTET_OK;
   return fail(error, OCTET_OVERLAP, "args.dst_array: the output matrices %zu and %zu overlap",
               first, second);

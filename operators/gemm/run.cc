@@ -1,5 +1,6 @@
-// octet_gemm_workspace and octet_gemm_run. The fast path, run_plain, takes runs of one plain matrix
-// whose arguments are in order; the general path, run, checks all others and cuts them into tasks.
+// octet_gemm_workspace and octet_gemm_run. The fast path, run_fast, takes a run of one plain matrix
+// by one task whose arguments are all in order. The general path, run_general, takes every other
+// call: it checks them by name and cuts the run into tasks.
 #include "dispatch/api/struct_size.h"
 #include "operators/gemm/call.h"
 #include "operators/gemm/trace.h"
@@ -38,45 +39,43 @@ octet_status resolve(Operand* o, size_t rows, size_t cols, size_t stride, size_t
   return OCTET_OK;
 }
 
-octet_status check_sizes(const octet_gemm& gemm, Call* call, octet_error* error) {
-  const octet_gemm_args& a = call->args;
-  GemmRun& run = call->run;
-  run.m = a.m;
-  run.batch = a.batch ? a.batch : 1;
-  run.n = a.n && gemm.plan.runtime_rhs ? a.n : gemm.plan.n;
-  run.k = a.k && gemm.plan.runtime_rhs ? a.k : gemm.plan.k;
-  if (run.m == 0) return fail(error, OCTET_BAD_SIZE, "args.m is 0");
-  if (run.m > gemm.m_max)
+octet_status check_sizes(const octet_gemm& gemm, const octet_gemm_args& a, GemmSizes* z,
+                         octet_error* error) {
+  z->m = a.m;
+  z->batch = a.batch ? a.batch : 1;
+  z->n = a.n && gemm.plan.runtime_rhs ? a.n : gemm.plan.n;
+  z->k = a.k && gemm.plan.runtime_rhs ? a.k : gemm.plan.k;
+  if (z->m == 0) return fail(error, OCTET_BAD_SIZE, "args.m is 0");
+  if (z->m > gemm.m_max)
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.m = %zu is above the declared m_max = %zu",
-                run.m, gemm.m_max);
-  if (run.batch > gemm.batch_max)
+                z->m, gemm.m_max);
+  if (z->batch > gemm.batch_max)
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM,
-                "args.batch = %zu is above the declared batch_max = %zu", run.batch,
-                gemm.batch_max);
-  if (a.n && a.n != run.n)
+                "args.batch = %zu is above the declared batch_max = %zu", z->batch, gemm.batch_max);
+  if (a.n && a.n != z->n)
     return fail(error, OCTET_BAD_SIZE, "args.n = %zu, but the packed weights have n = %zu", a.n,
-                run.n);
-  if (a.k && a.k != run.k)
+                z->n);
+  if (a.k && a.k != z->k)
     return fail(error, OCTET_BAD_SIZE, "args.k = %zu, but the packed weights have k = %zu", a.k,
-                run.k);
-  if (run.n > gemm.plan.n)
-    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu is above the declared n = %zu",
-                run.n, gemm.plan.n);
-  if (run.k > gemm.plan.k)
-    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.k = %zu is above the declared k = %zu",
-                run.k, gemm.plan.k);
+                z->k);
+  if (z->n > gemm.plan.n)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.n = %zu is above the declared n = %zu", z->n,
+                gemm.plan.n);
+  if (z->k > gemm.plan.k)
+    return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "args.k = %zu is above the declared k = %zu", z->k,
+                gemm.plan.k);
   return OCTET_OK;
 }
 
 // Rows of different matrices may interleave, but two of them may not share an element.
 octet_status check_dst_batch(const Call& call, octet_error* error) {
-  const GemmRun& run = call.run;
+  const GemmSizes& z = call.sizes();
   const Operand& dst = call.dst;
-  if (dst.array || run.batch == 1) return OCTET_OK;
-  const size_t row = dst.span - (run.m - 1) * run.dst_stride;
+  if (dst.array || z.batch == 1) return OCTET_OK;
+  const size_t stride = call.run.dst_stride, row = dst.span - (z.m - 1) * stride;
   const bool apart = dst.step >= dst.span;
   const bool interleaved =
-      dst.step >= row && (run.m == 1 || (run.batch - 1) * dst.step + row <= run.dst_stride);
+      dst.step >= row && (z.m == 1 || (z.batch - 1) * dst.step + row <= stride);
   if (apart || interleaved) return OCTET_OK;
   return fail(error, OCTET_OVERLAP,
               "args.dst_batch_stride: the output matrices overlap each other");
@@ -94,7 +93,7 @@ octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_err
   if (a.lhs_scales && gemm.dst_type == OCTET_S32)
     return fail(error, OCTET_UNSUPPORTED,
                 "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
-  const size_t count = call.run.batch * (quant == LhsQuant::kPerRow ? call.run.m : 1);
+  const size_t count = call.sizes().batch * call.run.lhs_quant_count;
   for (size_t i = 0; a.lhs_zero_points && i < count; ++i)
     OCTET_TRY(
         check_zero_point(a.lhs_zero_points[i], gemm.lhs_type, "args.lhs_zero_points", i, error));
@@ -106,6 +105,7 @@ octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_err
 octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   const octet_gemm_args& a = call->args;
   GemmRun& run = call->run;
+  const size_t n = call->sizes().n, k = call->sizes().k;
   if (!gemm.plan.runtime_rhs) {
     if (!a.rhs && !a.rhs_array && !a.rhs_zero_points) return OCTET_OK;
     return fail(error, OCTET_UNSUPPORTED, "args.%s: this GEMM was created with packed weights",
@@ -115,11 +115,11 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
   }
   const bool kn = gemm.rhs_order == OCTET_KN;
   size_t stride;
-  OCTET_TRY(resolve(&call->rhs, kn ? run.k : run.n, kn ? run.n : run.k, a.rhs_stride,
-                    a.rhs_batch_stride, &stride, error));
+  OCTET_TRY(resolve(&call->rhs, kn ? k : n, kn ? n : k, a.rhs_stride, a.rhs_batch_stride, &stride,
+                    error));
   run.rhs_k_stride = kn ? stride : 1;
   run.rhs_n_stride = kn ? 1 : stride;
-  OCTET_TRY(check_zero_points(a.rhs_zero_points, a.rhs_zero_point_count, run.n, gemm.rhs_type,
+  OCTET_TRY(check_zero_points(a.rhs_zero_points, a.rhs_zero_point_count, n, gemm.rhs_type,
                               "args.rhs_zero_points", error));
   run.rhs_zero_points = a.rhs_zero_points;
   run.rhs_zero_point_count = a.rhs_zero_point_count;
@@ -134,11 +134,11 @@ octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
     reach = down > reach ? down : reach;
   }
   const int64_t lhs_reach = gemm.plan.lhs_quant == LhsQuant::kSymmetric ? 127 : 255;
-  const int64_t bound = lhs_reach * reach * (int64_t)run.k + gemm.max_bias;
+  const int64_t bound = lhs_reach * reach * (int64_t)k + gemm.max_bias;
   if (bound > gemm.max_acc)
     return fail(
         error, OCTET_ACCUMULATOR_OVERFLOW,
-        "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32%s", run.k,
+        "args.rhs_zero_points with k = %zu: the accumulator may reach %lld, outside int32%s", k,
         (long long)bound,
         gemm.max_acc < INT32_MAX ? " once desc.epilogue.shifts moved it to the left" : "");
   return OCTET_OK;
@@ -156,52 +156,39 @@ GemmMatrix matrix_at(const void* context, size_t i) {
           (uint8_t*)call.dst.at(i)};
 }
 
-struct Tasks {
-  const GemmPlan& plan;
-  const GemmRun& run;
-  Partition partition;
-  uint8_t* workspace;
-  size_t stride;
-};
-
-void run_one(void* arg, size_t index) {
-  const Tasks& t = *(const Tasks*)arg;
-  run_task(t.plan, t.run, task_of(t.partition, t.run.m, t.run.n, t.run.batch, index),
-           t.workspace + index * t.stride);
-}
-
 // Whether the workspace will do for one matrix. Not inlined: most products need no workspace.
 __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
                                                   const octet_gemm_args& a) {
-  if (a.workspace && a.workspace_bytes >= gemm.plain_workspace)
-    return (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
-  const size_t needed = plain_workspace(gemm.plan, a.m);
-  return (a.workspace || !needed) && a.workspace_bytes >= needed &&
-         (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0;
+  const GemmPlan& plan = gemm.plan;
+  const size_t bytes = a.workspace ? a.workspace_bytes : 0;
+  return (uintptr_t)a.workspace % OCTET_ALIGNMENT == 0 &&
+         (bytes >= gemm.fast_workspace ||
+          bytes >= schedule(plan, {1, a.m, plan.n, plan.k}, 1).workspace(1));
 }
 
 // The fast path: runs one matrix of packed weights on one task if all its arguments are in order,
 // which it checks in as few instructions as possible. Returns false for every other run and for
-// every mistake: `run` knows the names that errors need.
-bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
+// every mistake: run_general knows the names that errors need.
+bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
   const auto set = [](const void* pointer) { return (uintptr_t)pointer; };
   if (set(a.lhs_array) | set(a.dst_array) | set(a.residual) | set(a.residual_array) | set(a.rhs) |
       set(a.rhs_array) | set(a.rhs_zero_points) | set(a.lhs_zero_points) | set(a.lhs_scales) | a.n |
       a.k | a.batch >> 1)
     return false;
-  if (a.concurrency > 1 && a.parallel_for && a.m > gemm.m_alone) return false;
   const size_t m = a.m, lhs_stride = a.lhs_stride ? a.lhs_stride : plan.k,
                stride = a.dst_stride ? a.dst_stride : plan.n;
   // No span overflows
-  if (m - 1 >= gemm.m_plain || lhs_stride < plan.k || stride < plan.n ||
+  if (m - 1 >= gemm.m_fast || lhs_stride < plan.k || stride < plan.n ||
       (m | lhs_stride | stride) >> 30)
+    return false;
+  if (a.concurrency > 1 && a.parallel_for && tasks_of(gemm, {1, m, 0, 0}, a.concurrency) > 1)
     return false;
   const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k,
                dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
   if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
   // Two unsigned differences tell whether ranges meet. A null pointer here is an address like any
-  // other: `run` finds nothing wrong with it.
+  // other: run_general finds nothing wrong with it.
   const auto apart = [](const void* x, size_t x_bytes, const void* y, size_t y_bytes) {
     const uintptr_t p = (uintptr_t)x, q = (uintptr_t)y;
     return q - p >= x_bytes && p - q >= y_bytes;
@@ -212,9 +199,9 @@ bool run_plain(const octet_gemm& gemm, const octet_gemm_args& a) {
       !apart(a.workspace, a.workspace_bytes, a.lhs, lhs_bytes) ||
       !apart(a.workspace, a.workspace_bytes, gemm.packed, gemm.packed_bytes))
     return false;
-  if (gemm.needs_workspace && !workspace_suffices(gemm, a)) return false;
-  run_whole(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride,
-            (uint8_t*)a.workspace);
+  if (plan.needs_workspace && !workspace_suffices(gemm, a)) return false;
+  run_matrix(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride,
+             (uint8_t*)a.workspace);
   return true;
 }
 
@@ -229,47 +216,52 @@ octet_status check_workspace(const octet_gemm_args& a, size_t needed, octet_erro
   return check_aligned(a.workspace, "args.workspace", error);
 }
 
-octet_status run(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
-  Call call = {a, {}, {}, {}, {}, {}};
-  GemmRun& run = call.run;
-  OCTET_TRY(check_sizes(gemm, &call, error));
-  call.lhs = {"lhs", a.lhs, a.lhs_array, gemm.lhs_type, run.batch, 0, 0};
-  call.rhs = {"rhs", a.rhs, a.rhs_array, gemm.rhs_type, run.batch, 0, 0};
-  call.residual = {"residual", a.residual, a.residual_array, gemm.residual_type, run.batch, 0, 0};
-  call.dst = {"dst", a.dst, a.dst_array, gemm.dst_type, run.batch, 0, 0};
+// Checks all arguments but the sizes, and fills in their defaults.
+octet_status check_call(const octet_gemm& gemm, Call* call, octet_error* error) {
+  const octet_gemm_args& a = call->args;
+  const GemmSizes& z = call->sizes();
+  GemmRun& run = call->run;
+  run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? z.m : 1;
   OCTET_TRY(
-      resolve(&call.lhs, run.m, run.k, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride, error));
+      resolve(&call->lhs, z.m, z.k, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride, error));
   OCTET_TRY(
-      resolve(&call.dst, run.m, run.n, a.dst_stride, a.dst_batch_stride, &run.dst_stride, error));
-  OCTET_TRY(check_dst_batch(call, error));
+      resolve(&call->dst, z.m, z.n, a.dst_stride, a.dst_batch_stride, &run.dst_stride, error));
+  OCTET_TRY(check_dst_batch(*call, error));
   if (gemm.residual_type)
-    OCTET_TRY(resolve(&call.residual, run.m, run.n, a.residual_stride, a.residual_batch_stride,
+    OCTET_TRY(resolve(&call->residual, z.m, z.n, a.residual_stride, a.residual_batch_stride,
                       &run.residual_stride, error));
   else if (a.residual || a.residual_array)
     return fail(error, OCTET_UNSUPPORTED, "args.residual: this GEMM was created without one");
-  OCTET_TRY(check_lhs_quant(gemm, call, error));
-  OCTET_TRY(check_rhs(gemm, &call, error));
-  run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? run.m : 1;
-  run.matrix = matrix_at;
-  run.matrix_context = &call;
-
-  const size_t most = a.parallel_for ? tasks_of(gemm, run.m, run.batch, a.concurrency) : 1;
-  Tasks tasks = {gemm.plan, run, partition(gemm.plan, run.m, run.n, run.batch, most),
-                 (uint8_t*)a.workspace, 0};
-  const size_t count = tasks.partition.tasks();
-  if (gemm.needs_workspace)
-    tasks.stride = task_workspace(gemm.plan, tasks.partition, run.m, run.n, run.k);
+  OCTET_TRY(check_lhs_quant(gemm, *call, error));
+  OCTET_TRY(check_rhs(gemm, call, error));
+  const size_t workspace = run.schedule.workspace(run.schedule.tasks());
   OCTET_TRY(check_workspace(
-      a, larger(tasks.stride * count, call.has_arrays() ? overlap_scratch_bytes(run.batch) : 0),
-      error));
-  OCTET_TRY(check_overlap(gemm, call, error));
+      a, larger(workspace, call->has_arrays() ? overlap_scratch_bytes(z.batch) : 0), error));
+  return check_overlap(gemm, *call, error);
+}
+
+// The general path: the sizes give the schedule, and the schedule the workspace that the checks ask
+// for.
+octet_status run_general(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
+  GemmSizes z;
+  OCTET_TRY(check_sizes(gemm, a, &z, error));
+  const size_t most = a.parallel_for ? tasks_of(gemm, z, a.concurrency) : 1;
+  const GemmSchedule tasks = schedule(gemm.plan, z, most);
+  Call call = {a,
+               {gemm.plan, tasks, (uint8_t*)a.workspace, matrix_at, &call},
+               {"lhs", a.lhs, a.lhs_array, gemm.lhs_type, z.batch},
+               {"rhs", a.rhs, a.rhs_array, gemm.rhs_type, z.batch},
+               {"residual", a.residual, a.residual_array, gemm.residual_type, z.batch},
+               {"dst", a.dst, a.dst_array, gemm.dst_type, z.batch}};
+  OCTET_TRY(check_call(gemm, &call, error));
   const double start = gemm.verbose > 1 ? now_microseconds() : 0;
-  if (count == 1)
-    run_task(gemm.plan, run, {0, run.batch, 0, run.m, 0, run.n}, tasks.workspace);
+  if (tasks.tasks() == 1)
+    run_task(call.run, 0);
   else
-    a.parallel_for(a.parallel_context, count, run_one, &tasks);
-  if (gemm.verbose > 1)
-    trace("run", gemm, run.m, run.n, run.k, run.batch, now_microseconds() - start);
+    a.parallel_for(
+        a.parallel_context, tasks.tasks(),
+        [](void* run, size_t index) { run_task(*(const GemmRun*)run, index); }, &call.run);
+  if (gemm.verbose > 1) trace("run", gemm, z.m, z.n, z.k, z.batch, now_microseconds() - start);
   return OCTET_OK;
 }
 
@@ -280,41 +272,7 @@ __attribute__((noinline)) octet_status run_resized(const octet_gemm& gemm,
                                                    octet_error* error) {
   CallerStruct<octet_gemm_args> given;
   OCTET_TRY(given.read(args, "args", error));
-  return run(gemm, *given, error);
-}
-
-// For runs of at most m rows and `concurrency` tasks; SIZE_MAX if it leaves size_t. Fewer rows may
-// be cut otherwise than m rows are, so each task gets the workspace of all rows: that grows with m
-// only.
-size_t workspace_for(const octet_gemm& gemm, size_t m, size_t concurrency) {
-  if (m == 0) return 0;
-  const GemmPlan& plan = gemm.plan;
-  const auto tasks_with = [&](size_t tasks, size_t cuts) {
-    Partition share = partition(plan, m, plan.n, 1, cuts);
-    share.m_step = m;
-    size_t bytes;
-    return __builtin_mul_overflow(task_workspace(plan, share, m, plan.n, plan.k), tasks, &bytes)
-               ? SIZE_MAX
-               : bytes;
-  };
-  if (!plan.runtime_rhs) return tasks_with(concurrency, 1);
-
-  // Run-time weights are cut by columns only, into at least so many parts as the largest batch
-  // leaves tasks for; and a run may use fewer tasks than it declared. All numbers of parts whose
-  // widest is `width` units are looked at together: the most of them, and the most tasks that are
-  // cut into them.
-  const size_t units = divide_up(plan.n, kernel_for(plan, m).rhs_layout.width);
-  size_t bytes = 0, tasks = 0;
-  for (size_t parts = 1; bytes != SIZE_MAX && tasks < concurrency && parts <= units;) {
-    const size_t width = divide_up(units, parts),
-                 most = width == 1 ? units : (units - 1) / (width - 1);
-    size_t next;  // tasks that would be cut into more parts
-    if (__builtin_mul_overflow(most + 1, gemm.batch_max, &next)) next = SIZE_MAX;
-    tasks = smaller(concurrency, most == units ? next - gemm.batch_max : next - 1);
-    bytes = larger(bytes, tasks_with(tasks, parts));
-    parts = most + 1;
-  }
-  return bytes;
+  return run_general(gemm, *given, error);
 }
 
 }  // namespace
@@ -330,10 +288,8 @@ octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concu
   if (m > gemm->m_max)
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM, "m = %zu is above the declared m_max = %zu", m,
                 gemm->m_max);
-  const size_t tasks = concurrency ? concurrency : 1;
-  *bytes = larger(workspace_for(*gemm, m, tasks),
-                  workspace_for(*gemm, smaller(m, gemm->plan.small_m), tasks));
-  *bytes = larger(*bytes, overlap_scratch_bytes(gemm->batch_max));
+  *bytes = larger(workspace_for(gemm->plan, gemm->batch_max, m, larger(concurrency, 1)),
+                  overlap_scratch_bytes(gemm->batch_max));
   if (*bytes == SIZE_MAX)
     return fail(error, OCTET_BAD_SIZE, "concurrency = %zu: the workspace leaves size_t",
                 concurrency);
@@ -344,5 +300,5 @@ octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
                             octet_error* error) {
   if (!gemm || !args) return fail(error, OCTET_NULL_POINTER, "%s is null", gemm ? "args" : "gemm");
   if (args->struct_size != sizeof *args) return run_resized(*gemm, args, error);
-  return run_plain(*gemm, *args) ? OCTET_OK : run(*gemm, *args, error);
+  return run_fast(*gemm, *args) ? OCTET_OK : run_general(*gemm, *args, error);
 }

@@ -24,7 +24,7 @@ struct Staging {
 Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w);
 
-// A task's workspace.
+// The sections of a task's workspace.
 struct PipelineSections {
   size_t input, output, residual, implementation;  // offsets
   size_t bytes;
@@ -39,11 +39,12 @@ struct Pipeline {
   ConvRun run;
 };
 
-// Workspace of each task for runs of at most these sizes. It grows with each size.
+// Lays out the workspace of each task for runs of at most these sizes. Its bytes grow with each
+// size.
 PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging, size_t batch,
                                    size_t out_h, size_t out_w);
 
-// How tasks may be cut: as the algorithm says, or, with stages, between lines only.
+// Says how tasks may be cut: as the algorithm says, or, with stages, between lines only.
 ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w);
 // Bytes of tensors that a stage reads and writes, each once; zeros if the stage does nothing.
 struct StageTraffic {
@@ -52,7 +53,7 @@ struct StageTraffic {
 struct PipelineTraffic {
   StageTraffic input, convolution, output;
 };
-// Traffic of output lines `out` of an image, without the weights.
+// Counts the traffic of output lines `out` of an image, without the weights.
 PipelineTraffic traffic(const Pipeline& pipeline, LineRange out);
 
 void run_task(const Pipeline& pipeline, const ConvTask& task, uint8_t* workspace);

@@ -1,0 +1,69 @@
+// The plan of a product: everything that create decides and that no run changes.
+#pragma once
+
+#include "kernels/core/memory_trace.h"
+#include "kernels/macro/macro_kernel.h"
+#include "kernels/macro/partition.h"
+#include "packing/packed_rhs.h"
+
+namespace octet {
+
+enum class LhsQuant : uint8_t { kStatic, kPerTensor, kPerRow, kSymmetric, kAsymmetric };
+
+// Everything that does not change from run to run.
+struct GemmPlan {
+  const MicroKernel* kernel;        // for more than small_m rows
+  const MicroKernel* small_kernel;  // same layout
+  const TierOps* ops;               // of their tier
+  size_t small_m;
+  size_t n, k;  // of the packed weights; for run-time weights: at most
+  // kS8 or kU8; of an f32 lhs, the type that its rows are quantized to
+  ElementType lhs_type;
+  LhsQuant lhs_quant;
+  int32_t static_zero_point;  // of the lhs, in its own type
+  bool runtime_rhs;
+  ElementType rhs_type;
+  const Packing* packing;            // of run-time weights, else null
+  bool needs_workspace;              // in some run
+  bool requantize_in_kernel;         // the kernel may requantize to 8 bits
+  bool requantize_with_zero_points;  // the same where run-time weights have zero points
+  size_t dst_bytes;                  // of one output
+  Epilogue epilogue;
+  Requantization requantization;
+  // Lhs rows that stay in a cache while all columns pass by; a multiple of the kernel's mr
+  size_t block_rows;
+  size_t pass;  // columns that all rows are multiplied by before the next columns; 0 = all
+  TaskLimits tasks;
+  const int32_t* bias;               // of run-time weights, padded; null = 0
+  const uint8_t* packed;             // panels of matrix 0, null for run-time weights
+  size_t packed_stride;              // bytes between matrices
+  size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
+  const Columns* columns;            // one per packed matrix, padded to whole tiles
+  size_t columns_count;
+  Tile first;           // the fast path's first tile
+  MemoryTraceFn touch;  // null but in the model of memory, which counts packing's accesses
+};
+
+// Runs of few rows may have a kernel of their own.
+inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) {
+  return *(m <= plan.small_m ? plan.small_kernel : plan.kernel);
+}
+
+inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
+  return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
+}
+
+// The macro-kernel that multiplies a block of rows by the plan's columns.
+inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
+  return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
+}
+
+inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
+inline bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
+
+// The columns that the arrays over n columns have: kernels may read that far.
+inline size_t padded_columns(const GemmPlan& plan, size_t n) {
+  return round_up(n, plan.kernel->rhs_layout.step);
+}
+
+}  // namespace octet
