@@ -48,11 +48,6 @@ const char* describe(Sparsity sparsity) {
   return "weights are dense";
 }
 
-double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu) {
-  return cpu.wide_shuffles && costs.sparse_macs_beside ? costs.sparse_macs_beside
-                                                       : costs.sparse_macs;
-}
-
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k) {
   const Tier& tier = tier_of(isa);
   const TierCosts costs = costs_of(tier, cpu.design);

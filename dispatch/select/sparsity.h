@@ -14,7 +14,10 @@ namespace octet {
 octet_status allow_sparsity(const char* name, octet_error* error);
 
 // Returns the dense multiply-adds per cycle that the sparse kernels replace.
-double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu);
+inline double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu) {
+  return cpu.wide_shuffles && costs.sparse_macs_beside ? costs.sparse_macs_beside
+                                                       : costs.sparse_macs;
+}
 // True if this tier multiplies sparse weights of n columns and depth k faster than dense ones, in
 // runs of at most `rows` rows (0 = any).
 bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);

@@ -1,6 +1,7 @@
 // Builds the object: one allocation that holds the plan and every array it points to.
 #include <string.h>
 
+#include "dispatch/select/sparsity.h"
 #include "dispatch/tables/designs.h"
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
@@ -57,8 +58,10 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
 // A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
+  const TierCosts costs = costs_of(tier_of(builder.kernel->isa), builder.limits.cpu.design);
   const double n = (double)d.n, k = (double)d.k,
-               macs = costs_of(tier_of(builder.kernel->isa), builder.limits.cpu.design).macs;
+               macs = builder.kernel->rhs_layout.sparse() ? sparse_macs(costs, builder.limits.cpu)
+                                                          : costs.macs;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
 }

@@ -4,10 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "dispatch/select/machine.h"
+#include "dispatch/select/sparsity.h"
 #include "octet/network.h"
+#include "operators/gemm/object.h"
 
 namespace octet_test {
 namespace {
@@ -46,53 +51,114 @@ struct Memory {
   uint8_t* first;
 };
 
-Counted run_product(size_t m, size_t n, size_t k, size_t concurrency, size_t* explained) {
-  octet_error error = {};
-  const std::vector<int8_t> weights(n * k, 1);
-  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
-  size_t bytes = 0;
-  EXPECT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
-  const Memory blob(bytes);
-  EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob.first, bytes, &error), OCTET_OK);
-  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
-  desc.m_max = m, desc.n = n, desc.k = k;
-  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
-  desc.packed = blob.first, desc.packed_bytes = bytes;
-  octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
-  EXPECT_EQ(octet_gemm_explain(&desc, concurrency, &explanation, &error), OCTET_OK);
-  *explained = explanation.batch_tasks * explanation.row_tasks * explanation.column_tasks;
-  octet_gemm* gemm = nullptr;
-  EXPECT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
-  EXPECT_EQ(octet_gemm_workspace(gemm, m, concurrency, &bytes, &error), OCTET_OK);
-  const Memory workspace(bytes);
-  const std::vector<uint8_t> lhs(m * k, 1);
-  std::vector<int32_t> dst(m * n);
-  Counted counted;
-  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.m = m, args.lhs = lhs.data(), args.dst = dst.data();
-  args.workspace = workspace.first, args.workspace_bytes = bytes;
-  args.parallel_for = count, args.parallel_context = &counted, args.concurrency = concurrency;
-  EXPECT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
-  for (const int32_t value : dst) EXPECT_EQ(value, (int32_t)k);
-  octet_gemm_destroy(gemm);
-  return counted;
+// A product of u8 with s8 weights of 1, of which two of four are 0 if they are sparse.
+class Product {
+ public:
+  Product(size_t m, size_t n, size_t k, size_t batch = 1, bool sparse = false) {
+    octet_error error = {};
+    std::vector<int8_t> weights(n * k, 1);
+    for (size_t i = 0; sparse && i < n * k; ++i) weights[i] = i / n % 4 < 2;
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+    rhs.sparsity = sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
+    size_t bytes = 0;
+    EXPECT_EQ(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error), OCTET_OK) << error.message;
+    blob_ = std::make_unique<Memory>(bytes);
+    EXPECT_EQ(octet_pack(&rhs, OCTET_ISA_AUTO, blob_->first, bytes, &error), OCTET_OK);
+    desc_.m_max = m, desc_.n = n, desc_.k = k, desc_.batch_max = batch;
+    desc_.lhs_type = OCTET_U8, desc_.rhs_type = OCTET_S8, desc_.dst_type = OCTET_S32;
+    desc_.packed = blob_->first, desc_.packed_bytes = bytes;
+    EXPECT_EQ(octet_gemm_create(&desc_, &gemm_, &error), OCTET_OK) << error.message;
+  }
+  ~Product() { octet_gemm_destroy(gemm_); }
+  const octet_gemm& gemm() const { return *gemm_; }
+
+  size_t explained_tasks(size_t concurrency) const {
+    octet_error error = {};
+    octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
+    EXPECT_EQ(octet_gemm_explain(&desc_, concurrency, &explanation, &error), OCTET_OK);
+    return explanation.batch_tasks * explanation.row_tasks * explanation.column_tasks;
+  }
+
+  Counted run(size_t concurrency) const {
+    octet_error error = {};
+    const size_t m = desc_.m_max, n = desc_.n, k = desc_.k, batch = desc_.batch_max;
+    size_t bytes = 0;
+    EXPECT_EQ(octet_gemm_workspace(gemm_, m, concurrency, &bytes, &error), OCTET_OK);
+    const Memory workspace(bytes);
+    const std::vector<uint8_t> lhs(batch * m * k, 1);
+    std::vector<int32_t> dst(batch * m * n);
+    Counted counted;
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    args.m = m, args.batch = batch, args.lhs = lhs.data(), args.dst = dst.data();
+    args.workspace = workspace.first, args.workspace_bytes = bytes;
+    args.parallel_for = count, args.parallel_context = &counted, args.concurrency = concurrency;
+    EXPECT_EQ(octet_gemm_run(gemm_, &args, &error), OCTET_OK) << error.message;
+    for (const int32_t value : dst) EXPECT_EQ(value, (int32_t)k);
+    return counted;
+  }
+
+ private:
+  std::unique_ptr<Memory> blob_;
+  octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
+  octet_gemm* gemm_ = nullptr;
+};
+
+TEST(TaskSize, OfSmallProducts) {
+  const struct {
+    size_t m, n, k, batch;
+  } problems[] = {{8, 8, 8, 1}, {16, 16, 16, 1}, {1, 64, 64, 1}, {8, 8, 8, 8}, {64, 8, 8, 1}};
+  for (const auto& p : problems)
+    for (const size_t concurrency : {1, 2, 64}) {
+      const Product product(p.m, p.n, p.k, p.batch);
+      EXPECT_EQ(product.run(concurrency).calls, 0u) << p.m << 'x' << p.n << 'x' << p.k;
+      EXPECT_EQ(product.explained_tasks(concurrency), 1u);
+    }
 }
 
-TEST(TaskSize, OfProducts) {
-  size_t explained = 0;
-  EXPECT_EQ(run_product(8, 8, 8, 2, &explained).calls, 0u);
-  EXPECT_EQ(explained, 1u);
-  EXPECT_EQ(run_product(1, 64, 64, 64, &explained).calls, 0u);
-  EXPECT_EQ(explained, 1u);
-  const Counted large = run_product(512, 512, 512, 2, &explained);
-  EXPECT_EQ(large.calls, 1u);
-  EXPECT_EQ(large.tasks, 2u);
-  EXPECT_EQ(explained, 2u);
+TEST(TaskSize, OfLargeProducts) {
+  const Product product(512, 512, 512);
+  for (const size_t concurrency : {2, 4, 8}) {
+    const Counted counted = product.run(concurrency);
+    EXPECT_EQ(counted.calls, 1u);
+    EXPECT_EQ(counted.tasks, concurrency);
+    EXPECT_EQ(product.explained_tasks(concurrency), concurrency);
+  }
+}
+
+// The tasks of a run that is cut have at least the least work each, in the mean.
+TEST(TaskSize, OfEveryProduct) {
+  size_t most = 1;
+  for (size_t m = 1; m <= 256; m *= 4)
+    for (size_t n = 16; n <= 1024; n *= 4)
+      for (size_t k = 64; k <= 1024; k *= 4) {
+        const Product product(m, n, k);
+        const double cycles = (double)m * product.gemm().row_cycles;
+        const size_t tasks = product.explained_tasks(64);
+        EXPECT_LE(tasks, 64u);
+        if (tasks > 1)
+          EXPECT_GE(cycles, (double)tasks * octet::least_task_cycles)
+              << tasks << " tasks of " << m << 'x' << n << 'x' << k;
+        most = std::max(most, tasks);
+      }
+  EXPECT_GT(most, 32u);
+}
+
+// Sparse weights take fewer cycles where the tier says so, and more where not.
+TEST(TaskSize, OfSparseProducts) {
+  const size_t n = 256, k = 256;
+  const Product dense(64, n, k), sparse(64, n, k, 1, true);
+  const octet::CpuFeatures cpu = octet::this_machine().cpu;
+  const octet::TierCosts costs = octet::costs_of(octet::tier_of(sparse.gemm().plan.kernel->isa),
+                                                 octet::this_microarchitecture().design);
+  const double saved = dense.gemm().row_cycles - sparse.gemm().row_cycles,
+               macs = octet::sparse_macs(costs, cpu);
+  EXPECT_EQ(saved > 0, macs > costs.macs);
+  EXPECT_EQ(saved < 0, macs < costs.macs);
 }
 
 TEST(TaskSize, OfConvolutionsAndFunctions) {
-  for (const size_t size : {4, 112}) {
+  for (const size_t size : {2, 112}) {
     octet_error error = {};
     const std::vector<int8_t> weights(16 * 16 * 9, 1);
     octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -141,7 +207,7 @@ TEST(TaskSize, OfConvolutionsAndFunctions) {
     args.tensors = memory, args.workspace = workspace.first, args.workspace_bytes = bytes;
     args.parallel_for = count, args.parallel_context = &counted, args.concurrency = 2;
     ASSERT_EQ(octet_network_run(network, &args, &error), OCTET_OK) << error.message;
-    EXPECT_EQ(counted.calls, size == 4 ? 0u : 2u);
+    EXPECT_EQ(counted.calls, size == 2 ? 0u : 2u);
     EXPECT_EQ(counted.tasks, 2 * counted.calls);
     octet_network_destroy(network);
     octet_conv2d_destroy(conv);
