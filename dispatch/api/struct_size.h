@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/api/error.h"
+#include "octet/functions.h"
 #include "octet/network.h"
 #include "octet/sparse.h"
 #include "octet/traffic.h"
@@ -50,6 +51,12 @@ constexpr size_t oldest(const octet_traffic_options*) {
   return offsetof(octet_traffic_options, l1_bytes);
 }
 constexpr size_t oldest(const octet_layer_traffic*) { return sizeof(octet_layer_traffic); }
+
+// Structs of their first version
+template <typename Struct>
+constexpr size_t oldest(const Struct*) {
+  return sizeof(Struct);
+}
 
 struct StructSizes {
   const char* name;  // the argument's name, for messages

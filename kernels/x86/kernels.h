@@ -4,6 +4,7 @@
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd_ops.h"
+#include "kernels/generic/functions/elementwise.h"
 #include "kernels/x86/shared/layouts.h"
 
 namespace octet {
@@ -40,5 +41,6 @@ extern const DepthwiseKernel sse41_u8s16_dw16;
 
 extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
+extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 
 }  // namespace octet

@@ -1,0 +1,112 @@
+/*
+ * Octet: functions between products.
+ *
+ * A function computes one tensor of 8 bits from others: a sum, a product, a look-up. It is created
+ * once from the quantization of its tensors, and then called (octet_function_run) or put into a
+ * network as an octet_network_function (octet_function_for_network). Each exists in the arithmetic
+ * of the engines that models come from, to the byte; the bytes of an output are the same on every
+ * CPU, with any number of threads and in any network.
+ *
+ * Tensors are NHWC. A program that calls none of these functions links nothing of them. A run
+ * allocates nothing. docs/functions.md defines the arithmetics.
+ */
+#ifndef OCTET_FUNCTIONS_H_
+#define OCTET_FUNCTIONS_H_
+
+#include "octet/network.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- what all functions share ---------------------------------------------------------------- */
+
+/* real = (value - zero_point) * scale. Frozen. */
+typedef struct octet_quantized {
+  octet_type type;    /* OCTET_S8 or OCTET_U8 */
+  float scale;        /* finite, positive, at most 2^48 */
+  int32_t zero_point; /* within the type */
+} octet_quantized;
+
+/* Whose arithmetic. */
+typedef enum octet_arithmetic OCTET_INT_ENUM {
+  /* ONNX's as written: each input dequantized, the operation, the output quantized half to even,
+   * each step rounded to float. */
+  OCTET_ARITHMETIC_STANDARD = 0,
+  OCTET_ARITHMETIC_TFLITE = 1,     /* TensorFlow Lite's reference kernels */
+  OCTET_ARITHMETIC_XNNPACK = 2,    /* XNNPACK, LiteRT's default delegate */
+  OCTET_ARITHMETIC_ONNXRUNTIME = 3 /* ONNX Runtime's QLinear operators, as on x86 with AVX2 */
+} octet_arithmetic;
+
+/* An immutable function. Runs may share it between threads. */
+typedef struct octet_function octet_function;
+
+void octet_function_destroy(octet_function* function); /* null is allowed; no run in progress */
+
+/* The function as one of a network, which borrows it until the network's destroy. The network does
+ * not check the sizes of its tensors: they are the caller's duty. */
+octet_status octet_function_for_network(const octet_function* function, octet_network_function* to,
+                                        octet_error* error);
+
+/* A batch of images; strides in bytes. Frozen. */
+typedef struct octet_function_tensor {
+  void* data;
+  size_t h, w, channels;
+  /* From a pixel to the next, a line to the next, an image to the next; 0: they follow each other
+   * without a gap. */
+  size_t pixel, line, image;
+} octet_function_tensor;
+
+typedef struct octet_function_args {
+  size_t struct_size;
+  size_t batch; /* of all tensors; 0 means 1 */
+  octet_function_tensor inputs[OCTET_NETWORK_INPUTS_MAX];
+  octet_function_tensor output; /* overlaps no input */
+  octet_parallel_for parallel_for;
+  void* parallel_context;
+  size_t concurrency; /* most tasks; 0 means 1. Small runs make fewer */
+} octet_function_args;
+#define OCTET_FUNCTION_ARGS_INIT OCTET_INIT(octet_function_args)
+
+/* Computes the output. A bad argument is found before anything is written. */
+octet_status octet_function_run(const octet_function* function, const octet_function_args* args,
+                                octet_error* error);
+
+/* ---- sum, difference, product ---------------------------------------------------------------- */
+
+/* An input that is one pixel for all pixels of the output, with as many channels or with one. */
+typedef enum octet_broadcast OCTET_INT_ENUM {
+  OCTET_BROADCAST_NONE = 0,
+  OCTET_BROADCAST_A = 1,
+  OCTET_BROADCAST_B = 2
+} octet_broadcast;
+
+/* inputs[0] = a, inputs[1] = b, of the output's sizes. Types may differ with
+ * OCTET_ARITHMETIC_STANDARD only. */
+typedef struct octet_add_desc {
+  size_t struct_size;
+  octet_quantized a, b, output;
+  octet_arithmetic arithmetic;
+  octet_broadcast broadcast;
+  /* Bounds of the output in its integers, a fused activation's; both 0: the type's. */
+  int32_t least, most;
+  octet_isa max_isa; /* as octet_gemm_desc has it */
+  int reserved;      /* must be 0 */
+  octet_allocator allocator;
+} octet_add_desc;
+#define OCTET_ADD_DESC_INIT OCTET_INIT(octet_add_desc)
+typedef octet_add_desc octet_sub_desc;
+typedef octet_add_desc octet_mul_desc;
+#define OCTET_SUB_DESC_INIT OCTET_INIT(octet_sub_desc)
+#define OCTET_MUL_DESC_INIT OCTET_INIT(octet_mul_desc)
+
+/* a + b. Ratios of scales that an engine's arithmetic does not take are OCTET_BAD_SCALE. On failure
+ * *function is null, here and in all that create functions. */
+octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
+                              octet_error* error);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* OCTET_FUNCTIONS_H_ */

@@ -1,0 +1,32 @@
+// Lists a tier's bodies of functions over elements, and the numbers that they compute with. Bytes
+// of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "octet/network.h"
+
+namespace octet {
+
+// octet_network_function.run, with a plan as context
+typedef void (*FunctionBody)(void* plan, const octet_network_call* call);
+
+// out = clamp(f(a - zero[0], b - zero[1]) + zero[2]), a, b and out flipped
+struct BinaryPlan {
+  uint8_t flip[3];        // 0x80 for s8, of a, b and out
+  bool one_pixel, swaps;  // b is one pixel for all; a is inputs[1]
+  int32_t zero[3];        // of a, b and out, as u8
+  int32_t least, most;    // of out, as u8
+  int32_t multiplier[3];  // fixed point: of a, b and out
+  int32_t shift[3];       // to the right, of each product
+  int32_t offset;         // fixed point: added to the sum
+  float scale[3];         // float: of a, b and out
+  float fixed;            // float: added to the sum
+};
+
+struct ElementwiseOps {
+  FunctionBody add_tflite, add_fixed, add_float, add_fused, add_fused_far;
+};
+
+}  // namespace octet

@@ -1,0 +1,7 @@
+// The functions over elements of the AVX2 tier.
+#include "kernels/generic/functions/elementwise_bodies.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+const ElementwiseOps avx2_elementwise = elementwise_bodies();
+}  // namespace octet

@@ -1,0 +1,110 @@
+// octet_add_create: the numbers of ADD in each engine's arithmetic. Facts from
+// tensorflow/lite/kernels/add.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
+// onnxruntime/core/mlas/lib/qladd.cpp.
+#include "dispatch/tables/elementwise.h"
+#include "kernels/core/strict_float.h"
+#include "kernels/generic/functions/fused.h"
+#include "kernels/generic/round.h"
+#include "octet/helpers.h"
+#include "operators/functions/binary.h"
+
+namespace octet {
+namespace {
+
+// The scales of both inputs relative to the output's.
+struct Ratios {
+  float a, b;
+  explicit Ratios(const octet_add_desc& d)
+      : a(d.a.scale / d.output.scale), b(d.b.scale / d.output.scale) {}
+  float largest() const { return a > b ? a : b; }
+  float smallest() const { return a < b ? a : b; }
+};
+
+octet_status plan_tflite(const octet_add_desc& d, BinaryPlan* p, octet_error* error) {
+  octet_residual r;
+  OCTET_TRY(octet_tflite_add(d.a.scale, d.b.scale, d.output.scale, &r, error));
+  p->multiplier[0] = r.product_multiplier, p->shift[0] = -r.product_shift;
+  p->multiplier[1] = r.residual_multiplier, p->shift[1] = -r.residual_shift;
+  p->multiplier[2] = r.dst_multiplier, p->shift[2] = -r.dst_shift;
+  return OCTET_OK;
+}
+
+int32_t bits_of(float x) {
+  int32_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+octet_status plan_xnnpack(const octet_add_desc& d, BinaryPlan* p, octet_error* error) {
+  const Ratios ratio(d);
+  if (!(ratio.largest() >= 0x1p-10f && ratio.largest() < 0x1p8f))
+    return fail(error, OCTET_BAD_SCALE,
+                "desc: the larger input scale is %g of the output's; XNNPACK takes 2^-10 to 2^8",
+                (double)ratio.largest());
+  // The larger factor takes 21 bits.
+  const int32_t exponent = (bits_of(ratio.largest()) >> 23) - 127, shift = 20 - exponent;
+  const float power = (float)((int64_t)1 << shift);
+  p->multiplier[0] = round_half_even(ratio.a * power);
+  p->multiplier[1] = round_half_even(ratio.b * power);
+  p->offset = 1 << (shift - 1);
+  p->shift[2] = shift;
+  return OCTET_OK;
+}
+
+octet_status plan_onnxruntime(const octet_add_desc& d, BinaryPlan* p, bool* far,
+                              octet_error* error) {
+  const Ratios ratio(d);
+  constexpr float kLeast = 0x1p-100f, kMost = 0x1p100f;
+  if (!(ratio.smallest() >= kLeast && ratio.largest() <= kMost))
+    return fail(error, OCTET_BAD_SCALE,
+                "desc: the input scales are %g and %g of the output's; they must be within 2^-100 "
+                "to 2^100",
+                (double)ratio.a, (double)ratio.b);
+  const float zero[] = {(float)d.a.zero_point, (float)d.b.zero_point, (float)d.output.zero_point};
+  p->scale[0] = ratio.a, p->scale[1] = ratio.b;
+  p->fixed = zero[2] - fused<true>(zero[0], ratio.a, ratio.b * zero[1]);
+  p->zero[0] = p->flip[0], p->zero[1] = p->flip[1];
+  // All terms are multiples of 2^-23 of the smallest power of two among 1 and both ratios, and
+  // below 2^10 of the largest: within the 53 bits of a double if these are 2^19 apart.
+  const float smallest = ratio.smallest() < 1 ? ratio.smallest() : 1;
+  const float largest = ratio.largest() > 1 ? ratio.largest() : 1;
+  *far = !(largest < smallest * 0x1p18f);
+  return OCTET_OK;
+}
+
+octet_status create_add(const octet_add_desc* given, octet_function** function,
+                        octet_error* error) {
+  octet_add_desc d;
+  OCTET_TRY(read_binary(given, function, &d, error));
+  FunctionBuilder<BinaryPlan> builder;
+  Isa isa;
+  OCTET_TRY(start_binary(&d, &builder, &isa, error));
+  const ElementwiseOps& ops = elementwise_of(isa);
+  BinaryPlan& plan = builder.plan;
+  auto& run = builder.function.network.run;
+  bool far = false;
+  switch (d.arithmetic) {
+    case OCTET_ARITHMETIC_TFLITE:
+      OCTET_TRY(plan_tflite(d, &plan, error));
+      run = ops.add_tflite;
+      break;
+    case OCTET_ARITHMETIC_XNNPACK:
+      OCTET_TRY(plan_xnnpack(d, &plan, error));
+      run = ops.add_fixed;
+      break;
+    case OCTET_ARITHMETIC_ONNXRUNTIME:
+      OCTET_TRY(plan_onnxruntime(d, &plan, &far, error));
+      run = far ? ops.add_fused_far : ops.add_fused;
+      break;
+    default: run = ops.add_float;
+  }
+  return make_function(builder, d.allocator, function, error);
+}
+
+}  // namespace
+}  // namespace octet
+
+octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
+                              octet_error* error) {
+  return octet::create_add(desc, function, error);
+}

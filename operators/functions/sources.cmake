@@ -1,0 +1,1 @@
+octet_sources(run.cc SETUP add.cc binary.cc function.cc)

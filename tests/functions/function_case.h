@@ -1,0 +1,116 @@
+// Runs functions of the library on tensors in guarded memory, with strides of any size.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "octet/functions.h"
+#include "support/guarded.h"
+
+namespace octet_test {
+
+using Bytes = std::vector<uint8_t>;
+
+struct DestroyFunction {
+  void operator()(octet_function* f) const { octet_function_destroy(f); }
+};
+using Function = std::unique_ptr<octet_function, DestroyFunction>;
+
+// create: octet_add_create or its like.
+template <typename Desc>
+Function make(octet_status (*create)(const Desc*, octet_function**, octet_error*),
+              const Desc& desc) {
+  octet_function* f = nullptr;
+  octet_error error = {};
+  EXPECT_EQ(create(&desc, &f, &error), OCTET_OK) << error.message;
+  return Function(f);
+}
+
+// Dense batch x h x w x channels elements.
+struct Tensor {
+  size_t batch, h, w, channels;
+  size_t element = 1;  // bytes
+  Bytes bytes = Bytes(batch * h * w * channels * element);
+};
+
+// How a tensor lies in memory: bytes after each pixel, line and image.
+struct Gaps {
+  size_t pixel = 0, line = 0, image = 0;
+};
+
+// A tensor in memory that ends at a guard page, or begins after one.
+class Placed {
+ public:
+  Placed(const Tensor& t, const Gaps& gaps, Side side) : t_(t) {
+    args_.h = t.h, args_.w = t.w, args_.channels = t.channels;
+    args_.pixel = t.channels * t.element + gaps.pixel;
+    args_.line = t.w * args_.pixel + gaps.line;
+    args_.image = t.h * args_.line + gaps.image;
+    const size_t bytes = (t.batch - 1) * args_.image + (t.h - 1) * args_.line +
+                         (t.w - 1) * args_.pixel + t.channels * t.element;
+    memory_ = Guarded(bytes, side, t.element);
+    args_.data = memory_.data();
+    each([&](uint8_t* to, size_t at, size_t n) { std::copy_n(t_.bytes.data() + at, n, to); });
+    before_.assign(memory_.data(), memory_.data() + bytes);
+  }
+  const octet_function_tensor& args() const { return args_; }
+  // The tensor's bytes; those between must be as they were.
+  Bytes read() {
+    Bytes made(t_.bytes.size());
+    each([&](uint8_t* from, size_t at, size_t n) {
+      std::copy_n(from, n, made.data() + at);
+      std::copy_n(before_.data() + (from - memory_.data()), n, from);
+    });
+    EXPECT_EQ(Bytes(memory_.data(), memory_.data() + memory_.bytes()), before_);
+    return made;
+  }
+
+ private:
+  template <typename Visit>
+  void each(const Visit& visit) {
+    const size_t n = t_.channels * t_.element;
+    size_t at = 0;
+    for (size_t b = 0; b < t_.batch; ++b)
+      for (size_t y = 0; y < t_.h; ++y)
+        for (size_t x = 0; x < t_.w; ++x, at += n)
+          visit(memory_.data() + b * args_.image + y * args_.line + x * args_.pixel, at, n);
+  }
+  Tensor t_;
+  octet_function_tensor args_ = {};
+  Guarded memory_;
+  Bytes before_;
+};
+
+// Runs its tasks one after the other, the last first.
+inline void backwards_for(void*, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
+  while (count-- > 0) fn(arg, count);
+}
+
+struct HowToRun {
+  Gaps inputs, output;
+  Side side = Side::kBack;
+  size_t concurrency = 1;
+};
+
+// The output of a plain call.
+inline Bytes run(const Function& f, const std::vector<Tensor>& inputs, const Tensor& output,
+                 const HowToRun& how = {}) {
+  octet_function_args args = OCTET_FUNCTION_ARGS_INIT;
+  args.batch = output.batch;
+  args.parallel_for = backwards_for, args.concurrency = how.concurrency;
+  std::vector<std::unique_ptr<Placed>> placed;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    placed.push_back(std::make_unique<Placed>(inputs[i], how.inputs, how.side));
+    args.inputs[i] = placed[i]->args();
+  }
+  Placed out(output, how.output, how.side);
+  args.output = out.args();
+  octet_error error = {};
+  EXPECT_EQ(octet_function_run(f.get(), &args, &error), OCTET_OK) << error.message;
+  return out.read();
+}
+
+}  // namespace octet_test
