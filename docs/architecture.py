@@ -21,6 +21,7 @@ FLOORS = [
 ]
 ROLES = {
     "engines": "for plug-ins and packages of engines",
+    "engines/graph": "sub-graphs of engines as networks",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",
@@ -32,6 +33,7 @@ ROLES = {
     "operators/conv/algorithms": "direct, im2col, Winograd, ...",
     "operators/network": "networks in one workspace",
     "operators/sparse": "imports and prunes 2:4 weights",
+    "operators/functions": "sums and look-ups between products",
     "operators/helpers": "converts numbers of models",
     "dispatch": "finds out what this CPU runs, and chooses",
     "dispatch/api": "error messages, struct versions",
@@ -49,6 +51,7 @@ ROLES = {
     "kernels/scalar": "portable kernels",
     "kernels/xsimd": "kernel templates on xsimd batches",
     "kernels/generic": "plain loops compiled for each tier: epilogue, row sums, transforms",
+    "kernels/generic/functions": "loops of functions between products",
     "kernels/core": "plain structs that all share",
     "octet": "the public headers",
 }

@@ -1,6 +1,5 @@
 # The process's pool of threads, for engines that lend none.
 if(TARGET octet::pthreadpool)
-  octet_choose(all "" EXCLUDE_FROM_ALL OCTET_BUILD_ENGINES)
   add_library(octet_threads STATIC ${all})
   octet_add_flags(octet_threads PRIVATE ${octet_werror} -fPIC)
   target_link_libraries(octet_threads PUBLIC octet::pthreadpool)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("analysis", "bench", "dispatch", "examples", "include", "kernels", "operators",
+FOLDERS = ("analysis", "bench", "dispatch", "engines", "examples", "include", "kernels", "operators",
            "packing", "tests", "tools")
 
 

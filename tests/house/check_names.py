@@ -17,7 +17,7 @@ ROOMS = ("tests", "tools", "bench", "scripts", "examples")
 SKIPPED = re.compile(r"\.(md|bin|clang-format)$|^tests/(abi|house|vectors)/|equivalent\.txt$|"
                      r"^tests/network/.*\.py$")
 MAY_NAME = {
-    "bench/machine/peak.cc": "a row for each tier; octet_peak fails without one",
+    "bench/machine/peak.cc": "a row for each tier; tool_test fails without one",
     "tests/CMakeLists.txt": "AVX-VNNI is emulated; Arm compilers are told of features",
     "tests/conv/conv_limit_test.cc": "the default limit on machines that were measured",
     "tests/dispatch/elsewhere_test.cc": "features that the compiler was told of",

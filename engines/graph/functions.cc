@@ -1,0 +1,291 @@
+// Chooses the function of each operator between products, in the graph's arithmetic.
+#include "engines/graph/functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bench/functions/max_pool.h"
+#include "bench/functions/onnx_add.h"
+#include "bench/functions/onnx_average.h"
+#include "bench/functions/tflite_add.h"
+#include "bench/functions/tflite_average.h"
+#include "engines/graph/check.h"
+#include "engines/graph/products.h"
+#include "engines/graph/refused.h"
+#include "octet/helpers.h"
+
+namespace octet::graph {
+namespace {
+
+using Run = void (*)(void*, const octet_network_call*);
+
+template <typename Arguments>
+Function make(const Arguments& arguments, Run run) {
+  Function f;
+  f.arguments = std::make_shared<Arguments>(arguments);
+  f.lines.run = run, f.lines.context = f.arguments.get(), f.lines.kernel_h = 1;
+  return f;
+}
+
+class Maker {
+ public:
+  Maker(const Graph& g, const Op& op) : g_(g), op_(op), y_(g.tensors[(size_t)op.outputs[0]]) {
+    for (const int t : op.inputs) inputs_.push_back(&g.tensors[(size_t)t]);
+  }
+
+  Function make_it() {
+    switch (op_.kind) {
+      case Kind::kAdd: return add();
+      case Kind::kMaxPool:
+      case Kind::kAveragePool:
+      case Kind::kMean: return pool();
+      case Kind::kPad: return pad();
+      case Kind::kQuantize:
+        if (x().type != OCTET_F32) break;
+        need_scale(y_);
+        return quantize_function(y_.type, scale_of(y_), zero_of(y_), tflite());
+      case Kind::kDequantize:
+        if (!is_8_bits(x().type) || y_.type != OCTET_F32) refuse("it is not from 8 bits to f32");
+        need_scale(x());
+        return dequantize_function(x().type, scale_of(x()), zero_of(x()));
+      default: break;
+    }
+    return copy_function(1, table_of(g_, op_));
+  }
+
+ private:
+  const Tensor& x() const { return *inputs_[0]; }
+  bool tflite() const {
+    return g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
+  }
+  void need_scale(const Tensor& t) const {
+    if (!is_8_bits(t.type) || t.scales.size() != 1)
+      refuse("tensor '", t.name, "' is not of 8 bits with one scale");
+  }
+  Bounds bounds() const {
+    return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), tflite());
+  }
+
+  Function add() const {
+    if (inputs_.size() != 2) refuse("it has ", inputs_.size(), " inputs, not 2");
+    for (const Tensor* t : inputs_) {
+      need_scale(*t);
+      if (t->constant) refuse("one of its inputs is a constant; it would need an ADD of constants");
+      if (t->shape != y_.shape)
+        refuse("its inputs have different shapes; it would need an ADD that broadcasts");
+      if (t->type != y_.type) refuse("its tensors have different types");
+    }
+    need_scale(y_);
+    const Bounds b = bounds(), all = bounds_of_type(y_.type);
+    const Tensor* const tensors[] = {inputs_[0], inputs_[1], &y_};
+    if (g_.arithmetic == Arithmetic::kTflite) {
+      tool::TfliteAdd add = {y_.type, {}, {}, b.least, b.most};
+      for (int i = 0; i < 3; ++i) add.zero_points[i] = zero_of(*tensors[i]);
+      octet_error error = {};
+      check(octet_tflite_add(scale_of(*tensors[0]), scale_of(*tensors[1]), scale_of(y_), &add.add,
+                             &error),
+            error);
+      return make(add, tool::run_tflite_add);
+    }
+    if (g_.arithmetic == Arithmetic::kXnnpack)
+      refuse("it would need XNNPACK's ADD, which is not there yet");
+    tool::OnnxAdd add = {y_.type, {}, {}, b.least, b.most, false};
+    for (int i = 0; i < 3; ++i)
+      add.scales[i] = scale_of(*tensors[i]), add.zero_points[i] = zero_of(*tensors[i]);
+    const bool bounded = b.least != all.least || b.most != all.most;
+    const bool as_written = g_.arithmetic == Arithmetic::kStandard || bounded;
+    return make(add, as_written ? tool::run_float_add : tool::run_qlinear_add);
+  }
+
+  size_t before(size_t in, size_t kernel, size_t stride, size_t given) const {
+    const Padding p = op_.window.padding;
+    if (p == Padding::kExplicit) return given;
+    if (p == Padding::kValid) return 0;
+    const size_t out = (in + stride - 1) / stride, needed = (out - 1) * stride + kernel;
+    const size_t pads = needed > in ? needed - in : 0;
+    return p == Padding::kSame ? pads / 2 : pads - pads / 2;
+  }
+
+  tool::Window window() const {
+    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
+    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
+    if (op_.kind == Kind::kMean) return {in.h, in.w, 1, 1, 0, 0};
+    const Window& w = op_.window;
+    if (w.dilation_h != 1 || w.dilation_w != 1) refuse("it would need a dilated pooling");
+    if (w.stride_h == 0 || w.stride_w == 0) refuse("its stride is 0");
+    const tool::Window to = {w.kernel_h,
+                             w.kernel_w,
+                             w.stride_h,
+                             w.stride_w,
+                             before(in.h, w.kernel_h, w.stride_h, w.top),
+                             before(in.w, w.kernel_w, w.stride_w, w.left)};
+    check_window(in.h, out.h, to.kernel_h, to.stride_h, to.pad_top);
+    check_window(in.w, out.w, to.kernel_w, to.stride_w, to.pad_left);
+    return to;
+  }
+
+  static void check_window(size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
+    constexpr size_t kMost = 1 << 15;
+    if (stride > kMost || kernel > kMost || kernel <= pad || kernel > from + 2 * pad ||
+        (to - 1) * stride >= from + pad)
+      refuse("its windows do not fit its tensors");
+  }
+
+  Function pool() {
+    if (inputs_.size() != 1) refuse("it has ", inputs_.size(), " inputs, not 1");
+    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
+    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
+    if (!is_8_bits(x().type) || x().type != y_.type) refuse("its tensors are not of 8 bits");
+    if (in.batch != out.batch || in.channels != out.channels)
+      refuse("its output has other images or channels than its input");
+    if (op_.kind == Kind::kMean && out.h * out.w != 1)
+      refuse("its output has more than one pixel for each image");
+    if (op_.count_pads) refuse("it would need an average that counts padding");
+    const tool::Window w = window();
+    Function f = pooling(w, in);
+    f.lines.kernel_h = w.kernel_h, f.lines.stride_h = w.stride_h, f.lines.pad_top = w.pad_top;
+    return f;
+  }
+
+  Function pooling(const tool::Window& w, const Sizes& in) const {
+    const bool alike = x().scales == y_.scales && zero_of(x()) == zero_of(y_);
+    const Bounds b = bounds();
+    if (op_.kind == Kind::kMaxPool || tflite()) {
+      if (!alike) refuse("its input and its output are quantized differently");
+      if (op_.kind == Kind::kMaxPool)
+        return make(tool::MaxPool{y_.type, b.least, b.most, w}, tool::run_max_pool);
+    }
+    if (std::min(in.h, w.kernel_h) * std::min(in.w, w.kernel_w) > tool::kAveragePixels)
+      refuse("its windows have more than ", tool::kAveragePixels, " pixels");
+    if (tflite()) {
+      if (op_.kind == Kind::kMean) refuse("it would need TFLite's MEAN, which is not there yet");
+      return make(tool::TfliteAverage{y_.type, b.least, b.most, w}, tool::run_tflite_average);
+    }
+    need_scale(x()), need_scale(y_);
+    const tool::OnnxAverage average = {
+        y_.type, {scale_of(x()), scale_of(y_)}, {zero_of(x()), zero_of(y_)}, b.least, b.most, false,
+        w};
+    const bool global = w.kernel_h == in.h && w.kernel_w == in.w && w.pad_top + w.pad_left == 0;
+    return make(average, global ? tool::run_qlinear_global_average : tool::run_qlinear_average);
+  }
+
+  Function pad() const {
+    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
+    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
+    const Window& w = op_.window;
+    if (!is_8_bits(x().type) || !same_quantization(x(), y_))
+      refuse("its input and its output are not of 8 bits and quantized alike");
+    if (out.batch != in.batch || out.channels != in.channels || out.h < in.h || out.w < in.w ||
+        w.top > out.h - in.h || out.h - in.h - w.top != w.bottom || w.left > out.w - in.w ||
+        out.w - in.w - w.left != w.right)
+      refuse("its output is not its input with ", w.top, " and ", w.bottom, " lines and ", w.left,
+             " and ", w.right, " columns more");
+    return pad_function(w.top, w.left, (uint8_t)zero_of(y_));
+  }
+
+  const Graph& g_;
+  const Op& op_;
+  const Tensor& y_;
+  std::vector<const Tensor*> inputs_;
+};
+
+// x * multiplier / 2^31 * 2^shift as TensorFlow Lite rounds it, twice.
+int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
+  const int64_t product = (int64_t)x * (1 << std::max(shift, 0)) * multiplier;
+  const int64_t high = (product + ((int64_t)1 << 30)) >> 31;
+  const int32_t right = std::max(-shift, 0);
+  if (right == 0) return (int32_t)high;
+  const int64_t half = (int64_t)1 << (right - 1), magnitude = high < 0 ? -high : high;
+  const int64_t rounded = (magnitude + half) >> right;
+  return (int32_t)(high < 0 ? -rounded : rounded);
+}
+
+}  // namespace
+
+Place place_of(Kind kind) {
+  return kind == Kind::kMaxPool || kind == Kind::kAveragePool || kind == Kind::kMean ||
+                 kind == Kind::kPad
+             ? Place::kImages
+             : Place::kElements;
+}
+
+bool is_function(Kind kind) {
+  switch (kind) {
+    case Kind::kAdd:
+    case Kind::kMaxPool:
+    case Kind::kAveragePool:
+    case Kind::kMean:
+    case Kind::kPad:
+    case Kind::kActivation:
+    case Kind::kQuantize:
+    case Kind::kDequantize: return true;
+    default: return false;
+  }
+}
+
+bool is_table(const Graph& g, const Op& op) {
+  const auto type = [&](int t) { return g.tensors[(size_t)t].type; };
+  return (op.kind == Kind::kActivation || op.kind == Kind::kQuantize) && op.inputs.size() == 1 &&
+         op.outputs.size() == 1 && op.inputs[0] >= 0 && is_8_bits(type(op.inputs[0])) &&
+         is_8_bits(type(op.outputs[0]));
+}
+
+std::vector<uint8_t> requantize_table(const Graph& g, const Tensor& from, const Tensor& to) {
+  if (same_quantization(from, to)) return {};
+  if (from.scales.size() != 1 || to.scales.size() != 1 || !is_8_bits(from.type) ||
+      !is_8_bits(to.type))
+    refuse("tensor '", from.name, "' or '", to.name, "' is not of 8 bits with one scale");
+  const bool tflite = g.arithmetic == Arithmetic::kTflite;
+  if (g.arithmetic == Arithmetic::kXnnpack && from.scales != to.scales)
+    refuse("it would need XNNPACK's requantization, which is not there yet");
+  int32_t multiplier = 0, shift = 0;
+  octet_error error = {};
+  if (tflite)
+    check(octet_quantize_multiplier((double)scale_of(from) / (double)scale_of(to), &multiplier,
+                                    &shift, &error),
+          error);
+  if (shift > 20) refuse("its scales are more than 2^20 apart");
+  const Bounds all = bounds_of_type(to.type);
+  std::vector<uint8_t> table;
+  for (int i = 0; i < 256; ++i) {
+    const int32_t x = (from.type == OCTET_S8 ? (int8_t)i : i) - zero_of(from);
+    const float real = (float)x * scale_of(from) / scale_of(to);
+    const int32_t steps = tflite ? rescale(x, multiplier, shift)
+                                 : (int32_t)std::nearbyint(std::clamp(real, -65536.f, 65536.f));
+    table.push_back((uint8_t)std::clamp(steps + zero_of(to), all.least, all.most));
+  }
+  return table;
+}
+
+std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
+  if (!is_table(g, op)) refuse("it is not from 8 bits to 8 bits");
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  std::vector<uint8_t> table = requantize_table(g, x, y);
+  if (table.empty())
+    for (int i = 0; i < 256; ++i) table.push_back((uint8_t)i);
+  const bool half_away =
+      g.arithmetic == Arithmetic::kTflite || g.arithmetic == Arithmetic::kXnnpack;
+  const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), half_away);
+  for (uint8_t& byte : table) {
+    const int32_t value = y.type == OCTET_S8 ? (int8_t)byte : byte;
+    byte = (uint8_t)std::clamp(value, b.least, b.most);
+  }
+  return table;
+}
+
+Function make_function(const Graph& graph, const Op& op) {
+  if (op.outputs.size() != 1) refuse("it has ", op.outputs.size(), " outputs, not 1");
+  for (const int t : op.inputs)
+    if (t < 0) refuse("one of its inputs is left out");
+  if (op.inputs.empty()) refuse("it has no input");
+  if (graph.tensors[(size_t)op.inputs[0]].constant) refuse("its input is a constant");
+  for (const std::vector<int>* tensors : {&op.inputs, &op.outputs})
+    for (const int t : *tensors) sizes_of(graph, t, graph.channels_first);
+  if (place_of(op.kind) == Place::kElements &&
+      element_count(graph.tensors[(size_t)op.inputs[0]]) !=
+          element_count(graph.tensors[(size_t)op.outputs[0]]))
+    refuse("its input and its output have different numbers of elements");
+  return Maker(graph, op).make_it();
+}
+
+}  // namespace octet::graph

@@ -1,0 +1,31 @@
+// Makes functions of a network of the operators that are no products.
+#pragma once
+
+#include "engines/graph/copies.h"
+#include "engines/graph/graph.h"
+
+namespace octet::graph {
+
+// How an operator's tensors have to lie.
+enum class Place {
+  kElements,  // all alike, in any sizes
+  kImages     // in the sizes of images, channels last
+};
+Place place_of(Kind kind);
+
+// Whether the operator is a function of one or two inputs, and not a product, an alias or a
+// concatenation.
+bool is_function(Kind kind);
+
+// Throws a sentence if there is no such function.
+Function make_function(const Graph& graph, const Op& op);
+
+// The 256 bytes of an operator of one input of 8 bits that looks up each byte by itself; throws if
+// it is none, or none that is known.
+std::vector<uint8_t> table_of(const Graph& graph, const Op& op);
+bool is_table(const Graph& graph, const Op& op);
+
+// The table that gives `from`'s bytes the quantization of `to`; empty if they are alike.
+std::vector<uint8_t> requantize_table(const Graph& graph, const Tensor& from, const Tensor& to);
+
+}  // namespace octet::graph

@@ -1,0 +1,127 @@
+// Describes a sub-graph of quantized operators in plain structs, as an engine hands it over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "octet/octet.h"
+
+namespace octet::graph {
+
+// How results are rounded: each engine's own way.
+enum class Arithmetic {
+  kTflite,       // TensorFlow Lite's reference kernels: Q31 multipliers, rounded twice
+  kXnnpack,      // XNNPACK: products by a float scale, ADD in 20 bits
+  kOnnxruntime,  // ONNX Runtime on x86: products by a float scale, QLinearAdd in float
+  kStandard      // ONNX as written: dequantize, compute in float, quantize
+};
+
+struct Tensor {
+  std::string name;
+  octet_type type = {};        // 0: a type that Octet does not compute
+  bool shape_known = true;     // of a rank, too: a scalar has an empty shape
+  std::vector<int64_t> shape;  // below 0: a size that is not known yet
+  // Empty: not quantized. One value, or one for each output channel of weights.
+  std::vector<float> scales;
+  std::vector<int32_t> zero_points;  // empty: 0
+  bool constant = false;
+  // Of a constant, dense. Borrowed until the program is created; may be null for questions.
+  const void* data = nullptr;
+  size_t bytes = 0;
+};
+
+// The tensors that an operator takes and makes are listed in this order; -1 stands for one that is
+// left out. Spatial operators take tensors of rank 3 (one line) or 4.
+enum class Kind {
+  kOther,           // not Octet's
+  kConvolution,     // x, weights, bias, residual
+  kProduct,         // x, weights, bias, residual: x's last axis, or all axes but the first
+  kAdd,             // a, b
+  kSubtract,        // a, b
+  kMultiply,        // a, b
+  kMaxPool,         // x
+  kAveragePool,     // x
+  kMean,            // x, over all axes between the images' and the channels'
+  kPad,             // x, along lines and columns
+  kConcatenate,     // any number
+  kSlice,           // x
+  kReshape,         // x: the same elements in the same order
+  kTranspose,       // x
+  kActivation,      // x: only its activation
+  kLogistic,        // x
+  kTanh,            // x
+  kHardSwish,       // x
+  kLeakyRelu,       // x
+  kSoftmax,         // x, over the last axis
+  kResizeNearest,   // x
+  kResizeBilinear,  // x
+  kQuantize,        // x of f32, or of 8 bits with another scale
+  kDequantize       // x of 8 bits, to f32
+};
+const char* kind_name(Kind kind);  // "convolution"; "other" outside the enumeration
+
+enum class Activation { kNone, kRelu, kRelu6, kReluN1To1, kClip };
+
+// A fused activation in real values; kClip has bounds of its own.
+struct Clamp {
+  Activation activation = Activation::kNone;
+  float least = 0, most = 0;  // kClip: infinite means none
+};
+
+enum class Padding { kExplicit, kValid, kSame, kSameLower };
+
+struct Window {
+  size_t kernel_h = 1, kernel_w = 1;  // of a pooling; weights have their own
+  size_t stride_h = 1, stride_w = 1;
+  size_t dilation_h = 1, dilation_w = 1;
+  Padding padding = Padding::kExplicit;
+  size_t top = 0, bottom = 0, left = 0, right = 0;  // kExplicit
+};
+
+struct Op {
+  Kind kind = Kind::kOther;
+  std::string name;  // for sentences: "operators[3] (PAD)"
+  std::vector<int> inputs, outputs;
+  Clamp clamp;
+  Window window;
+  // Convolutions and products.
+  size_t groups = 1;
+  octet_filter_order order = OCTET_OHWI;
+  bool depthwise = false;  // of a convolution: weights are 1 x H x W x C, and groups is not read
+  bool transposed = false;
+  size_t output_padding_h = 0, output_padding_w = 0;  // of a transposed one with explicit padding
+  bool weights_kn = false;                            // of a product: K x N instead of N x K
+  // Of a product without an activation's tensor between: a residual that is added in float before
+  // the only rounding, after product_clamp. With `between`, the tensor of the product alone, the
+  // residual is added as by an operator of its own.
+  Clamp product_clamp;
+  int between = -1;
+  // The tensor whose quantization the output has before `table`; -1: the output itself.
+  int quantized_as = -1;
+  // Other kinds.
+  bool count_pads = false;           // kAveragePool: ONNX's count_include_pad
+  int axis = -1;                     // kConcatenate; below 0: from the end
+  float alpha = 0;                   // kLeakyRelu
+  float beta = 1;                    // kSoftmax
+  bool align_corners = false;        // kResize*
+  bool half_pixel_centers = false;   // kResize*
+  std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes
+  std::vector<int64_t> permutation;  // kTranspose
+  std::vector<uint8_t> table;        // 256 bytes: applied to the output bytes after all else
+  std::vector<size_t> made_of;       // ops that passes put together; empty: itself
+  std::string refused;               // the caller's own reason against it
+};
+
+struct Graph {
+  Arithmetic arithmetic = Arithmetic::kTflite;
+  // Tensors of rank 3 and 4 that spatial operators take are N, C, H, W, as ONNX has them, else
+  // N, H, W, C. Inside they are N, H, W, C.
+  bool channels_first = false;
+  std::vector<Tensor> tensors;
+  std::vector<Op> ops;               // in any order without a circle
+  std::vector<int> inputs, outputs;  // what comes from outside, and what is wanted
+};
+
+}  // namespace octet::graph

@@ -1,0 +1,297 @@
+// Chooses for each tensor the network's tensor in which it lies.
+#include "engines/graph/layout.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engines/graph/check.h"
+#include "engines/graph/functions.h"
+#include "engines/graph/products.h"
+#include "engines/graph/refused.h"
+
+namespace octet::graph {
+namespace {
+
+class Placer {
+ public:
+  explicit Placer(const Graph& g) : g_(g), places_(g.tensors.size()) {}
+
+  PlacedGraph place() {
+    for (const int t : g_.inputs) {
+      to_.inputs.push_back(kNowhere);
+      if (tensor(t).constant || places_[(size_t)t]) continue;
+      places_[(size_t)t] = {add_tensor(sizes_of(g_, t, false), tensor(t).type), false};
+    }
+    for (at_ = 0; at_ < g_.ops.size(); ++at_) place_op(g_.ops[at_]);
+    for (const int t : g_.outputs) place_output(t);
+    for (size_t i = 0; i < g_.inputs.size(); ++i) place_input(i);
+    return std::move(to_);
+  }
+
+ private:
+  struct Where {
+    size_t node;
+    bool moved;  // channels last, in a graph whose tensors have them first
+  };
+  struct Node {
+    bool settled = false;  // an op reads or writes it in its sizes
+    bool flat = false;     // an op reads its images as they lie
+    bool has_slices = false;
+    bool made = false;  // by an op
+  };
+
+  const Tensor& tensor(int t) const { return g_.tensors[(size_t)t]; }
+  Sizes lies(size_t node) const {
+    const octet_network_tensor& t = to_.tensors[node];
+    return {t.batch, t.h, t.w, t.channels};
+  }
+  void set_sizes(size_t node, const Sizes& s) {
+    octet_network_tensor& t = to_.tensors[node];
+    t.batch = s.batch, t.h = s.h, t.w = s.w, t.channels = s.channels;
+  }
+  size_t add_tensor(const Sizes& sizes, octet_type type) {
+    to_.tensors.push_back(network_tensor(sizes, type));
+    nodes_.emplace_back();
+    return to_.tensors.size() - 1;
+  }
+  size_t add_made(const Sizes& sizes, octet_type type) {
+    const size_t node = add_tensor(sizes, type);
+    nodes_[node].settled = nodes_[node].made = true;
+    return node;
+  }
+  void add_function(Function f, std::vector<size_t> inputs, size_t output) {
+    if (inputs.size() > OCTET_NETWORK_INPUTS_MAX)
+      refuse(here(), " has more than ", OCTET_NETWORK_INPUTS_MAX, " inputs");
+    to_.ops.push_back({at_, false, std::move(f), std::move(inputs), output});
+  }
+  std::string here() const {
+    return at_ < g_.ops.size() ? op_name(g_, at_) : std::string("an output of the graph");
+  }
+  bool is_moved(int t) const { return g_.channels_first && tensor(t).shape.size() > 2; }
+
+  // ---- what operators read
+
+  // The node in which the tensor lies in this order of channels.
+  size_t ordered(int t, bool moved) {
+    const Where at = *places_[(size_t)t];
+    const Sizes last = sizes_of(g_, t, true);
+    if (at.moved == moved || !is_moved(t) || last.h * last.w == 1 || last.channels == 1)
+      return at.node;
+    for (const auto& [other, node] : turned_)
+      if (other == t) return node;
+    const size_t element = type_bytes(tensor(t).type), pixels = last.h * last.w;
+    const size_t from = moved ? dense(at.node) : sized(at.node, last);
+    const size_t node = add_made(moved ? last : sizes_of(g_, t, false), tensor(t).type);
+    add_function(moved ? channels_last_function(element, last.channels, pixels)
+                       : channels_first_function(element, last.channels, pixels),
+                 {from}, node);
+    nodes_[from].settled = true;
+    nodes_[from].flat |= moved;
+    turned_.push_back({t, node});
+    return node;
+  }
+
+  size_t dense(size_t node) { return to_.tensors[node].slice ? copied(node, lies(node)) : node; }
+
+  size_t copied(size_t from, const Sizes& sizes) {
+    if (lies(from).batch != sizes.batch)
+      refuse(here(), " reads ", sizes.batch, " images of what was made as ", lies(from).batch,
+             "; it would need a reshape across images");
+    const size_t node = add_made(sizes, to_.tensors[from].type);
+    nodes_[from].settled = true;
+    add_function(copy_function(type_bytes(to_.tensors[from].type), {}), {from}, node);
+    return node;
+  }
+
+  // The node, in these sizes.
+  size_t sized(size_t node, const Sizes& sizes) {
+    if (!nodes_[node].settled) set_sizes(node, sizes);
+    if (!(lies(node) == sizes)) node = copied(node, sizes);
+    nodes_[node].settled = true;
+    return node;
+  }
+  size_t read_sized(int t, bool moved, const Sizes& sizes) {
+    return sized(ordered(t, moved), sizes);
+  }
+  size_t read_rows(int t, size_t depth) {
+    size_t node = ordered(t, false);
+    const Sizes at = lies(node);
+    const bool slice = to_.tensors[node].slice != 0;
+    const bool fits = at.channels == depth || (at.image() == depth && !slice);
+    if (!fits) {
+      const Sizes wanted = sizes_of(g_, t, false);
+      node = sized(node, wanted);
+    }
+    nodes_[node].settled = true;
+    nodes_[node].flat |= lies(node).channels != depth;
+    return node;
+  }
+
+  // ---- operators
+
+  void place_op(const Op& op) {
+    const int y = op.outputs[0];
+    switch (op.kind) {
+      case Kind::kConvolution: return place_convolution(op);
+      case Kind::kProduct: return place_product(op);
+      case Kind::kReshape: places_[(size_t)y] = {ordered(op.inputs[0], false), false}; return;
+      case Kind::kConcatenate: return concatenate(op);
+      default: break;
+    }
+    if (place_of(op.kind) == Place::kImages) {
+      const size_t x = read_sized(op.inputs[0], is_moved(op.inputs[0]),
+                                  sizes_of(g_, op.inputs[0], g_.channels_first));
+      const size_t node = add_made(sizes_of(g_, y, g_.channels_first), tensor(y).type);
+      places_[(size_t)y] = {node, is_moved(y)};
+      return add_function(make_function(g_, op), {x}, node);
+    }
+    elementwise(op);
+  }
+
+  // In the order of channels in which one of the inputs lies.
+  void elementwise(const Op& op) {
+    bool moved = false;
+    for (const int t : op.inputs) moved |= places_[(size_t)t]->moved;
+    std::vector<size_t> inputs;
+    for (const int t : op.inputs) {
+      const size_t node = ordered(t, moved);
+      if (inputs.empty())
+        nodes_[node].settled = true, inputs.push_back(node);
+      else
+        inputs.push_back(sized(node, lies(inputs[0])));
+    }
+    const size_t node = add_made(lies(inputs[0]), tensor(op.outputs[0]).type);
+    places_[(size_t)op.outputs[0]] = {node, moved};
+    add_function(make_function(g_, op), std::move(inputs), node);
+  }
+
+  void place_convolution(const Op& op) {
+    const int x = op.inputs[0], y = op.outputs[0], r = input_of(op, 3);
+    const Sizes sizes = sizes_of(g_, y, g_.channels_first);
+    std::vector<size_t> inputs = {read_sized(x, is_moved(x), sizes_of(g_, x, g_.channels_first))};
+    if (r >= 0) inputs.push_back(read_sized(r, is_moved(r), sizes));
+    const size_t node = add_made(sizes, tensor(y).type);
+    places_[(size_t)y] = {node, is_moved(y)};
+    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+  }
+
+  void place_product(const Op& op) {
+    const size_t depth = depth_of(g_, op), x = read_rows(op.inputs[0], depth);
+    const int y = op.outputs[0], r = input_of(op, 3);
+    Sizes sizes = lies(x);
+    if (sizes.channels != depth) sizes.h = sizes.w = 1;
+    sizes.channels = (size_t)tensor(op.inputs[1]).shape[op.weights_kn ? 1 : 0];
+    std::vector<size_t> inputs = {x};
+    if (r >= 0) inputs.push_back(read_sized(r, false, sizes));
+    const size_t node = add_made(sizes, tensor(y).type);
+    places_[(size_t)y] = {node, false};
+    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+  }
+
+  // ---- joined tensors
+
+  // What lies behind an axis is one axis of channels, what lies between it and the images lines.
+  static Sizes split(const std::vector<int64_t>& shape, size_t axis) {
+    Sizes s;
+    s.batch = (size_t)shape[0];
+    for (size_t i = 1; i < axis; ++i) s.w *= (size_t)shape[i];
+    for (size_t i = axis; i < shape.size(); ++i) s.channels *= (size_t)shape[i];
+    return s;
+  }
+  std::vector<int64_t> shape_of(int t, bool moved) const {
+    std::vector<int64_t> shape = tensor(t).shape;
+    if (moved && shape.size() > 2) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+    return shape;
+  }
+
+  void concatenate(const Op& op) {
+    const int y = op.outputs[0];
+    const size_t rank = tensor(y).shape.size();
+    size_t axis = (size_t)(op.axis < 0 ? op.axis + (int)rank : op.axis);
+    bool moved = false;
+    for (const int t : op.inputs) moved |= places_[(size_t)t]->moved;
+    if (moved) axis = axis == 1 ? rank - 1 : axis - 1;
+    const bool along_channels = axis == rank - 1;
+    const Sizes all = along_channels ? sizes_of(g_, y, moved) : split(shape_of(y, moved), axis);
+    const size_t parent = add_made(all, tensor(y).type);
+    nodes_[parent].has_slices = true;
+    places_[(size_t)y] = {parent, moved};
+    size_t first = 0;
+    for (const int t : op.inputs) {
+      const Sizes own = along_channels ? sizes_of(g_, t, moved) : split(shape_of(t, moved), axis);
+      const std::vector<uint8_t> table = requantize_table(g_, tensor(t), tensor(y));
+      const size_t node = ordered(t, moved);
+      if (table.empty() && can_be_slice(node, parent, own)) {
+        make_slice(node, parent, first);
+      } else {
+        if (lies(node).batch != own.batch) refuse(here(), " would need a reshape across images");
+        const size_t slice = add_made(own, tensor(y).type);
+        make_slice(slice, parent, first);
+        nodes_[node].settled = true;
+        add_function(copy_function(1, table), {node}, slice);
+      }
+      first += own.channels;
+    }
+  }
+
+  void make_slice(size_t node, size_t parent, size_t first) {
+    octet_network_tensor& t = to_.tensors[node];
+    t.slice = 1, t.parent = parent, t.first_channel = first;
+  }
+
+  bool can_be_slice(size_t node, size_t parent, const Sizes& sizes) const {
+    const Node& n = nodes_[node];
+    if (!n.made || n.flat || n.has_slices || to_.tensors[node].slice || !(lies(node) == sizes))
+      return false;
+    for (const int t : g_.outputs)
+      if (places_[(size_t)t] && places_[(size_t)t]->node == node) return false;
+    // An op that reads one slice of a tensor and writes another one could meet itself.
+    const auto is_part = [&](size_t other) {
+      return to_.tensors[other].slice && to_.tensors[other].parent == parent;
+    };
+    for (const PlacedOp& op : to_.ops) {
+      bool touches = op.output == node, other = is_part(op.output);
+      for (const size_t input : op.inputs) touches |= input == node, other |= is_part(input);
+      if (touches && other) return false;
+    }
+    return true;
+  }
+
+  // ---- ends
+
+  bool is_end(size_t node) const {
+    for (const int t : g_.inputs)
+      if (places_[(size_t)t] && places_[(size_t)t]->node == node) return true;
+    return to_.tensors[node].keep != 0 || to_.tensors[node].slice != 0;
+  }
+
+  void place_output(int t) {
+    size_t node = ordered(t, false);
+    if (is_end(node)) node = copied(node, lies(node));
+    to_.tensors[node].keep = 1;
+    to_.outputs.push_back(node);
+  }
+
+  void place_input(size_t i) {
+    const int t = g_.inputs[i];
+    if (tensor(t).constant || !places_[(size_t)t]) return;
+    const size_t node = places_[(size_t)t]->node;
+    for (const PlacedOp& op : to_.ops)
+      for (const size_t input : op.inputs)
+        if (input == node) to_.inputs[i] = node;
+    to_.tensors[node].keep = to_.inputs[i] != kNowhere;
+  }
+
+  const Graph& g_;
+  std::vector<std::optional<Where>> places_;
+  std::vector<Node> nodes_;
+  std::vector<std::pair<int, size_t>> turned_;  // tensors in their other order of channels
+  PlacedGraph to_;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+PlacedGraph place(const Graph& graph) { return Placer(graph).place(); }
+
+}  // namespace octet::graph

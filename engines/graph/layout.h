@@ -1,0 +1,33 @@
+// Places a graph's tensors in a network: sizes, channel order, aliases, slices, copies.
+#pragma once
+
+#include <vector>
+
+#include "engines/graph/copies.h"
+#include "engines/graph/graph.h"
+#include "octet/network.h"
+
+namespace octet::graph {
+
+// An op of the network: a convolution or a product of the graph, or a function.
+struct PlacedOp {
+  size_t op;  // of the graph: the one that it is, or that it was made for
+  bool is_product = false;
+  Function function;  // else
+  std::vector<size_t> inputs;
+  size_t output = 0;
+};
+
+struct PlacedGraph {
+  std::vector<octet_network_tensor> tensors;
+  std::vector<PlacedOp> ops;
+  // The network's tensor of each of the graph's ends; kNowhere: an input that nothing reads.
+  std::vector<size_t> inputs, outputs;
+};
+constexpr size_t kNowhere = SIZE_MAX;
+
+// Of a graph whose operators are in order (fuse.h). Throws a sentence if a tensor cannot lie as an
+// operator needs it.
+PlacedGraph place(const Graph& graph);
+
+}  // namespace octet::graph

@@ -1,0 +1,82 @@
+// Packs and creates convolutions and products.
+#include "engines/graph/objects.h"
+
+#include <deque>
+
+#include "engines/graph/check.h"
+#include "engines/graph/products.h"
+#include "engines/graph/refused.h"
+
+namespace octet::graph {
+namespace {
+
+void create(ProductDescription* d, const ProgramOptions& options, PackedWeights* weights,
+            Object* to) {
+  octet_error error = {};
+  if (d->is_convolution) {
+    to->blob = weights->get(d->filter, options.isa);
+    d->conv.max_isa = options.isa;
+    d->conv.packed = to->blob->data, d->conv.packed_bytes = to->blob->bytes;
+    octet_conv2d* conv = nullptr;
+    check(octet_conv2d_create(&d->conv, &conv, &error), error);
+    to->conv.reset(conv);
+    return;
+  }
+  to->blob = weights->get(d->rhs, options.isa);
+  d->gemm.max_isa = options.isa;
+  d->gemm.packed = to->blob->data, d->gemm.packed_bytes = to->blob->bytes;
+  octet_gemm* gemm = nullptr;
+  check(octet_gemm_create(&d->gemm, &gemm, &error), error);
+  to->gemm.reset(gemm);
+}
+
+}  // namespace
+
+std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
+                                 const ProgramOptions& options, PackedWeights* weights) {
+  std::deque<ProductDescription> descriptions(placed.ops.size());
+  std::vector<octet_filter_desc*> filters;
+  size_t i = 0;
+  try {
+    for (i = 0; i < placed.ops.size(); ++i) {
+      if (!placed.ops[i].is_product) continue;
+      const Op& op = graph.ops[placed.ops[i].op];
+      const Tensor& tensor = graph.tensors[(size_t)op.inputs[1]];
+      if (!tensor.data) throw Refused(OCTET_NULL_POINTER, "the data of its weights is null");
+      const int bias = input_of(op, 2);
+      if (bias >= 0 && !graph.tensors[(size_t)bias].data)
+        throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
+      describe_product(graph, op, &descriptions[i]);
+      if (descriptions[i].is_convolution) filters.push_back(&descriptions[i].filter);
+    }
+    octet_error error = {};
+    if (options.weights_max != SIZE_MAX && !filters.empty())
+      check(octet_conv2d_limit_packed(filters.data(), filters.size(), options.isa,
+                                      options.weights_max, nullptr, &error),
+            error);
+    std::vector<Object> objects(placed.ops.size());
+    for (i = 0; i < placed.ops.size(); ++i) {
+      objects[i].function = placed.ops[i].function;
+      if (placed.ops[i].is_product) create(&descriptions[i], options, weights, &objects[i]);
+    }
+    return objects;
+  } catch (const Refused& refused) {
+    if (i == placed.ops.size()) throw;
+    throw Refused(refused.status(), join(op_name(graph, placed.ops[i].op), ": ", refused.why()));
+  }
+}
+
+std::vector<octet_network_op> network_ops(const PlacedGraph& placed,
+                                          const std::vector<Object>& objects) {
+  std::vector<octet_network_op> ops(objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) {
+    octet_network_op& op = ops[i] = {};
+    op.conv2d = objects[i].conv.get(), op.gemm = objects[i].gemm.get();
+    if (!op.conv2d && !op.gemm) op.function = &objects[i].function.lines;
+    for (const size_t input : placed.ops[i].inputs) op.inputs[op.input_count++] = input;
+    op.output = placed.ops[i].output;
+  }
+  return ops;
+}
+
+}  // namespace octet::graph

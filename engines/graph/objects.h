@@ -1,0 +1,39 @@
+// Makes the library's objects of a placed graph.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "engines/graph/layout.h"
+#include "engines/graph/program.h"
+
+namespace octet::graph {
+
+struct DestroyConv {
+  void operator()(octet_conv2d* conv) const { octet_conv2d_destroy(conv); }
+};
+struct DestroyGemm {
+  void operator()(octet_gemm* gemm) const { octet_gemm_destroy(gemm); }
+};
+struct DestroyNetwork {
+  void operator()(octet_network* network) const { octet_network_destroy(network); }
+};
+using Network = std::unique_ptr<octet_network, DestroyNetwork>;
+
+// One of the three, with what it borrows.
+struct Object {
+  std::unique_ptr<octet_conv2d, DestroyConv> conv;
+  std::unique_ptr<octet_gemm, DestroyGemm> gemm;
+  Function function;
+  std::shared_ptr<const Blob> blob;
+};
+
+// Objects of each op of `placed`, in order. Throws a sentence that begins with the operator's name.
+std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
+                                 const ProgramOptions& options, PackedWeights* weights);
+
+// The ops of a network of these objects.
+std::vector<octet_network_op> network_ops(const PlacedGraph& placed,
+                                          const std::vector<Object>& objects);
+
+}  // namespace octet::graph

@@ -1,0 +1,37 @@
+// Describes convolutions and products for the library.
+#pragma once
+
+#include <vector>
+
+#include "engines/graph/sizes.h"
+
+namespace octet::graph {
+
+// The descriptors of one operator, and the arrays that they point to; data of the weights and
+// `packed` are left to the caller.
+struct ProductDescription {
+  ProductDescription() = default;
+  ProductDescription(const ProductDescription&) = delete;
+  ProductDescription& operator=(const ProductDescription&) = delete;
+
+  bool is_convolution = false;
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_desc conv = OCTET_CONV2D_DESC_INIT;
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  octet_gemm_desc gemm = OCTET_GEMM_DESC_INIT;
+  std::vector<int32_t> weight_zeros, bias, multipliers, shifts;
+  std::vector<float> scales;
+
+  octet_epilogue& epilogue() { return is_convolution ? conv.epilogue : gemm.epilogue; }
+};
+
+// Throws a sentence if the library does not compute the operator. Reads the bias, if it is there,
+// and no weights.
+void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
+
+// The input's channels that a product multiplies, K.
+size_t depth_of(const Graph& graph, const Op& op);
+
+inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }
+
+}  // namespace octet::graph

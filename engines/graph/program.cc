@@ -1,0 +1,194 @@
+// Creates and runs programs: one network for all images, others for fewer ones.
+#include "engines/graph/program.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "engines/graph/fuse.h"
+#include "engines/graph/objects.h"
+#include "engines/graph/refused.h"
+#include "engines/graph/would.h"
+
+namespace octet::graph {
+
+struct Program::Parts {
+  ProgramOptions options;
+  PlacedGraph placed;
+  std::vector<Object> objects;
+  std::vector<octet_network_op> ops;
+  std::vector<std::string> names;  // of the graph's operators, per op
+  size_t operator_count = 0, fused = 0;
+  size_t batch = 0;  // of all tensors; 0: they have different ones
+
+  // ---- networks, by their images
+
+  struct Planned {
+    Network network;
+    size_t workspace_bytes = 0;
+  };
+  mutable std::mutex mutex;
+  mutable std::map<size_t, Planned> planned;
+  mutable std::vector<std::unique_ptr<Blob>> workspaces;  // that no run uses
+
+  octet_network_desc describe(const std::vector<octet_network_tensor>& tensors) const {
+    octet_network_desc d = OCTET_NETWORK_DESC_INIT;
+    d.tensors = tensors.data(), d.tensor_count = tensors.size();
+    d.ops = ops.data(), d.op_count = ops.size();
+    d.concurrency = options.concurrency, d.goal = options.goal;
+    d.cache_bytes = options.cache_bytes, d.memory_bytes = options.memory_bytes;
+    return d;
+  }
+
+  Planned plan(size_t images) const {
+    std::vector<octet_network_tensor> tensors = placed.tensors;
+    if (images)
+      for (octet_network_tensor& t : tensors) t.batch = images;
+    const octet_network_desc desc = describe(tensors);
+    octet_network* network = nullptr;
+    octet_error error = {};
+    check(octet_network_create(&desc, &network, &error), error);
+    Planned made;
+    made.network.reset(network);
+    check(octet_network_workspace(network, &made.workspace_bytes, &error), error);
+    return made;
+  }
+
+  // The network of so many images, planned at most once. 0 stands for all.
+  const Planned& find(size_t images) const {
+    const size_t key = images == batch ? 0 : images;
+    if (key != 0 && batch == 0)
+      throw Refused(OCTET_UNSUPPORTED,
+                    join("arguments.batch = ", images,
+                         ", but the graph's tensors have different numbers of images"));
+    if (key > batch)
+      throw Refused(OCTET_SIZE_ABOVE_MAXIMUM, join("arguments.batch = ", images,
+                                                   ", but the program was created for ", batch));
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = planned.find(key);
+    if (found != planned.end()) return found->second;
+    return planned.emplace(key, plan(key)).first->second;
+  }
+
+  std::unique_ptr<Blob> take_workspace(size_t bytes) const {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      for (std::unique_ptr<Blob>& blob : workspaces)
+        if (blob->bytes >= bytes) {
+          std::unique_ptr<Blob> taken = std::move(blob);
+          blob = std::move(workspaces.back());
+          workspaces.pop_back();
+          return taken;
+        }
+    }
+    return std::make_unique<Blob>(bytes);
+  }
+  void give_workspace(std::unique_ptr<Blob> blob) const {
+    const std::lock_guard<std::mutex> lock(mutex);
+    workspaces.push_back(std::move(blob));
+  }
+
+  void make(const Graph& graph, bool fuse_operators, PackedWeights* weights) {
+    const Graph ordered = fuse_operators ? fuse(graph) : sort(graph);
+    operator_count = graph.ops.size(), fused = graph.ops.size() - ordered.ops.size();
+    placed = place(ordered);
+    if (placed.ops.empty()) refuse("the graph has nothing to compute");
+    objects = make_objects(ordered, placed, options, weights);
+    ops = network_ops(placed, objects);
+    for (const PlacedOp& op : placed.ops)
+      names.push_back(op.op < ordered.ops.size() ? ordered.ops[op.op].name : "an output");
+    batch = placed.tensors[0].batch;
+    for (const octet_network_tensor& t : placed.tensors)
+      if (t.batch != batch) batch = 0;
+    find(0);
+  }
+
+  // Throws unless there is a pointer for each tensor that is kept.
+  std::vector<void*> pointers(const ProgramArguments& a) const {
+    std::vector<void*> all(placed.tensors.size());
+    const auto set = [&](const char* what, const std::vector<size_t>& ends, auto from) {
+      for (size_t i = 0; i < ends.size(); ++i) {
+        if (ends[i] == kNowhere) continue;
+        if (!from || !from[i])
+          throw Refused(OCTET_NULL_POINTER, join("arguments.", what, "[", i, "] is null"));
+        all[ends[i]] = const_cast<void*>((const void*)from[i]);
+      }
+    };
+    set("inputs", placed.inputs, a.inputs);
+    set("outputs", placed.outputs, a.outputs);
+    return all;
+  }
+};
+
+Program::Program(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Program::~Program() = default;
+
+octet_status Program::create(const Graph& graph, const ProgramOptions& options,
+                             std::shared_ptr<PackedWeights> weights,
+                             std::unique_ptr<Program>* program, octet_error* error) noexcept {
+  return guarded(error, [&] {
+    if (!program) throw Refused(OCTET_NULL_POINTER, "program is null");
+    program->reset();
+    sort(graph);  // a graph that is none has a status of its own
+    for (const std::string& why : would(graph))
+      if (!why.empty()) throw Refused(OCTET_UNSUPPORTED, why);
+    if (!weights) weights = std::make_shared<PackedWeights>();
+    auto parts = std::make_unique<Parts>();
+    parts->options = options;
+    try {
+      parts->make(graph, options.fuse, weights.get());
+    } catch (const Refused&) {
+      // An operator by itself may be possible where a fused one is not, for example because its
+      // accumulators leave the range of the fused rounding.
+      if (!options.fuse || parts->fused == 0) throw;
+      parts = std::make_unique<Parts>();
+      parts->options = options;
+      parts->make(graph, false, weights.get());
+    }
+    program->reset(new Program(std::move(parts)));
+  });
+}
+
+octet_status Program::run(const ProgramArguments& a, octet_error* error) const noexcept {
+  return guarded(error, [&] {
+    const Parts& p = *parts_;
+    const Parts::Planned& planned = p.find(a.batch ? a.batch : p.batch);
+    const std::vector<void*> tensors = p.pointers(a);
+    octet_network_args args = OCTET_NETWORK_ARGS_INIT;
+    args.tensors = tensors.data();
+    args.workspace = a.workspace, args.workspace_bytes = a.workspace_bytes;
+    args.parallel_for = a.parallel_for, args.parallel_context = a.parallel_context;
+    args.concurrency = a.concurrency;
+    std::unique_ptr<Blob> own;
+    if (!a.workspace && planned.workspace_bytes) {
+      own = p.take_workspace(planned.workspace_bytes);
+      args.workspace = own->data, args.workspace_bytes = own->bytes;
+    }
+    octet_error failed = {};
+    const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
+    if (own) p.give_workspace(std::move(own));
+    check(status, failed);
+  });
+}
+
+size_t Program::workspace_bytes() const { return parts_->find(parts_->batch).workspace_bytes; }
+bool Program::has_batch() const { return parts_->batch != 0; }
+size_t Program::fused() const { return parts_->fused; }
+const octet_network* Program::network() const { return parts_->find(parts_->batch).network.get(); }
+octet_network_desc Program::description() const { return parts_->describe(parts_->placed.tensors); }
+
+std::vector<std::string> Program::explain() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < parts_->objects.size(); ++i) {
+    const Object& o = parts_->objects[i];
+    std::string how = "a function";
+    if (o.conv)
+      how = join(octet_conv_algorithm_name(octet_conv2d_algorithm(o.conv.get())), ", ",
+                 octet_conv2d_kernel(o.conv.get()));
+    if (o.gemm) how = join("a product, ", octet_gemm_kernel(o.gemm.get(), 1));
+    lines.push_back(parts_->names[i] + ": " + how);
+  }
+  return lines;
+}
+
+}  // namespace octet::graph

@@ -1,0 +1,72 @@
+// Runs a graph as one network that owns its packed weights.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engines/graph/graph.h"
+#include "engines/graph/weights.h"
+#include "octet/network.h"
+
+namespace octet::graph {
+
+struct ProgramOptions {
+  octet_network_goal goal = OCTET_NETWORK_TIME;
+  size_t concurrency = 1;  // most tasks of a run
+  octet_isa isa = OCTET_ISA_AUTO;
+  bool fuse = true;
+  size_t cache_bytes = 0, memory_bytes = 0;  // as octet_network_desc has them
+  // The most that all filters may take, as octet_conv2d_limit_packed has it; SIZE_MAX: any.
+  size_t weights_max = SIZE_MAX;
+};
+
+// Of one run. Pointers are borrowed for the call.
+struct ProgramArguments {
+  // One for each of the graph's inputs and outputs, in their order, dense and as the graph's shapes
+  // have them. Those of constants and of inputs that nothing reads may be null.
+  const void* const* inputs = nullptr;
+  void* const* outputs = nullptr;
+  size_t batch = 0;  // images, at most as created; 0: as many
+  // Null: the program's own, one for each run at the same time, kept for later runs.
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
+  octet_parallel_for parallel_for = nullptr;
+  void* parallel_context = nullptr;
+  size_t concurrency = 0;  // at most as created; 0: 1
+};
+
+class Program {
+ public:
+  // Checks the graph, fuses, packs what `weights` does not have, and plans. Nothing of the graph is
+  // read after it. weights may be null: then the program has its own. On failure *program is null,
+  // and the error says what a refused operator would need. No exception leaves it.
+  static octet_status create(const Graph& graph, const ProgramOptions& options,
+                             std::shared_ptr<PackedWeights> weights,
+                             std::unique_ptr<Program>* program, octet_error* error) noexcept;
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  // Called by many threads at once. The first run of fewer images than created for plans once, and
+  // packs nothing; so does the first run of a thread that brings no workspace allocate.
+  octet_status run(const ProgramArguments& arguments, octet_error* error) const noexcept;
+
+  // Of a run of all images.
+  size_t workspace_bytes() const;
+  // Whether fewer images can be run: whether all tensors have as many images.
+  bool has_batch() const;
+  const octet_network* network() const;  // of all images
+  // Which kernel, algorithm or function each op of the network is, in its order.
+  std::vector<std::string> explain() const;
+  // The network's ops and tensors, valid as long as the program.
+  octet_network_desc description() const;
+  size_t fused() const;  // operators of the graph that are a part of another one
+
+ private:
+  struct Parts;
+  explicit Program(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace octet::graph

@@ -1,0 +1,66 @@
+// Carries a status and a sentence from where something cannot be done to the library's border.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <string>
+
+#include "octet/octet.h"
+
+namespace octet::graph {
+
+class Refused : public std::exception {
+ public:
+  Refused(octet_status status, std::string why) : status_(status), why_(std::move(why)) {}
+  octet_status status() const { return status_; }
+  const std::string& why() const { return why_; }
+  const char* what() const noexcept override { return why_.c_str(); }
+
+ private:
+  octet_status status_;
+  std::string why_;
+};
+
+template <typename... Parts>
+std::string join(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
+// Throws OCTET_UNSUPPORTED with a sentence of these parts.
+template <typename... Parts>
+[[noreturn]] void refuse(const Parts&... parts) {
+  throw Refused(OCTET_UNSUPPORTED, join(parts...));
+}
+
+// Throws if the library refused.
+inline void check(octet_status status, const octet_error& error) {
+  if (status != OCTET_OK) throw Refused(status, error.message);
+}
+
+inline octet_status tell(octet_status status, const char* why, octet_error* error) {
+  if (error) {
+    error->status = status;
+    snprintf(error->message, sizeof error->message, "%s", why);
+  }
+  return status;
+}
+
+// Runs what may throw at the library's border: a status and a sentence, no exception.
+template <typename Function>
+octet_status guarded(octet_error* error, const Function& function) noexcept {
+  try {
+    function();
+    return OCTET_OK;
+  } catch (const Refused& refused) {
+    return tell(refused.status(), refused.what(), error);
+  } catch (const std::bad_alloc&) {
+    return tell(OCTET_OUT_OF_MEMORY, "there is not enough memory for the graph", error);
+  } catch (const std::exception& exception) {
+    return tell(OCTET_UNSUPPORTED, exception.what(), error);
+  }
+}
+
+}  // namespace octet::graph

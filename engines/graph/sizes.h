@@ -1,0 +1,40 @@
+// Gives shapes as images of lines of pixels, and real bounds as bytes.
+#pragma once
+
+#include "engines/graph/graph.h"
+#include "octet/network.h"
+
+namespace octet::graph {
+
+// batch x h x w x channels. A matrix is an image of one pixel for each row.
+struct Sizes {
+  size_t batch = 1, h = 1, w = 1, channels = 1;
+  size_t image() const { return h * w * channels; }
+  size_t count() const { return batch * image(); }
+  bool operator==(const Sizes& o) const {
+    return batch == o.batch && h == o.h && w == o.w && channels == o.channels;
+  }
+};
+
+// Of a tensor with known sizes. moved: the second axis is the channels', as N, C, H, W has it.
+// Throws if there are no elements.
+Sizes sizes_of(const Graph& graph, int tensor, bool moved);
+
+octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
+
+// The least and largest byte after an activation.
+struct Bounds {
+  int32_t least, most;
+};
+Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
+                 bool half_away);
+Bounds bounds_of_type(octet_type type);  // s8 or u8
+
+inline float scale_of(const Tensor& t) { return t.scales.empty() ? 0.f : t.scales[0]; }
+inline int32_t zero_of(const Tensor& t) { return t.zero_points.empty() ? 0 : t.zero_points[0]; }
+inline bool is_8_bits(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
+inline bool same_quantization(const Tensor& a, const Tensor& b) {
+  return a.type == b.type && a.scales == b.scales && zero_of(a) == zero_of(b);
+}
+
+}  // namespace octet::graph

@@ -1,0 +1,75 @@
+// Packs weights once for each matrix and filter.
+#include "engines/graph/weights.h"
+
+#include "engines/graph/refused.h"
+
+namespace octet::graph {
+namespace {
+
+// The parts of a descriptor that a blob depends on, in a line.
+std::string zero_points(const int32_t* zeros, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += join(zeros[i], ' ');
+  return text;
+}
+
+std::string key_of(const octet_filter_desc& f, octet_isa isa) {
+  const octet_conv2d_shape& s = f.shape;
+  return join("filter ", f.data, ' ', (int)f.type, ' ', (int)f.order, ' ', (int)isa, ' ',
+              s.in_channels, ' ', s.out_channels, ' ', s.groups, ' ', s.kernel_h, ' ', s.kernel_w,
+              ' ', s.stride_h, ' ', s.stride_w, ' ', s.dilation_h, ' ', s.dilation_w, ' ',
+              s.transposed, ' ', (int)f.algorithm, ' ', (int)f.accuracy, ' ', f.packed_bytes_max,
+              ' ', (int)f.sparsity, ' ', zero_points(f.zero_points, f.zero_point_count));
+}
+
+std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
+  return join("rhs ", r.data, ' ', (int)r.type, ' ', (int)r.order, ' ', (int)isa, ' ', r.n, ' ',
+              r.k, ' ', (int)r.sparsity, ' ', zero_points(r.zero_points, r.zero_point_count));
+}
+
+}  // namespace
+
+Blob::Blob(size_t size) : bytes(size) {
+  const size_t rounded = (size + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
+  if (rounded < size) throw std::bad_alloc();
+  data = std::aligned_alloc(OCTET_ALIGNMENT, rounded ? rounded : OCTET_ALIGNMENT);
+  if (!data) throw std::bad_alloc();
+}
+
+template <typename Desc, typename PackSize, typename Pack>
+std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,
+                                                        octet_isa isa, PackSize pack_size,
+                                                        Pack pack) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = blobs_.find(key);
+  if (found != blobs_.end()) return found->second;
+  size_t bytes = 0;
+  octet_error error = {};
+  check(pack_size(&desc, isa, &bytes, &error), error);
+  const auto blob = std::make_shared<Blob>(bytes);
+  check(pack(&desc, isa, blob->data, bytes, &error), error);
+  blobs_[key] = blob;
+  return blob;
+}
+
+std::shared_ptr<const Blob> PackedWeights::get(const octet_filter_desc& filter, octet_isa isa) {
+  return find_or_pack(key_of(filter, isa), filter, isa, octet_conv2d_pack_size, octet_conv2d_pack);
+}
+
+std::shared_ptr<const Blob> PackedWeights::get(const octet_rhs_desc& rhs, octet_isa isa) {
+  return find_or_pack(key_of(rhs, isa), rhs, isa, octet_pack_size, octet_pack);
+}
+
+size_t PackedWeights::packed() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return blobs_.size();
+}
+
+size_t PackedWeights::bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  size_t bytes = 0;
+  for (const auto& [key, blob] : blobs_) bytes += blob->bytes;
+  return bytes;
+}
+
+}  // namespace octet::graph

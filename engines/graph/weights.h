@@ -1,0 +1,44 @@
+// Owns packed weights, so that a program that is made again for other sizes packs nothing again.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "octet/octet.h"
+
+namespace octet::graph {
+
+// Memory at a multiple of OCTET_ALIGNMENT.
+struct Blob {
+  explicit Blob(size_t size);
+  ~Blob() { std::free(data); }
+  Blob(const Blob&) = delete;
+  Blob& operator=(const Blob&) = delete;
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+
+// Blobs by the address of the weights and the descriptor; programs of one model share one, from any
+// threads. The constants of a model must stay as they are, at their addresses, as long as the
+// object is asked for blobs of them.
+class PackedWeights {
+ public:
+  // Packs what it does not have yet. Throws.
+  std::shared_ptr<const Blob> get(const octet_filter_desc& filter, octet_isa isa);
+  std::shared_ptr<const Blob> get(const octet_rhs_desc& rhs, octet_isa isa);
+  size_t packed() const;  // how many blobs were packed
+  size_t bytes() const;   // of all blobs
+
+ private:
+  template <typename Desc, typename PackSize, typename Pack>
+  std::shared_ptr<const Blob> find_or_pack(const std::string& key, const Desc& desc, octet_isa isa,
+                                           PackSize pack_size, Pack pack);
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Blob>> blobs_;
+};
+
+}  // namespace octet::graph

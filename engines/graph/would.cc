@@ -1,0 +1,123 @@
+// Looks at each operator by itself, without its weights.
+#include "engines/graph/would.h"
+
+#include "engines/graph/check.h"
+#include "engines/graph/functions.h"
+#include "engines/graph/products.h"
+#include "engines/graph/refused.h"
+
+namespace octet::graph {
+namespace {
+
+void look_at_product(const Graph& g, const Op& op) {
+  ProductDescription d;
+  describe_product(g, op, &d);
+  size_t bytes = 0;
+  octet_error error = {};
+  check(d.is_convolution ? octet_conv2d_pack_size(&d.filter, OCTET_ISA_AUTO, &bytes, &error)
+                         : octet_pack_size(&d.rhs, OCTET_ISA_AUTO, &bytes, &error),
+        error);
+}
+
+void look_at_ends(const Graph& g, const Op& op) {
+  if (op.outputs.size() != 1) refuse("it has ", op.outputs.size(), " outputs, not 1");
+  if (op.inputs.empty() || op.inputs[0] < 0) refuse("it has no input");
+  for (const std::vector<int>* tensors : {&op.inputs, &op.outputs})
+    for (const int t : *tensors) {
+      if (t < 0) refuse("one of its inputs is left out");
+      if (g.tensors[(size_t)t].constant)
+        refuse("its input ", tensor_name(g, t), " is a constant; fold it beforehand");
+      if (!g.tensors[(size_t)t].type)
+        refuse(tensor_name(g, t), " is of a type that is not Octet's");
+      sizes_of(g, t, false);
+    }
+}
+
+void look_at_reshape(const Graph& g, const Op& op) {
+  look_at_ends(g, op);
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  if (x.type != y.type || element_count(x) != element_count(y))
+    refuse("its input and its output have different types or numbers of elements");
+  if (sizes_of(g, op.inputs[0], false).batch == sizes_of(g, op.outputs[0], false).batch) return;
+  // Other images: only products, which read rows, and the outside can read them.
+  for (const Op& reader : g.ops)
+    for (const int t : reader.inputs)
+      if (t == op.outputs[0] && reader.kind != Kind::kProduct && reader.kind != Kind::kReshape)
+        refuse("it makes ", sizes_of(g, t, false).batch, " images of ",
+               sizes_of(g, op.inputs[0], false).batch, ", and ", reader.name,
+               " reads them; it would need a reshape across images");
+}
+
+void look_at_concatenation(const Graph& g, const Op& op) {
+  look_at_ends(g, op);
+  const Tensor& y = g.tensors[(size_t)op.outputs[0]];
+  const int rank = (int)y.shape.size(), axis = op.axis < 0 ? op.axis + rank : op.axis;
+  if (rank < 2 || axis < 1 || axis >= rank)
+    refuse("it joins along axis ", op.axis, " of rank ", rank, "; it would need to join images");
+  if (!is_8_bits(y.type)) refuse("its tensors are not of 8 bits");
+  int64_t along = 0;
+  for (const int t : op.inputs) {
+    const Tensor& x = g.tensors[(size_t)t];
+    if (x.shape.size() != y.shape.size()) refuse("its tensors have different ranks");
+    for (int i = 0; i < rank; ++i)
+      if (i != axis && x.shape[(size_t)i] != y.shape[(size_t)i])
+        refuse(tensor_name(g, t), " does not fit its output");
+    along += x.shape[(size_t)axis];
+    requantize_table(g, x, y);
+  }
+  if (along != y.shape[(size_t)axis])
+    refuse("its inputs have ", along, " along axis ", axis, ", its output ", y.shape[(size_t)axis]);
+}
+
+void look_at(const Graph& g, const Op& op) {
+  if (!op.refused.empty()) throw Refused(OCTET_UNSUPPORTED, op.refused);
+  switch (op.kind) {
+    case Kind::kConvolution:
+    case Kind::kProduct: return look_at_product(g, op);
+    case Kind::kReshape: return look_at_reshape(g, op);
+    case Kind::kConcatenate: return look_at_concatenation(g, op);
+    default: break;
+  }
+  if (!is_function(op.kind))
+    refuse("it would need an operator '", kind_name(op.kind), "', which is not there");
+  make_function(g, op);
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+  static const char* const names[] = {"other",          "convolution",
+                                      "product",        "add",
+                                      "subtract",       "multiply",
+                                      "max pool",       "average pool",
+                                      "mean",           "pad",
+                                      "concatenate",    "slice",
+                                      "reshape",        "transpose",
+                                      "activation",     "logistic",
+                                      "tanh",           "hard swish",
+                                      "leaky relu",     "softmax",
+                                      "resize nearest", "resize bilinear",
+                                      "quantize",       "dequantize"};
+  const auto i = (size_t)kind;
+  return i < sizeof names / sizeof *names ? names[i] : "other";
+}
+
+std::vector<std::string> would(const Graph& graph) {
+  std::vector<std::string> answers(graph.ops.size());
+  try {
+    check_graph(graph);
+  } catch (const Refused& refused) {
+    for (std::string& answer : answers) answer = refused.why();
+    return answers;
+  }
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    try {
+      look_at(graph, graph.ops[i]);
+    } catch (const Refused& refused) {
+      answers[i] = join(op_name(graph, i), ": ", refused.why());
+    }
+  }
+  return answers;
+}
+
+}  // namespace octet::graph

@@ -1,0 +1,228 @@
+// Checks the sentences for graphs that are none, and for operators that are refused.
+#include <cmath>
+#include <limits>
+
+#include "engines/graph/match_qdq.h"
+#include "graph/graph_case.h"
+#include "support/refused.h"
+
+namespace octet_test {
+namespace {
+
+// A convolution, its sum with the input, a product.
+struct Good : GraphCase {
+  int x, w, b, a, sum, y;
+  Good() {
+    x = input({1, 4, 4, 4}, OCTET_S8, 0.1f, 1);
+    w = weights({4, 3, 3, 4}), b = bias(4);
+    a = tensor({1, 4, 4, 4}, OCTET_S8, 0.2f), sum = tensor({1, 4, 4, 4}, OCTET_S8, 0.3f);
+    y = tensor({1, 6}, OCTET_S8, 0.4f);
+    op(Kind::kConvolution, {x, w, b}, a).window.padding = Padding::kSame;
+    op(Kind::kAdd, {a, x}, sum);
+    op(Kind::kProduct, {sum, weights({6, 64})}, y);
+    g.outputs = {y};
+  }
+  Tensor& t(int index) { return g.tensors[(size_t)index]; }
+};
+
+void expect(octet_status status, const char* words, const std::function<void(Good*)>& change) {
+  Good good;
+  change(&good);
+  std::unique_ptr<Program> program;
+  expect_refused(status, words, [&](octet_error* error) {
+    return Program::create(good.g, {}, nullptr, &program, error);
+  });
+  EXPECT_EQ(program, nullptr);
+}
+
+TEST(BadGraph, TheGoodOne) {
+  Good good;
+  for (const std::string& why : would(good.g)) EXPECT_EQ(why, "");
+  run(*created(good.g), good.g, {good.draw(64)});
+}
+
+TEST(BadGraph, Indices) {
+  const auto bad = [](const char* words, const std::function<void(Good*)>& change) {
+    expect(OCTET_BAD_NETWORK, words, change);
+  };
+  bad("an input of op1 is tensor 99, but there are 7", [](Good* c) { c->g.ops[1].inputs[0] = 99; });
+  bad("an output of op0 is tensor -1", [](Good* c) { c->g.ops[0].outputs[0] = -1; });
+  bad("an input of op0 is tensor -2", [](Good* c) { c->g.ops[0].inputs[2] = -2; });
+  bad("an input of the graph is tensor 7", [](Good* c) { c->g.inputs[0] = 7; });
+  bad("an output of the graph is tensor 1000000", [](Good* c) { c->g.outputs = {1000000}; });
+  bad("op0 makes no tensor", [](Good* c) { c->g.ops[0].outputs.clear(); });
+  bad("the product of op2", [](Good* c) { c->g.ops[2].between = 50; });
+  bad("the quantization of op2", [](Good* c) { c->g.ops[2].quantized_as = 50; });
+}
+
+TEST(BadGraph, MakersAndCircles) {
+  const auto bad = [](const char* words, const std::function<void(Good*)>& change) {
+    expect(OCTET_BAD_NETWORK, words, change);
+  };
+  bad("op1 reads tensor 0 ('t0'), which nothing makes",
+      [](Good* c) { c->g.inputs.clear(), c->g.ops[0].inputs[0] = c->sum; });
+  bad("tensor 3 ('t3') is made twice, the second time by op1",
+      [](Good* c) { c->g.ops[1].outputs[0] = c->a; });
+  bad("tensor 0 ('t0') is made twice", [](Good* c) { c->g.ops[1].outputs[0] = c->x; });
+  bad("op1 makes tensor 1 ('t1'), a constant", [](Good* c) { c->g.ops[1].outputs[0] = c->w; });
+  bad("op0 needs its own result: a circle", [](Good* c) { c->g.ops[0].inputs[0] = c->sum; });
+  bad("op1 needs its own result: a circle", [](Good* c) { c->g.ops[1].inputs[1] = c->sum; });
+}
+
+TEST(BadGraph, NumbersOutOfRange) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float scale : {nan, 0.f, -1.f, HUGE_VALF, 1e30f})
+    expect(OCTET_BAD_SCALE, "tensor 3 ('t3') has the scale",
+           [&](Good* c) { c->t(c->a).scales = {scale}; });
+  expect(OCTET_BAD_ZERO_POINT, "the zero point 128, which is outside",
+         [](Good* c) { c->t(c->x).zero_points = {128}; });
+  expect(OCTET_BAD_ZERO_POINT, "has 3 zero points and 1 scales", [](Good* c) {
+    c->t(c->w).zero_points = {0, 0, 0};
+  });
+  expect(OCTET_UNKNOWN_ENUM, "has the type 77", [](Good* c) { set_raw(&c->t(c->a).type, 77); });
+  expect(OCTET_BAD_SIZE, "is a constant of 143 bytes, but its shape takes 144",
+         [](Good* c) { c->t(c->w).bytes = 143; });
+  expect(OCTET_BAD_SIZE, "is a constant of 15 bytes, but its shape takes 16",
+         [](Good* c) { c->t(c->b).bytes = 15; });
+  expect(OCTET_BAD_SIZE, "take more bytes than size_t holds", [](Good* c) {
+    c->t(c->x).shape = {INT64_MAX, INT64_MAX, 4, 4};
+  });
+  expect(OCTET_BAD_SIZE, "take more bytes than size_t holds", [](Good* c) {
+    c->t(c->y).shape = {1, INT64_MAX / 2};
+  });
+  expect(OCTET_NULL_POINTER, "op0: the data of its weights is null",
+         [](Good* c) { c->t(c->w).data = nullptr; });
+  expect(OCTET_NULL_POINTER, "op0: the data of its bias is null",
+         [](Good* c) { c->t(c->b).data = nullptr; });
+  expect(OCTET_BAD_SIZE, "op1 has a table of 3 bytes", [](Good* c) {
+    c->g.ops[1].table = {1, 2, 3};
+  });
+}
+
+// The operator `at` is refused with these words, and no other.
+void refused(size_t at, const char* words, const std::function<void(Good*)>& change) {
+  Good good;
+  change(&good);
+  const std::vector<std::string> why = would(good.g);
+  for (size_t i = 0; i < why.size(); ++i) {
+    if (i == at)
+      EXPECT_NE(why[i].find(words), std::string::npos) << "'" << why[i] << "' is not " << words;
+    else
+      EXPECT_EQ(why[i], "");
+  }
+  std::unique_ptr<Program> program;
+  expect_refused(OCTET_UNSUPPORTED, words, [&](octet_error* error) {
+    return Program::create(good.g, {}, nullptr, &program, error);
+  });
+}
+
+TEST(BadGraph, RefusedProducts) {
+  refused(0, "its weights tensor 1 ('t1') are computed; it would need",
+          [](Good* c) { c->t(c->w).constant = false, c->g.inputs.push_back(c->w); });
+  refused(0, "its bias tensor 2 ('t2') is computed",
+          [](Good* c) { c->t(c->b).constant = false, c->g.inputs.push_back(c->b); });
+  refused(0, "its bias has 3 values, and it has 4 channels",
+          [](Good* c) { c->t(c->b).shape = {3}; });
+  refused(0, "is not of int32; quantize it", [](Good* c) { c->t(c->b).type = OCTET_F32; });
+  refused(0, "its weights have 2 scales, and it has 4 channels", [](Good* c) {
+    c->t(c->w).scales = {1, 1};
+  });
+  refused(0, "not of 8 bits; quantize the operator", [](Good* c) {
+    c->t(c->w).type = OCTET_F32, c->t(c->w).bytes = 1000, c->t(c->w).data = nullptr;
+  });
+  refused(0, "its output is said to be 1x4x4x4, but it makes 1x2x2x4",
+          [](Good* c) { c->g.ops[0].window.padding = Padding::kValid; });
+  refused(0, "has 0 groups", [](Good* c) { c->g.ops[0].groups = 0; });
+  refused(0, "its input has 4 channels, but its weights are for 8",
+          [](Good* c) { c->g.ops[0].groups = 2; });
+  refused(0, "not of rank 3 or 4", [](Good* c) { c->t(c->w).shape = {4, 36}; });
+  refused(0, "of different types, which TFLite's arithmetic does not have",
+          [](Good* c) { c->t(c->w).type = OCTET_U8; });
+  refused(2, "rows of 63 elements, which are neither", [](Good* c) {
+    c->t(c->g.ops[2].inputs[1]).shape = {6, 63};
+  });
+  refused(2, "its output has 7 elements, but it makes 1 rows of 6", [](Good* c) {
+    c->t(c->y).shape = {1, 7};
+  });
+  refused(2, "has 0 inputs; it needs weights", [](Good* c) { c->g.ops[2].inputs.clear(); });
+  refused(2, "the engine said no", [](Good* c) { c->g.ops[2].refused = "the engine said no"; });
+}
+
+TEST(BadGraph, RefusedFunctions) {
+  refused(1, "it would need an operator 'softmax'",
+          [](Good* c) { c->g.ops[1].kind = Kind::kSoftmax; });
+  refused(1, "it would need an operator 'other'", [](Good* c) { c->g.ops[1].kind = Kind::kOther; });
+  refused(1, "it has 1 inputs, not 2", [](Good* c) { c->g.ops[1].inputs.pop_back(); });
+  refused(1, "one of its inputs is left out", [](Good* c) { c->g.ops[1].inputs[0] = -1; });
+  refused(1, "have nothing between them", [](Good* c) {
+    c->g.ops[1].clamp = {Activation::kClip, 3, 2};
+  });
+  refused(1, "its inputs have different shapes; it would need an ADD that broadcasts", [](Good* c) {
+    const int row = c->input({1, 1, 1, 64}, OCTET_S8, 1);
+    c->g.ops[1].inputs[0] = row;
+  });
+  refused(1, "its windows do not fit", [](Good* c) {
+    c->g.ops[1].kind = Kind::kMaxPool, c->g.ops[1].inputs = {c->a};
+    c->t(c->sum).scales = c->t(c->a).scales;
+    c->g.ops[1].window.kernel_h = 9, c->g.ops[1].window.kernel_w = 1;
+  });
+  refused(1, "quantized differently",
+          [](Good* c) { c->g.ops[1].kind = Kind::kMaxPool, c->g.ops[1].inputs = {c->a}; });
+}
+
+TEST(BadGraph, RefusedShapes) {
+  const auto reshape = [](std::vector<int64_t> shape) {
+    return [shape](Good* c) {
+      c->g.ops[1].kind = Kind::kReshape, c->g.ops[1].inputs = {c->a};
+      c->t(c->sum).shape = shape;
+      c->g.ops.pop_back(), c->g.outputs = {c->sum};
+    };
+  };
+  refused(1, "different types or numbers of elements", reshape({1, 64, 2}));
+  refused(1, "has no elements", [](Good* c) {
+    c->g.ops[1].kind = Kind::kReshape, c->g.ops[1].inputs = {c->a};
+    c->t(c->sum).shape = {1, 0};
+    c->g.ops.pop_back(), c->g.outputs = {c->sum};
+  });
+  const auto join = [](int axis, int64_t h) {
+    return [=](Good* c) {
+      c->g.ops[1].kind = Kind::kConcatenate, c->g.ops[1].axis = axis;
+      c->t(c->sum).shape = {1, h, 4, 4};
+      c->g.ops.pop_back(), c->g.outputs = {c->sum};
+    };
+  };
+  refused(1, "it would need to join images", join(0, 4));
+  refused(1, "its inputs have 8 along axis 1, its output 9", join(1, 9));
+  Good unknown;
+  unknown.t(unknown.x).shape[1] = -1;
+  const std::vector<std::string> why = would(unknown.g);
+  EXPECT_EQ(why[0], "op0: the sizes of tensor 0 ('t0') are not known");
+  EXPECT_NE(why[1], "");
+  EXPECT_EQ(why[2], "");
+}
+
+TEST(BadGraph, QuestionsNeedNoWeights) {
+  Good good;
+  for (Tensor& t : good.g.tensors) t.data = nullptr;
+  for (const std::string& why : would(good.g)) EXPECT_EQ(why, "");
+}
+
+TEST(BadGraph, ABadGraphIsRefusedAsAWhole) {
+  Good good;
+  good.g.ops[0].inputs[0] = good.sum;
+  for (const std::string& why : would(good.g)) EXPECT_EQ(why, "op0 needs its own result: a circle");
+  EXPECT_ANY_THROW(match_qdq(good.g));
+}
+
+TEST(BadGraph, AccumulatorsThatLeaveInt32) {
+  expect(OCTET_ACCUMULATOR_OVERFLOW, "op2: ", [](Good* c) {
+    c->g.arithmetic = Arithmetic::kStandard;
+    c->t(c->y).type = OCTET_S32;
+    Bytes largest(24, 0xff);
+    for (size_t i = 3; i < 24; i += 4) largest[i] = 0x7f;
+    c->g.ops[2].inputs.push_back(c->constant({6}, OCTET_S32, largest));
+  });
+}
+
+}  // namespace
+}  // namespace octet_test

@@ -1,0 +1,178 @@
+// Checks where tensors lie: reshapes, joined tensors, ends in NCHW and f32.
+#include <cstring>
+
+#include "graph/graph_case.h"
+
+namespace octet_test {
+namespace {
+
+size_t op_count(const Graph& g) { return created(g)->description().op_count; }
+
+TEST(GraphLayout, ReshapeMovesNothing) {
+  GraphCase c;
+  const int x = c.input({2, 2, 2, 4}, OCTET_S8, 0.1f);
+  const int flat = c.tensor({2, 16}, OCTET_S8, 0.1f), y = c.tensor({2, 5}, OCTET_S8, 0.3f);
+  const int last = c.tensor({2, 1, 1, 5}, OCTET_S8, 0.3f);
+  c.op(Kind::kReshape, {x}, flat);
+  c.op(Kind::kProduct, {flat, c.weights({5, 16})}, y);
+  c.op(Kind::kReshape, {y}, last);
+  c.g.outputs = {last};
+  EXPECT_EQ(op_count(c.g), 1u);
+  GraphCase direct;
+  direct.op(Kind::kProduct, {direct.input({2, 16}, OCTET_S8, 0.1f), direct.weights({5, 16})},
+            direct.tensor({2, 5}, OCTET_S8, 0.3f));
+  direct.g.outputs = direct.g.ops[0].outputs;
+  direct.g.tensors[(size_t)direct.g.ops[0].inputs[1]].data =
+      c.g.tensors[(size_t)c.g.ops[1].inputs[1]].data;
+  const Bytes in = c.draw(32);
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), run(*created(direct.g), direct.g, {in}));
+}
+
+TEST(GraphLayout, ReshapeBetweenConvolutionsCopies) {
+  GraphCase c;
+  const int x = c.input({1, 4, 2, 4}, OCTET_S8, 0.1f), a = c.tensor({1, 4, 2, 4}, OCTET_S8, 0.1f);
+  const int r = c.tensor({1, 2, 4, 4}, OCTET_S8, 0.1f), y = c.tensor({1, 2, 4, 4}, OCTET_S8, 0.1f);
+  // 1 on the diagonal, so that bytes pass through.
+  Bytes one(16);
+  for (size_t i = 0; i < 4; ++i) one[i * 5] = 1;
+  const int w = c.constant({4, 1, 1, 4}, OCTET_S8, one, 1);
+  c.op(Kind::kConvolution, {x, w}, a);
+  c.op(Kind::kReshape, {a}, r);
+  c.op(Kind::kConvolution, {r, w}, y);
+  c.g.outputs = {y};
+  EXPECT_EQ(op_count(c.g), 3u);
+  const Bytes in = c.draw(32);
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), in);
+}
+
+TEST(GraphLayout, OutputsThatAreInputsOrTwice) {
+  GraphCase c;
+  const int x = c.input({2, 3}, OCTET_U8, 0.1f), y = c.tensor({6}, OCTET_U8, 0.1f);
+  c.op(Kind::kReshape, {x}, y);
+  c.g.tensors[(size_t)y].shape = {2, 3, 1};
+  c.g.outputs = {x, y, y};
+  const Bytes in = c.draw(6);
+  Bytes thrice = in;
+  for (int i = 0; i < 2; ++i) thrice.insert(thrice.end(), in.begin(), in.end());
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), thrice);
+}
+
+TEST(GraphLayout, JoinedChannelsAreSlices) {
+  GraphCase c;
+  c.g.arithmetic = Arithmetic::kStandard;
+  const int x = c.input({1, 3, 3, 4}, OCTET_S8, 0.5f), a = c.tensor({1, 3, 3, 2}, OCTET_S8, 1);
+  const int y = c.tensor({1, 3, 3, 6}, OCTET_S8, 1);
+  c.op(Kind::kConvolution, {x, c.weights({2, 1, 1, 4}, 0.02f)}, a);
+  c.op(Kind::kConcatenate, {a, x}, y).axis = 3;
+  c.g.outputs = {y};
+  EXPECT_EQ(op_count(c.g), 2u);  // the convolution, and the input in its slice with y's scale
+  const Bytes in = c.draw(36), out = run(*created(c.g), c.g, {in});
+  const Image acc =
+      convolve(image_of(in, OCTET_S8, 1, 3, 3, 4), 0,
+               (const int8_t*)c.g.tensors[(size_t)c.g.ops[0].inputs[1]].data, nullptr, 2, 1, 1, 0);
+  for (size_t p = 0; p < 9; ++p) {
+    for (size_t i = 0; i < 2; ++i)
+      EXPECT_EQ(
+          (int8_t)out[p * 6 + i],
+          std::clamp(std::nearbyint((float)acc.values[p * 2 + i] * (0.5f * 0.02f)), -128.f, 127.f));
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ((int8_t)out[p * 6 + 2 + i], std::nearbyint((float)(int8_t)in[p * 4 + i] * 0.5f));
+  }
+}
+
+TEST(GraphLayout, JoinedLines) {
+  GraphCase c;
+  const int a = c.input({2, 1, 3, 2}, OCTET_U8, 1), b = c.input({2, 2, 3, 2}, OCTET_U8, 1);
+  const int y = c.tensor({2, 3, 3, 2}, OCTET_U8, 1);
+  c.op(Kind::kConcatenate, {a, b}, y).axis = 1;
+  c.g.outputs = {y};
+  const Bytes one = c.draw(12), two = c.draw(24);
+  Bytes expected;
+  for (std::ptrdiff_t i = 0; i < 2; ++i) {
+    expected.insert(expected.end(), one.begin() + i * 6, one.begin() + i * 6 + 6);
+    expected.insert(expected.end(), two.begin() + i * 12, two.begin() + i * 12 + 12);
+  }
+  EXPECT_EQ(run(*created(c.g), c.g, {one, two}), expected);
+}
+
+Bytes channels_first(const Bytes& from, size_t batch, size_t pixels, size_t channels) {
+  Bytes to(from.size());
+  for (size_t b = 0; b < batch; ++b)
+    for (size_t p = 0; p < pixels; ++p)
+      for (size_t i = 0; i < channels; ++i)
+        to[(b * channels + i) * pixels + p] = from[(b * pixels + p) * channels + i];
+  return to;
+}
+
+// A convolution and an addition, in either order of channels.
+struct Ordered : GraphCase {
+  explicit Ordered(bool first) {
+    g.arithmetic = Arithmetic::kOnnxruntime, g.channels_first = first;
+    const auto shape = [&](int64_t h, int64_t w, int64_t channels) {
+      return first ? std::vector<int64_t>{2, channels, h, w}
+                   : std::vector<int64_t>{2, h, w, channels};
+    };
+    const int x = input(shape(5, 4, 3), OCTET_U8, 0.1f, 100);
+    const int a = tensor(shape(5, 4, 3), OCTET_U8, 0.2f, 90);
+    const int sum = tensor(shape(5, 4, 3), OCTET_U8, 0.3f, 80);
+    const int y = tensor(shape(1, 1, 3), OCTET_U8, 0.1f, 70);
+    const Bytes w = draw(81);
+    Op& conv = op(Kind::kConvolution,
+                  {x, first ? constant({3, 3, 3, 3}, OCTET_S8, channels_first(w, 3, 9, 3), 0.01f)
+                            : constant({3, 3, 3, 3}, OCTET_S8, w, 0.01f)},
+                  a);
+    conv.order = first ? OCTET_OIHW : OCTET_OHWI;
+    conv.window.top = conv.window.bottom = conv.window.left = conv.window.right = 1;
+    op(Kind::kAdd, {x, a}, sum);
+    op(Kind::kMean, {sum}, y);
+    g.outputs = {sum, y};
+  }
+};
+
+TEST(GraphLayout, EndsInNchw) {
+  Ordered last(false), first(true);
+  const Bytes in = last.draw(120);
+  const Bytes out = run(*created(last.g), last.g, {in});
+  const Bytes sum(out.begin(), out.begin() + 120), mean(out.begin() + 120, out.end());
+  Bytes expected = channels_first(sum, 2, 20, 3);
+  expected.insert(expected.end(), mean.begin(), mean.end());
+  EXPECT_EQ(run(*created(first.g), first.g, {channels_first(in, 2, 20, 3)}), expected);
+}
+
+// Flattening takes the elements in the order of N, C, H, W.
+TEST(GraphLayout, FlattenedNchw) {
+  GraphCase c;
+  c.g.arithmetic = Arithmetic::kStandard, c.g.channels_first = true;
+  const int x = c.input({1, 2, 2, 2}, OCTET_S8, 1), a = c.tensor({1, 2, 2, 2}, OCTET_S8, 1);
+  const int flat = c.tensor({1, 8}, OCTET_S8, 1);
+  const int w = c.constant({2, 2, 1, 1}, OCTET_S8, {1, 0, 0, 1}, 1);
+  c.op(Kind::kConvolution, {x, w}, a).order = OCTET_OIHW;
+  c.op(Kind::kReshape, {a}, flat);
+  c.g.outputs = {flat};
+  const Bytes in = c.draw(8);
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), in);
+}
+
+TEST(GraphLayout, EndsInFloat) {
+  for (const bool tflite : {false, true}) {
+    GraphCase c;
+    c.g.arithmetic = tflite ? Arithmetic::kTflite : Arithmetic::kStandard;
+    const int x = c.input({1, 2, 2, 1}, OCTET_F32), q = c.tensor({1, 2, 2, 1}, OCTET_S8, 0.5f, 1);
+    const int y = c.tensor({1, 2, 2, 1}, OCTET_F32);
+    c.op(Kind::kQuantize, {x}, q);
+    c.op(Kind::kDequantize, {q}, y);
+    c.g.outputs = {y};
+    const float in[] = {1.25f, -0.75f, 1e9f, -3}, expected[] = {tflite ? 1.5f : 1, -1, 63, -3};
+    Bytes bytes(sizeof in);
+    std::memcpy(bytes.data(), in, sizeof in);
+    const Bytes out = run(*created(c.g), c.g, {bytes});
+    for (size_t i = 0; i < 4; ++i) {
+      float got;
+      std::memcpy(&got, &out[i * 4], 4);
+      EXPECT_EQ(got, expected[i]) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octet_test

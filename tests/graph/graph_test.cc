@@ -1,0 +1,193 @@
+// Checks whole programs: products, functions, fusion, batches, kept weights.
+#include <cstring>
+#include <thread>
+
+#include "engines/graph/fuse.h"
+#include "graph/graph_case.h"
+
+namespace octet_test {
+namespace {
+
+constexpr float kIn = 0.05f, kWeights = 0.01f, kOut = 0.11f;
+
+// A 3x3 convolution of 2x6x5x4 to 8 channels, SAME.
+struct OneConv : GraphCase {
+  int x, w, b, y;
+  explicit OneConv(Arithmetic arithmetic) {
+    g.arithmetic = arithmetic;
+    x = input({2, 6, 5, 4}, OCTET_S8, kIn, 3);
+    w = weights({8, 3, 3, 4}, kWeights), b = bias(8);
+    y = tensor({2, 6, 5, 8}, OCTET_S8, kOut, -5);
+    Op& conv = op(Kind::kConvolution, {x, w, b}, y);
+    conv.window.padding = Padding::kSame;
+    conv.clamp.activation = Activation::kRelu6;
+    g.outputs = {y};
+  }
+  Image accumulators(const Bytes& in) const {
+    return convolve(image_of(in, OCTET_S8, 2, 6, 5, 4), 3, (const int8_t*)g.tensors[(size_t)w].data,
+                    (const int32_t*)g.tensors[(size_t)b].data, 8, 3, 1, 1);
+  }
+};
+
+TEST(Graph, ConvolutionInEachArithmetic) {
+  for (const Arithmetic arithmetic : {Arithmetic::kTflite, Arithmetic::kXnnpack,
+                                      Arithmetic::kOnnxruntime, Arithmetic::kStandard}) {
+    OneConv c(arithmetic);
+    const Bytes in = c.draw(c.count(c.x));
+    const Image acc = c.accumulators(in);
+    const Bytes out = run(*created(c.g), c.g, {in});
+    ASSERT_EQ(out.size(), acc.values.size());
+    const float scale = kIn * kWeights / kOut;
+    const auto most = (int32_t)std::nearbyint(6 / kOut) - 5;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const int32_t steps =
+          arithmetic == Arithmetic::kTflite
+              ? tflite_rescale(acc.values[i], (double)kIn * (double)kWeights / (double)kOut)
+              : (int32_t)std::nearbyint((float)acc.values[i] * scale);
+      ASSERT_EQ((int8_t)out[i], std::clamp(steps - 5, -5, most)) << i;
+    }
+  }
+}
+
+TEST(Graph, ProductOfRowsAndOfImages) {
+  for (const bool images : {false, true}) {
+    GraphCase c;
+    c.g.arithmetic = Arithmetic::kStandard;
+    const int x = c.input({3, 2, 2, 4}, OCTET_U8, 0.5f, 7);
+    const int64_t k = images ? 16 : 4;
+    const int w = c.weights({k, 6}, 0.25f);
+    const int y = images ? c.tensor({3, 6}, OCTET_S32) : c.tensor({3, 2, 2, 6}, OCTET_S32);
+    c.op(Kind::kProduct, {x, w}, y).weights_kn = true;
+    c.g.outputs = {y};
+    const Bytes in = c.draw(48), out = run(*created(c.g), c.g, {in});
+    const auto* weights = (const int8_t*)c.g.tensors[(size_t)w].data;
+    for (size_t row = 0; row < 48 / (size_t)k; ++row)
+      for (size_t n = 0; n < 6; ++n) {
+        int32_t acc = 0, got = 0;
+        for (size_t i = 0; i < (size_t)k; ++i)
+          acc += (in[row * (size_t)k + i] - 7) * weights[i * 6 + n];
+        std::memcpy(&got, &out[(row * 6 + n) * 4], 4);
+        ASSERT_EQ(got, acc);
+      }
+  }
+}
+
+// x -> conv a -> ADD(conv b of x) -> maximum of windows, TFLite.
+struct Block : GraphCase {
+  Block() {
+    const int x = input({2, 6, 5, 8}, OCTET_S8, 0.04f, -9);
+    const int a = tensor({2, 6, 5, 8}, OCTET_S8, 0.07f, 11);
+    const int sum = tensor({2, 6, 5, 8}, OCTET_S8, 0.09f, 2);
+    const int y = tensor({2, 3, 2, 8}, OCTET_S8, 0.09f, 2);
+    op(Kind::kConvolution, {x, weights({8, 3, 3, 8}), bias(8)}, a).window.padding = Padding::kSame;
+    g.ops[0].clamp.activation = Activation::kRelu;
+    op(Kind::kAdd, {x, a}, sum).clamp.activation = Activation::kRelu6;
+    Op& pool = op(Kind::kMaxPool, {sum}, y);
+    pool.window.kernel_h = pool.window.kernel_w = pool.window.stride_h = pool.window.stride_w = 2;
+    g.outputs = {y};
+  }
+};
+
+TEST(Graph, ResidualFusionKeepsBytes) {
+  for (const size_t first : {0, 1}) {
+    Block c;
+    std::swap(c.g.ops[1].inputs[0], c.g.ops[1].inputs[first]);
+    ProgramOptions unfused;
+    unfused.fuse = false;
+    const auto a = created(c.g), b = created(c.g, unfused);
+    EXPECT_EQ(a->fused(), 1u);
+    EXPECT_EQ(b->fused(), 0u);
+    const Bytes in = c.draw(480);
+    EXPECT_EQ(run(*a, c.g, {in}), run(*b, c.g, {in}));
+  }
+}
+
+TEST(Graph, NoFusionOfWhatIsReadElsewhere) {
+  Block c;
+  c.g.outputs.push_back(c.g.ops[0].outputs[0]);
+  EXPECT_EQ(created(c.g)->fused(), 0u);
+}
+
+TEST(Graph, PaddingAndTablesBecomePartOfConvolutions) {
+  GraphCase c;
+  const int x = c.input({1, 5, 5, 4}, OCTET_U8, 0.1f, 13);
+  const int padded = c.tensor({1, 8, 7, 4}, OCTET_U8, 0.1f, 13);
+  const int made = c.tensor({1, 6, 5, 8}, OCTET_U8, 0.2f, 40);
+  const int y = c.tensor({1, 6, 5, 8}, OCTET_U8, 0.3f, 100);
+  Op& pad = c.op(Kind::kPad, {x}, padded);
+  pad.window.top = 1, pad.window.bottom = 2, pad.window.left = pad.window.right = 1;
+  c.op(Kind::kConvolution, {padded, c.weights({8, 3, 3, 4}, 0.01f, OCTET_U8), c.bias(8)}, made)
+      .window.padding = Padding::kValid;
+  c.op(Kind::kQuantize, {made}, y).clamp.activation = Activation::kRelu;
+  c.g.outputs = {y};
+  ProgramOptions unfused;
+  unfused.fuse = false;
+  const auto a = created(c.g), b = created(c.g, unfused);
+  EXPECT_EQ(a->fused(), 2u);
+  EXPECT_EQ(a->explain().size(), 1u);
+  const Bytes in = c.draw(100), out = run(*a, c.g, {in});
+  EXPECT_EQ(out, run(*b, c.g, {in}));
+  EXPECT_NE(out, Bytes(out.size(), out[0]));
+  const Graph fused = fuse(c.g);
+  EXPECT_EQ(fused.ops[0].made_of, (std::vector<size_t>{0, 1, 2}));
+}
+
+TEST(Graph, FewerImages) {
+  Block c;
+  const auto program = created(c.g);
+  const Bytes in = c.draw(480), all = run(*program, c.g, {in});
+  const Bytes one = run(*program, c.g, {in}, 1, 2);
+  EXPECT_EQ(one, Bytes(all.begin(), all.begin() + (std::ptrdiff_t)(all.size() / 2)));
+  octet_error error = {};
+  ProgramArguments a;
+  a.batch = 3;
+  EXPECT_EQ(program->run(a, &error), OCTET_SIZE_ABOVE_MAXIMUM);
+  EXPECT_NE(strstr(error.message, "created for 2"), nullptr) << error.message;
+}
+
+TEST(Graph, AnotherSizePacksNothing) {
+  Block c;
+  const auto weights = std::make_shared<PackedWeights>();
+  created(c.g, {}, weights);
+  EXPECT_EQ(weights->packed(), 1u);
+  for (Tensor& t : c.g.tensors)
+    if (t.shape.size() == 4 && !t.constant) t.shape[0] = 1, t.shape[1] *= 2;
+  const auto larger = created(c.g, {}, weights);
+  EXPECT_EQ(weights->packed(), 1u);
+  run(*larger, c.g, {c.draw(480)});
+  c.g.ops[0].inputs[1] = c.weights({8, 3, 3, 8});
+  created(c.g, {}, weights);
+  EXPECT_EQ(weights->packed(), 2u);
+}
+
+TEST(Graph, ThreadsShareAProgram) {
+  Block c;
+  const auto program = created(c.g);
+  const Bytes in = c.draw(480), expected = run(*program, c.g, {in});
+  std::vector<std::thread> threads;
+  std::vector<Bytes> got(8);
+  for (size_t i = 0; i < got.size(); ++i)
+    threads.emplace_back([&, i] {
+      for (int n = 0; n < 20; ++n) got[i] = run(*program, c.g, {in}, i % 2 ? 2 : 0, 2);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const Bytes& bytes : got) EXPECT_EQ(bytes, expected);
+}
+
+TEST(Graph, OperatorsInAnyOrder) {
+  Block c;
+  const Bytes in = c.draw(480), expected = run(*created(c.g), c.g, {in});
+  std::swap(c.g.ops[0], c.g.ops[2]);
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), expected);
+}
+
+TEST(Graph, RunsRefuseMissingPointers) {
+  Block c;
+  const auto program = created(c.g);
+  octet_error error = {};
+  EXPECT_EQ(program->run({}, &error), OCTET_NULL_POINTER);
+  EXPECT_STREQ(error.message, "arguments.inputs[0] is null");
+}
+
+}  // namespace
+}  // namespace octet_test

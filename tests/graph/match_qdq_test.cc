@@ -1,0 +1,102 @@
+// Checks that operators between DequantizeLinear and QuantizeLinear are found.
+#include "engines/graph/match_qdq.h"
+
+#include "graph/graph_case.h"
+
+namespace octet_test {
+namespace {
+
+struct Qdq : GraphCase {
+  Qdq() { g.arithmetic = Arithmetic::kStandard; }
+  int dequantize(int t) {
+    const int real = tensor(g.tensors[(size_t)t].shape, OCTET_F32);
+    op(Kind::kDequantize, {t}, real);
+    return real;
+  }
+  int real(std::vector<int64_t> shape) { return tensor(std::move(shape), OCTET_F32); }
+  int quantize(int t, float scale, int32_t zero) {
+    const int bytes = tensor(g.tensors[(size_t)t].shape, OCTET_U8, scale, zero);
+    op(Kind::kQuantize, {t}, bytes);
+    return bytes;
+  }
+};
+
+// DQ, DQ, DQ, Conv, Relu, [Add of a DQ,] Q.
+struct ConvGroup : Qdq {
+  int x, r, y;
+  explicit ConvGroup(bool residual) {
+    x = input({1, 3, 3, 4}, OCTET_U8, 0.5f, 9), r = input({1, 3, 3, 4}, OCTET_U8, 2, 5);
+    const int conv = real({1, 3, 3, 4}), relu = real({1, 3, 3, 4}), sum = real({1, 3, 3, 4});
+    const int inputs[] = {dequantize(x), dequantize(weights({4, 1, 1, 4}, 0.25f)),
+                          dequantize(bias(4))};
+    op(Kind::kConvolution, {inputs[0], inputs[1], inputs[2]}, conv);
+    op(Kind::kActivation, {conv}, relu).clamp.activation = Activation::kRelu;
+    if (residual) op(Kind::kAdd, {dequantize(r), relu}, sum);
+    y = quantize(residual ? sum : relu, 8, 3);
+    g.outputs = {y};
+  }
+};
+
+TEST(MatchQdq, ConvolutionWithActivationAndResidual) {
+  for (const bool residual : {false, true}) {
+    ConvGroup c(residual);
+    const Graph matched = match_qdq(c.g);
+    ASSERT_EQ(matched.ops.size(), 1u);
+    EXPECT_EQ(matched.ops[0].made_of.size(), c.g.ops.size());
+    EXPECT_EQ(would(matched)[0], "");
+    const Bytes in = c.draw(36), other = c.draw(36);
+    const Bytes out = run(*created(matched), matched, {in, other});
+    const auto constant = [&](int t) {
+      return c.g.tensors[(size_t)c.g.ops[(size_t)t].inputs[0]].data;
+    };
+    const Image acc = convolve(image_of(in, OCTET_U8, 1, 3, 3, 4), 9, (const int8_t*)constant(1),
+                               (const int32_t*)constant(2), 4, 1, 1, 0);
+    for (size_t i = 0; i < 36; ++i) {
+      // Powers of two: exact in floats.
+      float value = std::max((float)acc.values[i] * 0.125f, 0.f);
+      if (residual) value += (float)(other[i] - 5) * 2;
+      const float steps = std::nearbyint(value / 8) + 3;
+      ASSERT_EQ((float)out[i], std::clamp(steps, 0.f, 255.f)) << i;
+    }
+  }
+}
+
+TEST(MatchQdq, WhatIsReadTwiceStays) {
+  ConvGroup c(false);
+  c.g.outputs.push_back(c.g.ops[3].outputs[0]);  // the convolution's floats
+  const Graph matched = match_qdq(c.g);
+  ASSERT_EQ(matched.ops.size(), 3u);  // the convolution to f32, Relu, Q
+  EXPECT_EQ(matched.ops[0].kind, Kind::kConvolution);
+  EXPECT_EQ(matched.tensors[(size_t)matched.ops[0].outputs[0]].type, OCTET_F32);
+  const std::vector<std::string> answers = would(matched);
+  EXPECT_EQ(answers[0], "");
+  EXPECT_EQ(answers[1], "op4: it is not from 8 bits to 8 bits");
+  EXPECT_EQ(answers[2], "");
+}
+
+TEST(MatchQdq, OtherOperatorsAndRequantization) {
+  Qdq c;
+  const int a = c.input({1, 2}, OCTET_U8, 1), b = c.input({1, 2}, OCTET_U8, 2, 1);
+  const int sum = c.real({1, 2});
+  c.op(Kind::kAdd, {c.dequantize(a), c.dequantize(b)}, sum);
+  const int y = c.quantize(sum, 4, 2);
+  const int z = c.quantize(c.dequantize(y), 1, 0);
+  c.g.outputs = {y, z};
+  const Graph matched = match_qdq(c.g);
+  ASSERT_EQ(matched.ops.size(), 2u);
+  EXPECT_EQ(run(*created(matched), matched, {{7, 100}, {4, 200}}),
+            (Bytes{2 + 3, 2 + 124, 12, 255}));
+}
+
+TEST(MatchQdq, FloatsStayFloats) {
+  Qdq c;
+  const int x = c.input({1, 2}, OCTET_F32), y = c.real({1, 2});
+  c.op(Kind::kSoftmax, {x}, y);
+  c.g.outputs = {y};
+  const Graph matched = match_qdq(c.g);
+  ASSERT_EQ(matched.ops.size(), 1u);
+  EXPECT_EQ(would(matched)[0], "op0: it would need an operator 'softmax', which is not there");
+}
+
+}  // namespace
+}  // namespace octet_test
