@@ -125,6 +125,17 @@ Weights pack_weights(const GemmRun& run, const MicroKernel& kernel, const GemmMa
 
 // ---- the fast path ---------------------------------------------------------------------------
 
+// The general path for one whole matrix, where kernels do not store the output themselves. Not
+// inlined: its objects would take the fast path's stack.
+__attribute__((noinline)) void run_in_general(const GemmPlan& plan, size_t m, const uint8_t* lhs,
+                                              size_t lhs_stride, uint8_t* dst, size_t dst_stride,
+                                              uint8_t* workspace) {
+  const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
+  const auto matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
+  const GemmSchedule whole = schedule(plan, {1, m, plan.n, plan.k}, 1);
+  run_task({plan, whole, workspace, matrix, &only, lhs_stride, dst_stride}, 0);
+}
+
 // One panel for each tile.
 void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, size_t panel_bytes,
                    uint8_t* panels) {
@@ -242,12 +253,6 @@ Tile first_tile(const GemmPlan& plan) {
 
 void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
                 size_t dst_stride, uint8_t* workspace) {
-  if (!plan.first.rhs) {
-    const GemmMatrix only = {lhs, nullptr, nullptr, nullptr, nullptr, dst};
-    const auto matrix = [](const void* matrix, size_t) { return *(const GemmMatrix*)matrix; };
-    const GemmSchedule whole = schedule(plan, {1, m, plan.n, plan.k}, 1);
-    return run_task({plan, whole, workspace, matrix, &only, lhs_stride, dst_stride}, 0);
-  }
   const MicroKernel& kernel = kernel_for(plan, m);
   Tile tile = plan.first;
   tile.rows = m;
@@ -255,7 +260,9 @@ void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_s
   tile.lhs_stride = lhs_stride;
   tile.dst = dst;
   tile.dst_stride = dst_stride;
-  if (kernel.gather)
+  if (!tile.rhs)
+    run_in_general(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
+  else if (kernel.gather)
     run_tiles<true>(plan, kernel, &tile, workspace);
   else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
     kernel.multiply(tile);
