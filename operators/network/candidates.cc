@@ -2,7 +2,6 @@
 #include "operators/network/candidates.h"
 
 #include "operators/common/check.h"
-#include "operators/conv/cost.h"
 #include "operators/conv/plan.h"
 
 namespace octet {
@@ -17,43 +16,58 @@ size_t bytes_of(const NetworkTensor& t, size_t images) {
 
 // The slowdown of an op in bands of so many of its lines: bands cut tiles at their ends, and each
 // fetches weights and tables anew. An estimate (docs/chains.md).
-double band_factor(const NetworkOp& op, const NetworkTensor& out, size_t lines) {
+double band_factor(size_t tile, const NetworkTensor& out, size_t lines) {
   constexpr double kPixels = 64;  // pixels' worth of work that each band costs
-  const size_t tile =
-      op.conv ? op.conv->plan.implementation->grain(op.conv->plan, out.h, out.w).lines : 1;
   return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
 }
 
 class Costs {
  public:
-  Costs(const octet_network& n, const PlanMachine& machine) : n_(n), machine_(machine) {
+  // ops: two for each op of the network.
+  Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops)
+      : n_(n), machine_(machine), ops_(ops) {
     for (size_t i = 0; i < n.op_count; ++i) all_weights_ += weights_of(n.ops[i]);
+    for (size_t i = 0; i < n.op_count; ++i) {
+      OpCost *const whole = ops + 2 * i, *const by_image = whole + 1;
+      *whole = *by_image = cost_of_op(i, false);
+      if (n.tensors[n.ops[i].output].batch > 1) *by_image = cost_of_op(i, true);
+      // Sums of the ops before: a range's sum is a difference
+      for (OpCost* c = whole; i && c <= by_image; ++c)
+        c->alone += c[-2].alone, c->least += c[-2].least;
+    }
+  }
+
+  // Predicted time, of a part whose rings are marked.
+  double microseconds_of_part(const NetworkPart& part) const {
+    double sum = 0;
+    for (size_t i = part.first; i < part.end; ++i) sum += time_of(part, i);
+    return part.by_image ? sum * images_of_part(part) : sum;
+  }
+
+  // The time of a part's ops by themselves, by image if the part is, and the least time that they
+  // can take in a part, whatever its bands.
+  double alone(const NetworkPart& part) const { return sum(part, &OpCost::alone); }
+  double least(const NetworkPart& part) const { return sum(part, &OpCost::least); }
+  // True if the weights alone leave the cache no room for a chain.
+  bool too_heavy(size_t first, size_t end) const {
+    size_t bytes = 0;
+    for (size_t i = first; i < end; ++i) bytes += weights_of(n_.ops[i]);
+    return bytes > machine_.cache_bytes / 4 * 3;
   }
 
   void reckon(PartCandidate* c) const {
     const NetworkPart& part = c->part;
-    c->microseconds = c->traffic = 0;
+    c->microseconds = microseconds_of_part(part);
+    c->traffic = 0;
     for (size_t i = part.first; i < part.end; ++i) {
       const NetworkOp& op = n_.ops[i];
-      const auto bytes = [&](size_t tensor) {
-        return bytes_of(n_.tensors[tensor], images_of(part, n_.tensors[tensor]));
-      };
-      size_t all = bytes(op.output), inner = ring_bytes(part, op.output);
       // the cache allocates its lines, then writes them back
       c->traffic += 2 * traffic_of(part, op.output);
-      for (size_t k = 0; k < op.input_count; ++k) {
-        all += bytes(op.inputs[k]);
-        inner += ring_bytes(part, op.inputs[k]);
-        c->traffic += traffic_of(part, op.inputs[k]);
-      }
-      c->microseconds += time_of(part, op, lines_of(part, op), all, part_of(inner, all));
+      for (size_t k = 0; k < op.input_count; ++k) c->traffic += traffic_of(part, op.inputs[k]);
     }
     c->live = part.tasks * part.ring_bytes;
     if (part.band) c->traffic += (double)c->live;  // read once, then stays in the cache
-    if (part.by_image) {
-      const double images = (double)n_.tensors[n_.ops[part.first].output].batch;
-      c->microseconds *= images, c->traffic *= images;
-    }
+    if (part.by_image) c->traffic *= images_of_part(part);
     c->traffic += weights_traffic(part);
     for (size_t i = 0; i < n_.tensor_count; ++i) {
       const NetworkTensor& t = n_.tensors[i];
@@ -215,26 +229,65 @@ class Costs {
     return smaller(h, divide_up(part.band * h, last));
   }
 
-  double time_of(const NetworkPart& part, const NetworkOp& op, size_t lines, size_t all,
-                 double inner) const {
-    Estimate e = {}, near = {};
-    const NetworkTensor& in = n_.tensors[op.inputs[0]];
+  double images_of_part(const NetworkPart& part) const {
+    return (double)n_.tensors[n_.ops[part.first].output].batch;
+  }
+  const OpCost& cost(size_t op, bool by_image) const { return ops_[2 * op + by_image]; }
+  double sum(const NetworkPart& part, double OpCost::*field) const {
+    const double before = part.first ? cost(part.first - 1, part.by_image).*field : 0;
+    return cost(part.end - 1, part.by_image).*field - before;
+  }
+
+  OpCost cost_of_op(size_t index, bool by_image) const {
+    const NetworkOp& op = n_.ops[index];
+    NetworkPart alone = {};
+    alone.first = index, alone.end = index + 1, alone.by_image = by_image;
+    const NetworkTensor &in = n_.tensors[op.inputs[0]], &out = n_.tensors[op.output];
+    OpCost c = {};
+    size_t inner = 0;
+    const auto add = [&](size_t tensor) {
+      const NetworkTensor& t = n_.tensors[tensor];
+      const size_t bytes = bytes_of(t, images_of(alone, t));
+      c.bytes += bytes;
+      if (!alias_root(tensor).kept) inner += bytes;
+    };
+    add(op.output);
+    for (size_t k = 0; k < op.input_count; ++k) add(op.inputs[k]);
+    c.tile = 1;
     if (op.conv) {
-      const ConvCost cost = cost_of(*op.conv, images_of(part, in), in.h, in.w, machine_.cpu);
-      e = cost.far, near = cost.near;
+      const ConvCost cost =
+          octet::cost_of(*op.conv, images_of(alone, in), in.h, in.w, machine_.cpu);
+      c.far = cost.far, c.near = cost.near.memory;
+      c.tile = op.conv->plan.implementation->grain(op.conv->plan, out.h, out.w).lines;
     } else {  // counts only what differs between plans: memory traffic of tensors
       const TierCosts none = {};
       const ConvShape any = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, false, 0, 0};
       const ConvWork work(any, {}, none, machine_.cpu.l2_bytes(), machine_.cpu.l3_bytes());
-      e.memory = microseconds((double)all / work.bandwidth((double)all));
-      near.memory = microseconds((double)all / work.bandwidth(0));
+      c.far.memory = microseconds((double)c.bytes / work.bandwidth((double)c.bytes));
+      c.near = microseconds((double)c.bytes / work.bandwidth(0));
     }
+    const double images = by_image ? images_of_part(alone) : 1;
+    c.alone = images * time_of(c, out, by_lines_only(n_, index) ? out.h : 0, 0);
+    c.least = images * time_of(c, out, 0, part_of(inner, c.bytes));
+    return c;
+  }
+
+  double time_of(const NetworkPart& part, size_t index) const {
+    const NetworkOp& op = n_.ops[index];
+    const OpCost& c = cost(index, part.by_image);
+    size_t inner = ring_bytes(part, op.output);
+    for (size_t k = 0; k < op.input_count; ++k) inner += ring_bytes(part, op.inputs[k]);
+    return time_of(c, n_.tensors[op.output], lines_of(part, op), part_of(inner, c.bytes));
+  }
+  // inner: the share of its tensors' bytes that lies in rings.
+  double time_of(const OpCost& c, const NetworkTensor& out, size_t lines, double inner) const {
+    Estimate e = c.far;
     // Each task has a core and its caches; cores share L3 and memory.
     const double shared = 1 + (double)(smaller(n_.concurrency, 8) - 1) / 3;
-    const double beyond = e.memory > near.memory ? e.memory - near.memory : 0;
-    e.memory = near.memory + (1 - inner) * shared * beyond;
+    const double beyond = e.memory > c.near ? e.memory - c.near : 0;
+    e.memory = c.near + (1 - inner) * shared * beyond;
     if (lines) {
-      const double factor = band_factor(op, n_.tensors[op.output], lines);
+      const double factor = band_factor(c.tile, out, lines);
       e.compute *= factor, e.transform *= factor;
     }
     return microseconds_of(e, machine_.cpu.in_order());
@@ -242,6 +295,7 @@ class Costs {
 
   const octet_network& n_;
   const PlanMachine& machine_;
+  const OpCost* const ops_;
   size_t all_weights_ = 0;
 };
 
@@ -263,18 +317,27 @@ bool by_lines_only(const octet_network& n, size_t i) {
 
 octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet_network_goal goal,
                              size_t* memory, Candidates* candidates, octet_error* error) {
-  const Costs costs(*n, machine);
+  const Costs costs(*n, machine, candidates->ops);
   const bool chains = goal != OCTET_NETWORK_LAYERS, least_memory = goal == OCTET_NETWORK_MEMORY;
   // Bands of one or two lines cost time but save memory, and fit where others do not.
   const size_t least_band = goal == OCTET_NETWORK_TIME ? 4 : 1;
   candidates->count = 0;
   for (size_t i = 0; i <= n->op_count; ++i) candidates->merge[i] = costs.merge(i);
+  // A part that is predicted to take longer than its ops by themselves is no part of the plan with
+  // the least time: its time is known before it is shaped, and bounds of it before that.
+  const auto may_gain = [&](const NetworkPart& part, double microseconds) {
+    return microseconds * (part.by_image ? 1 : kLongerPart) < costs.alone(part);
+  };
   const auto add_one = [&](size_t first, size_t end, size_t band, bool by_image) {
     PartCandidate c = {};
     c.part.first = first, c.part.end = end, c.part.band = band, c.part.by_image = by_image;
     c.tight = least_memory;
     // A longer part that cannot be shaped is no candidate; a single op must run anyway.
     const bool longer = end - first > 1;
+    if (longer && goal == OCTET_NETWORK_TIME) {
+      mark_rings(n, c.part);
+      if (!may_gain(c.part, costs.microseconds_of_part(c.part))) return OCTET_OK;
+    }
     if (const octet_status status =
             shape_part(n, &c.part, c.tight, memory, longer ? nullptr : error))
       return longer ? OCTET_OK : status;
@@ -294,12 +357,21 @@ octet_status find_candidates(octet_network* n, const PlanMachine& machine, octet
     OCTET_TRY(add_one(first, end, band, false));
     return by_image ? add_one(first, end, band, true) : OCTET_OK;
   };
+  const auto is_hopeless = [&](size_t first, size_t end) {
+    NetworkPart part = {};
+    part.first = first, part.end = end;
+    if (may_gain(part, costs.least(part))) return false;
+    part.by_image = true;
+    return !by_image || !may_gain(part, costs.least(part));
+  };
   for (size_t first = 0; first < n->op_count; ++first) {
     const size_t h = n->tensors[n->ops[first].output].h;
     OCTET_TRY(add(first, first + 1, by_lines_only(*n, first) ? h : 0));
     for (size_t end = first + 2; chains && end <= smaller(n->op_count, first + kLongestChain) &&
                                  !refuse_chain(*n, first, end);
          ++end) {
+      if (!least_memory && costs.too_heavy(first, end)) break;
+      if (goal == OCTET_NETWORK_TIME && is_hopeless(first, end)) continue;
       const size_t lines = n->tensors[n->ops[end - 1].output].h;
       for (const size_t band : kBands)
         if (band < lines && band >= least_band) OCTET_TRY(add(first, end, band));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dispatch/cpu/features.h"
+#include "operators/conv/cost.h"
 #include "operators/network/chains.h"
 
 namespace octet {
@@ -22,6 +23,20 @@ struct MergeCost {
   double traffic;
 };
 
+// What an op's predicted time in any part is made of.
+struct OpCost {
+  Estimate far;  // where its tensors come from the cache that holds them
+  double near;   // its memory term if they lie in L2
+  size_t bytes;  // of its tensors, in all images or in one
+  size_t tile;   // lines of the algorithm's tiles
+  // Microseconds of all ops up to this one: by themselves, and at least, in a part.
+  double alone, least;
+};
+
+// For the goal TIME the predicted time of a part of several ops counts so much more: small
+// predicted gains may be losses.
+constexpr double kLongerPart = 1.04;
+
 // The machine that costs are predicted for.
 struct PlanMachine {
   CpuFeatures cpu;
@@ -32,6 +47,7 @@ struct Candidates {
   PartCandidate* list;  // sorted by the parts' first ops, then by their ends
   size_t count;
   MergeCost* merge;  // entry i: before op i; the last one: after the last op
+  OpCost* ops;       // two for each op: on all images, image by image
 };
 
 // The most ops of a chain, and the band heights that are tried.
@@ -41,7 +57,8 @@ constexpr size_t most_candidates(size_t ops) {
   return 2 * ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
 }
 
-// memory: scratch of shaping_values(number of ops) values.
+// Leaves out parts that no plan for the goal would take. memory: scratch of shaping_values(number
+// of ops) values.
 octet_status find_candidates(octet_network* network, const PlanMachine& machine,
                              octet_network_goal goal, size_t* memory, Candidates* candidates,
                              octet_error* error);

@@ -94,10 +94,9 @@ octet_status scratch_of_lines(const octet_network& n, const NetworkOp& op, size_
 octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t* memory,
                          octet_error* error) {
   number_slots(n, *part);
+  mark_rings(n, *part);
   for (size_t i = part->first; i < part->end; ++i) {
-    const size_t alias_root = n->tensors[n->ops[i].output].alias_root;
-    NetworkTensor& t = n->tensors[alias_root];
-    t.is_ring = is_inner(*n, *part, alias_root);
+    NetworkTensor& t = n->tensors[n->tensors[n->ops[i].output].alias_root];
     t.ring_lines = t.h;  // for now; the real size is known after all bands
     t.span = t.step = 0;
     t.offset = kNoUse;
@@ -161,6 +160,13 @@ const char* refuse_chain(const octet_network& n, size_t first, size_t end) {
       return "its batches differ";
   }
   return nullptr;
+}
+
+void mark_rings(octet_network* n, const NetworkPart& part) {
+  for (size_t i = part.first; i < part.end; ++i) {
+    const size_t alias_root = n->tensors[n->ops[i].output].alias_root;
+    n->tensors[alias_root].is_ring = part.band && is_inner(*n, part, alias_root);
+  }
 }
 
 size_t shaping_values(size_t ops) { return BandWalk::values(ops) + Repeats::values(ops); }

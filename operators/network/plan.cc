@@ -21,6 +21,7 @@ struct Desk {
     bool after_images;  // the parts before the last run image by image
   } * best, *by_image;  // by_image[i]: the same, if all parts run image by image
   MergeCost* merge;
+  OpCost* costs;
   Piece* pieces;
   size_t* values;
 
@@ -30,6 +31,7 @@ struct Desk {
     desk.best = arena->take<Best>(ops + 1);
     desk.by_image = arena->take<Best>(ops + 1);
     desk.merge = arena->take<MergeCost>(ops + 1);
+    desk.costs = arena->take<OpCost>(2 * ops);
     desk.pieces = arena->take<Piece>(tensors + 2 * ops);
     desk.values = arena->take<size_t>(shaping_values(ops));
     return desk;
@@ -63,11 +65,10 @@ struct Weigh {
   double cost(const PartCandidate& c) const {
     // So many bytes of traffic count as much as a microsecond
     constexpr double kBytesPerMicrosecond = 20;
-    // Small predicted gains may be losses: only plain single ops count their time without a
-    // surcharge
+    // Only plain single ops count their time without a surcharge
     const bool plain = c.part.end - c.part.first == 1 && !c.part.by_image;
     return goal == OCTET_NETWORK_TRAFFIC ? c.traffic + c.microseconds * kBytesPerMicrosecond
-           : goal == OCTET_NETWORK_TIME && !plain ? c.microseconds * 1.04
+           : goal == OCTET_NETWORK_TIME && !plain ? c.microseconds * kLongerPart
                                                   : c.microseconds;
   }
   double cost(const MergeCost& c) const { return goal == OCTET_NETWORK_TRAFFIC ? c.traffic : 0; }
@@ -277,7 +278,7 @@ octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& 
     return lay_out_network(n, desk.pieces, error);
   }
   if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
-  Candidates candidates = {desk.candidates, 0, desk.merge};
+  Candidates candidates = {desk.candidates, 0, desk.merge, desk.costs};
   OCTET_TRY(find_candidates(n, machine, desc.goal, desk.values, &candidates, error));
   if (desc.goal == OCTET_NETWORK_MEMORY)
     return plan_within(n, candidates, desc.memory_bytes, desk, error);

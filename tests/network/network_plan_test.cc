@@ -19,10 +19,10 @@ void build(NetworkCase* c, size_t count) {
   c->keep_ends();
 }
 
-// All candidates for a goal, behind a cache that no tensor fits.
+// All candidates for a goal; by default behind a cache that no tensor of build() fits.
 class Found {
  public:
-  Found(const NetworkCase& c, octet_network_goal goal) {
+  Found(const NetworkCase& c, octet_network_goal goal, size_t cache_bytes = 16 << 10) {
     octet_network_desc desc = c.desc();
     desc.goal = OCTET_NETWORK_LAYERS;
     octet_error error = {};
@@ -30,9 +30,10 @@ class Found {
     list_.resize(octet::most_candidates(c.ops.size()));
     std::vector<size_t> memory(octet::shaping_values(c.ops.size()));
     std::vector<octet::MergeCost> merge(c.ops.size() + 1);
-    octet::Candidates found = {list_.data(), 0, merge.data()};
-    const octet::PlanMachine machine = {with_microarchitecture(octet::conv_machine().cpu),
-                                        16 << 10};
+    std::vector<octet::OpCost> ops(2 * c.ops.size());
+    octet::Candidates found = {list_.data(), 0, merge.data(), ops.data()};
+    octet::PlanMachine machine = {with_microarchitecture(octet::conv_machine().cpu), cache_bytes};
+    machine.cpu.caches.l2_bytes = 64 << 10;
     EXPECT_EQ(octet::find_candidates(network_, machine, goal, memory.data(), &found, &error),
               OCTET_OK)
         << error.message;
@@ -43,10 +44,20 @@ class Found {
   Found& operator=(const Found&) = delete;
 
   const std::vector<octet::PartCandidate>& list() const { return list_; }
-  const octet::PartCandidate* find(size_t first, size_t end, size_t band) const {
+  const octet::PartCandidate* find(size_t first, size_t end, size_t band,
+                                   bool by_image = false) const {
     for (const octet::PartCandidate& c : list_)
-      if (c.part.first == first && c.part.end == end && c.part.band == band) return &c;
+      if (c.part.first == first && c.part.end == end && c.part.band == band &&
+          c.part.by_image == by_image)
+        return &c;
     return nullptr;
+  }
+  // The time of a part's ops by themselves.
+  double alone(const octet::NetworkPart& part) const {
+    double sum = 0;
+    for (size_t i = part.first; i < part.end; ++i)
+      sum += find(i, i + 1, 0, part.by_image)->microseconds;
+    return sum;
   }
 
  private:
@@ -91,6 +102,40 @@ TEST(NetworkPlan, EqualChainsCostTheSame) {
     ++compared;
   }
   EXPECT_GT(compared, 10u);
+}
+
+// For the goal TIME, chains that would gain nothing are not listed. Each chain that would gain is,
+// with the figures that it has for another goal.
+TEST(NetworkPlan, TimeListsAllChainsThatGain) {
+  size_t gains = 0, losses = 0;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    NetworkCase c(seed);
+    size_t at = c.tensor(1 + c.draw.below(2), 24 + c.draw.below(60), seed % 2 ? 96 : 12, 16);
+    for (size_t i = 0; i < 6; ++i) {
+      // A function's time is memory traffic alone, which chains save
+      at = c.draw.below(3) ? c.pool(at, 1 + c.draw.below(3), 1, 0) : c.conv(at, kernel3(16));
+    }
+    c.keep_ends();
+    const size_t cache = 96 << 10;
+    const Found time(c, OCTET_NETWORK_TIME, cache), all(c, OCTET_NETWORK_TRAFFIC, cache);
+    for (const octet::PartCandidate& a : all.list()) {
+      const octet::NetworkPart& p = a.part;
+      if (a.tight || p.end - p.first == 1 || p.band < 4) continue;
+      const double surcharge = p.by_image ? 1 : octet::kLongerPart;
+      const octet::PartCandidate* const b = time.find(p.first, p.end, p.band, p.by_image);
+      if (a.microseconds * surcharge < all.alone(p) * (1 - 1e-9)) {
+        ++gains;
+        ASSERT_NE(b, nullptr) << p.first << " to " << p.end << " in bands of " << p.band;
+        expect_equal(*b, a);
+      } else if (a.microseconds * surcharge > all.alone(p) * (1 + 1e-9)) {
+        ++losses;
+        EXPECT_EQ(b, nullptr) << p.first << " to " << p.end << " in bands of " << p.band;
+      }
+    }
+  }
+  EXPECT_GT(gains, 100u);
+  EXPECT_GT(losses, 100u);
 }
 
 // Shaping a chain looks at a few bands; the sizes that it finds are enough for all bands.
