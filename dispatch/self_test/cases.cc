@@ -1,4 +1,4 @@
-// Computes the test cases at compile time, with integers.
+// Computes the test cases, with integers.
 #include "dispatch/self_test/cases.h"
 
 #include "dispatch/self_test/exact_float.h"
@@ -40,30 +40,33 @@ constexpr uint8_t byte_of(int64_t rounded, const Requantization& n) {
   return (uint8_t)clamp(rounded + n.zero_point, n.lo, n.hi);
 }
 
-constexpr FloatCases make_float_cases(int32_t largest) {
-  FloatCases c = {};
+}  // namespace
+
+FloatCases::FloatCases(Accumulators accumulators) {
+  const int32_t largest = accumulators == Accumulators::kAll ? INT32_MAX : 40000;
   for (size_t i = 0; i < kCases; ++i) {
-    c.acc[i] = accumulator(i, largest);
-    const Exact product = times(to_float({c.acc[i], 0}), kScale[i % kApart]);
-    const int64_t rounded = to_integer(product);
-    c.u8[i] = byte_of(rounded, kRequantizeU8);
-    c.s8[i] = byte_of(rounded, kRequantizeS8);
+    acc[i] = accumulator(i, largest);
+    const Exact product = times(to_float({acc[i], 0}), kScale[i % kApart]);
+    const int64_t whole = to_integer(product);
+    u8[i] = byte_of(whole, kRequantizeU8);
+    s8[i] = byte_of(whole, kRequantizeS8);
     if (i >= kTileColumns) continue;
-    c.scale[i] = value(kScale[i % kApart]);
-    c.rounded[i] = (int32_t)rounded;
+    scale[i] = value(kScale[i % kApart]);
+    rounded[i] = (int32_t)whole;
 
     // The residual is about as large as the product and has the other sign: an FMA in place of
     // either product would leave bits in the sum that the contract has rounded away.
     const int64_t opposite =
-        clamp(-2 * rounded / 5 * 3 + (int32_t)(i / kApart % 3 - 1) * 3, -128, 127);
-    c.residual[i] = (uint8_t)(opposite + kResidualZeroPoint);
-    c.sum[i] = byte_of(to_integer(plus(product, times({opposite, 0}, kResidual))), kRequantizeU8);
-    const Exact bias = to_float({-rounded, 0});
-    c.bias[i] = value(bias);
-    c.f32[i] = value(plus(product, bias));
+        clamp(-2 * whole / 5 * 3 + (int32_t)(i / kApart % 3 - 1) * 3, -128, 127);
+    residual[i] = (uint8_t)(opposite + kResidualZeroPoint);
+    sum[i] = byte_of(to_integer(plus(product, times({opposite, 0}, kResidual))), kRequantizeU8);
+    const Exact added = to_float({-whole, 0});
+    bias[i] = value(added);
+    f32[i] = value(plus(product, added));
   }
-  return c;
 }
+
+namespace {
 
 // gemmlowp's two steps. Halves go towards plus infinity in the first, away from zero in the second.
 constexpr int64_t doubling_high_mul(int64_t x, int64_t multiplier) {
@@ -74,9 +77,10 @@ constexpr int64_t divide_by_power(int64_t x, int exponent) {
   return x < 0 ? -(size >> exponent) : size >> exponent;
 }
 
-constexpr TfliteCases make_tflite_cases(const Requantization& requantization) {
+}  // namespace
+
+TfliteCases::TfliteCases(const Requantization& requantization) {
   constexpr int32_t kMultiplier[] = {1 << 30, INT32_MAX, 1518500250, (1 << 30) + 1};
-  TfliteCases c = {};
   for (size_t j = 0; j < kTileColumns; ++j) {
     const int32_t shift = (requantization.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
                   left = shift > 0 ? shift : 0, right = left - shift;
@@ -85,38 +89,28 @@ constexpr TfliteCases make_tflite_cases(const Requantization& requantization) {
     // which a single rounding does not see; a negative one finds kernels that round the first step
     // away from zero.
     const int32_t less = right > 0 && j % 4 == 0 ? 1 : 0;
-    c.acc[j] = (j + j / 4) % 2 ? less - size : size - less;
-    c.multiplier[j] = kMultiplier[j % 4];
-    c.shift[j] = shift;
-    const int64_t high = doubling_high_mul(c.acc[j] * power_of_2(left), c.multiplier[j]);
-    c.bytes[j] = byte_of(divide_by_power(high, right), requantization);
+    acc[j] = (j + j / 4) % 2 ? less - size : size - less;
+    multiplier[j] = kMultiplier[j % 4];
+    this->shift[j] = shift;
+    const int64_t high = doubling_high_mul(acc[j] * power_of_2(left), multiplier[j]);
+    bytes[j] = byte_of(divide_by_power(high, right), requantization);
     const auto write =
         requantization.tflite_right_only ? write_tflite_right_column : write_tflite_column;
-    write(c.multiplier[j], shift, c.rows + j, kTileColumns);
+    write(multiplier[j], shift, rows + j, kTileColumns);
   }
-  return c;
 }
 
-constexpr uint8_t kExtreme[] = {0x80, 0xff, 0x80, 0x7f};
-constexpr Operands make_operands() {
-  Operands operands = {};
+Operands::Operands() {
+  static constexpr uint8_t kExtreme[] = {0x80, 0xff, 0x80, 0x7f};
+  static_assert(sizeof *this == sizeof lhs + sizeof rhs, "bytes and nothing else");
   uint32_t state = 1;
-  const auto byte = [&state]() {
+  for (size_t i = 0; i < sizeof *this; ++i) {
     state = state * 1664525 + 1013904223;
-    return state >> 16 & 3 ? (uint8_t)(state >> 24) : kExtreme[state >> 18 & 3];
-  };
-  for (uint8_t& b : operands.lhs) b = byte();
-  for (uint8_t& b : operands.rhs) b = byte();
-  return operands;
+    // Without a branch, which CPUs could not predict
+    const uint32_t extreme = 0u - ((state >> 16 & 3) == 0);
+    ((uint8_t*)this)[i] =
+        (uint8_t)((kExtreme[state >> 18 & 3] & extreme) | (state >> 24 & ~extreme));
+  }
 }
-
-}  // namespace
-
-constexpr Operands kOperands = make_operands();
-constexpr FloatCases kFloatCases = make_float_cases(INT32_MAX);
-constexpr FloatCases kFloatCases16 = make_float_cases(40000);
-constexpr TfliteCases kTfliteCases = make_tflite_cases(kTfliteS8),
-                      kTfliteReluCases = make_tflite_cases(kTfliteRelu),
-                      kTflitePlainReluCases = make_tflite_cases(kTflitePlainRelu);
 
 }  // namespace octet

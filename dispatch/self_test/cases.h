@@ -1,5 +1,5 @@
 // Test cases for rounding: accumulators that are hard to round, and the bytes that they must
-// become.
+// become. They are computed where they are used, with integers: a program would be larger by them.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -18,14 +18,18 @@ constexpr size_t kCases = (kTileRows - 1) * kApart + kTileColumns;
 constexpr size_t kDepth = 37;  // has a tail for each kr, and more than one group before it
 struct Operands {
   uint8_t lhs[kTileRows * kDepth], rhs[kDepth * kTileColumns];
+  Operands();
 };
-extern const Operands kOperands;
 
 constexpr Requantization kRequantizeU8 = {128, 3, 250,
                                           ElementType::kU8};  // every step of requantizing
 constexpr Requantization kRequantizeS8 = {0, -128, 127, ElementType::kS8};  // none but saturation
 
 // Float mode. scale[i] belongs to acc[i] and to acc[i + kApart].
+enum class Accumulators {
+  kAll,   // up to the largest
+  kInt16  // those whose scaled values fit 16 bits
+};
 struct FloatCases {
   alignas(64) int32_t acc[kCases];
   alignas(64) float scale[kTileColumns];
@@ -34,27 +38,24 @@ struct FloatCases {
   uint8_t u8[kCases], s8[kCases];
   uint8_t residual[kTileColumns], sum[kTileColumns];  // kRequantizeU8 of product + residual
   float bias[kTileColumns], f32[kTileColumns];        // product + bias
+  explicit FloatCases(Accumulators accumulators);
 };
 constexpr int32_t kResidualZeroPoint = 128;
 constexpr float kResidualScale = 13981013 / 16777216.0f;
 
-// kFloatCases has accumulators up to the largest, kFloatCases16 only those whose scaled values fit
-// 16 bits.
-extern const FloatCases kFloatCases, kFloatCases16;
-
-// TFLite mode without residual, to s8. kTflitePlainReluCases clamps at the zero point and has right
-// shifts only.
+// TFLite mode without residual, to s8. All shifts are to the right if the requantization is
+// tflite_right_only.
 struct TfliteCases {
   alignas(64) int32_t acc[kTileColumns];
   int32_t multiplier[kTileColumns], shift[kTileColumns];
   alignas(64) int32_t rows[kTfliteRows * kTileColumns];  // TfliteColumns
   uint8_t bytes[kTileColumns];
+  explicit TfliteCases(const Requantization& requantization);
 };
 constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
                          kTfliteRelu = {-3, -3, 100, ElementType::kS8, kTileColumns, true},
                          kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
-extern const TfliteCases kTfliteCases, kTfliteReluCases, kTflitePlainReluCases;
-// From this column on all shifts of kTfliteCases and kTflitePlainReluCases are right shifts
+// From this column on all shifts of kTfliteS8 and kTflitePlainRelu are right shifts
 constexpr size_t kTfliteRightFrom = 16;
 
 }  // namespace octet

@@ -16,58 +16,61 @@ int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
 bool multiplies_int16(const MicroKernel& kernel) {
   alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
   alignas(64) int32_t out[kMaxTile];
+  const Operands operands;
   const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
   const RhsLayout& layout = kernel.rhs_layout;
   const size_t depth = layout.steps(kDepth), width = layout.width, kr = layout.kr;
   if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
   for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
-    lhs[i] = word(kOperands.lhs[i % (kTileRows * kDepth)]);
+    lhs[i] = word(operands.lhs[i % (kTileRows * kDepth)]);
   int16_t* to = packed;
   for (size_t panel = 0; panel < columns; panel += width)
     for (size_t group = 0; group < depth; group += kr)
       for (size_t j = panel; j < panel + width; ++j)
         for (size_t k = group; k < group + kr; ++k)
-          *to++ = k < kDepth && j < columns ? word(kOperands.rhs[k * kTileColumns + j]) : 0;
+          *to++ = k < kDepth && j < columns ? word(operands.rhs[k * kTileColumns + j]) : 0;
   Tile tile = make_tile(lhs, packed, sizeof(int16_t), rows, columns, out);
   tile.rhs_stride = width * kr * sizeof(int16_t);
   tile.rhs_panel_stride = width * depth * sizeof(int16_t);
   kernel.multiply(tile);
   return is_product(
       out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
-      [&](size_t k, size_t j) { return word(kOperands.rhs[k * kTileColumns + j]); });
+      [&](size_t k, size_t j) { return word(operands.rhs[k * kTileColumns + j]); });
 }
 
 // Depthwise kernels: 3 output columns of a 3x3 filter, tap by tap and, where the kernel can, by a
 // walk of two lines.
 constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12,
                  kMostOutputs = 9;
-static_assert(sizeof kOperands.rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
+static_assert(sizeof Operands::rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
               "pixels and weights");
 
-uint8_t pixel_byte(size_t line, size_t column, size_t channel) {
-  return kOperands.rhs[(line * kInColumns + column) * kPixel + channel];
+uint8_t pixel_byte(const Operands& operands, size_t line, size_t column, size_t channel) {
+  return operands.rhs[(line * kInColumns + column) * kPixel + channel];
 }
 // The weight of slot 4 kx + ky; the fourth slot of each column has none.
-uint8_t weight(size_t slot, size_t channel) {
+uint8_t weight(const Operands& operands, size_t slot, size_t channel) {
   return slot % 4 == 3 ? (uint8_t)0
-                       : kOperands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
+                       : operands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
 }
 
 // int16 weights have 9 bits.
-int32_t weight_of(const DepthwiseKernel& kernel, size_t slot, size_t channel) {
-  const int32_t byte = (int8_t)weight(slot, channel);
+int32_t weight_of(const DepthwiseKernel& kernel, const Operands& operands, size_t slot,
+                  size_t channel) {
+  const int32_t byte = (int8_t)weight(operands, slot, channel);
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
-bool is_depthwise(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
+bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
+                  const DepthwiseTile& tile, const int32_t* out) {
   for (size_t y = 0; y < tile.rows; ++y)
     for (size_t x = 0; x < tile.columns; ++x, out += kPixel)
       for (size_t c = 0; c < kernel.channels; ++c) {
         int32_t acc = 0;
         for (size_t kx = 0; kx < 3; ++kx)
           for (size_t ky = 0; ky < 3; ++ky)
-            acc += value(pixel_byte(y + ky, x + kx, c), kernel.lhs_element_type) *
-                   weight_of(kernel, 4 * kx + ky, c);
+            acc += value(pixel_byte(operands, y + ky, x + kx, c), kernel.lhs_element_type) *
+                   weight_of(kernel, operands, 4 * kx + ky, c);
         if (out[c] != acc) return false;
       }
   return true;
@@ -92,23 +95,24 @@ bool requantizes_raw(const DepthwiseKernel& kernel, const DepthwiseTile& tile, c
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
                  void* prepared) {
+  const FloatCases cases(Accumulators::kAll);
   uint8_t* const out = tile.dst;
-  block.init = kFloatCases.acc;
-  block.scale = kFloatCases.scale;
+  block.init = cases.acc;
+  block.scale = cases.scale;
   kernel.prepare(block, prepared);
   tile.dst_pixel = kPixel;
   tile.dst_line = tile.columns * kPixel;
   tile.requantization = &kRequantizeU8;
   kernel.multiply(tile);
-  if (!is_requantized(kernel, tile, out, kFloatCases.u8)) return false;
+  if (!is_requantized(kernel, tile, out, cases.u8)) return false;
   tile.requantization = &kRequantizeS8;
   kernel.multiply(tile);
-  if (!is_requantized(kernel, tile, out, kFloatCases.s8)) return false;
+  if (!is_requantized(kernel, tile, out, cases.s8)) return false;
   if (kernel.flags & kRequantizesTflite) {
     constexpr size_t kFrom = kTfliteRightFrom;
     block.tflite_apart = kTileColumns;
-    const auto requantizes_tflite = [&](const TfliteCases& cases,
-                                        const Requantization& requantization) {
+    const auto requantizes_tflite = [&](const Requantization& requantization) {
+      const TfliteCases cases(requantization);
       block.init = cases.acc + kFrom;
       block.scale = (const float*)(cases.rows + kFrom);
       kernel.prepare(block, prepared);
@@ -116,8 +120,7 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
       kernel.multiply(tile);
       return is_requantized(kernel, tile, out, cases.bytes + kFrom);
     };
-    return requantizes_tflite(kTfliteCases, kTfliteS8) &&
-           requantizes_tflite(kTflitePlainReluCases, kTflitePlainRelu);
+    return requantizes_tflite(kTfliteS8) && requantizes_tflite(kTflitePlainRelu);
   }
   if (!kernel.requantize) return true;
 
@@ -126,17 +129,19 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
   tile.raw = true;
   tile.dst_pixel = kernel.channels * sizeof(int32_t);
   tile.dst_line = tile.columns * tile.dst_pixel;
-  const auto raw_tflite = [&](const TfliteCases& cases, const Requantization& requantization) {
+  const auto raw_tflite = [&](const Requantization& requantization) {
+    const TfliteCases cases(requantization);
     block.init = cases.acc;
     block.scale = (const float*)cases.rows;
     kernel.prepare(block, prepared);
     kernel.multiply(tile);
     return requantizes_raw(kernel, tile, (const int32_t*)out, requantization, cases.bytes);
   };
-  return raw_tflite(kTfliteCases, kTfliteS8) && raw_tflite(kTfliteReluCases, kTfliteRelu);
+  return raw_tflite(kTfliteS8) && raw_tflite(kTfliteRelu);
 }
 
-bool passes(const DepthwiseKernel& kernel, DepthwiseLoop loop, bool floats) {
+bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
+            bool floats) {
   constexpr size_t kPanel = 3 * kDepthwiseGroup;
   alignas(64) int16_t words[kPanel];
   alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
@@ -148,7 +153,7 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop loop, bool floats) {
   const bool taps = loop == DepthwiseLoop::kTaps;
   for (size_t i = 0; i < kSlots; ++i) {
     const size_t line = taps ? i % 4 : smaller(i, kLines - 1), column = taps ? i / 4 : 0;
-    pixels[i] = kOperands.rhs + (line * kInColumns + column) * kPixel;
+    pixels[i] = operands.rhs + (line * kInColumns + column) * kPixel;
     steps[i] = kPixel;
   }
   DepthwiseTile tile = {};
@@ -170,13 +175,13 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop loop, bool floats) {
   for (size_t slot = 0; slot < kSlots; ++slot)
     for (size_t c = 0; c < kPixel; ++c) {
       const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
-      words[at] = (int16_t)weight_of(kernel, slot, c);
-      bytes[at] = weight(slot, c);
+      words[at] = (int16_t)weight_of(kernel, operands, slot, c);
+      bytes[at] = weight(operands, slot, c);
     }
   const DepthwiseBlock block = {loop, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
-  if (!is_depthwise(kernel, tile, out)) return false;
+  if (!is_depthwise(kernel, operands, tile, out)) return false;
   if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
@@ -185,35 +190,37 @@ bool passes(const DepthwiseKernel& kernel, DepthwiseLoop loop, bool floats) {
 
 // Grouped kernels: two taps, 9 columns, the taps' pixels side by side.
 constexpr size_t kGroupTaps = 2, kGroupColumns = 9;
-static_assert(sizeof kOperands.rhs >= (kGroupTaps + kGroupColumns - 1) * kPixel, "pixels");
+static_assert(sizeof Operands::rhs >= (kGroupTaps + kGroupColumns - 1) * kPixel, "pixels");
 static_assert(kGroupColumns <= kMostOutputs, "outputs");
 
-int8_t weight_in_group(size_t tap, size_t channel, size_t index) {
-  return (int8_t)kOperands.rhs[(channel * 31 + index) * kGroupTaps + tap];
+int8_t weight_in_group(const Operands& operands, size_t tap, size_t channel, size_t index) {
+  return (int8_t)operands.rhs[(channel * 31 + index) * kGroupTaps + tap];
 }
 
-bool is_grouped(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* out) {
+bool is_grouped(const DepthwiseKernel& kernel, const Operands& operands, const DepthwiseTile& tile,
+                const int32_t* out) {
   const size_t group = 4 * tile.quads;
   for (size_t x = 0; x < kGroupColumns; ++x, out += kPixel)
     for (size_t c = 0; c < kernel.channels; ++c) {
       int32_t acc = 0;
       for (size_t tap = 0; tap < kGroupTaps; ++tap)
         for (size_t i = 0; i < group; ++i)
-          acc += value(pixel_byte(0, x + tap, c / group * group + i), kernel.lhs_element_type) *
-                 weight_in_group(tap, c % 16, i);
+          acc += value(pixel_byte(operands, 0, x + tap, c / group * group + i),
+                       kernel.lhs_element_type) *
+                 weight_in_group(operands, tap, c % 16, i);
       if (out[c] != acc) return false;
     }
   return true;
 }
 
-bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
+bool passes(const DepthwiseKernel& kernel, const Operands& operands, size_t quads, bool floats) {
   constexpr size_t kPanel = kGroupTaps * kPixel * 16;
   alignas(64) uint8_t panel[kPanel], prepared[depthwise_prepared_bytes(kPixel, kGroupTaps * 4)];
   alignas(64) int32_t out[kGroupColumns * kPixel];
   constexpr size_t kLine = (kGroupTaps + kGroupColumns - 1) * kPixel;
   uint16_t words[kLine];
-  for (size_t i = 0; i < kLine; ++i) words[i] = kOperands.rhs[i];
-  const uint8_t* const line = kernel.widen ? (const uint8_t*)words : kOperands.rhs;
+  for (size_t i = 0; i < kLine; ++i) words[i] = operands.rhs[i];
+  const uint8_t* const line = kernel.widen ? (const uint8_t*)words : operands.rhs;
   const uint8_t* pixels[kGroupTaps];
   size_t steps[kGroupTaps];
   for (size_t tap = 0; tap < kGroupTaps; ++tap) {
@@ -239,54 +246,55 @@ bool passes(const DepthwiseKernel& kernel, size_t quads, bool floats) {
     for (size_t tap = 0; tap < kGroupTaps; ++tap, to += quads * 64)
       for (size_t i = 0; i < kGroupedBlock; ++i)
         for (size_t k = 0; k < 4 * quads; ++k)
-          to[grouped_position(quads, i, k / 4) + k % 4] = (uint8_t)weight_in_group(tap, i, k);
+          to[grouped_position(quads, i, k / 4) + k % 4] =
+              (uint8_t)weight_in_group(operands, tap, i, k);
   const DepthwiseBlock block = {tile.loop, kGroupTaps, panel, 1,     kGroupTaps,     1,
                                 kNoInit,   nullptr,    0,     quads, kernel.channels};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
-  if (!is_grouped(kernel, tile, out)) return false;
+  if (!is_grouped(kernel, operands, tile, out)) return false;
   if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(panel, 0, sizeof panel);
   return requantizes(kernel, block, tile, prepared);
 }
 
 // A whole tile of 2x2 outputs whose taps all read the same products.
-WinogradOutput winograd_tile(const WinogradOps& winograd, const int32_t* products, void* out) {
+WinogradOutput winograd_tile(const WinogradOps& winograd, const FloatCases& cases,
+                             const int32_t* products, void* out) {
   WinogradOutput o = {};
   o.products = products;
   o.cols = winograd.columns;
   o.height = o.width = 2;
   o.dst = out;
-  o.tap_scale = kFloatCases.scale;
+  o.tap_scale = cases.scale;
   return o;
 }
 
 // In the last of four outputs, (a - a) + a of lines (a - a) + a, each product appears unchanged.
-bool rounds(const WinogradOps& winograd) {
+bool rounds(const WinogradOps& winograd, const FloatCases& cases) {
   int32_t out[4][kTileColumns];
-  WinogradOutput o = winograd_tile(winograd, kFloatCases.acc, out);
+  WinogradOutput o = winograd_tile(winograd, cases, cases.acc, out);
   o.init = kNoInit;
   o.dst_pixel = sizeof out[0];
   o.dst_line = 2 * o.dst_pixel;
   winograd.output[(size_t)Winograd::k2x2Int8](o);
-  return memcmp(out[3], kFloatCases.rounded, 4 * o.cols) == 0;
+  return memcmp(out[3], cases.rounded, 4 * o.cols) == 0;
 }
 
-bool requantizes(const WinogradOps& winograd) {
+bool requantizes(const WinogradOps& winograd, const FloatCases& cases) {
   uint8_t out[4][kTileColumns];
-  WinogradOutput o = winograd_tile(winograd, kNoInit, out);
-  o.init = kFloatCases.acc;
+  WinogradOutput o = winograd_tile(winograd, cases, kNoInit, out);
+  o.init = cases.acc;
   o.init_stride = kApart;
   o.dst_pixel = sizeof out[0];
   o.dst_line = 2 * o.dst_pixel;
-  o.scale = kFloatCases.scale;
+  o.scale = cases.scale;
   o.requantization = &kRequantizeU8;
   for (size_t variant = 0; variant < kWinogradVariants; ++variant) {
     winograd.output[variant](o);
     const size_t line = variant == (size_t)Winograd::k4x4 ? 4 : 2;  // outputs of a whole tile
     for (size_t i = 0; i < 4; ++i)
-      if (memcmp(out[i], kFloatCases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0)
-        return false;
+      if (memcmp(out[i], cases.u8 + (i / 2 * line + i % 2) * kApart, o.cols) != 0) return false;
   }
   return true;
 }
@@ -299,16 +307,20 @@ bool passes_int16(const MicroKernel& kernel) {
 }
 
 bool passes(const DepthwiseKernel& kernel) {
+  const Operands operands;
   const bool floats = rounds_to_nearest();
   if (find_format_of(kernel.layout)->kind == KernelKind::kGrouped)
-    return passes(kernel, 1, floats) && passes(kernel, 2, floats) && passes(kernel, 4, floats);
-  return (!kernel.walk_rows || passes(kernel, DepthwiseLoop::kWalk, floats)) &&
-         passes(kernel, DepthwiseLoop::kTaps, floats);
+    return passes(kernel, operands, 1, floats) && passes(kernel, operands, 2, floats) &&
+           passes(kernel, operands, 4, floats);
+  return (!kernel.walk_rows || passes(kernel, operands, DepthwiseLoop::kWalk, floats)) &&
+         passes(kernel, operands, DepthwiseLoop::kTaps, floats);
 }
 
 bool passes(const WinogradOps& transforms, bool requantizing) {
   if (!transforms.columns) return true;  // this library has no transforms
-  return !rounds_to_nearest() || (rounds(transforms) && (!requantizing || requantizes(transforms)));
+  const FloatCases cases(Accumulators::kAll);
+  return !rounds_to_nearest() ||
+         (rounds(transforms, cases) && (!requantizing || requantizes(transforms, cases)));
 }
 
 IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {

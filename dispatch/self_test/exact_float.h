@@ -1,5 +1,5 @@
-// Float operations as the numeric contract defines them, computed with integers at compile time, so
-// that no CPU, rounding mode or float flag can affect them.
+// Float operations as the numeric contract defines them, computed with integers, so that no
+// CPU, rounding mode or float flag can affect them.
 #pragma once
 
 #include <stdint.h>
@@ -22,8 +22,7 @@ constexpr int64_t shift_half_even(int64_t n, int bits) {
 // Rounds once, to a float's 24 bits.
 constexpr Exact to_float(Exact x) {
   const int64_t size = x.mantissa < 0 ? -x.mantissa : x.mantissa;
-  int bits = 0;
-  while (size >> bits >= power_of_2(24)) ++bits;
+  const int bits = size < power_of_2(24) ? 0 : 40 - __builtin_clzll((unsigned long long)size);
   return {shift_half_even(x.mantissa, bits), x.exponent + bits};
 }
 
@@ -44,8 +43,12 @@ constexpr int64_t to_integer(Exact x) {
 // The value as a float; no step of the conversion rounds.
 constexpr float value(Exact x) {
   float v = (float)x.mantissa;
-  for (int e = x.exponent; e > 0; --e) v *= 2.0f;
-  for (int e = x.exponent; e < 0; ++e) v *= 0.5f;
+  for (int left = x.exponent; left;) {
+    const int size = left < 0 ? -left : left, step = size < 16 ? size : 16;
+    const float power = (float)power_of_2(step);
+    v = left < 0 ? v * (1 / power) : v * power;
+    left += left < 0 ? step : -step;
+  }
   return v;
 }
 

@@ -40,47 +40,47 @@ EpilogueTile epilogue_tile_of(const int32_t* acc, void* out) {
   return tile;
 }
 
-bool epilogue_float_is_right(EpilogueFn epilogue, const Requantization& requantization,
-                             const uint8_t* cases) {
+bool epilogue_float_is_right(EpilogueFn epilogue, const FloatCases& cases,
+                             const Requantization& requantization, const uint8_t* bytes) {
   uint8_t out[kTileRows * kTileColumns];
   Epilogue f = epilogue_of(EpilogueMode::kFloat8, requantization);
-  f.scale = kFloatCases.scale;
-  EpilogueTile tile = epilogue_tile_of(kFloatCases.acc, out);
+  f.scale = cases.scale;
+  EpilogueTile tile = epilogue_tile_of(cases.acc, out);
   tile.acc_stride = kApart;
   tile.to.stride = kTileColumns;
   tile.rows = kTileRows;
   epilogue(f, tile);
-  return same_rows(out, cases, kTileRows, kTileColumns);
+  return same_rows(out, bytes, kTileRows, kTileColumns);
 }
 
-bool epilogue_residual_is_right(EpilogueFn epilogue) {
+bool epilogue_residual_is_right(EpilogueFn epilogue, const FloatCases& cases) {
   uint8_t out[kTileColumns];
   Epilogue f = epilogue_of(EpilogueMode::kFloat8, kRequantizeU8);
-  f.scale = kFloatCases.scale;
+  f.scale = cases.scale;
   f.has_residual = true;
   f.residual_type = ElementType::kU8;
   f.residual_zero_point = kResidualZeroPoint;
   f.residual_scale = kResidualScale;
-  EpilogueTile tile = epilogue_tile_of(kFloatCases.acc, out);
-  tile.to.residual = kFloatCases.residual;
+  EpilogueTile tile = epilogue_tile_of(cases.acc, out);
+  tile.to.residual = cases.residual;
   epilogue(f, tile);
-  return memcmp(out, kFloatCases.sum, sizeof out) == 0;
+  return memcmp(out, cases.sum, sizeof out) == 0;
 }
 
-bool epilogue_f32_is_right(EpilogueFn epilogue) {
+bool epilogue_f32_is_right(EpilogueFn epilogue, const FloatCases& cases) {
   float out[kTileColumns];
   Epilogue f = {};
   f.mode = EpilogueMode::kF32;
-  f.scale = kFloatCases.scale;
-  f.bias_f32 = kFloatCases.bias;
+  f.scale = cases.scale;
+  f.bias_f32 = cases.bias;
   f.lo_f32 = -__builtin_inff();
   f.hi_f32 = __builtin_inff();
-  epilogue(f, epilogue_tile_of(kFloatCases.acc, out));
-  return memcmp(out, kFloatCases.f32, sizeof out) == 0;
+  epilogue(f, epilogue_tile_of(cases.acc, out));
+  return memcmp(out, cases.f32, sizeof out) == 0;
 }
 
-bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requantization,
-                              const TfliteCases& cases) {
+bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requantization) {
+  const TfliteCases cases(requantization);
   uint8_t out[kTileColumns];
   Epilogue f = epilogue_of(EpilogueMode::kTflite8, requantization);
   f.multiplier = cases.multiplier;
@@ -96,19 +96,16 @@ bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requant
 constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
 struct Table {
   alignas(64) uint8_t lut[256], rows[256];
+  Table() {
+    for (int i = 0; i < 256; ++i) lut[i] = (uint8_t)(i * 151 + 17 + i / 16 * 8);
+    for (int i = 0; i < 256; ++i) rows[i] = (uint8_t)(lut[i] ^ (i % 128 < 16 ? 0 : lut[i - 16]));
+  }
 };
-constexpr Table make_table() {
-  Table t = {};
-  for (int i = 0; i < 256; ++i) t.lut[i] = (uint8_t)(i * 151 + 17 + i / 16 * 8);
-  for (int i = 0; i < 256; ++i)
-    t.rows[i] = (uint8_t)(t.lut[i] ^ (i % 128 < 16 ? 0 : t.lut[i - 16]));
-  return t;
-}
-constexpr Table kTable = make_table();
 
-bool epilogue_bytes_are_right(EpilogueFn epilogue) {
+bool epilogue_bytes_are_right(EpilogueFn epilogue, const FloatCases& floats) {
   uint8_t out[kTileColumns];
-  const TfliteCases& cases = kTfliteCases;
+  const TfliteCases cases(kTfliteS8);
+  const Table table;
   Epilogue f = epilogue_of(EpilogueMode::kTflite8, kTfliteS8);
   f.tflite = {cases.rows, kTileColumns, false};
   f.has_residual = true;
@@ -117,17 +114,17 @@ bool epilogue_bytes_are_right(EpilogueFn epilogue) {
   f.product_lo = kTfliteS8.lo - kTfliteS8.zero_point;
   f.product_hi = kTfliteS8.hi - kTfliteS8.zero_point;
   f.tflite_add = &kSum;
-  f.lut = kTable.lut;
-  f.lut_rows = kTable.rows;
+  f.lut = table.lut;
+  f.lut_rows = table.rows;
   EpilogueTile tile = epilogue_tile_of(cases.acc, out);
-  tile.to.residual = kFloatCases.residual;
+  tile.to.residual = floats.residual;
   epilogue(f, tile);
   for (size_t j = 0; j < kTileColumns; ++j) {
-    const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, kFloatCases.residual[j]),
+    const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, floats.residual[j]),
                   clamped = sum < f.lo   ? f.lo
                             : sum > f.hi ? f.hi
                                          : sum;
-    if (out[j] != kTable.lut[(uint8_t)clamped]) return false;
+    if (out[j] != table.lut[(uint8_t)clamped]) return false;
   }
   return true;
 }
@@ -154,9 +151,14 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   return memcmp(again, out, sizeof out) == 0;
 }
 
+FloatCases cases_of(const MicroKernel& kernel) {
+  return FloatCases(kernel.is(kRequantizes16) ? Accumulators::kInt16 : Accumulators::kAll);
+}
+
 // True if every row of a tile becomes the same bytes: those of the cases from `from` on.
 bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization& requantization,
-                      const TfliteCases& cases, size_t from) {
+                      size_t from) {
+  const TfliteCases cases(requantization);
   tile.init = cases.acc + from;
   tile.init_stride = 0;
   tile.scale = (const float*)(cases.rows + from);
@@ -171,13 +173,14 @@ bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization
 }  // namespace
 
 bool epilogue_is_right(const TierOps& ops) {
+  const FloatCases cases(Accumulators::kAll);
   const EpilogueFn epilogue = ops.epilogue;
-  return (!ops.find_tflite_add || epilogue_bytes_are_right(epilogue)) &&
-         epilogue_float_is_right(epilogue, kRequantizeU8, kFloatCases.u8) &&
-         epilogue_float_is_right(epilogue, kRequantizeS8, kFloatCases.s8) &&
-         epilogue_residual_is_right(epilogue) && epilogue_f32_is_right(epilogue) &&
-         epilogue_tflite_is_right(epilogue, kTfliteS8, kTfliteCases) &&
-         epilogue_tflite_is_right(epilogue, kTfliteRelu, kTfliteReluCases);
+  return (!ops.find_tflite_add || epilogue_bytes_are_right(epilogue, cases)) &&
+         epilogue_float_is_right(epilogue, cases, kRequantizeU8, cases.u8) &&
+         epilogue_float_is_right(epilogue, cases, kRequantizeS8, cases.s8) &&
+         epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
+         epilogue_tflite_is_right(epilogue, kTfliteS8) &&
+         epilogue_tflite_is_right(epilogue, kTfliteRelu);
 }
 
 bool quantizes(const TierOps& ops) {
@@ -186,7 +189,7 @@ bool quantizes(const TierOps& ops) {
 
 bool requantizes_micro_panels(const MicroKernel& kernel) {
   uint8_t out[kTileRows * kTileColumns];
-  const FloatCases& cases = kernel.is(kRequantizes16) ? kFloatCases16 : kFloatCases;
+  const FloatCases cases = cases_of(kernel);
   MicroKernel micro_panel = kernel;
   micro_panel.multiply = kernel.multiply_micro_panel;
   Tile tile = {};
@@ -211,12 +214,12 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
   const size_t from = kTfliteRightFrom;
   tile.cols = smaller(tile.cols, kTileColumns - from);
   return !kernel.is(kTfliteRightShiftOnly) || tile.cols < kernel.nr ||
-         requantize_alike(micro_panel, tile, kTfliteS8, kTfliteCases, from);
+         requantize_alike(micro_panel, tile, kTfliteS8, from);
 }
 
 bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   uint8_t out[kTileRows * kTileColumns];
-  const FloatCases& cases = kernel.is(kRequantizes16) ? kFloatCases16 : kFloatCases;
+  const FloatCases cases = cases_of(kernel);
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
   tile.depth = 1;
@@ -237,9 +240,9 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;
   tile.cols = smaller(columns, kTileColumns - from);
-  return requantize_alike(kernel, tile, kTfliteS8, kTfliteCases, from) &&
-         (right ? requantize_alike(kernel, tile, kTflitePlainRelu, kTflitePlainReluCases, from)
-                : requantize_alike(kernel, tile, kTfliteRelu, kTfliteReluCases, from));
+  return requantize_alike(kernel, tile, kTfliteS8, from) &&
+         (right ? requantize_alike(kernel, tile, kTflitePlainRelu, from)
+                : requantize_alike(kernel, tile, kTfliteRelu, from));
 }
 
 }  // namespace octet

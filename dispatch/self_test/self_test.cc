@@ -45,12 +45,13 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) 
 }
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
-  alignas(64) uint8_t rhs[kDepth * kTileColumns], panel[2048], packed[kPanelBytes];
+  Operands operands;
+  alignas(64) uint8_t panel[1536], packed[kPanelBytes];
   alignas(64) int32_t out[kMaxTile];
   const RhsLayout& layout = kernel.rhs_layout;
   if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
     return false;
-  memcpy(rhs, kOperands.rhs, sizeof rhs);
+  uint8_t(&rhs)[sizeof operands.rhs] = operands.rhs;
   if (kernel.is(kNoInt8Min))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
 
@@ -61,7 +62,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   find_format_of(layout)->packing->pack(
       layout, {rhs, columns, kDepth, kTileColumns, 1, layout.element_type, nullptr, 0}, 0, columns,
       packed);
-  const uint8_t* const lhs = kOperands.lhs;
+  const uint8_t* const lhs = operands.lhs;
   if (kernel.gather)
     kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);

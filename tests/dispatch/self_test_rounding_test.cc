@@ -15,6 +15,7 @@
 namespace octet_test {
 namespace {
 
+using octet::Accumulators;
 using octet::DepthwiseKernel;
 using octet::Epilogue;
 using octet::EpilogueMode;
@@ -48,7 +49,8 @@ void check_float_cases(const FloatCases& c) {
   }
 }
 
-void check_tflite_cases(const octet::TfliteCases& c, const Requantization& n) {
+void check_tflite_cases(const Requantization& n) {
+  const octet::TfliteCases c(n);
   for (size_t j = 0; j < octet::kTileColumns; ++j) {
     const int32_t scaled = multiply_by_quantized_multiplier(c.acc[j], c.multiplier[j], c.shift[j]);
     ASSERT_EQ(c.bytes[j], (uint8_t)clamped(scaled + n.zero_point, n.lo, n.hi)) << j;
@@ -57,23 +59,25 @@ void check_tflite_cases(const octet::TfliteCases& c, const Requantization& n) {
 }
 
 TEST(SelfTestCases, AreWhatTheContractSays) {
-  check_float_cases(octet::kFloatCases);
-  check_float_cases(octet::kFloatCases16);
-  check_tflite_cases(octet::kTfliteCases, octet::kTfliteS8);
-  check_tflite_cases(octet::kTfliteReluCases, octet::kTfliteRelu);
-  check_tflite_cases(octet::kTflitePlainReluCases, octet::kTflitePlainRelu);
+  check_float_cases(FloatCases(Accumulators::kAll));
+  check_float_cases(FloatCases(Accumulators::kInt16));
+  check_tflite_cases(octet::kTfliteS8);
+  check_tflite_cases(octet::kTfliteRelu);
+  check_tflite_cases(octet::kTflitePlainRelu);
+  const octet::TfliteCases tflite(octet::kTfliteS8), plain_relu(octet::kTflitePlainRelu);
   for (size_t j = octet::kTfliteRightFrom; j < octet::kTileColumns; ++j) {
-    ASSERT_LT(octet::kTfliteCases.shift[j], 0) << j;
-    ASSERT_LT(octet::kTflitePlainReluCases.shift[j], 0) << j;
+    ASSERT_LT(tflite.shift[j], 0) << j;
+    ASSERT_LT(plain_relu.shift[j], 0) << j;
   }
 }
 
 // `create` certifies these bounds before a kernel requantizes, so every case suits every kernel.
 TEST(SelfTestCases, KeepToWhatKernelsRequantize) {
+  const FloatCases all(Accumulators::kAll), int16(Accumulators::kInt16);
   for (size_t i = 0; i < octet::kCases; ++i) {
-    const double scale = octet::kFloatCases.scale[i % octet::kTileColumns];
-    EXPECT_LT(std::abs(octet::kFloatCases.acc[i] * scale), 2147483648.0) << i;
-    EXPECT_LT(std::abs(octet::kFloatCases16.acc[i] * scale), 32767.0) << i;
+    const double scale = all.scale[i % octet::kTileColumns];
+    EXPECT_LT(std::abs(all.acc[i] * scale), 2147483648.0) << i;
+    EXPECT_LT(std::abs(int16.acc[i] * scale), 32767.0) << i;
   }
 }
 
