@@ -26,50 +26,68 @@ constexpr int kMr = 8, kNr = 8;
 
 template <int rows>
 OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
-  const uint8_t* lhs[rows];
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
-  });
-  const uint8_t* rhs = t.rhs;
+  const uint8_t *rhs = t.rhs, *first = (const uint8_t*)t.lhs;  // of the tap's rows
   const __m256i even = _mm256_set1_epi16(0xff), flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
   for (size_t tap = 1;; ++tap) {
-    size_t k = 0;
-    const auto step = [&](auto quad) OCTET_INLINE {
-      const __m256i b0 = words_of_quads<0>(rhs), b1 = words_of_quads<1>(rhs);
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m256i bytes = _mm256_xor_si256(_mm256_set1_epi32(quad(lhs[i] + k)), flips);
-        accumulate(acc[i], _mm256_madd_epi16(_mm256_and_si256(bytes, even), b0));
-        accumulate(acc[i], _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), b1));
-      });
-      k += 4;
-      __asm__("" : "+r"(k));  // else compilers advance eight addresses
-      rhs += t.rhs_stride;
+    const uint8_t* const* const rows_of_tap = t.lhs_rows ? t.lhs_rows + (tap - 1) * rows : nullptr;
+    const auto row = [&](size_t i) OCTET_INLINE {
+      return rows_of_tap ? rows_of_tap[i] : first + i * t.lhs_stride;
     };
-    OCTET_NO_UNROLL
-    for (size_t groups = t.depth / 4; groups; --groups) step(load_quad);
-    if (const size_t tail = t.depth % 4)
-      step([tail](const uint8_t* bytes) OCTET_INLINE { return tail_quad(bytes, tail); });
+    const uint8_t* lhs[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = row(i); });
+    int32_t last[rows];
+    // The last 1..3 steps are a group, too, in a copy
+    for (size_t groups = t.depth / 4, tail = t.depth % 4;; groups = 1, tail = 0) {
+      size_t k = 0;
+      OCTET_NO_UNROLL
+      for (; groups; --groups) {
+        const __m256i b0 = words_of_quads<0>(rhs), b1 = words_of_quads<1>(rhs);
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          const __m256i bytes = _mm256_xor_si256(_mm256_set1_epi32(load_quad(lhs[i] + k)), flips);
+          accumulate(acc[i], _mm256_madd_epi16(_mm256_and_si256(bytes, even), b0));
+          accumulate(acc[i], _mm256_madd_epi16(_mm256_srli_epi16(bytes, 8), b1));
+        });
+        k += 4;
+        __asm__("" : "+r"(k));  // else compilers advance eight addresses
+        rhs += t.rhs_stride;
+      }
+      if (!tail) break;
+      OCTET_NO_UNROLL
+      for (size_t i = 0; i < rows; ++i) last[i] = tail_quad(row(i) + t.depth - tail, tail);
+      unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = (const uint8_t*)&last[i]; });
+    }
     if (tap == t.taps) return;
-    const uint8_t* const* rows_of_tap = t.lhs_rows ? t.lhs_rows + tap * rows : nullptr;
-    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : t.tap_steps[tap - 1];
-    unroll<rows>(
-        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    if (!rows_of_tap) first += t.tap_steps[tap - 1];
   }
 }
 
-// Stores two rows per vector of bytes.
+// Requantizes two rows per vector of bytes. Rows of less than eight columns pass through the stack,
+// so that one loop stores them.
 template <int rows>
 OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[rows]) {
+  constexpr int kPairs = (rows + 1) / 2;
   const Requantizer<16> requantizer(*t.requantization);
   const __m256 scale = _mm256_loadu_ps(t.scale);
-  uint8_t* dst = (uint8_t*)t.dst;
-  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
+  const bool whole = t.cols == kNr;
+  uint8_t some[2 * kPairs][kNr], *const to = whole ? (uint8_t*)t.dst : some[0];
+  const size_t stride = whole ? t.dst_stride : kNr;
+  unroll<kPairs>([&](auto pair) OCTET_INLINE {
     constexpr int i = 2 * pair, next = i + 1 < rows ? i + 1 : i;
     const __m128i bytes =
         requantizer.bytes(scaled_int16(acc[i], scale), scaled_int16(acc[next], scale));
-    store_bytes(dst + i * t.dst_stride, bytes, t.cols);
-    if (next > i) store_bytes(dst + next * t.dst_stride, _mm_srli_si128(bytes, 8), t.cols);
+    _mm_storel_epi64((__m128i*)(to + i * stride), bytes);
+    if (next > i) _mm_storeh_pd((double*)(to + next * stride), _mm_castsi128_pd(bytes));
   });
+  if (whole) return;
+  uint8_t* dst = (uint8_t*)t.dst;
+  OCTET_NO_UNROLL
+  for (int i = 0; i < rows; ++i, dst += t.dst_stride)
+    if (t.cols >= 4) {  // twice four bytes, which may overlap
+      __builtin_memcpy(dst, some[i], 4);
+      __builtin_memcpy(dst + t.cols - 4, some[i] + t.cols - 4, 4);
+    } else {
+      store_bytes(dst, _mm_loadl_epi64((const __m128i*)some[i]), t.cols);
+    }
 }
 
 template <int rows>
@@ -85,7 +103,10 @@ void multiply(const Tile& t) {
   alignas(32) int32_t sums[rows][kNr];
   uint8_t* const to = t.scale ? (uint8_t*)sums : (uint8_t*)t.dst;
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride, cols = t.scale ? kNr : t.cols;
-  unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], cols); });
+  if (cols == kNr)
+    unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], kNr); });
+  else
+    unroll<rows>([&](auto i) OCTET_INLINE { store_s32(to + i * stride, acc[i], cols % kNr); });
   if (t.scale) avx2_requantize(t, sums[0], kNr);
 }
 

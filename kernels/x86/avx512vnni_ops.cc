@@ -1,16 +1,17 @@
 // The operations of the AVX-512 tiers besides multiplying.
 #include "kernels/generic/accumulator_init.h"
+#include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/tflite_add.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/epilogue.h"
 #include "kernels/x86/shared/row_sums.h"
-#include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
-void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride) {
-  requantize_tile(t, acc, acc_stride);
+namespace {
+void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
+  if (!avx512vnni_epilogue(f, t)) apply_epilogue(f, t);
 }
+}  // namespace
 
 const TierOps avx512vnni_ops = {init_tile,    epilogue_x86,    sum_rows_x86,
                                 quantize_row, measure_rows,    quantize_floats,

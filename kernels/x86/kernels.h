@@ -40,6 +40,9 @@ extern const DepthwiseKernel sse41_s16s8_dw16;
 extern const DepthwiseKernel sse41_u8s16_dw16;
 
 extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
+// Do the epilogue of a tile in vectors. Return false, and write nothing, if they cannot.
+bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);
+bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t);
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 

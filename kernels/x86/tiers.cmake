@@ -20,21 +20,28 @@ octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl ${octet_quiet})
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
-  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc
+  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_elementwise.cc avx2_ops.cc avx2_requantize.cc
+  octet_add_sources(FLAGS -mavx2 SOURCES avx2_elementwise.cc avx2_epilogue.cc avx2_ops.cc
+    avx2_requantize.cc
     WINOGRAD avx2_winograd.cc)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.
   set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc
     kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
-    APPEND PROPERTY COMPILE_OPTIONS -O2)
+    kernels/x86/sse41_s16s8_6x8x4.cc APPEND PROPERTY COMPILE_OPTIONS -O2)
+  # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
+  # intrinsics already.
+  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc
+    APPEND PROPERTY COMPILE_OPTIONS -O2 -fvect-cost-model=dynamic)
+  set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc
+    APPEND PROPERTY COMPILE_OPTIONS -Os)
   # GCC splits a loop in which a condition changes half-way. These files have none that gains by it.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc packing/packed_rhs.cc
     APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)

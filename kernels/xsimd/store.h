@@ -23,32 +23,33 @@ OCTET_INLINE inline void store_some(uint8_t* dst, const Batch<T>& value, size_t 
   for (size_t i = 0; i < count; ++i) dst[i] = ((const uint8_t*)all)[i];
 }
 
-template <int rows, int vectors>
-OCTET_INLINE inline void store_sums(const Tile& t, const Sums (&acc)[rows][vectors]) {
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    uint8_t* const dst = (uint8_t*)t.dst + i * t.dst_stride;
-    unroll<vectors>([&](auto v) OCTET_INLINE {
-      if (t.cols > kLanes * v)
-        store_some(dst + 4 * kLanes * v, acc[i][v], 4 * (t.cols - kLanes * v));
-    });
-  });
+// Copies `bytes` bytes of each row from the stack, for tiles that have fewer columns than vectors.
+__attribute__((noinline)) inline void store_some_columns(const void* from, size_t apart,
+                                                         size_t bytes, const Tile& t) {
+  const uint8_t* row = (const uint8_t*)from;
+  uint8_t* dst = (uint8_t*)t.dst;
+  for (size_t i = 0; i < t.rows; ++i, row += apart, dst += t.dst_stride)
+    __builtin_memcpy(dst, row, bytes);
 }
 
-// Stores the first `count` bytes of half a vector.
-template <int half>
-OCTET_INLINE inline void store_half(uint8_t* dst, const uint8_t* bytes, size_t count) {
-  if (count == 2 * kLanes) {
-    __builtin_memcpy(dst, bytes + half * 2 * kLanes, 2 * kLanes);
-    return;
-  }
-  OCTET_NO_UNROLL
-  for (size_t i = 0; i < count; ++i) dst[i] = bytes[half * 2 * kLanes + i];
+template <int rows, int vectors>
+OCTET_INLINE inline void store_sums(const Tile& t, const Sums (&acc)[rows][vectors]) {
+  int32_t some[rows][vectors * kLanes];
+  const bool whole = t.cols == vectors * kLanes;
+  uint8_t* const to = whole ? (uint8_t*)t.dst : (uint8_t*)some;
+  const size_t stride = whole ? t.dst_stride : sizeof some[0];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[i][v].store_unaligned((int32_t*)(to + i * stride) + v * kLanes);
+    });
+  });
+  if (!whole) store_some_columns(some, sizeof some[0], t.cols * sizeof(int32_t), t);
 }
 
 // Skips the steps that a layer does not need; see kernels/x86/shared/requantize.h.
 class Requantizer {
  public:
-  explicit Requantizer(const Requantization& n)
+  OCTET_INLINE inline explicit Requantizer(const Requantization& n)
       : zero_point_((int16_t)n.zero_point),
         lo_((uint8_t)n.lo),
         hi_((uint8_t)n.hi),
@@ -91,14 +92,19 @@ OCTET_INLINE inline void store_requantized8(const Tile& t, const Sums (&acc)[row
   const auto words = [&](auto i) OCTET_INLINE {
     return to_int16(scaled(acc[i][0], scale[0]), scaled(acc[i][1], scale[1]));
   };
-  unroll<(rows + 1) / 2>([&](auto pair) OCTET_INLINE {
+  constexpr size_t kWidth = 2 * kLanes;
+  constexpr int kPairs = (rows + 1) / 2;
+  uint8_t some[2 * kPairs][kWidth];
+  const bool whole = t.cols == kWidth;
+  unroll<kPairs>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    uint8_t bytes[4 * kLanes];
-    requantizer.bytes(words(Int<a>{}), words(Int<b>{})).store_unaligned(bytes);
+    requantizer.bytes(words(Int<a>{}), words(Int<b>{})).store_unaligned(some[a]);
+    if (!whole) return;
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
-    store_half<0>(dst, bytes, t.cols);
-    if (b > a) store_half<1>(dst + t.dst_stride, bytes, t.cols);
+    __builtin_memcpy(dst, some[a], kWidth);
+    if (b > a) __builtin_memcpy(dst + t.dst_stride, some[a + 1], kWidth);
   });
+  if (!whole) store_some_columns(some, kWidth, t.cols, t);
 }
 
 }  // namespace

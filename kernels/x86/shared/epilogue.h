@@ -1,8 +1,7 @@
-// The epilogue on x86: vectors where create has certified it, else plain loops; then the steps on
-// bytes, TFLite's ADD and the look-up table.
+// The epilogue on x86 in vectors, where create has certified it, and the steps on bytes: TFLite's
+// ADD and the look-up table.
 #pragma once
 
-#include "kernels/generic/epilogue.h"
 #include "kernels/x86/shared/epilogue_f32.h"
 #include "kernels/x86/shared/epilogue_float.h"
 #include "kernels/x86/shared/look_up.h"
@@ -50,8 +49,8 @@ void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
     store_vectors<TfliteScaler<kEpilogueBytes>>(tile, Added<ExactSum>(f, t.to));
 }
 
-// Does the epilogue in vectors. Returns false if it cannot.
-bool epilogue_vectors(const Epilogue& f, const EpilogueTile& t) {
+// Does the steps up to bytes. Returns false if it cannot.
+bool epilogue_to_bytes(const Epilogue& f, const EpilogueTile& t) {
   if (f.mode == EpilogueMode::kFloat8 && !t.row_scale) {
     const Requantization requantization = requantization_of(f);
     if (f.has_residual)
@@ -67,13 +66,18 @@ bool epilogue_vectors(const Epilogue& f, const EpilogueTile& t) {
   return true;
 }
 
-void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
-  if (f.mode == EpilogueMode::kF32) return epilogue_f32_rows(f, t);
-  if (!epilogue_vectors(f, t)) return apply_epilogue(f, t);
+// Does the epilogue. Returns false, and writes nothing, if vectors cannot do it.
+bool epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode == EpilogueMode::kF32) {
+    epilogue_f32_rows(f, t);
+    return true;
+  }
+  if (!epilogue_to_bytes(f, t)) return false;
   if (f.lut)
     for_parts(t, [&](auto width, const EpilogueTile& part) {
       look_up_rows<width.value>(f.lut_rows, part.to.dst, part.to.stride, part.rows, part.cols);
     });
+  return true;
 }
 
 }  // namespace

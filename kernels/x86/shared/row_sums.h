@@ -10,29 +10,29 @@
 namespace octet {
 namespace {
 
-// Sums groups of 8 bytes of rows with `windows` whole windows of 32 bytes and maybe a part of one.
-// windows: 1; 2 for any larger number; 0 for rows of 16 to 31 bytes.
-template <int windows>
+// Sums groups of 8 bytes of rows with whole windows of 32 bytes and maybe a part of one or, if not
+// `windows`, of rows of 16 to 31 bytes.
+template <bool windows>
 class RowSums {
  public:
   RowSums(size_t depth, uint8_t flip)
       : whole_(depth / 32 * 32), depth_(depth), flip_(_mm256_set1_epi8((char)flip)) {
     // Masks the bytes of the last 32 (16 for rows below 32) that are not summed yet.
     alignas(32) uint8_t counts[32];
-    const size_t rest = depth - (windows == 0 ? 16 : whole_);
+    const size_t rest = depth - (!windows ? 16 : whole_);
     for (size_t i = 0; i < 32; ++i) counts[i] = i < 32 - rest ? 0 : 0xff;
     last_ = _mm256_load_si256((const __m256i*)counts);
-    if (windows == 0) last_ = _mm256_blend_epi32(last_, _mm256_set1_epi8(-1), 0x0f);
+    if (!windows) last_ = _mm256_blend_epi32(last_, _mm256_set1_epi8(-1), 0x0f);
   }
 
   OCTET_INLINE inline __m256i of(const uint8_t* row) const {
-    if (windows == 0)
+    if (!windows)
       return sum(_mm256_and_si256(
           flipped(_mm256_set_m128i(_mm_loadu_si128((const __m128i*)(row + depth_ - 16)),
                                    _mm_loadu_si128((const __m128i*)row))),
           last_));
     __m256i all = sum(flipped(load(row)));
-    for (size_t k = 32; windows > 1 && k < whole_; k += 32)
+    for (size_t k = 32; k < whole_; k += 32)
       all = _mm256_add_epi64(all, sum(flipped(load(row + k))));
     if (depth_ == whole_) return all;
     return _mm256_add_epi64(all, sum(_mm256_and_si256(flipped(load(row + depth_ - 32)), last_)));
@@ -57,7 +57,7 @@ OCTET_INLINE inline __m128i totals(const __m256i (&sums)[4]) {
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(all, 0x08));
 }
 
-template <int windows>
+template <bool windows>
 void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
   // As in sum_rows of kernels/generic/lhs_rows.h
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
@@ -86,9 +86,7 @@ void sum_rows_of(const Rows& r, bool is_signed, int32_t* sums) {
 
 void sum_rows_x86(const Rows& r, bool is_signed, int32_t* sums) {
   if (r.depth < 16) return sum_rows(r, is_signed, sums);
-  if (r.depth < 32) return sum_rows_of<0>(r, is_signed, sums);
-  if (r.depth < 64) return sum_rows_of<1>(r, is_signed, sums);
-  sum_rows_of<2>(r, is_signed, sums);
+  (r.depth < 32 ? sum_rows_of<false> : sum_rows_of<true>)(r, is_signed, sums);
 }
 
 }  // namespace
