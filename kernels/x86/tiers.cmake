@@ -3,8 +3,9 @@ set(octet_intrinsics immintrin.h)
 # Only CPUs without a vector tier run the portable kernels: -Os makes them a quarter of the size.
 set_property(SOURCE kernels/generic/portable.cc kernels/generic/portable_winograd.cc
   kernels/generic/functions/portable.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
-octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc sse41_ops.cc sse41_elementwise.cc
-  WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc DEPTHWISE sse41_s16s8_dw16.cc
+octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc sse41_ops.cc
+  sse41_elementwise.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
+  DEPTHWISE sse41_s16s8_dw16.cc
   PROBE "_mm_extract_epi32(_mm_max_epi32(_mm_set1_epi32(1), _mm_set1_epi32(1)), 0)")
 octet_add_tier(AVX2 FLAGS -mavx2
   SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_6x64x4.cc
