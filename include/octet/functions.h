@@ -104,6 +104,28 @@ typedef octet_add_desc octet_mul_desc;
  * *function is null, here and in all that create functions. */
 octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
                               octet_error* error);
+/* a - b. There is none in ONNX Runtime's arithmetic. */
+octet_status octet_sub_create(const octet_sub_desc* desc, octet_function** function,
+                              octet_error* error);
+/* a * b. */
+octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
+                              octet_error* error);
+
+/* ---- look-up --------------------------------------------------------------------------------- */
+
+/* out = table[in], both read as unsigned bytes. octet_make_lut makes tables. */
+typedef struct octet_lut_desc {
+  size_t struct_size;
+  octet_type input, output; /* OCTET_S8 or OCTET_U8 */
+  uint8_t table[256];
+  octet_isa max_isa;
+  int reserved; /* must be 0 */
+  octet_allocator allocator;
+} octet_lut_desc;
+#define OCTET_LUT_DESC_INIT OCTET_INIT(octet_lut_desc)
+
+octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
+                              octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -1,4 +1,4 @@
-// octet_add_create: the numbers of ADD in each engine's arithmetic. Facts from
+// octet_add_create and octet_sub_create: the numbers of ADD and SUB in each engine's arithmetic. Facts from
 // tensorflow/lite/kernels/add.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
 // onnxruntime/core/mlas/lib/qladd.cpp.
 #include "dispatch/tables/elementwise.h"
@@ -72,7 +72,14 @@ octet_status plan_onnxruntime(const octet_add_desc& d, BinaryPlan* p, bool* far,
   return OCTET_OK;
 }
 
-octet_status create_add(const octet_add_desc* given, octet_function** function,
+// Turns a sum into a difference: the subtrahend is the plan's b, or its a where these are exchanged.
+void subtract(BinaryPlan* p) {
+  const int i = p->swaps ? 0 : 1;
+  p->negate[i] = -1;
+  p->scale[i] = -p->scale[i];
+}
+
+octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_function** function,
                         octet_error* error) {
   octet_add_desc d;
   OCTET_TRY(read_binary(given, function, &d, error));
@@ -90,14 +97,18 @@ octet_status create_add(const octet_add_desc* given, octet_function** function,
       break;
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(plan_xnnpack(d, &plan, error));
+      if (subtracts) plan.multiplier[!plan.swaps] *= -1;
       run = ops.add_fixed;
       break;
     case OCTET_ARITHMETIC_ONNXRUNTIME:
+      if (subtracts)
+        return fail(error, OCTET_UNSUPPORTED, "desc.arithmetic: ONNX Runtime has no QLinearSub");
       OCTET_TRY(plan_onnxruntime(d, &plan, &far, error));
       run = far ? ops.add_fused_far : ops.add_fused;
       break;
     default: run = ops.add_float;
   }
+  if (subtracts) subtract(&plan);
   return make_function(builder, d.allocator, function, error);
 }
 
@@ -106,5 +117,10 @@ octet_status create_add(const octet_add_desc* given, octet_function** function,
 
 octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
                               octet_error* error) {
-  return octet::create_add(desc, function, error);
+  return octet::create_sum(desc, false, function, error);
+}
+
+octet_status octet_sub_create(const octet_sub_desc* desc, octet_function** function,
+                              octet_error* error) {
+  return octet::create_sum(desc, true, function, error);
 }

@@ -1,1 +1,1 @@
-octet_sources(run.cc SETUP add.cc binary.cc function.cc)
+octet_sources(run.cc SETUP add.cc binary.cc function.cc look_up.cc multiply.cc)

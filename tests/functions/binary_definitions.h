@@ -74,6 +74,33 @@ inline double add_standard(const octet_add_desc& d, int32_t a, int32_t b, int si
   return round_half_to_even(sum / d.output.scale);
 }
 
+inline double multiply_tflite(const octet_mul_desc& d, int32_t a, int32_t b, int) {
+  const float factor = d.a.scale * d.b.scale / d.output.scale;
+  int32_t multiplier;
+  int shift;
+  quantize_multiplier(factor, &multiplier, &shift);
+  return (double)scale_twice((int64_t)(a - d.a.zero_point) * (b - d.b.zero_point), multiplier,
+                             shift);
+}
+
+inline double multiply_xnnpack(const octet_mul_desc& d, int32_t a, int32_t b, int) {
+  const float factor = d.a.scale * d.b.scale / d.output.scale;
+  return round_half_to_even((float)((a - d.a.zero_point) * (b - d.b.zero_point)) * factor);
+}
+
+inline double multiply_onnxruntime(const octet_mul_desc& d, int32_t a, int32_t b, int) {
+  const float factor = d.a.scale * d.b.scale / d.output.scale, zero = (float)d.output.zero_point;
+  const float product = (float)((a - d.a.zero_point) * (b - d.b.zero_point)) * factor;
+  return round_half_to_even(product + zero) - zero;
+}
+
+inline double multiply_standard(const octet_mul_desc& d, int32_t a, int32_t b, int) {
+  const float real_a = (float)(a - d.a.zero_point) * d.a.scale,
+              real_b = (float)(b - d.b.zero_point) * d.b.scale;
+  const float product = real_a * real_b;
+  return round_half_to_even(product / d.output.scale);
+}
+
 inline int32_t clamp_output(const octet_add_desc& d, double value) {
   const bool given = d.least || d.most;
   const double lo = given                       ? d.least

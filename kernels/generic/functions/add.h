@@ -3,51 +3,12 @@
 #pragma once
 
 #include "kernels/core/strict_float.h"
-#include "kernels/generic/functions/elementwise.h"
 #include "kernels/generic/functions/fused.h"
-#include "kernels/generic/functions/walk.h"
+#include "kernels/generic/functions/pairs.h"
 #include "kernels/generic/round.h"
 
 namespace octet {
 namespace {
-
-OCTET_INLINE inline int32_t within(int32_t x, int32_t lo, int32_t hi) {
-  x = x < lo ? lo : x;
-  return x > hi ? hi : x;
-}
-OCTET_INLINE inline float within(float x, float lo, float hi) {
-  x = x > lo ? x : lo;
-  return x < hi ? x : hi;
-}
-
-// Calls element(a - zero a, b - zero b) for all elements; what it returns is clamped, as it is
-// before the output's zero point is added.
-template <typename Element>
-OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const octet_network_call& call,
-                                       const Element& element) {
-  const uint8_t flip_a = p.flip[0], flip_b = p.flip[1], flip = p.flip[2];
-  const int32_t zero_a = p.zero[0], zero_b = p.zero[1], zero = p.zero[2];
-  const int32_t least = p.least - zero, most = p.most - zero;
-  for_each_chunk_of_two(
-      call, call.inputs[p.swaps], call.inputs[!p.swaps], p.one_pixel,
-      [&](const uint8_t* a, const uint8_t* b, uint8_t* out) __attribute__((always_inline)) {
-        uint8_t made[kFunctionChunk];
-        for (size_t i = 0; i < kFunctionChunk; ++i) {
-          const int32_t value =
-              element((uint8_t)(a[i] ^ flip_a) - zero_a, (uint8_t)(b[i] ^ flip_b) - zero_b);
-          made[i] = (uint8_t)(within(value, least, most) + zero) ^ flip;
-        }
-        __builtin_memcpy(out, made, sizeof made);
-      });
-}
-
-// gemmlowp's RoundingDivideByPOT of |x| < 2^30, bits >= 0: halves away from zero.
-struct RoundingShift {
-  explicit RoundingShift(int32_t shift)
-      : bits(shift), half(shift ? 1 << (shift - 1) : 0), sign(shift ? -1 : 0) {}
-  OCTET_INLINE int32_t right(int32_t x) const { return (x + half + ((x >> 31) & sign)) >> bits; }
-  int32_t bits, half, sign;
-};
 
 // gemmlowp's SaturatingRoundingDoublingHighMul(x << 20, multiplier) of |x| < 2^9 is
 // (x * multiplier + 2^10) >> 11: halves towards plus infinity. The multiplier in two parts keeps
@@ -58,22 +19,16 @@ struct ShiftedMultiplier {
   int32_t high, low;
 };
 
-// The same of x and a multiplier in [0, 2^31), in unsigned 64 bits: no CPU below AVX-512 shifts
-// signed ones as vectors.
-OCTET_INLINE inline int32_t high_product(int32_t x, int32_t multiplier) {
-  const int64_t product = (int64_t)x * multiplier + ((int64_t)1 << 30);
-  return (int32_t)(uint32_t)((uint64_t)product >> 31);
-}
-
 // TensorFlow Lite: both inputs shifted left by 20 bits and scaled, the sum scaled.
 inline void add_tflite(void* plan, const octet_network_call* call) {
   const BinaryPlan& p = *(const BinaryPlan*)plan;
   const ShiftedMultiplier of_a(p.multiplier[0]), of_b(p.multiplier[1]);
   const RoundingShift shift_a(p.shift[0]), shift_b(p.shift[1]), shift(p.shift[2]);
-  const int32_t multiplier = p.multiplier[2];
+  const int32_t multiplier = p.multiplier[2], negate_a = p.negate[0], negate_b = p.negate[1];
   for_each_pair(
       p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
-        const int32_t sum = shift_a.right(of_a.times(a)) + shift_b.right(of_b.times(b));
+        const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
+        const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
         return shift.right(high_product(sum, multiplier));
       });
 }

@@ -22,11 +22,17 @@ struct BinaryPlan {
   int32_t shift[3];       // to the right, of each product
   int32_t offset;         // fixed point: added to the sum
   float scale[3];         // float: of a, b and out
-  float fixed;            // float: added to the sum
+  float fixed;            // float: added before rounding
+  int32_t negate[2];      // TensorFlow Lite's difference: -1 to subtract the scaled a or b
+};
+
+struct TablePlan {
+  uint8_t table[256];  // by the input's byte
 };
 
 struct ElementwiseOps {
-  FunctionBody add_tflite, add_fixed, add_float, add_fused, add_fused_far;
+  FunctionBody add_tflite, add_fixed, add_float, add_fused, add_fused_far, multiply_tflite,
+      multiply_scaled, multiply_float, look_up;
 };
 
 }  // namespace octet

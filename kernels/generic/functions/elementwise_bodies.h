@@ -3,6 +3,8 @@
 
 #include "kernels/generic/functions/add.h"
 #include "kernels/generic/functions/elementwise.h"
+#include "kernels/generic/functions/look_up.h"
+#include "kernels/generic/functions/multiply.h"
 
 namespace octet {
 namespace {
@@ -14,6 +16,10 @@ constexpr ElementwiseOps elementwise_bodies() {
   ops.add_float = add_float;
   ops.add_fused = add_fused<false>;
   ops.add_fused_far = add_fused<true>;
+  ops.multiply_tflite = multiply_tflite;
+  ops.multiply_scaled = multiply_scaled;
+  ops.multiply_float = multiply_float;
+  ops.look_up = look_up;
   return ops;
 }
 

@@ -1,0 +1,47 @@
+// octet_lut_create: functions of one byte by a table.
+#include "dispatch/api/struct_size.h"
+#include "dispatch/tables/elementwise.h"
+#include "operators/common/check.h"
+#include "operators/functions/function.h"
+
+namespace octet {
+namespace {
+
+octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* error) {
+  const octet_function_tensor& out = s.output;
+  return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
+}
+
+octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
+                            octet_error* error) {
+  if (!is_8bit(d.input) || !is_8bit(d.output))
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.%s must be OCTET_S8 or OCTET_U8",
+                is_8bit(d.input) ? "output" : "input");
+  if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
+  Isa isa;
+  OCTET_TRY(choose_tier(d.max_isa, &isa, error));
+  FunctionBuilder<TablePlan> builder = {};
+  octet_function& f = builder.function;
+  f.types[0] = d.input, f.output_type = d.output, f.input_count = 1;
+  f.check = check_shapes;
+  f.cycles = 1;
+  f.network.kernel_h = 1;
+  f.network.run = elementwise_of(isa).look_up;
+  __builtin_memcpy(builder.plan.table, d.table, sizeof d.table);
+  return make_function(builder, d.allocator, function, error);
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
+                              octet_error* error) {
+  if (!desc || !function)
+    return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "function" : "desc");
+  *function = nullptr;
+  CallerStruct<octet_lut_desc> given;
+  OCTET_TRY(given.read(desc, "desc", error));
+  return create_look_up(*given, function, error);
+}

@@ -1,0 +1,73 @@
+// octet_mul_create: the numbers of MUL in each engine's arithmetic. Facts from
+// tensorflow/lite/kernels/mul.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
+// onnxruntime/core/mlas/lib/qlmul.cpp.
+#include "dispatch/tables/elementwise.h"
+#include "kernels/core/strict_float.h"
+#include "octet/helpers.h"
+#include "operators/functions/binary.h"
+
+namespace octet {
+namespace {
+
+// A product of two differences takes 17 bits, so that it is shifted by at most 14.
+constexpr int32_t kMostLeft = 14;
+
+octet_status plan_tflite(float factor, BinaryPlan* p, octet_error* error) {
+  int32_t shift;
+  OCTET_TRY(octet_quantize_multiplier((double)factor, &p->multiplier[2], &shift, error));
+  if (shift > kMostLeft)
+    return fail(
+        error, OCTET_BAD_SCALE,
+        "desc: a.scale * b.scale / output.scale is %g; TensorFlow Lite takes less than 2^%d",
+        (double)factor, (int)kMostLeft);
+  p->shift[2] = -shift;
+  return OCTET_OK;
+}
+
+octet_status check_factor(float factor, float least, float most, octet_error* error) {
+  if (factor >= least && factor < most) return OCTET_OK;
+  return fail(
+      error, OCTET_BAD_SCALE,
+      "desc: a.scale * b.scale / output.scale is %g; it must be at least %g and less than %g",
+      (double)factor, (double)least, (double)most);
+}
+
+octet_status create_product(const octet_mul_desc* given, octet_function** function,
+                            octet_error* error) {
+  octet_mul_desc d;
+  OCTET_TRY(read_binary(given, function, &d, error));
+  FunctionBuilder<BinaryPlan> builder;
+  Isa isa;
+  OCTET_TRY(start_binary(&d, &builder, &isa, error));
+  const ElementwiseOps& ops = elementwise_of(isa);
+  BinaryPlan& plan = builder.plan;
+  auto& run = builder.function.network.run;
+  const float factor = d.a.scale * d.b.scale / d.output.scale;
+  OCTET_TRY(check_factor(factor, 0x1p-126f, 0x1p96f, error));
+  switch (d.arithmetic) {
+    case OCTET_ARITHMETIC_TFLITE:
+      OCTET_TRY(plan_tflite(factor, &plan, error));
+      run = ops.multiply_tflite;
+      break;
+    case OCTET_ARITHMETIC_XNNPACK:
+      OCTET_TRY(check_factor(factor, 0x1p-16f, 0x1p8f, error));
+      plan.scale[2] = factor;
+      run = ops.multiply_scaled;
+      break;
+    case OCTET_ARITHMETIC_ONNXRUNTIME:
+      plan.scale[2] = factor;
+      plan.fixed = (float)d.output.zero_point;
+      run = ops.multiply_scaled;
+      break;
+    default: run = ops.multiply_float;
+  }
+  return make_function(builder, d.allocator, function, error);
+}
+
+}  // namespace
+}  // namespace octet
+
+octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
+                              octet_error* error) {
+  return octet::create_product(desc, function, error);
+}

@@ -1,0 +1,169 @@
+// Checks sums, differences and products against definitions of each arithmetic, for all pairs of
+// bytes, on every tier; look-ups; strides, tasks and bad arguments of all functions.
+#include "functions/binary_definitions.h"
+#include "functions/function_case.h"
+#include "support/tiers.h"
+
+namespace octet_test {
+namespace {
+
+typedef double (*Definition)(const octet_add_desc&, int32_t a, int32_t b, int sign);
+
+struct Operation {
+  const char* name;
+  octet_status (*create)(const octet_add_desc*, octet_function**, octet_error*);
+  Definition definitions[4];  // by octet_arithmetic
+  int sign;
+};
+constexpr Operation kOperations[] = {
+    {"a + b", octet_add_create, {add_standard, add_tflite, add_xnnpack, add_onnxruntime}, 1},
+    {"a - b", octet_sub_create, {add_standard, add_tflite, add_xnnpack, nullptr}, -1},
+    {"a * b",
+     octet_mul_create,
+     {multiply_standard, multiply_tflite, multiply_xnnpack, multiply_onnxruntime},
+     1}};
+
+int32_t value_of(uint8_t byte, octet_type type) {
+  return type == OCTET_S8 ? (int8_t)byte : (int32_t)byte;
+}
+
+Bytes expected(const Operation& operation, const octet_add_desc& d, const Bytes& a,
+               const Bytes& b) {
+  Bytes made(a.size());
+  const Definition definition = operation.definitions[d.arithmetic];
+  for (size_t i = 0; i < a.size(); ++i)
+    made[i] = (uint8_t)clamp_output(
+        d, definition(d, value_of(a[i], d.a.type), value_of(b[i], d.b.type), operation.sign));
+  return made;
+}
+
+octet_add_desc desc_of(int arithmetic, octet_type type, const float (&scales)[3],
+                       const int32_t (&zero_points)[3]) {
+  octet_add_desc d = OCTET_ADD_DESC_INIT;
+  d.arithmetic = (octet_arithmetic)arithmetic;
+  const int32_t move = type == OCTET_S8 ? 128 : 0;
+  d.a = {type, scales[0], zero_points[0] - move};
+  d.b = {type, scales[1], zero_points[1] - move};
+  d.output = {type, scales[2], zero_points[2] - move};
+  return d;
+}
+
+TEST(Binary, AllPairsOnEveryTier) {
+  // a changes with the line, b with the channel.
+  Tensor a = {1, 256, 1, 256}, b = a;
+  for (size_t i = 0; i < a.bytes.size(); ++i) a.bytes[i] = (uint8_t)(i / 256), b.bytes[i] = i;
+  const float scales[][3] = {{0.5f, 0.25f, 0.75f},
+                             {0.023528f, 0.047059f, 0.0510204f},
+                             {1, 1, 1},
+                             {1, 1, 2},
+                             {0.1f, 0.1f, 0.05f},
+                             {3e-4f, 0.9f, 0.37f},
+                             {0.0072f, 1e-8f, 0.0036f},
+                             {1.99f, 0.7f, 0.0101f}};
+  const int32_t zero_points[][3] = {{128, 128, 128}, {0, 255, 3}, {255, 0, 254}, {77, 140, 101}};
+  for (const Operation& operation : kOperations)
+    for (int arithmetic = 0; arithmetic < 4; ++arithmetic)
+      for (size_t i = 0; i < 2 * std::size(scales); ++i) {
+        const auto& scale = scales[i / 2];
+        const bool tiny = scale[1] < 1e-6f && operation.create == octet_mul_create;
+        if (!operation.definitions[arithmetic] || tiny) continue;
+        octet_add_desc d =
+            desc_of(arithmetic, i % 2 ? OCTET_U8 : OCTET_S8, scale, zero_points[(i / 2 + i) % 4]);
+        if (i % 3 == 0) d.least = d.output.zero_point / 2, d.most = d.least + 63;
+        const Bytes wanted = expected(operation, d, a.bytes, b.bytes);
+        for (const octet_isa isa : tiers_to_test()) {
+          d.max_isa = isa;
+          ASSERT_EQ(run(make(operation.create, d), {a, b}, a), wanted)
+              << operation.name << " " << arithmetic << " " << d.a.type << " " << scale[0] << " "
+              << scale[1] << " " << scale[2];
+        }
+      }
+}
+
+// Tensors with gaps, at both guards, cut into tasks, and pixels for all: the bytes of each element.
+TEST(Binary, StridesAndPixelsForAll) {
+  const size_t batch = 3, h = 4, w = 5;
+  for (const Operation& operation : kOperations)
+    for (const size_t channels : {1, 5, 32, 67})
+      for (int broadcast = OCTET_BROADCAST_NONE; broadcast <= OCTET_BROADCAST_B; ++broadcast)
+        for (const bool scalar : {false, true}) {
+          octet_add_desc d =
+              desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_S8, {0.4f, 0.3f, 0.7f}, {100, 140, 120});
+          d.broadcast = (octet_broadcast)broadcast;
+          const Tensor out = {batch, h, w, channels};
+          std::vector<Tensor> inputs(2, out), all(2, out);
+          for (size_t k = 0; k < 2; ++k) {
+            const bool one = broadcast == (k ? OCTET_BROADCAST_B : OCTET_BROADCAST_A);
+            if (one) inputs[k] = {batch, 1, 1, scalar ? 1 : channels};
+            for (size_t i = 0; i < inputs[k].bytes.size(); ++i)
+              inputs[k].bytes[i] = (uint8_t)(i * (k ? 37 : 101) + 11);
+            for (size_t i = 0; i < out.bytes.size(); ++i) {
+              const size_t image = i / (h * w * channels);
+              const size_t pixel = scalar ? image : image * channels + i % channels;
+              all[k].bytes[i] = inputs[k].bytes[one ? pixel : i];
+            }
+          }
+          const Bytes wanted = expected(operation, d, all[0].bytes, all[1].bytes);
+          const Function f = make(operation.create, d);
+          const HowToRun hows[] = {{},
+                                   {{}, {}, Side::kFront, 5},
+                                   {{3, 7, 1}, {1, 2, 9}, Side::kBack, 3},
+                                   {{0, 1, 0}, {0, 0, 5}, Side::kFront, 1}};
+          for (const HowToRun& how : hows)
+            ASSERT_EQ(run(f, inputs, out, how), wanted)
+                << operation.name << " " << channels << " " << broadcast;
+        }
+}
+
+TEST(LookUp, EachByte) {
+  octet_lut_desc d = OCTET_LUT_DESC_INIT;
+  d.input = OCTET_S8, d.output = OCTET_U8;
+  Tensor in = {1, 2, 64, 2};
+  for (int i = 0; i < 256; ++i) in.bytes[i] = (uint8_t)i, d.table[i] = (uint8_t)(i * i + 3);
+  EXPECT_EQ(run(make(octet_lut_create, d), {in}, in), Bytes(d.table, d.table + 256));
+}
+
+void expect_refused(octet_add_desc d, octet_status status, const char* words) {
+  octet_function* f = (octet_function*)&d;
+  octet_error error = {};
+  EXPECT_EQ(octet_add_create(&d, &f, &error), status) << error.message;
+  EXPECT_EQ(f, nullptr);
+  EXPECT_NE(strstr(error.message, words), nullptr) << error.message;
+}
+
+TEST(Binary, RefusesBadDescriptors) {
+  const octet_add_desc good =
+      desc_of(OCTET_ARITHMETIC_XNNPACK, OCTET_U8, {0.5f, 0.5f, 0.5f}, {1, 2, 3});
+  octet_add_desc d = good;
+  for (const float scale : {0.0f, -1.0f, NAN, INFINITY})
+    d.b.scale = scale, expect_refused(d, OCTET_BAD_SCALE, "desc.b");
+  d = good, d.a.zero_point = 256, expect_refused(d, OCTET_BAD_ZERO_POINT, "desc.a");
+  d = good, d.output.type = OCTET_F32, expect_refused(d, OCTET_UNKNOWN_ENUM, "desc.output.type");
+  d = good, d.b.type = OCTET_S8, expect_refused(d, OCTET_UNSUPPORTED, "types differ");
+  d = good, d.least = 9, d.most = 8, expect_refused(d, OCTET_BAD_CLAMP, "desc.least");
+  d = good, d.a.scale = 1000, expect_refused(d, OCTET_BAD_SCALE, "2^8");
+  d = good, d.reserved = 1, expect_refused(d, OCTET_UNSUPPORTED, "desc.reserved");
+}
+
+TEST(Run, RefusesBadArguments) {
+  const Function f = make(
+      octet_add_create, desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_U8, {0.5f, 0.5f, 0.5f}, {1, 2, 3}));
+  uint8_t a[16] = {}, out[16] = {};
+  octet_function_args good = OCTET_FUNCTION_ARGS_INIT;
+  good.inputs[0] = good.inputs[1] = good.output = {a, 2, 2, 4, 0, 0, 0};
+  good.output.data = out;
+  const auto expect = [&](const octet_function_args& args, octet_status status) {
+    EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), status);
+  };
+  expect(good, OCTET_OK);
+  octet_function_args args = good;
+  args.inputs[1].data = nullptr, expect(args, OCTET_NULL_POINTER);
+  args = good, args.inputs[1].w = 3, expect(args, OCTET_BAD_SIZE);
+  args = good, args.output.h = 0, expect(args, OCTET_BAD_SIZE);
+  args = good, args.output.pixel = 3, expect(args, OCTET_BAD_STRIDE);
+  args = good, args.output.data = a + 15, expect(args, OCTET_OVERLAP);
+  args = good, args.batch = SIZE_MAX / 4, expect(args, OCTET_BAD_SIZE);
+}
+
+}  // namespace
+}  // namespace octet_test
