@@ -1,4 +1,4 @@
-// octet_add_create and octet_sub_create: the numbers of ADD and SUB in each engine's arithmetic. Facts from
+// octet_add_create and octet_sub_create: the numbers of sums in each engine's arithmetic. Facts from
 // tensorflow/lite/kernels/add.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
 // onnxruntime/core/mlas/lib/qladd.cpp.
 #include "dispatch/tables/elementwise.h"
@@ -72,7 +72,7 @@ octet_status plan_onnxruntime(const octet_add_desc& d, BinaryPlan* p, bool* far,
   return OCTET_OK;
 }
 
-// Turns a sum into a difference: the subtrahend is the plan's b, or its a where these are exchanged.
+// Makes a sum a difference: the subtrahend is the plan's b, or its a where these are exchanged.
 void subtract(BinaryPlan* p) {
   const int i = p->swaps ? 0 : 1;
   p->negate[i] = -1;

@@ -47,8 +47,8 @@ struct RoundingShift {
   int32_t bits, half, sign;
 };
 
-// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier in [0, 2^31), in unsigned 64 bits: no CPU below AVX-512 shifts
-// signed ones as vectors.
+// gemmlowp's SaturatingRoundingDoublingHighMul for a multiplier in [0, 2^31), in unsigned 64 bits:
+// no CPU below AVX-512 shifts signed ones as vectors.
 OCTET_INLINE inline int32_t high_product(int32_t x, int32_t multiplier) {
   const int64_t product = (int64_t)x * multiplier + ((int64_t)1 << 30);
   return (int32_t)(uint32_t)((uint64_t)product >> 31);
