@@ -1,4 +1,4 @@
-// octet_add_create and octet_sub_create: the numbers of sums in each engine's arithmetic. Facts from
+// octet_add_create and octet_sub_create: the numbers of sums in each arithmetic. Facts from
 // tensorflow/lite/kernels/add.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
 // onnxruntime/core/mlas/lib/qladd.cpp.
 #include "dispatch/tables/elementwise.h"
