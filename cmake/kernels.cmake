@@ -62,9 +62,10 @@ function(octet_add_tier tier)
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
     SPARSE ${arg_SPARSE} WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
-  set(of depthwise_kernels elementwise int16_kernels int8_kernels kernel_names tier_ops transforms)
-  list(TRANSFORM of REPLACE ".+" "dispatch/tables/\\0.cc")
-  set_property(SOURCE ${of} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
+  set(tables depthwise_kernels elementwise image_functions int16_kernels int8_kernels kernel_names
+    tier_ops transforms)
+  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
+  set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
   set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
@@ -74,3 +75,7 @@ if(OCTET_TARGET STREQUAL "x86_64")
 elseif(OCTET_TARGET MATCHES "^(arm|aarch64)$")
   include(kernels/arm/tiers.cmake)
 endif()
+# Functions of images: vectors, but not -O3's copies of loops, which double the size.
+set_property(SOURCE kernels/generic/functions/image_portable.cc kernels/x86/functions/avx2.cc APPEND
+  PROPERTY COMPILE_OPTIONS
+  "$<$<CXX_COMPILER_ID:GNU>:-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")

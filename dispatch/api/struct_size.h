@@ -4,6 +4,7 @@
 
 #include "dispatch/api/error.h"
 #include "octet/functions.h"
+#include "octet/image_functions.h"
 #include "octet/network.h"
 #include "octet/sparse.h"
 #include "octet/traffic.h"
@@ -45,6 +46,12 @@ constexpr size_t oldest(const octet_network_args*) {
 constexpr size_t oldest(const octet_network_explanation*) {
   return sizeof(octet_network_explanation);
 }
+constexpr size_t oldest(const octet_max_pool_desc*) { return offsetof(octet_max_pool_desc, least); }
+constexpr size_t oldest(const octet_average_pool_desc*) {
+  return offsetof(octet_average_pool_desc, least);
+}
+constexpr size_t oldest(const octet_mean_desc*) { return offsetof(octet_mean_desc, least); }
+constexpr size_t oldest(const octet_resize_desc*) { return offsetof(octet_resize_desc, output); }
 constexpr size_t oldest(const octet_calibration*) { return offsetof(octet_calibration, seconds); }
 constexpr size_t oldest(const octet_tune_result*) { return offsetof(octet_tune_result, seconds); }
 constexpr size_t oldest(const octet_traffic_options*) {

@@ -25,5 +25,11 @@ inline int32_t round_half_even(float x) {
   return float_bits(x + kAbove) - float_bits(kAbove);
 }
 
+// The nearest whole number from least to most, which are within +-2^22; least for NaN.
+inline int32_t round_within(float x, float least, float most) {
+  x = x > least ? x : least;
+  return round_half_even(x < most ? x : most);
+}
+
 }  // namespace
 }  // namespace octet

@@ -5,6 +5,7 @@
 #include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd_ops.h"
 #include "kernels/generic/functions/elementwise.h"
+#include "kernels/generic/functions/image_function.h"
 #include "kernels/x86/shared/layouts.h"
 
 namespace octet {
@@ -43,6 +44,7 @@ extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
 // Do the epilogue of a tile in vectors. Return false, and write nothing, if they cannot.
 bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);
 bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t);
+extern const ImageFunctions avx2_image_functions;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 

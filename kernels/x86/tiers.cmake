@@ -29,8 +29,7 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS -mavx2 SOURCES avx2_elementwise.cc avx2_epilogue.cc avx2_ops.cc
-    avx2_requantize.cc
-    WINOGRAD avx2_winograd.cc)
+    avx2_requantize.cc functions/avx2.cc WINOGRAD avx2_winograd.cc)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "kernels/generic/functions/elementwise.h"
+#include "kernels/generic/functions/image_function.h"
 
 namespace octet {
+extern const ImageFunctions portable_image_functions;
 extern const ElementwiseOps portable_elementwise;
 }  // namespace octet

@@ -1,0 +1,18 @@
+// The table of each tier's functions of images.
+#include "dispatch/tables/image_functions.h"
+
+#include "dispatch/tables/tiers.h"
+#include "kernels/generic/functions/portable.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+
+const ImageFunctions& image_functions_of(Isa isa) {
+#if defined(OCTET_AVX2) || defined(OCTET_AVXVNNI)
+  if (has(tiers_within(isa), tier_of(Isa::kAvx2))) return avx2_image_functions;
+#endif
+  (void)isa;
+  return portable_image_functions;
+}
+
+}  // namespace octet

@@ -1,0 +1,136 @@
+// Resizes images by repetition and by linear interpolation, in each engine's arithmetic.
+#pragma once
+
+#include "kernels/generic/functions/windows.h"
+#include "kernels/generic/round.h"
+
+namespace octet {
+namespace {
+
+inline void resize_nearest(const Resize& f, const ImageCall& call) {
+  const ImageLines &in = call.input, &out = call.output;
+  const size_t bytes = out.channels * f.element;
+  for (size_t y = call.first; y < call.end; ++y) {
+    uint8_t* const to = line_of(out, y);
+    if (y > call.first && f.lines[y].low == f.lines[y - 1].low && out.pixel == bytes) {
+      __builtin_memcpy(to, line_of(out, y - 1), out.w * bytes);
+      continue;
+    }
+    const uint8_t* const from = line_of(in, f.lines[y].low);
+    for (size_t x = 0; x < out.w; ++x)
+      __builtin_memcpy(to + x * out.pixel, from + f.pixels[x].low * in.pixel, bytes);
+  }
+}
+
+// The four input pixels of an output: of the lower line, then of the higher one.
+struct Corners {
+  const uint8_t *a, *b, *c, *d;
+};
+
+// The sum of byte * weight, of 2^20 together, rounded with halves away from 0.
+OCTET_LOOP void blend_tflite(const Bytes& bytes, const Corners& p, int32_t v, int32_t h,
+                             uint8_t* __restrict to, size_t n) {
+  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+  const Bytes value = bytes;
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t low = value(a[i]) * (1024 - h) + value(b[i]) * h,
+                  high = value(c[i]) * (1024 - h) + value(d[i]) * h;
+    const int32_t sum = low * (1024 - v) + high * v;
+    const int32_t moved = sum > 0 ? sum + (1 << 19) : sum - (1 << 19);
+    to[i] = (uint8_t)((moved + ((moved >> 31) & ((1 << 20) - 1))) >> 20);
+  }
+}
+
+// The sum of byte * weight, of 2^22 together, rounded with halves up: flipped bytes round alike.
+OCTET_LOOP void blend_xnnpack(const Bytes& bytes, const Corners& p, int32_t v, int32_t h,
+                              uint8_t* __restrict to, size_t n) {
+  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+  const uint8_t flip = bytes.flip;
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t left = a[i] ^ flip, below = c[i] ^ flip;
+    const int32_t low = left * 2048 + ((b[i] ^ flip) - left) * h,
+                  high = below * 2048 + ((d[i] ^ flip) - below) * h;
+    to[i] = (uint8_t)((low * 2048 + (high - low) * v + (1 << 21)) >> 22) ^ flip;
+  }
+}
+
+OCTET_LOOP void blend_tflite_float(const Corners& p, const float* v, const float* h,
+                                   uint8_t* __restrict to, size_t n) {
+  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+  const float v0 = v[0], v1 = v[1], h0 = h[0], h1 = h[1];
+  for (size_t i = 0; i < n; ++i) {
+    const float sum = (float)a[i] * v0 * h0 + (float)c[i] * v1 * h0 + (float)b[i] * v0 * h1 +
+                      (float)d[i] * v1 * h1;
+    to[i] = (uint8_t)(int32_t)(sum + 0.5f);
+  }
+}
+
+// The weights of the corners, in the order in which their products are added.
+struct CornerWeights {
+  float a, b, c, d;
+  CornerWeights(const float* v, const float* h)
+      : a(h[0] * v[0]), b(h[1] * v[0]), c(h[0] * v[1]), d(h[1] * v[1]) {}
+};
+
+OCTET_LOOP void blend_onnx(const Bytes& bytes, const Corners& p, const CornerWeights& weights,
+                           uint8_t* __restrict to, size_t n) {
+  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+  const Bytes value = bytes;
+  const CornerWeights w = weights;
+  for (size_t i = 0; i < n; ++i)
+    to[i] = (uint8_t)(int32_t)(w.a * (float)value(a[i]) + w.b * (float)value(b[i]) +
+                               w.c * (float)value(c[i]) + w.d * (float)value(d[i]));
+}
+
+OCTET_LOOP void blend_standard(const Resize& f, const Corners& p, const CornerWeights& weights,
+                               uint8_t* __restrict to, size_t n) {
+  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+  const Bytes bytes(f.is_signed);
+  const CornerWeights w = weights;
+  const int32_t zero = f.zero_point + bytes.zero, out_zero = f.out_zero_point;
+  const float scale = f.scale, out_scale = f.out_scale;
+  const float least = (float)(bytes.least - out_zero), most = (float)(bytes.most - out_zero);
+  const uint8_t flip = bytes.flip;
+  const auto real = [=](uint8_t byte) { return (float)((byte ^ flip) - zero) * scale; };
+  for (size_t i = 0; i < n; ++i) {
+    const float sum = w.a * real(a[i]) + w.b * real(b[i]) + w.c * real(c[i]) + w.d * real(d[i]);
+    to[i] = (uint8_t)(round_within(sum / out_scale, least, most) + out_zero);
+  }
+}
+
+inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
+                  const ResizePlace& pixel, uint8_t* to, size_t n) {
+  const Bytes bytes(f.is_signed);
+  switch (f.kind) {
+    case ResizeKind::kTflite: return blend_tflite(bytes, p, line.part, pixel.part, to, n);
+    case ResizeKind::kXnnpack: return blend_xnnpack(bytes, p, line.part, pixel.part, to, n);
+    case ResizeKind::kTfliteFloat: return blend_tflite_float(p, line.weights, pixel.weights, to, n);
+    case ResizeKind::kOnnx: return blend_onnx(bytes, p, {line.weights, pixel.weights}, to, n);
+    default: return blend_standard(f, p, {line.weights, pixel.weights}, to, n);
+  }
+}
+
+inline void resize_linear(const Resize& f, const ImageCall& call) {
+  const ImageLines &in = call.input, &out = call.output;
+  for (size_t y = call.first; y < call.end; ++y) {
+    const ResizePlace& line = f.lines[y];
+    const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
+    uint8_t* const to = line_of(out, y);
+    for (size_t x = 0; x < out.w; ++x) {
+      const ResizePlace& pixel = f.pixels[x];
+      const size_t left = pixel.low * in.pixel, right = pixel.high * in.pixel;
+      blend(f, {low + left, low + right, high + left, high + right}, line, pixel,
+            to + x * out.pixel, run_length(call, x, (size_t)pixel.high + 1));
+    }
+  }
+}
+
+inline void resize(const Resize& f, const ImageCall& call) {
+  if (f.kind == ResizeKind::kNearest)
+    resize_nearest(f, call);
+  else
+    resize_linear(f, call);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,113 @@
+// Creates functions that resize.
+#include "operators/functions/resize.h"
+
+#include "dispatch/api/struct_size.h"
+#include "operators/functions/image_function.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kLargestSide = (size_t)1 << 20;  // places times 1024 fit 32 bits
+
+octet_status check_side(size_t side, const char* name, octet_error* error) {
+  if (side && side <= kLargestSide) return OCTET_OK;
+  return fail(error, OCTET_BAD_SIZE, "desc.%s is %zu; it must be in 1..2^20", name, side);
+}
+
+octet_status check_enums(const octet_resize_desc& d, octet_error* error) {
+  OCTET_TRY(check_arithmetic(d.arithmetic, error));
+  if (d.interpolation != OCTET_NEAREST && d.interpolation != OCTET_BILINEAR)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.interpolation is %d, not an octet_interpolation",
+                (int)d.interpolation);
+  if (d.coordinates < OCTET_ASYMMETRIC || d.coordinates > OCTET_PYTORCH_HALF_PIXEL)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.coordinates is %d, not an octet_coordinates",
+                (int)d.coordinates);
+  if (d.nearest < OCTET_NEAREST_TFLITE || d.nearest > OCTET_NEAREST_CEIL)
+    return fail(error, OCTET_UNKNOWN_ENUM, "desc.nearest is %d, not an octet_nearest_pixel",
+                (int)d.nearest);
+  const bool bilinear = d.interpolation == OCTET_BILINEAR;
+  if (bilinear && d.nearest != OCTET_NEAREST_TFLITE)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.nearest is not 0; OCTET_BILINEAR has no use for it");
+  const bool onnx = bilinear ? d.arithmetic == OCTET_ARITHMETIC_STANDARD ||
+                                   d.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME
+                             : d.nearest != OCTET_NEAREST_TFLITE;
+  if (!onnx && d.coordinates == OCTET_PYTORCH_HALF_PIXEL)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.coordinates is OCTET_PYTORCH_HALF_PIXEL, which only ONNX has");
+  if (bilinear && d.arithmetic == OCTET_ARITHMETIC_STANDARD)
+    return check_quantized(d.input.values, d.output, error);
+  return OCTET_OK;
+}
+
+PlaceKind place_kind(const octet_resize_desc& d) {
+  if (d.interpolation == OCTET_NEAREST) return PlaceKind::kNearest;
+  switch (d.arithmetic) {
+    case OCTET_ARITHMETIC_TFLITE:
+      return d.input.values.type == OCTET_S8 ? PlaceKind::kTfliteInt : PlaceKind::kTfliteFloat;
+    case OCTET_ARITHMETIC_XNNPACK: return PlaceKind::kXnnpack;
+    default: return PlaceKind::kOnnx;
+  }
+}
+
+ResizeKind kind_of(PlaceKind places, octet_arithmetic arithmetic) {
+  switch (places) {
+    case PlaceKind::kNearest: return ResizeKind::kNearest;
+    case PlaceKind::kTfliteInt: return ResizeKind::kTflite;
+    case PlaceKind::kTfliteFloat: return ResizeKind::kTfliteFloat;
+    case PlaceKind::kXnnpack: return ResizeKind::kXnnpack;
+    default:
+      return arithmetic == OCTET_ARITHMETIC_STANDARD ? ResizeKind::kStandard : ResizeKind::kOnnx;
+  }
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_resize_create(const octet_resize_desc* given, octet_function** function,
+                                 octet_error* error) {
+  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
+  *function = nullptr;
+  CallerStruct<octet_resize_desc> desc;
+  OCTET_TRY(desc.read(given, "desc", error));
+  const octet_image_input& in = desc->input;
+  const ImageFunctions* functions;
+  OCTET_TRY(check_input(in, desc->interpolation == OCTET_NEAREST, &functions, error));
+  OCTET_TRY(check_side(in.size.h, "input.size.h", error));
+  OCTET_TRY(check_side(in.size.w, "input.size.w", error));
+  OCTET_TRY(check_side(desc->out_h, "out_h", error));
+  OCTET_TRY(check_side(desc->out_w, "out_w", error));
+  const octet_image_size out = {desc->out_h, desc->out_w, in.size.channels};
+  const size_t element = element_bytes(in.values.type);
+  OCTET_TRY(check_size(out, element, "out", error));
+  OCTET_TRY(check_enums(*desc, error));
+  const PlaceKind places = place_kind(*desc);
+  const ResizeAxis lines = {in.size.h, out.h, desc->coordinates, desc->nearest, places},
+                   pixels = {in.size.w, out.w, desc->coordinates, desc->nearest, places};
+  Resize numbers = {};
+  numbers.is_signed = in.values.type == OCTET_S8;
+  numbers.kind = kind_of(places, desc->arithmetic);
+  numbers.element = element;
+  numbers.scale = in.values.scale, numbers.zero_point = in.values.zero_point;
+  numbers.out_scale = desc->output.scale, numbers.out_zero_point = desc->output.zero_point;
+  OCTET_TRY(create_function<Resize>({{in.size, out},
+                                     in.values.type,
+                                     in.values.type,
+                                     kWholeImage,
+                                     numbers,
+                                     functions->resize,
+                                     out.h + out.w},
+                                    in.allocator, function, error));
+  octet_network_function& made = (*function)->network;
+  auto* const plan = (ImagePlan<Resize>*)made.context;
+  ResizePlace* const found = places_behind(plan);
+  find_places(lines, found);
+  find_places(pixels, found + out.h);
+  plan->numbers.lines = found, plan->numbers.pixels = found + out.h;
+  const octet_network_function read = lines_of(found, in.size.h, out.h);
+  made.kernel_h = read.kernel_h, made.stride_h = read.stride_h;
+  made.repeat_h = read.repeat_h, made.pad_top = read.pad_top;
+  return OCTET_OK;
+}

@@ -1,0 +1,63 @@
+// Creates softmax functions.
+#include "dispatch/api/struct_size.h"
+#include "operators/functions/image_function.h"
+
+namespace octet {
+namespace {
+
+// exp(x) for x <= 0, with an error far below that of a float's rounding: no libm, which differs
+// from system to system.
+double exponential(double x) {
+  constexpr double kLog2 = 0x1.62e42fefa39efp-1;
+  constexpr double kLog2High = 0x1.62e42fee00000p-1, kLog2Low = 0x1.a39ef35793c76p-33;
+  if (x < -150) return 0;  // half of the smallest float is exp(-104)
+  const int k = (int)(x / kLog2 - 0.5);
+  const double r = (x - k * kLog2High) - k * kLog2Low;  // within half of log(2)
+  double sum = 1;
+  for (int i = 14; i > 0; --i) sum = 1 + sum * r / i;
+  for (int i = 0; i > k; --i) sum *= 0.5;
+  return sum;
+}
+
+octet_status check_output(const octet_softmax_desc& desc, octet_error* error) {
+  const octet_quantized &in = desc.input.values, &out = desc.output;
+  if (out.type != OCTET_F32) return check_quantized(in, out, error);
+  if (out.scale != 0 || out.zero_point)
+    return fail(error, OCTET_UNSUPPORTED, "desc.output.%s is not 0; floats are not quantized",
+                out.scale != 0 ? "scale" : "zero_point");
+  return check_scale(in.scale, "desc.input.values.scale", kScalar, error);
+}
+
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_softmax_create(const octet_softmax_desc* given, octet_function** function,
+                                  octet_error* error) {
+  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
+  *function = nullptr;
+  CallerStruct<octet_softmax_desc> desc;
+  OCTET_TRY(desc.read(given, "desc", error));
+  const octet_image_input& in = desc->input;
+  const ImageFunctions* functions;
+  OCTET_TRY(check_input(in, false, &functions, error));
+  OCTET_TRY(check_output(*desc, error));
+  OCTET_TRY(check_scale(desc->beta, "desc.beta", kScalar, error));
+  const size_t element = element_bytes(desc->output.type);
+  OCTET_TRY(check_size(in.size, element, "input.size", error));
+  Softmax numbers = {};
+  numbers.is_signed = in.values.type == OCTET_S8;
+  numbers.to_float = desc->output.type == OCTET_F32;
+  numbers.out_scale = desc->output.scale, numbers.out_zero_point = desc->output.zero_point;
+  const float scale = -in.values.scale * desc->beta;
+  for (int i = 0; i < 256; ++i)
+    numbers.exponentials[i] = (float)exponential((double)(scale * (float)i));
+  return create_function<Softmax>({{in.size, in.size},
+                                   in.values.type,
+                                   desc->output.type,
+                                   {nullptr, nullptr, 1, 1, 1, 0},
+                                   numbers,
+                                   functions->softmax},
+                                  in.allocator, function, error);
+}

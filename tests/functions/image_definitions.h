@@ -1,0 +1,87 @@
+// Defines functions of images value by value, in plain loops that share nothing with the library.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "octet/image_functions.h"
+
+namespace octet_test {
+
+// A dense image of bytes, read as numbers of a type.
+struct Image {
+  octet_image_size size;
+  bool is_signed;
+  std::vector<uint8_t> bytes;
+
+  Image(const octet_image_size& s, bool sign)
+      : size(s), is_signed(sign), bytes(s.h * s.w * s.channels) {}
+  size_t index(size_t y, size_t x, size_t c) const { return (y * size.w + x) * size.channels + c; }
+  int64_t at(size_t y, size_t x, size_t c) const {
+    const uint8_t byte = bytes[index(y, x, c)];
+    return is_signed ? (int8_t)byte : byte;
+  }
+  int64_t least() const { return is_signed ? -128 : 0; }
+  void set(size_t y, size_t x, size_t c, int64_t value) {
+    bytes[index(y, x, c)] = (uint8_t)std::clamp<int64_t>(value, least(), least() + 255);
+  }
+};
+
+template <typename Value>
+void for_each(Image* image, const Value& value) {
+  for (size_t y = 0; y < image->size.h; ++y)
+    for (size_t x = 0; x < image->size.w; ++x)
+      for (size_t c = 0; c < image->size.channels; ++c) image->set(y, x, c, value(y, x, c));
+}
+
+// The values of a window, in the order of lines and pixels.
+inline std::vector<int64_t> window_at(const Image& in, const octet_window& w, size_t y, size_t x,
+                                      size_t c) {
+  std::vector<int64_t> values;
+  for (size_t ky = 0; ky < w.kernel_h; ++ky)
+    for (size_t kx = 0; kx < w.kernel_w; ++kx) {
+      const int64_t iy = (int64_t)(y * w.stride_h + ky) - (int64_t)w.pad_top;
+      const int64_t ix = (int64_t)(x * w.stride_w + kx) - (int64_t)w.pad_left;
+      if (iy >= 0 && iy < (int64_t)in.size.h && ix >= 0 && ix < (int64_t)in.size.w)
+        values.push_back(in.at((size_t)iy, (size_t)ix, c));
+    }
+  return values;
+}
+
+// Halves away from 0.
+inline int64_t divide_away(int64_t sum, int64_t count) {
+  return sum > 0 ? (sum + count / 2) / count : -((-sum + count / 2) / count);
+}
+
+inline float average_of(const std::vector<int64_t>& values, size_t count, const octet_quantized& in,
+                        float out_scale) {
+  float sum = 0;
+  for (const int64_t v : values) {
+    const float real = (float)(v - in.zero_point) * in.scale;
+    sum = sum + real;
+  }
+  const float mean = sum / (float)count;
+  return mean / out_scale;
+}
+
+// TFLite's bilinear resize of s8: the position of output i in 1/1024 of the input.
+inline int64_t tflite_position(size_t i, size_t in, size_t out, octet_coordinates coordinates) {
+  const int64_t n = (int64_t)in, m = (int64_t)out;
+  int64_t step = (1024 * n + m / 2) / m;
+  if (coordinates == OCTET_ALIGN_CORNERS && m > 1) step = (1024 * (n - 1) + (m - 1) / 2) / (m - 1);
+  return (int64_t)i * step + (coordinates == OCTET_HALF_PIXEL ? step / 2 - 512 : 0);
+}
+struct Neighbours {
+  size_t low, high;
+  int64_t part;
+};
+inline Neighbours tflite_neighbours(int64_t position, size_t in) {
+  const int64_t last = (int64_t)in - 1;
+  const int64_t low = std::max<int64_t>(position / 1024, 0),
+                high = std::min<int64_t>((position + 1023) / 1024, last);
+  return {(size_t)low, (size_t)high, position - 1024 * low};
+}
+
+}  // namespace octet_test

@@ -1,0 +1,277 @@
+// Compares functions of images with definitions, value by value: sizes that vectors, chunks of
+// channels, groups of pixels and tiles do not divide, batches, threads.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "functions/image_case.h"
+#include "functions/image_definitions.h"
+#include "support/vector_test.h"
+
+namespace octet_test {
+namespace {
+
+// Runs each task on a thread of its own.
+void on_threads(void*, size_t count, void (*fn)(void*, size_t), void* arg) {
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < count; ++i) threads.emplace_back(fn, arg, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+class ImageDefinitionsTest : public testing::TestWithParam<octet_isa> {
+ protected:
+  void SetUp() override {
+    if (!is_to_test(GetParam())) GTEST_SKIP() << "not on this machine, or tested by another run";
+  }
+  size_t draw(size_t least, size_t most) {
+    return std::uniform_int_distribution<size_t>(least, most)(random_);
+  }
+  Image draw_image(const octet_image_size& size, bool is_signed) {
+    Image image(size, is_signed);
+    const bool extremes = draw(0, 3) == 0;
+    for (uint8_t& byte : image.bytes)
+      byte = extremes ? (draw(0, 1) ? 0x7f : 0x80) : (uint8_t)random_();
+    return image;
+  }
+  octet_image_input input_of(const Image& in, const octet_quantized& values) const {
+    octet_image_input input = {};
+    input.size = in.size, input.values = values, input.max_isa = GetParam();
+    return input;
+  }
+  octet_quantized draw_quantized(bool is_signed) {
+    return {is_signed ? OCTET_S8 : OCTET_U8, (float)draw(1, 1000) / 777,
+            (int32_t)draw(0, 255) - (is_signed ? 128 : 0)};
+  }
+  octet_window draw_window(const octet_image_size& in) {
+    octet_window w = {};
+    w.kernel_h = draw(1, in.h), w.kernel_w = draw(1, in.w);
+    w.stride_h = draw(1, 3), w.stride_w = draw(1, 3);
+    w.pad_top = draw(0, w.kernel_h - 1), w.pad_left = draw(0, w.kernel_w - 1);
+    w.pad_bottom = draw(0, w.kernel_h - 1), w.pad_right = draw(0, w.kernel_w - 1);
+    return w;
+  }
+  static octet_image_size windows_of(const octet_image_size& in, const octet_window& w) {
+    return {(in.h + w.pad_top + w.pad_bottom - w.kernel_h) / w.stride_h + 1,
+            (in.w + w.pad_left + w.pad_right - w.kernel_w) / w.stride_w + 1, in.channels};
+  }
+  octet_image_size draw_size() {
+    const size_t channels = draw(0, 3) ? draw(1, 70) : draw(250, 530);
+    return {draw(1, 20), draw(1, 20), channels};
+  }
+  // Plain, with gaps, and a batch of three on threads.
+  void check(const Created& f, const std::vector<uint8_t>& in, const std::vector<uint8_t>& out) {
+    ASSERT_NE(f.function, nullptr);
+    ASSERT_EQ(run_guarded(f, in, 0, Side::kBack), out);
+    ASSERT_EQ(run_guarded(f, in, 3, Side::kFront), out);
+    std::vector<uint8_t> ins, outs;
+    for (int i = 0; i < 3; ++i) {
+      ins.insert(ins.end(), in.begin(), in.end());
+      outs.insert(outs.end(), out.begin(), out.end());
+    }
+    ASSERT_EQ(run_guarded(f, ins, draw(0, 1), Side::kBack, 3, on_threads, draw(1, 5)), outs);
+  }
+
+  std::mt19937 random_{28};
+};
+
+TEST_P(ImageDefinitionsTest, Pools) {
+  for (int i = 0; i < 60; ++i) {
+    const bool is_signed = i % 2;
+    const Image in = draw_image(draw_size(), is_signed);
+    const octet_window w = draw_window(in.size);
+    const octet_image_size size = windows_of(in.size, w);
+    Image out(size, is_signed);
+    octet_function* f = nullptr;
+    octet_max_pool_desc max = OCTET_MAX_POOL_DESC_INIT;
+    max.input = input_of(in, draw_quantized(is_signed)), max.window = w;
+    for_each(&out, [&](size_t y, size_t x, size_t c) {
+      const std::vector<int64_t> values = window_at(in, w, y, x, c);
+      return *std::max_element(values.begin(), values.end());
+    });
+    octet_status status = octet_max_pool_create(&max, &f, nullptr);
+    check(created(status, f, in.size, size), in.bytes, out.bytes);
+
+    octet_average_pool_desc average = OCTET_AVERAGE_POOL_DESC_INIT;
+    average.input = max.input, average.window = w;
+    average.arithmetic = (octet_arithmetic)(i / 2 % 4);
+    const bool real = average.arithmetic == OCTET_ARITHMETIC_STANDARD ||
+                      average.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME;
+    average.output = real ? draw_quantized(is_signed) : average.input.values;
+    average.count_include_pad = real && draw(0, 1);
+    const int64_t zero = average.output.zero_point;
+    for_each(&out, [&](size_t y, size_t x, size_t c) {
+      const std::vector<int64_t> values = window_at(in, w, y, x, c);
+      if (!real) {
+        int64_t sum = 0;
+        for (const int64_t v : values) sum += v;
+        return divide_away(sum, (int64_t)values.size());
+      }
+      const size_t count = average.count_include_pad ? w.kernel_h * w.kernel_w : values.size();
+      const float mean = average_of(values, count, average.input.values, average.output.scale);
+      return average.arithmetic == OCTET_ARITHMETIC_STANDARD
+                 ? (int64_t)std::nearbyint(mean) + zero
+                 : (int64_t)std::nearbyint(mean + (float)zero);
+    });
+    status = octet_average_pool_create(&average, &f, nullptr);
+    check(created(status, f, in.size, size), in.bytes, out.bytes);
+    if (HasFailure()) return;
+  }
+}
+
+// Counts beyond those that sums of 16 bits and quotients of floats are exact for.
+TEST_P(ImageDefinitionsTest, LargeAverages) {
+  for (const size_t w : {16u, 181u, 182u, 400u}) {
+    Image in({w, w, 3}, w == 182);
+    for (uint8_t& byte : in.bytes) byte = w == 400 ? 0xff : (uint8_t)(random_() % 8 ? 0x7f : 0x81);
+    octet_average_pool_desc desc = OCTET_AVERAGE_POOL_DESC_INIT;
+    desc.input = input_of(in, {in.is_signed ? OCTET_S8 : OCTET_U8, 1, 0});
+    desc.output = desc.input.values, desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
+    desc.window = {w, w, 1, 1, 0, 0, 0, 0};
+    Image out({1, 1, 3}, in.is_signed);
+    for_each(&out, [&](size_t, size_t, size_t c) {
+      int64_t sum = 0;
+      for (const int64_t v : window_at(in, desc.window, 0, 0, c)) sum += v;
+      return divide_away(sum, (int64_t)(w * w));
+    });
+    octet_function* f = nullptr;
+    const octet_status status = octet_average_pool_create(&desc, &f, nullptr);
+    check(created(status, f, in.size, out.size), in.bytes, out.bytes);
+  }
+}
+
+TEST_P(ImageDefinitionsTest, BilinearResizeOfTflite) {
+  for (int i = 0; i < 30; ++i) {
+    octet_image_size size = draw_size();
+    size.channels = std::min<size_t>(size.channels, 70);
+    const Image in = draw_image(size, true);
+    Image out({draw(1, 30), draw(1, 30), size.channels}, true);
+    octet_resize_desc desc = OCTET_RESIZE_DESC_INIT;
+    desc.input = input_of(in, {OCTET_S8, 1, 0});
+    desc.out_h = out.size.h, desc.out_w = out.size.w;
+    desc.interpolation = OCTET_BILINEAR;
+    desc.coordinates = (octet_coordinates)(i % 3);
+    desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
+    for_each(&out, [&](size_t y, size_t x, size_t c) {
+      const auto v =
+          tflite_neighbours(tflite_position(y, size.h, out.size.h, desc.coordinates), size.h);
+      const auto h =
+          tflite_neighbours(tflite_position(x, size.w, out.size.w, desc.coordinates), size.w);
+      const int64_t sum = in.at(v.low, h.low, c) * (1024 - v.part) * (1024 - h.part) +
+                          in.at(v.high, h.low, c) * v.part * (1024 - h.part) +
+                          in.at(v.low, h.high, c) * (1024 - v.part) * h.part +
+                          in.at(v.high, h.high, c) * v.part * h.part;
+      return divide_away(sum, 1 << 20);
+    });
+    octet_function* f = nullptr;
+    const octet_status status = octet_resize_create(&desc, &f, nullptr);
+    check(created(status, f, in.size, out.size), in.bytes, out.bytes);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(ImageDefinitionsTest, SoftmaxToFloats) {
+  for (int i = 0; i < 12; ++i) {
+    const octet_image_size size = {2, 3, draw(1, 300)};
+    const Image in = draw_image(size, i % 2);
+    octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
+    desc.input = input_of(in, draw_quantized(i % 2));
+    desc.beta = 1, desc.output.type = OCTET_F32;
+    std::vector<uint8_t> out;
+    for (size_t p = 0; p < size.h * size.w; ++p) {
+      int64_t largest = -128;
+      for (size_t c = 0; c < size.channels; ++c) largest = std::max(largest, in.at(0, p, c));
+      std::vector<float> e;
+      float sum = 0;
+      for (size_t c = 0; c < size.channels; ++c) {
+        const float x = -desc.input.values.scale * (float)(largest - in.at(0, p, c));
+        e.push_back((float)std::exp((double)x));
+        sum += e.back();
+      }
+      for (const float one : e) {
+        const float share = one / sum;
+        out.insert(out.end(), (const uint8_t*)&share, (const uint8_t*)&share + sizeof share);
+      }
+    }
+    octet_function* f = nullptr;
+    const octet_status status = octet_softmax_create(&desc, &f, nullptr);
+    check(created(status, f, size, size, 1, sizeof(float)), in.bytes, out);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(ImageDefinitionsTest, Copies) {
+  for (int i = 0; i < 60; ++i) {
+    const size_t e = i % 2 ? 1 : 4;
+    const octet_quantized values = {e == 1 ? OCTET_U8 : OCTET_F32, 0, 0};
+    octet_image_size size = draw_size();
+    size.channels = std::min<size_t>(size.channels, 70);
+    if (i % 5 == 0) size.channels = 3;
+    Image in({size.h, size.w, size.channels * e}, false);
+    for (uint8_t& byte : in.bytes) byte = (uint8_t)random_();
+    octet_image_input input = input_of(in, values);
+    input.size = size;
+    const auto element_at = [&](size_t y, size_t x, size_t c) {
+      return in.bytes.begin() + (ptrdiff_t)(((y * size.w + x) * size.channels + c) * e);
+    };
+    std::vector<uint8_t> out;
+    octet_function* f = nullptr;
+
+    octet_slice_desc slice = OCTET_SLICE_DESC_INIT;
+    slice.input = input;
+    slice.first = {draw(0, size.h - 1), draw(0, size.w - 1), draw(0, size.channels - 1)};
+    slice.size = {draw(1, size.h - slice.first.h), draw(1, size.w - slice.first.w),
+                  draw(1, size.channels - slice.first.channels)};
+    for (size_t y = 0; y < slice.size.h; ++y)
+      for (size_t x = 0; x < slice.size.w; ++x) {
+        const auto from = element_at(y + slice.first.h, x + slice.first.w, slice.first.channels);
+        out.insert(out.end(), from, from + (ptrdiff_t)(slice.size.channels * e));
+      }
+    octet_status status = octet_slice_create(&slice, &f, nullptr);
+    check(created(status, f, size, slice.size, e, e), in.bytes, out);
+
+    octet_pad_desc pad = OCTET_PAD_DESC_INIT;
+    pad.input = input, pad.value = e == 1 ? 0xa7 : 0x12345678;
+    pad.before = {draw(0, 3), draw(0, 3), draw(0, 2)};
+    pad.after = {draw(0, 3), draw(0, 3), draw(0, 2)};
+    const octet_image_size padded = {pad.before.h + size.h + pad.after.h,
+                                     pad.before.w + size.w + pad.after.w,
+                                     pad.before.channels + size.channels + pad.after.channels};
+    out.clear();
+    for (size_t y = 0; y < padded.h; ++y)
+      for (size_t x = 0; x < padded.w; ++x)
+        for (size_t c = 0; c < padded.channels; ++c) {
+          const size_t iy = y - pad.before.h, ix = x - pad.before.w, ic = c - pad.before.channels;
+          const bool inside = iy < size.h && ix < size.w && ic < size.channels;
+          for (size_t b = 0; b < e; ++b)
+            out.push_back(inside ? element_at(iy, ix, ic)[(ptrdiff_t)b]
+                                 : ((const uint8_t*)&pad.value)[b]);
+        }
+    status = octet_pad_create(&pad, &f, nullptr);
+    check(created(status, f, size, padded, e, e), in.bytes, out);
+
+    octet_reshape_desc reshape = OCTET_RESHAPE_DESC_INIT;
+    reshape.input = input, reshape.size = {size.channels, size.h, size.w};
+    status = octet_reshape_create(&reshape, &f, nullptr);
+    check(created(status, f, size, reshape.size, e, e), in.bytes, in.bytes);
+
+    octet_transpose_desc transpose = OCTET_TRANSPOSE_DESC_INIT;
+    transpose.input = input, transpose.to = OCTET_NCHW;
+    const octet_image_size planes = {size.channels, size.h * size.w, 1};
+    out.clear();
+    for (size_t c = 0; c < size.channels; ++c)
+      for (size_t p = 0; p < size.h * size.w; ++p)
+        out.insert(out.end(), element_at(0, p, c), element_at(0, p, c) + (ptrdiff_t)e);
+    status = octet_transpose_create(&transpose, &f, nullptr);
+    check(created(status, f, size, planes, e, e), in.bytes, out);
+    transpose.to = OCTET_NHWC;
+    status = octet_transpose_create(&transpose, &f, nullptr);
+    check(created(status, f, planes, size, e, e), out, in.bytes);
+    if (HasFailure()) return;
+  }
+}
+
+OCTET_FOR_EACH_TIER(ImageDefinitionsTest);
+
+}  // namespace
+}  // namespace octet_test
