@@ -10,7 +10,8 @@ namespace {
 
 // ---- sums
 
-constexpr size_t kSummed = 4;  // pixels at a time
+constexpr size_t kShortCount = 128;  // pixels whose sum fits 16 bits
+constexpr size_t kSummed = 4;        // pixels at a time
 
 // sums[c] += value(byte c) of each pixel, one after the other.
 template <typename Sum, typename Value>
@@ -90,7 +91,7 @@ inline void average_tflite(const AveragePool& f, const ImageLines& in, const Spa
   const size_t count = (rows.end - rows.begin) * (columns.end - columns.begin);
   const int32_t pixels = (int32_t)count, zero = pixels * bytes.zero;
   const Flipped value = {bytes.flip};
-  if (count <= 128) {  // sums fit 16 bits
+  if (count <= kShortCount) {
     int16_t sums[kChunk];
     sum_window(in, rows, columns, first, n, sums, value);
     return divide_tflite(f, sums, pixels, zero, to, n);
@@ -163,7 +164,13 @@ inline void mean(const Mean& f, const ImageCall& call) {
   uint8_t* const to = line_of(call.output, 0);
   for_each_chunk(call.output.channels, [&](size_t first, size_t n) {
     int32_t sums[kChunk];
-    sum_window(call.input, rows, columns, first, n, sums, Flipped{bytes.flip});
+    if (rows.end * columns.end <= kShortCount) {
+      int16_t few[kChunk];
+      sum_window(call.input, rows, columns, first, n, few, Flipped{bytes.flip});
+      for (size_t c = 0; c < n; ++c) sums[c] = few[c];
+    } else {
+      sum_window(call.input, rows, columns, first, n, sums, Flipped{bytes.flip});
+    }
     finish_mean(f, sums, zero, to + first, n);
   });
 }
