@@ -5,13 +5,12 @@
 #include <cmath>
 
 #include "bench/functions/max_pool.h"
-#include "bench/functions/onnx_add.h"
 #include "bench/functions/onnx_average.h"
-#include "bench/functions/tflite_add.h"
 #include "bench/functions/tflite_average.h"
 #include "engines/graph/check.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
+#include "octet/functions.h"
 #include "octet/helpers.h"
 
 namespace octet::graph {
@@ -35,7 +34,7 @@ class Maker {
 
   Function make_it() {
     switch (op_.kind) {
-      case Kind::kAdd: return add();
+      case Kind::kAdd: return binary(octet_add_create);
       case Kind::kMaxPool:
       case Kind::kAveragePool:
       case Kind::kMean: return pool();
@@ -66,35 +65,41 @@ class Maker {
     return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), tflite());
   }
 
-  Function add() const {
+  octet_arithmetic arithmetic() const {
+    switch (g_.arithmetic) {
+      case Arithmetic::kTflite: return OCTET_ARITHMETIC_TFLITE;
+      case Arithmetic::kXnnpack: return OCTET_ARITHMETIC_XNNPACK;
+      case Arithmetic::kOnnxruntime: return OCTET_ARITHMETIC_ONNXRUNTIME;
+      default: return OCTET_ARITHMETIC_STANDARD;
+    }
+  }
+  octet_quantized quantized(const Tensor& t) const {
+    need_scale(t);
+    if (t.constant)
+      refuse("tensor '", t.name, "' is a constant; it would need one operand of its own");
+    return {t.type, scale_of(t), zero_of(t)};
+  }
+
+  Function binary(octet_status (*create)(const octet_add_desc*, octet_function**,
+                                         octet_error*)) const {
     if (inputs_.size() != 2) refuse("it has ", inputs_.size(), " inputs, not 2");
-    for (const Tensor* t : inputs_) {
-      need_scale(*t);
-      if (t->constant) refuse("one of its inputs is a constant; it would need an ADD of constants");
-      if (t->shape != y_.shape)
-        refuse("its inputs have different shapes; it would need an ADD that broadcasts");
-      if (t->type != y_.type) refuse("its tensors have different types");
-    }
-    need_scale(y_);
+    octet_add_desc d = OCTET_ADD_DESC_INIT;
+    d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
+    d.arithmetic = arithmetic(), d.broadcast = broadcast_of(g_, op_);
     const Bounds b = bounds(), all = bounds_of_type(y_.type);
-    const Tensor* const tensors[] = {inputs_[0], inputs_[1], &y_};
-    if (g_.arithmetic == Arithmetic::kTflite) {
-      tool::TfliteAdd add = {y_.type, {}, {}, b.least, b.most};
-      for (int i = 0; i < 3; ++i) add.zero_points[i] = zero_of(*tensors[i]);
-      octet_error error = {};
-      check(octet_tflite_add(scale_of(*tensors[0]), scale_of(*tensors[1]), scale_of(y_), &add.add,
-                             &error),
-            error);
-      return make(add, tool::run_tflite_add);
-    }
-    if (g_.arithmetic == Arithmetic::kXnnpack)
-      refuse("it would need XNNPACK's ADD, which is not there yet");
-    tool::OnnxAdd add = {y_.type, {}, {}, b.least, b.most, false};
-    for (int i = 0; i < 3; ++i)
-      add.scales[i] = scale_of(*tensors[i]), add.zero_points[i] = zero_of(*tensors[i]);
-    const bool bounded = b.least != all.least || b.most != all.most;
-    const bool as_written = g_.arithmetic == Arithmetic::kStandard || bounded;
-    return make(add, as_written ? tool::run_float_add : tool::run_qlinear_add);
+    if (b.least != all.least || b.most != all.most) d.least = b.least, d.most = b.most;
+    octet_function* function = nullptr;
+    octet_error error = {};
+    check(create(&d, &function, &error), error);
+    return owned(function);
+  }
+
+  static Function owned(octet_function* function) {
+    Function f;
+    f.arguments = std::shared_ptr<octet_function>(function, octet_function_destroy);
+    octet_error error = {};
+    check(octet_function_for_network(function, &f.lines, &error), error);
+    return f;
   }
 
   size_t before(size_t in, size_t kernel, size_t stride, size_t given) const {
@@ -200,13 +205,34 @@ int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
   return (int32_t)(high < 0 ? -rounded : rounded);
 }
 
-}  // namespace
-
-Place place_of(Kind kind) {
+Place place_of_kind(Kind kind) {
   return kind == Kind::kMaxPool || kind == Kind::kAveragePool || kind == Kind::kMean ||
                  kind == Kind::kPad
              ? Place::kImages
              : Place::kElements;
+}
+
+}  // namespace
+
+octet_broadcast broadcast_of(const Graph& g, const Op& op) {
+  const std::vector<int64_t>& y = g.tensors[(size_t)op.outputs[0]].shape;
+  const Sizes out = sizes_of(g, op.outputs[0], g.channels_first);
+  octet_broadcast broadcast = OCTET_BROADCAST_NONE;
+  for (const size_t k : {0, 1}) {
+    if (g.tensors[(size_t)op.inputs[k]].shape == y) continue;
+    const Sizes in = sizes_of(g, op.inputs[k], g.channels_first);
+    const bool one_pixel = in.h * in.w == 1 && in.batch == out.batch &&
+                           (in.channels == out.channels || in.channels == 1);
+    if (!one_pixel || broadcast != OCTET_BROADCAST_NONE)
+      refuse("its inputs have different shapes; it would need to broadcast other than one pixel");
+    broadcast = k == 0 ? OCTET_BROADCAST_A : OCTET_BROADCAST_B;
+  }
+  return broadcast;
+}
+
+Place place_of(const Graph& g, const Op& op) {
+  if (op.kind == Kind::kAdd && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
+  return place_of_kind(op.kind);
 }
 
 bool is_function(Kind kind) {
@@ -281,7 +307,7 @@ Function make_function(const Graph& graph, const Op& op) {
   if (graph.tensors[(size_t)op.inputs[0]].constant) refuse("its input is a constant");
   for (const std::vector<int>* tensors : {&op.inputs, &op.outputs})
     for (const int t : *tensors) sizes_of(graph, t, graph.channels_first);
-  if (place_of(op.kind) == Place::kElements &&
+  if (op.inputs.size() == 1 && place_of(graph, op) == Place::kElements &&
       element_count(graph.tensors[(size_t)op.inputs[0]]) !=
           element_count(graph.tensors[(size_t)op.outputs[0]]))
     refuse("its input and its output have different numbers of elements");

@@ -3,6 +3,7 @@
 
 #include "engines/graph/copies.h"
 #include "engines/graph/graph.h"
+#include "octet/functions.h"
 
 namespace octet::graph {
 
@@ -11,7 +12,10 @@ enum class Place {
   kElements,  // all alike, in any sizes
   kImages     // in the sizes of images, channels last
 };
-Place place_of(Kind kind);
+Place place_of(const Graph& graph, const Op& op);
+
+// Which of two inputs is one pixel for all of the output; throws if they fit otherwise.
+octet_broadcast broadcast_of(const Graph& graph, const Op& op);
 
 // Whether the operator is a function of one or two inputs, and not a product, an alias or a
 // concatenation.

@@ -138,12 +138,13 @@ class Placer {
       case Kind::kConcatenate: return concatenate(op);
       default: break;
     }
-    if (place_of(op.kind) == Place::kImages) {
-      const size_t x = read_sized(op.inputs[0], is_moved(op.inputs[0]),
-                                  sizes_of(g_, op.inputs[0], g_.channels_first));
+    if (place_of(g_, op) == Place::kImages) {
+      std::vector<size_t> inputs;
+      for (const int x : op.inputs)
+        inputs.push_back(read_sized(x, is_moved(x), sizes_of(g_, x, g_.channels_first)));
       const size_t node = add_made(sizes_of(g_, y, g_.channels_first), tensor(y).type);
       places_[(size_t)y] = {node, is_moved(y)};
-      return add_function(make_function(g_, op), {x}, node);
+      return add_function(make_function(g_, op), std::move(inputs), node);
     }
     elementwise(op);
   }

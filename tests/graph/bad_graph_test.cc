@@ -1,6 +1,7 @@
 // Checks the sentences for graphs that are none, and for operators that are refused.
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "engines/graph/match_qdq.h"
 #include "graph/graph_case.h"
@@ -157,7 +158,7 @@ TEST(BadGraph, RefusedFunctions) {
   refused(1, "have nothing between them", [](Good* c) {
     c->g.ops[1].clamp = {Activation::kClip, 3, 2};
   });
-  refused(1, "its inputs have different shapes; it would need an ADD that broadcasts", [](Good* c) {
+  refused(1, "its inputs have different shapes; it would need to broadcast", [](Good* c) {
     const int row = c->input({1, 1, 1, 64}, OCTET_S8, 1);
     c->g.ops[1].inputs[0] = row;
   });
@@ -222,6 +223,52 @@ TEST(BadGraph, AccumulatorsThatLeaveInt32) {
     for (size_t i = 3; i < 24; i += 4) largest[i] = 0x7f;
     c->g.ops[2].inputs.push_back(c->constant({6}, OCTET_S32, largest));
   });
+}
+
+// Whatever is wrong with it, a graph is refused or runs.
+TEST(BadGraph, ChangedAtRandom) {
+  std::mt19937 random(3);
+  const int64_t sizes[] = {-1, 0, 1, 2, 4, 5, 64, 1 << 20, INT64_MAX};
+  const auto size = [&] { return sizes[random() % 9]; };
+  size_t created_ones = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Good c;
+    for (int change = 0; change < 2; ++change) {
+      Tensor& t = c.g.tensors[random() % c.g.tensors.size()];
+      Op& op = c.g.ops[random() % c.g.ops.size()];
+      switch (random() % 12) {
+        case 0: t.type = (octet_type)(random() % 6); break;
+        case 1: t.shape.resize(random() % 6, size()); break;
+        case 2:
+          if (!t.shape.empty()) t.shape[random() % t.shape.size()] = size();
+          break;
+        case 3: t.scales.assign(random() % 6, 0.5f); break;
+        case 4: t.zero_points.assign(random() % 6, (int32_t)(random() % 300) - 150); break;
+        case 5: op.kind = (Kind)(random() % 26); break;
+        case 6: op.inputs.assign(random() % 5, (int)(random() % 9) - 1); break;
+        case 7: op.outputs[0] = (int)(random() % 8); break;
+        case 8: op.axis = (int)(random() % 9) - 4; break;
+        case 9: op.window.stride_h = (size_t)size(), op.window.top = random() % 4; break;
+        case 10: op.groups = random() % 5, op.depthwise = random() % 2; break;
+        case 11:
+          op.order = (octet_filter_order)(random() % 5), op.transposed = random() % 2;
+          c.g.channels_first = random() % 2, c.g.arithmetic = (Arithmetic)(random() % 5);
+      }
+    }
+    const std::vector<std::string> why = would(c.g);
+    EXPECT_EQ(why.size(), c.g.ops.size());
+    std::unique_ptr<Program> program;
+    octet_error error = {};
+    const octet_status status = Program::create(c.g, {}, nullptr, &program, &error);
+    EXPECT_EQ(status == OCTET_OK, program != nullptr);
+    EXPECT_EQ(status == OCTET_OK, error.message[0] == 0);
+    if (!program) continue;
+    ++created_ones;
+    std::vector<Bytes> inputs;
+    for (const int t : c.g.inputs) inputs.emplace_back(bytes_of(c.g, t), 1);
+    run(*program, c.g, inputs);
+  }
+  EXPECT_GT(created_ones, 100u);
 }
 
 }  // namespace

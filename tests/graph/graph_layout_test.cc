@@ -139,6 +139,21 @@ TEST(GraphLayout, EndsInNchw) {
   EXPECT_EQ(run(*created(first.g), first.g, {channels_first(in, 2, 20, 3)}), expected);
 }
 
+TEST(GraphLayout, OnePixelForAll) {
+  for (const bool first : {false, true}) {
+    GraphCase c;
+    c.g.arithmetic = Arithmetic::kStandard;
+    const int image = c.input({2, 2, 2, 3}, OCTET_U8, 1),
+              pixel = c.input({2, 1, 1, 3}, OCTET_U8, 2);
+    const int y = c.tensor({2, 2, 2, 3}, OCTET_U8, 4);
+    c.op(Kind::kAdd, {first ? pixel : image, first ? image : pixel}, y);
+    c.g.outputs = {y};
+    const Bytes a = c.draw(24), b = c.draw(6), out = run(*created(c.g), c.g, {a, b});
+    for (size_t i = 0; i < 24; ++i)
+      EXPECT_EQ(out[i], std::nearbyint((a[i] + b[i / 12 * 3 + i % 3] * 2) / 4.)) << i;
+  }
+}
+
 // Flattening takes the elements in the order of N, C, H, W.
 TEST(GraphLayout, FlattenedNchw) {
   GraphCase c;
