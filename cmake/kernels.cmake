@@ -76,6 +76,6 @@ elseif(OCTET_TARGET MATCHES "^(arm|aarch64)$")
   include(kernels/arm/tiers.cmake)
 endif()
 # Functions of images: vectors, but not -O3's copies of loops, which double the size.
-set_property(SOURCE kernels/generic/functions/image_portable.cc kernels/x86/functions/avx2.cc APPEND
-  PROPERTY COMPILE_OPTIONS
+set_property(SOURCE kernels/generic/functions/image_portable.cc
+  kernels/x86/functions/avx2_images.cc APPEND PROPERTY COMPILE_OPTIONS
   "$<$<CXX_COMPILER_ID:GNU>:-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")

@@ -22,6 +22,7 @@ FLOORS = [
 ROLES = {
     "engines": "for plug-ins and packages of engines",
     "engines/graph": "sub-graphs of engines as networks",
+    "engines/litert": "LiteRT's external delegate",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",
@@ -45,6 +46,7 @@ ROLES = {
     "packing": "packs weights into formats and blobs",
     "kernels/macro": "the macro-kernel: blocks, panels, tiles",
     "kernels/x86": "AVX512VNNI, AVXVNNI, AVX2, SSE4.1",
+    "kernels/x86/functions": "builds of the functions between products",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",

@@ -2,3 +2,4 @@
 octet_choose(all "" EXCLUDE_FROM_ALL OCTET_BUILD_ENGINES)
 include(engines/graph/sources.cmake)
 include(engines/threads/sources.cmake)
+include(engines/litert/sources.cmake)

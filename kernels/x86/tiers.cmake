@@ -4,7 +4,7 @@ set(octet_intrinsics immintrin.h)
 set_property(SOURCE kernels/generic/portable.cc kernels/generic/portable_winograd.cc
   kernels/generic/functions/portable.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
 octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc sse41_ops.cc
-  sse41_elementwise.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
+  functions/sse41_elementwise.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
   DEPTHWISE sse41_s16s8_dw16.cc
   PROBE "_mm_extract_epi32(_mm_max_epi32(_mm_set1_epi32(1), _mm_set1_epi32(1)), 0)")
 octet_add_tier(AVX2 FLAGS -mavx2
@@ -28,8 +28,8 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_elementwise.cc avx2_epilogue.cc avx2_ops.cc
-    avx2_requantize.cc functions/avx2.cc WINOGRAD avx2_winograd.cc)
+  octet_add_sources(FLAGS -mavx2 SOURCES avx2_epilogue.cc avx2_ops.cc avx2_requantize.cc
+    functions/avx2_elementwise.cc functions/avx2_images.cc WINOGRAD avx2_winograd.cc)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.

@@ -136,9 +136,10 @@ TEST(TaskSize, OfEveryProduct) {
         const double cycles = (double)m * product.gemm().row_cycles;
         const size_t tasks = product.explained_tasks(64);
         EXPECT_LE(tasks, 64u);
-        if (tasks > 1)
+        if (tasks > 1) {
           EXPECT_GE(cycles, (double)tasks * octet::least_task_cycles)
               << tasks << " tasks of " << m << 'x' << n << 'x' << k;
+        }
         most = std::max(most, tasks);
       }
   EXPECT_GT(most, 32u);

@@ -1,0 +1,301 @@
+// Translates nodes one by one: a function for each form of operator, and a table of the forms.
+#include "engines/litert/translate.h"
+
+#include <tensorflow/lite/builtin_ops.h>
+#include <tensorflow/lite/core/c/builtin_op_data.h>
+
+#include <string>
+
+namespace octet::litert {
+namespace {
+
+using graph::Activation;
+using graph::Kind;
+using graph::Op;
+using graph::Padding;
+using graph::Tensor;
+
+octet_type type_of(TfLiteType type) {
+  switch (type) {
+    case kTfLiteInt8: return OCTET_S8;
+    case kTfLiteUInt8: return OCTET_U8;
+    case kTfLiteInt32: return OCTET_S32;
+    case kTfLiteFloat32: return OCTET_F32;
+    default: return (octet_type)0;
+  }
+}
+
+Tensor tensor_of(const TfLiteTensor& t) {
+  Tensor to;
+  to.name = t.name ? t.name : "";
+  to.type = type_of(t.type);
+  to.shape_known = t.dims != nullptr;
+  if (t.dims) to.shape.assign(t.dims->data, t.dims->data + t.dims->size);
+  if (t.quantization.type == kTfLiteAffineQuantization && t.quantization.params &&
+      to.type != OCTET_F32) {
+    const auto& q = *(const TfLiteAffineQuantization*)t.quantization.params;
+    if (q.scale) to.scales.assign(q.scale->data, q.scale->data + q.scale->size);
+    if (q.zero_point && to.type != OCTET_S32)
+      to.zero_points.assign(q.zero_point->data, q.zero_point->data + q.zero_point->size);
+  }
+  to.constant = t.allocation_type == kTfLiteMmapRo;
+  if (to.constant) to.data = t.data.raw_const, to.bytes = t.bytes;
+  return to;
+}
+
+graph::Clamp clamp_of(TfLiteFusedActivation activation, Op* op) {
+  switch (activation) {
+    case kTfLiteActNone: return {};
+    case kTfLiteActRelu: return {Activation::kRelu};
+    case kTfLiteActReluN1To1: return {Activation::kReluN1To1};
+    case kTfLiteActRelu6: return {Activation::kRelu6};
+    default: op->refused = "its fused activation is not Octet's"; return {};
+  }
+}
+
+Padding padding_of(TfLitePadding padding) {
+  return padding == kTfLitePaddingSame ? Padding::kSame : Padding::kValid;
+}
+
+// What a function that translates a node reads, and the operator that it fills.
+struct Node {
+  const TfLiteContext& context;
+  const TfLiteNode& node;
+  Op* op;
+
+  template <typename Params>
+  const Params& params() const {
+    return *(const Params*)node.builtin_data;
+  }
+  const TfLiteTensor* input(int k) const {
+    const TfLiteIntArray& inputs = *node.inputs;
+    return k < inputs.size && inputs.data[k] >= 0 ? &context.tensors[inputs.data[k]] : nullptr;
+  }
+  int rank() const { return input(0) && input(0)->dims ? input(0)->dims->size : 0; }
+  // The values of a constant vector of int32; empty where input k is something else.
+  std::vector<int64_t> values(int k) const {
+    const TfLiteTensor* const t = input(k);
+    if (!t || t->type != kTfLiteInt32 || t->allocation_type != kTfLiteMmapRo || !t->data.i32)
+      return {};
+    return {t->data.i32, t->data.i32 + t->bytes / sizeof(int32_t)};
+  }
+  void refuse(std::string why) const { op->refused = std::move(why); }
+};
+
+// ---- products
+
+template <typename Params>
+void strides(const Params& p, Op* op) {
+  op->window.stride_h = (size_t)p.stride_height, op->window.stride_w = (size_t)p.stride_width;
+  op->window.padding = padding_of(p.padding);
+}
+template <typename Params>
+void dilations(const Params& p, Op* op) {
+  op->window.dilation_h = (size_t)p.dilation_height_factor;
+  op->window.dilation_w = (size_t)p.dilation_width_factor;
+}
+
+void conv_2d(const Node& n) {
+  const auto& p = n.params<TfLiteConvParams>();
+  strides(p, n.op), dilations(p, n.op);
+  n.op->clamp = clamp_of(p.activation, n.op);
+  const TfLiteTensor *const x = n.input(0), *const weights = n.input(1);
+  if (!x || !weights || n.rank() != 4 || !weights->dims || weights->dims->size != 4 ||
+      weights->dims->data[3] <= 0)
+    return n.refuse("its input and its weights are not of rank 4");
+  n.op->groups = (size_t)(x->dims->data[3] / weights->dims->data[3]);
+}
+
+void depthwise_conv_2d(const Node& n) {
+  const auto& p = n.params<TfLiteDepthwiseConvParams>();
+  strides(p, n.op), dilations(p, n.op);
+  n.op->clamp = clamp_of(p.activation, n.op);
+  n.op->depthwise = true, n.op->order = OCTET_HWIO;
+}
+
+// Inputs: the output's shape, weights, x, bias.
+void transpose_conv(const Node& n) {
+  const auto& p = n.params<TfLiteTransposeConvParams>();
+  strides(p, n.op);
+  n.op->clamp = clamp_of(p.activation, n.op);
+  n.op->transposed = true;
+  if (n.values(0).empty()) n.refuse("its output shape is computed; it needs a constant");
+  std::vector<int> inputs = n.op->inputs;
+  if (inputs.size() < 3) return n.refuse("it has no input");
+  std::swap(inputs[0], inputs[2]);
+  inputs.erase(inputs.begin() + 2);
+  n.op->inputs = inputs;
+}
+
+void fully_connected(const Node& n) {
+  const auto& p = n.params<TfLiteFullyConnectedParams>();
+  n.op->clamp = clamp_of(p.activation, n.op);
+  if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
+    n.refuse("its weights are in a shuffled format");
+}
+
+// ---- functions of two tensors
+
+template <typename Params>
+void binary(const Node& n) {
+  n.op->clamp = clamp_of(n.params<Params>().activation, n.op);
+}
+
+// ---- windows
+
+void pool_2d(const Node& n) {
+  const auto& p = n.params<TfLitePoolParams>();
+  strides(p, n.op);
+  n.op->window.kernel_h = (size_t)p.filter_height, n.op->window.kernel_w = (size_t)p.filter_width;
+  n.op->clamp = clamp_of(p.activation, n.op);
+}
+
+void mean(const Node& n) {
+  std::vector<int64_t> axes = n.values(1);
+  for (int64_t& axis : axes) axis += axis < 0 ? n.rank() : 0;
+  if (n.rank() != 4 || (axes != std::vector<int64_t>{1, 2} && axes != std::vector<int64_t>{2, 1}))
+    n.refuse("its axes are not those of lines and columns");
+  n.op->inputs.resize(1);
+}
+
+// Inputs: x, {before, after} for each axis, and of PADV2 a value.
+void pad(const Node& n) {
+  const std::vector<int64_t> pads = n.values(1);
+  if (n.op->inputs.size() > 2) return n.refuse("it pads with a value of its own");
+  if (n.rank() != 4 || pads.size() != 8)
+    return n.refuse("its paddings are no constant of four axes");
+  if (pads[0] || pads[1] || pads[6] || pads[7])
+    return n.refuse("it pads images or channels, not only lines and columns");
+  graph::Window& w = n.op->window;
+  w.top = (size_t)pads[2], w.bottom = (size_t)pads[3];
+  w.left = (size_t)pads[4], w.right = (size_t)pads[5];
+  n.op->inputs.resize(1);
+}
+
+template <typename Params>
+void resize(const Node& n) {
+  const auto& p = n.params<Params>();
+  n.op->align_corners = p.align_corners, n.op->half_pixel_centers = p.half_pixel_centers;
+  if (n.values(1).empty()) n.refuse("its output size is computed; it needs a constant");
+  n.op->inputs.resize(1);
+}
+
+// ---- places
+
+void concatenation(const Node& n) {
+  const auto& p = n.params<TfLiteConcatenationParams>();
+  n.op->axis = p.axis;
+  n.op->clamp = clamp_of(p.activation, n.op);
+}
+
+void slice(const Node& n) {
+  n.op->begins = n.values(1);
+  if ((int)n.op->begins.size() != n.rank()) n.refuse("its beginning is computed");
+  n.op->inputs.resize(1);
+}
+
+void transpose(const Node& n) {
+  n.op->permutation = n.values(1);
+  if ((int)n.op->permutation.size() != n.rank()) n.refuse("its permutation is computed");
+  n.op->inputs.resize(1);
+}
+
+void first_input(const Node& n) { n.op->inputs.resize(1); }
+
+// ---- functions of one tensor
+
+void softmax(const Node& n) { n.op->beta = n.params<TfLiteSoftmaxParams>().beta; }
+void leaky_relu(const Node& n) { n.op->alpha = n.params<TfLiteLeakyReluParams>().alpha; }
+void relu(const Node& n) { n.op->clamp = {Activation::kRelu}; }
+void relu6(const Node& n) { n.op->clamp = {Activation::kRelu6}; }
+void relu_n1_to_1(const Node& n) { n.op->clamp = {Activation::kReluN1To1}; }
+void nothing(const Node&) {}
+
+struct Form {
+  int code;
+  const char* name;
+  Kind kind;
+  void (*translate)(const Node& node);
+  bool needs_params;
+};
+constexpr Form kForms[] = {
+    {kTfLiteBuiltinConv2d, "CONV_2D", Kind::kConvolution, conv_2d, true},
+    {kTfLiteBuiltinDepthwiseConv2d, "DEPTHWISE_CONV_2D", Kind::kConvolution, depthwise_conv_2d,
+     true},
+    {kTfLiteBuiltinTransposeConv, "TRANSPOSE_CONV", Kind::kConvolution, transpose_conv, true},
+    {kTfLiteBuiltinFullyConnected, "FULLY_CONNECTED", Kind::kProduct, fully_connected, true},
+    {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, binary<TfLiteAddParams>, true},
+    {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, binary<TfLiteSubParams>, true},
+    {kTfLiteBuiltinMul, "MUL", Kind::kMultiply, binary<TfLiteMulParams>, true},
+    {kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", Kind::kMaxPool, pool_2d, true},
+    {kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", Kind::kAveragePool, pool_2d, true},
+    {kTfLiteBuiltinMean, "MEAN", Kind::kMean, mean, false},
+    {kTfLiteBuiltinPad, "PAD", Kind::kPad, pad, false},
+    {kTfLiteBuiltinPadv2, "PADV2", Kind::kPad, pad, false},
+    {kTfLiteBuiltinResizeBilinear, "RESIZE_BILINEAR", Kind::kResizeBilinear,
+     resize<TfLiteResizeBilinearParams>, true},
+    {kTfLiteBuiltinResizeNearestNeighbor, "RESIZE_NEAREST_NEIGHBOR", Kind::kResizeNearest,
+     resize<TfLiteResizeNearestNeighborParams>, true},
+    {kTfLiteBuiltinConcatenation, "CONCATENATION", Kind::kConcatenate, concatenation, true},
+    {kTfLiteBuiltinSlice, "SLICE", Kind::kSlice, slice, false},
+    {kTfLiteBuiltinTranspose, "TRANSPOSE", Kind::kTranspose, transpose, false},
+    {kTfLiteBuiltinReshape, "RESHAPE", Kind::kReshape, first_input, false},
+    {kTfLiteBuiltinSqueeze, "SQUEEZE", Kind::kReshape, first_input, false},
+    {kTfLiteBuiltinExpandDims, "EXPAND_DIMS", Kind::kReshape, first_input, false},
+    {kTfLiteBuiltinSoftmax, "SOFTMAX", Kind::kSoftmax, softmax, true},
+    {kTfLiteBuiltinLogistic, "LOGISTIC", Kind::kLogistic, nothing, false},
+    {kTfLiteBuiltinTanh, "TANH", Kind::kTanh, nothing, false},
+    {kTfLiteBuiltinHardSwish, "HARD_SWISH", Kind::kHardSwish, nothing, false},
+    {kTfLiteBuiltinLeakyRelu, "LEAKY_RELU", Kind::kLeakyRelu, leaky_relu, true},
+    {kTfLiteBuiltinRelu, "RELU", Kind::kActivation, relu, false},
+    {kTfLiteBuiltinRelu6, "RELU6", Kind::kActivation, relu6, false},
+    {kTfLiteBuiltinReluN1To1, "RELU_N1_TO_1", Kind::kActivation, relu_n1_to_1, false},
+    {kTfLiteBuiltinQuantize, "QUANTIZE", Kind::kQuantize, nothing, false},
+    {kTfLiteBuiltinDequantize, "DEQUANTIZE", Kind::kDequantize, nothing, false},
+};
+
+Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int code) {
+  Op op;
+  op.inputs.assign(node.inputs->data, node.inputs->data + node.inputs->size);
+  op.outputs.assign(node.outputs->data, node.outputs->data + node.outputs->size);
+  const std::string number = "operators[" + std::to_string(index) + "]";
+  for (const Form& form : kForms)
+    if (form.code == code) {
+      op.name = number + " (" + form.name + ")";
+      op.kind = form.kind;
+      if (op.inputs.empty())
+        op.refused = "it has no input";
+      else if (form.needs_params && !node.builtin_data)
+        op.refused = "its parameters are missing";
+      else
+        form.translate({context, node, &op});
+      return op;
+    }
+  op.name = number + " (builtin operator " + std::to_string(code) + ")";
+  op.refused = "Octet has no such operator";
+  return op;
+}
+
+}  // namespace
+
+graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
+                       graph::Arithmetic arithmetic) {
+  graph::Graph to;
+  to.arithmetic = arithmetic;
+  to.tensors.resize(context->tensors_size);
+  for (const int index : nodes) {
+    TfLiteNode* node = nullptr;
+    TfLiteRegistration* registration = nullptr;
+    if (context->GetNodeAndRegistration(context, index, &node, &registration) != kTfLiteOk) {
+      to.ops.emplace_back().refused = "the interpreter does not have it";
+      continue;
+    }
+    to.ops.push_back(op_of(*context, index, *node, registration->builtin_code));
+    for (const std::vector<int>* tensors : {&to.ops.back().inputs, &to.ops.back().outputs})
+      for (const int t : *tensors)
+        if (t >= 0) to.tensors[(size_t)t] = tensor_of(context->tensors[t]);
+  }
+  return to;
+}
+
+}  // namespace octet::litert

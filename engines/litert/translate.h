@@ -1,0 +1,19 @@
+// Translates nodes of a LiteRT interpreter into operators of a graph.
+#pragma once
+
+#include <tensorflow/lite/core/c/common.h>
+
+#include <vector>
+
+#include "engines/graph/graph.h"
+
+namespace octet::litert {
+
+// A graph with one operator for each of the nodes, in their order. Tensors have the interpreter's
+// numbers; those that no node reads or writes are left empty. A node that the translation does not
+// know has the reason in Op::refused. Constants are borrowed from the interpreter. Throws
+// std::bad_alloc only.
+graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
+                       graph::Arithmetic arithmetic);
+
+}  // namespace octet::litert
