@@ -1,4 +1,4 @@
-// Copies, transposes, pads, quantizes and dequantizes lines of images.
+// Copies, transposes, quantizes and dequantizes lines of images.
 #include "engines/graph/copies.h"
 
 #include <algorithm>
@@ -97,27 +97,7 @@ void to_channels_first(void* context, const octet_network_call* call) {
   }
 }
 
-// ---- padding, and floats
-
-struct Pad {
-  size_t top, left;
-  uint8_t value;
-};
-
-void pad_lines(void* context, const octet_network_call* call) {
-  const Pad& pad = *(const Pad*)context;
-  const octet_network_image &in = call->inputs[0], &out = call->output;
-  for (size_t y = call->first; y < call->end; ++y)
-    for (size_t x = 0; x < out.w; ++x) {
-      uint8_t* const to = (uint8_t*)octet_network_line(&out, y) + x * out.pixel;
-      const size_t from_y = y - pad.top, from_x = x - pad.left;  // wrap around outside
-      if (from_y < in.h && from_x < in.w)
-        std::memcpy(to, (uint8_t*)octet_network_line(&in, from_y) + from_x * in.pixel,
-                    out.channels);
-      else
-        std::memset(to, pad.value, out.channels);
-    }
-}
+// ---- floats
 
 struct Affine {
   octet_type type;
@@ -186,12 +166,6 @@ Function channels_last_function(size_t element, size_t channels, size_t pixels) 
 Function channels_first_function(size_t element, size_t channels, size_t pixels) {
   return make(Channels{channels, pixels},
               element == 1 ? to_channels_first<uint8_t> : to_channels_first<uint32_t>, 0);
-}
-
-Function pad_function(size_t top, size_t left, uint8_t value) {
-  Function f = make(Pad{top, left, value}, pad_lines, 1);
-  f.lines.pad_top = top;
-  return f;
 }
 
 Function quantize_function(octet_type type, float scale, int32_t zero_point, bool half_away) {

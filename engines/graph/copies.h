@@ -22,9 +22,6 @@ Function copy_function(size_t element, const std::vector<uint8_t>& table);
 Function channels_last_function(size_t element, size_t channels, size_t pixels);
 Function channels_first_function(size_t element, size_t channels, size_t pixels);
 
-// Pixels around an image, of `value`.
-Function pad_function(size_t top, size_t left, uint8_t value);
-
 // f32 to 8 bits and back, by one scale. half_away: halves away from zero, as TensorFlow Lite
 // rounds, else to even.
 Function quantize_function(octet_type type, float scale, int32_t zero_point, bool half_away);

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/functions/max_pool.h"
-#include "bench/functions/onnx_average.h"
-#include "bench/functions/tflite_average.h"
 #include "engines/graph/check.h"
+#include "engines/graph/image_functions.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
 #include "octet/functions.h"
@@ -15,16 +13,6 @@
 
 namespace octet::graph {
 namespace {
-
-using Run = void (*)(void*, const octet_network_call*);
-
-template <typename Arguments>
-Function make(const Arguments& arguments, Run run) {
-  Function f;
-  f.arguments = std::make_shared<Arguments>(arguments);
-  f.lines.run = run, f.lines.context = f.arguments.get(), f.lines.kernel_h = 1;
-  return f;
-}
 
 class Maker {
  public:
@@ -35,10 +23,6 @@ class Maker {
   Function make_it() {
     switch (op_.kind) {
       case Kind::kAdd: return binary(octet_add_create);
-      case Kind::kMaxPool:
-      case Kind::kAveragePool:
-      case Kind::kMean: return pool();
-      case Kind::kPad: return pad();
       case Kind::kQuantize:
         if (x().type != OCTET_F32) break;
         need_scale(y_);
@@ -49,6 +33,7 @@ class Maker {
         return dequantize_function(x().type, scale_of(x()), zero_of(x()));
       default: break;
     }
+    if (is_image_function(op_.kind)) return owned(make_image_function(g_, op_));
     return copy_function(1, table_of(g_, op_));
   }
 
@@ -65,14 +50,6 @@ class Maker {
     return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), tflite());
   }
 
-  octet_arithmetic arithmetic() const {
-    switch (g_.arithmetic) {
-      case Arithmetic::kTflite: return OCTET_ARITHMETIC_TFLITE;
-      case Arithmetic::kXnnpack: return OCTET_ARITHMETIC_XNNPACK;
-      case Arithmetic::kOnnxruntime: return OCTET_ARITHMETIC_ONNXRUNTIME;
-      default: return OCTET_ARITHMETIC_STANDARD;
-    }
-  }
   octet_quantized quantized(const Tensor& t) const {
     need_scale(t);
     if (t.constant)
@@ -85,7 +62,7 @@ class Maker {
     if (inputs_.size() != 2) refuse("it has ", inputs_.size(), " inputs, not 2");
     octet_add_desc d = OCTET_ADD_DESC_INIT;
     d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
-    d.arithmetic = arithmetic(), d.broadcast = broadcast_of(g_, op_);
+    d.arithmetic = arithmetic_of(g_), d.broadcast = broadcast_of(g_, op_);
     const Bounds b = bounds(), all = bounds_of_type(y_.type);
     if (b.least != all.least || b.most != all.most) d.least = b.least, d.most = b.most;
     octet_function* function = nullptr;
@@ -100,92 +77,6 @@ class Maker {
     octet_error error = {};
     check(octet_function_for_network(function, &f.lines, &error), error);
     return f;
-  }
-
-  size_t before(size_t in, size_t kernel, size_t stride, size_t given) const {
-    const Padding p = op_.window.padding;
-    if (p == Padding::kExplicit) return given;
-    if (p == Padding::kValid) return 0;
-    const size_t out = (in + stride - 1) / stride, needed = (out - 1) * stride + kernel;
-    const size_t pads = needed > in ? needed - in : 0;
-    return p == Padding::kSame ? pads / 2 : pads - pads / 2;
-  }
-
-  tool::Window window() const {
-    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
-    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
-    if (op_.kind == Kind::kMean) return {in.h, in.w, 1, 1, 0, 0};
-    const Window& w = op_.window;
-    if (w.dilation_h != 1 || w.dilation_w != 1) refuse("it would need a dilated pooling");
-    if (w.stride_h == 0 || w.stride_w == 0) refuse("its stride is 0");
-    const tool::Window to = {w.kernel_h,
-                             w.kernel_w,
-                             w.stride_h,
-                             w.stride_w,
-                             before(in.h, w.kernel_h, w.stride_h, w.top),
-                             before(in.w, w.kernel_w, w.stride_w, w.left)};
-    check_window(in.h, out.h, to.kernel_h, to.stride_h, to.pad_top);
-    check_window(in.w, out.w, to.kernel_w, to.stride_w, to.pad_left);
-    return to;
-  }
-
-  static void check_window(size_t from, size_t to, size_t kernel, size_t stride, size_t pad) {
-    constexpr size_t kMost = 1 << 15;
-    if (stride > kMost || kernel > kMost || kernel <= pad || kernel > from + 2 * pad ||
-        (to - 1) * stride >= from + pad)
-      refuse("its windows do not fit its tensors");
-  }
-
-  Function pool() {
-    if (inputs_.size() != 1) refuse("it has ", inputs_.size(), " inputs, not 1");
-    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
-    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
-    if (!is_8_bits(x().type) || x().type != y_.type) refuse("its tensors are not of 8 bits");
-    if (in.batch != out.batch || in.channels != out.channels)
-      refuse("its output has other images or channels than its input");
-    if (op_.kind == Kind::kMean && out.h * out.w != 1)
-      refuse("its output has more than one pixel for each image");
-    if (op_.count_pads) refuse("it would need an average that counts padding");
-    const tool::Window w = window();
-    Function f = pooling(w, in);
-    f.lines.kernel_h = w.kernel_h, f.lines.stride_h = w.stride_h, f.lines.pad_top = w.pad_top;
-    return f;
-  }
-
-  Function pooling(const tool::Window& w, const Sizes& in) const {
-    const bool alike = x().scales == y_.scales && zero_of(x()) == zero_of(y_);
-    const Bounds b = bounds();
-    if (op_.kind == Kind::kMaxPool || tflite()) {
-      if (!alike) refuse("its input and its output are quantized differently");
-      if (op_.kind == Kind::kMaxPool)
-        return make(tool::MaxPool{y_.type, b.least, b.most, w}, tool::run_max_pool);
-    }
-    if (std::min(in.h, w.kernel_h) * std::min(in.w, w.kernel_w) > tool::kAveragePixels)
-      refuse("its windows have more than ", tool::kAveragePixels, " pixels");
-    if (tflite()) {
-      if (op_.kind == Kind::kMean) refuse("it would need TFLite's MEAN, which is not there yet");
-      return make(tool::TfliteAverage{y_.type, b.least, b.most, w}, tool::run_tflite_average);
-    }
-    need_scale(x()), need_scale(y_);
-    const tool::OnnxAverage average = {
-        y_.type, {scale_of(x()), scale_of(y_)}, {zero_of(x()), zero_of(y_)}, b.least, b.most, false,
-        w};
-    const bool global = w.kernel_h == in.h && w.kernel_w == in.w && w.pad_top + w.pad_left == 0;
-    return make(average, global ? tool::run_qlinear_global_average : tool::run_qlinear_average);
-  }
-
-  Function pad() const {
-    const Sizes in = sizes_of(g_, op_.inputs[0], g_.channels_first);
-    const Sizes out = sizes_of(g_, op_.outputs[0], g_.channels_first);
-    const Window& w = op_.window;
-    if (!is_8_bits(x().type) || !same_quantization(x(), y_))
-      refuse("its input and its output are not of 8 bits and quantized alike");
-    if (out.batch != in.batch || out.channels != in.channels || out.h < in.h || out.w < in.w ||
-        w.top > out.h - in.h || out.h - in.h - w.top != w.bottom || w.left > out.w - in.w ||
-        out.w - in.w - w.left != w.right)
-      refuse("its output is not its input with ", w.top, " and ", w.bottom, " lines and ", w.left,
-             " and ", w.right, " columns more");
-    return pad_function(w.top, w.left, (uint8_t)zero_of(y_));
   }
 
   const Graph& g_;
@@ -203,13 +94,6 @@ int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
   const int64_t half = (int64_t)1 << (right - 1), magnitude = high < 0 ? -high : high;
   const int64_t rounded = (magnitude + half) >> right;
   return (int32_t)(high < 0 ? -rounded : rounded);
-}
-
-Place place_of_kind(Kind kind) {
-  return kind == Kind::kMaxPool || kind == Kind::kAveragePool || kind == Kind::kMean ||
-                 kind == Kind::kPad
-             ? Place::kImages
-             : Place::kElements;
 }
 
 }  // namespace
@@ -232,20 +116,17 @@ octet_broadcast broadcast_of(const Graph& g, const Op& op) {
 
 Place place_of(const Graph& g, const Op& op) {
   if (op.kind == Kind::kAdd && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
-  return place_of_kind(op.kind);
+  if (op.kind == Kind::kSoftmax) return Place::kRows;
+  return is_image_function(op.kind) ? Place::kImages : Place::kElements;
 }
 
 bool is_function(Kind kind) {
   switch (kind) {
     case Kind::kAdd:
-    case Kind::kMaxPool:
-    case Kind::kAveragePool:
-    case Kind::kMean:
-    case Kind::kPad:
     case Kind::kActivation:
     case Kind::kQuantize:
     case Kind::kDequantize: return true;
-    default: return false;
+    default: return is_image_function(kind);
   }
 }
 

@@ -10,7 +10,8 @@ namespace octet::graph {
 // How an operator's tensors have to lie.
 enum class Place {
   kElements,  // all alike, in any sizes
-  kImages     // in the sizes of images, channels last
+  kImages,    // in the sizes of images, channels last
+  kRows       // in the sizes of their own shapes, the last axis as channels
 };
 Place place_of(const Graph& graph, const Op& op);
 

@@ -138,15 +138,20 @@ class Placer {
       case Kind::kConcatenate: return concatenate(op);
       default: break;
     }
-    if (place_of(g_, op) == Place::kImages) {
-      std::vector<size_t> inputs;
-      for (const int x : op.inputs)
-        inputs.push_back(read_sized(x, is_moved(x), sizes_of(g_, x, g_.channels_first)));
-      const size_t node = add_made(sizes_of(g_, y, g_.channels_first), tensor(y).type);
-      places_[(size_t)y] = {node, is_moved(y)};
-      return add_function(make_function(g_, op), std::move(inputs), node);
-    }
+    const Place wanted = place_of(g_, op);
+    if (wanted != Place::kElements) return image_function(op, wanted == Place::kImages);
     elementwise(op);
+  }
+
+  void image_function(const Op& op, bool channels_last) {
+    const int y = op.outputs[0];
+    const auto sizes = [&](int t) { return sizes_of(g_, t, channels_last && g_.channels_first); };
+    std::vector<size_t> inputs;
+    for (const int x : op.inputs)
+      inputs.push_back(read_sized(x, channels_last && is_moved(x), sizes(x)));
+    const size_t node = add_made(sizes(y), tensor(y).type);
+    places_[(size_t)y] = {node, channels_last && is_moved(y)};
+    add_function(make_function(g_, op), std::move(inputs), node);
   }
 
   // In the order of channels in which one of the inputs lies.

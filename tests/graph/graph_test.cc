@@ -1,5 +1,6 @@
 // Checks whole programs: products, functions, fusion, batches, kept weights.
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "engines/graph/fuse.h"
@@ -179,6 +180,57 @@ TEST(Graph, OperatorsInAnyOrder) {
   const Bytes in = c.draw(480), expected = run(*created(c.g), c.g, {in});
   std::swap(c.g.ops[0], c.g.ops[2]);
   EXPECT_EQ(run(*created(c.g), c.g, {in}), expected);
+}
+
+// One operator of one input, of u8 with scale 1 and zero point 0 on either side.
+Bytes computed(
+    Arithmetic arithmetic, Kind kind, std::vector<int64_t> in, std::vector<int64_t> out,
+    const Bytes& bytes, const std::function<void(Op*)>& change = [](Op*) {}) {
+  GraphCase c;
+  c.g.arithmetic = arithmetic;
+  const int x = c.input(std::move(in), OCTET_U8, 1), y = c.tensor(std::move(out), OCTET_U8, 1);
+  change(&c.op(kind, {x}, y));
+  c.g.outputs = {y};
+  return run(*created(c.g), c.g, {bytes});
+}
+
+TEST(Graph, ImageFunctions) {
+  const Arithmetic standard = Arithmetic::kStandard;
+  const Bytes four = {1, 2, 4, 7};
+  EXPECT_EQ(computed(standard, Kind::kMaxPool, {1, 2, 2, 1}, {1, 1, 2, 1}, four,
+                     [](Op* op) { op->window.kernel_h = 2; }),
+            (Bytes{4, 7}));
+  EXPECT_EQ(computed(Arithmetic::kTflite, Kind::kAveragePool, {1, 2, 2, 1}, {1, 1, 1, 1}, four,
+                     [](Op* op) { op->window.kernel_h = op->window.kernel_w = 2; }),
+            (Bytes{4}));
+  EXPECT_EQ(computed(Arithmetic::kTflite, Kind::kMean, {1, 2, 2, 1}, {1, 1}, four), (Bytes{4}));
+  EXPECT_EQ(computed(standard, Kind::kPad, {1, 1, 2, 2}, {1, 2, 3, 2}, four,
+                     [](Op* op) { op->window.top = op->window.left = 1; }),
+            (Bytes{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 7}));
+  EXPECT_EQ(computed(standard, Kind::kSlice, {1, 2, 2}, {1, 1, 2}, four,
+                     [](Op* op) {
+                       op->begins = {0, 1, 0};
+                     }),
+            (Bytes{4, 7}));
+  EXPECT_EQ(computed(standard, Kind::kResizeNearest, {1, 1, 2, 2}, {1, 1, 4, 2}, four),
+            (Bytes{1, 2, 1, 2, 4, 7, 4, 7}));
+  EXPECT_EQ(computed(standard, Kind::kResizeBilinear, {1, 1, 2, 2}, {1, 1, 3, 2}, {2, 4, 6, 8},
+                     [](Op* op) { op->coordinates = OCTET_ALIGN_CORNERS; }),
+            (Bytes{2, 4, 4, 6, 6, 8}));
+}
+
+TEST(Graph, SoftmaxOfEqualsToFloat) {
+  GraphCase c;
+  c.g.arithmetic = Arithmetic::kOnnxruntime;
+  const int x = c.input({2, 4}, OCTET_U8, 1), y = c.tensor({2, 4}, OCTET_F32);
+  c.op(Kind::kSoftmax, {x}, y);
+  c.g.outputs = {y};
+  const Bytes out = run(*created(c.g), c.g, {Bytes(8, 9)});
+  for (size_t i = 0; i < 8; ++i) {
+    float got;
+    std::memcpy(&got, &out[i * 4], 4);
+    EXPECT_EQ(got, 0.25f);
+  }
 }
 
 TEST(Graph, RunsRefuseMissingPointers) {

@@ -1,0 +1,247 @@
+// Describes the functions that look at windows, images or places.
+#include "engines/graph/image_functions.h"
+
+#include "engines/graph/check.h"
+#include "engines/graph/refused.h"
+#include "octet/image_functions.h"
+
+namespace octet::graph {
+namespace {
+
+octet_image_size image_size(const Sizes& s) { return {s.h, s.w, s.channels}; }
+
+class Maker {
+ public:
+  Maker(const Graph& g, const Op& op)
+      : g_(g),
+        op_(op),
+        x_(g.tensors[(size_t)op.inputs[0]]),
+        y_(g.tensors[(size_t)op.outputs[0]]),
+        moved_(g.channels_first && op.kind != Kind::kSoftmax),
+        in_(sizes_of(g, op.inputs[0], moved_)),
+        out_(sizes_of(g, op.outputs[0], moved_)) {
+    if (in_.batch != out_.batch) refuse("its output has other images than its input");
+  }
+
+  octet_function* make() {
+    switch (op_.kind) {
+      case Kind::kMaxPool: return max_pool();
+      case Kind::kAveragePool: return average_pool();
+      case Kind::kMean: return mean();
+      case Kind::kPad: return pad();
+      case Kind::kSlice: return slice();
+      case Kind::kResizeNearest:
+      case Kind::kResizeBilinear: return resize();
+      default: return softmax();
+    }
+  }
+
+ private:
+  template <typename Desc>
+  octet_function* create(const Desc& desc,
+                         octet_status (*with)(const Desc*, octet_function**, octet_error*)) const {
+    octet_function* function = nullptr;
+    octet_error error = {};
+    check(with(&desc, &function, &error), error);
+    return function;
+  }
+
+  void need_8_bits() const {
+    if (!is_8_bits(x_.type) || x_.type != y_.type)
+      refuse("its tensors are not of 8 bits, or of different types");
+  }
+  void need_channels() const {
+    if (in_.channels != out_.channels) refuse("its output has other channels than its input");
+  }
+  void need_alike() const {
+    if (!same_quantization(x_, y_)) refuse("its input and its output are quantized differently");
+  }
+  octet_quantized quantized(const Tensor& t) const {
+    if (t.scales.size() != 1)
+      refuse("tensor '", t.name, "' has ", t.scales.size(), " scales, not 1");
+    return {t.type, scale_of(t), zero_of(t)};
+  }
+  octet_image_input input() const {
+    octet_image_input input = {};
+    input.size = image_size(in_);
+    input.values = {x_.type, scale_of(x_), zero_of(x_)};
+    return input;
+  }
+  template <typename Desc>
+  void bound(Desc* d) const {
+    const bool half_away =
+        g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
+    const Bounds b = bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), half_away);
+    const Bounds all = bounds_of_type(y_.type);
+    if (b.least != all.least || b.most != all.most) d->least = b.least, d->most = b.most;
+  }
+
+  // ---- windows
+
+  struct Pads {
+    size_t before, after;
+  };
+  Pads pads(size_t in, size_t out, size_t kernel, size_t stride, Pads given) const {
+    if (stride == 0 || kernel == 0) refuse("its stride or its window is 0");
+    constexpr size_t kMost = 1 << 15;
+    if (stride > kMost || kernel > kMost) refuse("its windows are larger than ", kMost);
+    const size_t reach = (out - 1) * stride + kernel;
+    const size_t total = reach > in ? reach - in : 0;
+    const Padding p = op_.window.padding;
+    size_t before = p == Padding::kExplicit    ? given.before
+                    : p == Padding::kSame      ? total / 2
+                    : p == Padding::kSameLower ? total - total / 2
+                                               : 0;
+    const size_t after = total > before ? total - before : 0;
+    const bool fits =
+        p == Padding::kExplicit ? after <= given.after : p != Padding::kValid || after == 0;
+    if (!fits || before >= kernel || in + before + after < kernel ||
+        (in + before + after - kernel) / stride + 1 != out)
+      refuse("its windows do not fit its tensors");
+    return {before, after};
+  }
+  octet_window window() const {
+    const Window& w = op_.window;
+    if (w.dilation_h != 1 || w.dilation_w != 1) refuse("it would need a dilated pooling");
+    const Pads h = pads(in_.h, out_.h, w.kernel_h, w.stride_h, {w.top, w.bottom});
+    const Pads v = pads(in_.w, out_.w, w.kernel_w, w.stride_w, {w.left, w.right});
+    return {w.kernel_h, w.kernel_w, w.stride_h, w.stride_w, h.before, v.before, h.after, v.after};
+  }
+
+  octet_function* max_pool() const {
+    need_8_bits(), need_channels(), need_alike();
+    octet_max_pool_desc d = OCTET_MAX_POOL_DESC_INIT;
+    d.input = input(), d.window = window();
+    bound(&d);
+    return create(d, octet_max_pool_create);
+  }
+
+  octet_function* average_pool() const {
+    need_8_bits(), need_channels();
+    octet_average_pool_desc d = OCTET_AVERAGE_POOL_DESC_INIT;
+    d.window = window(), d.arithmetic = arithmetic_of(g_);
+    const bool whole = in_.h == d.window.kernel_h && in_.w == d.window.kernel_w &&
+                       out_.h * out_.w == 1 && d.window.pad_top + d.window.pad_left == 0;
+    // ONNX Runtime replaces an average of whole images by QLinearGlobalAveragePool.
+    if (whole && d.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME) return mean();
+    d.input = input(), d.output = quantized(y_), d.count_include_pad = op_.count_pads;
+    bound(&d);
+    return create(d, octet_average_pool_create);
+  }
+
+  octet_function* mean() const {
+    need_8_bits(), need_channels();
+    if (out_.h * out_.w != 1) refuse("its output has more than one pixel for each image");
+    octet_mean_desc d = OCTET_MEAN_DESC_INIT;
+    quantized(x_);
+    d.input = input(), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_);
+    bound(&d);
+    return create(d, octet_mean_create);
+  }
+
+  // ---- places
+
+  octet_function* pad() const {
+    need_8_bits(), need_alike(), need_channels();
+    const Window& w = op_.window;
+    if (out_.h < in_.h || out_.w < in_.w || w.top > out_.h - in_.h ||
+        out_.h - in_.h - w.top != w.bottom || w.left > out_.w - in_.w ||
+        out_.w - in_.w - w.left != w.right)
+      refuse("its output is not its input with ", w.top, " and ", w.bottom, " lines and ", w.left,
+             " and ", w.right, " columns more");
+    octet_pad_desc d = OCTET_PAD_DESC_INIT;
+    d.input = input(), d.before = {w.top, w.left, 0}, d.after = {w.bottom, w.right, 0};
+    d.value = zero_of(x_);
+    return create(d, octet_pad_create);
+  }
+
+  octet_function* slice() const {
+    const size_t rank = x_.shape.size();
+    if (x_.type != y_.type || !same_quantization(x_, y_) || y_.shape.size() != rank ||
+        op_.begins.size() != rank || rank < 2 || rank > 4)
+      refuse("its input and its output differ in rank or quantization, or it has no beginnings");
+    std::vector<int64_t> begins = op_.begins;
+    for (size_t i = 0; i < rank; ++i)
+      if (begins[i] < 0 || begins[i] > x_.shape[i] || y_.shape[i] > x_.shape[i] - begins[i])
+        refuse("it ends behind its input along axis ", i);
+    if (begins[0] != 0 || x_.shape[0] != y_.shape[0]) refuse("it would need to take single images");
+    if (moved_ && rank > 2) begins.push_back(begins[1]), begins.erase(begins.begin() + 1);
+    octet_slice_desc d = OCTET_SLICE_DESC_INIT;
+    d.input = input(), d.size = image_size(out_);
+    d.first.channels = (size_t)begins[rank - 1];
+    if (rank > 2) d.first.w = (size_t)begins[rank - 2];
+    if (rank > 3) d.first.h = (size_t)begins[1];
+    return create(d, octet_slice_create);
+  }
+
+  octet_function* resize() const {
+    need_8_bits(), need_channels();
+    octet_resize_desc d = OCTET_RESIZE_DESC_INIT;
+    d.input = input(), d.out_h = out_.h, d.out_w = out_.w;
+    d.coordinates = op_.coordinates, d.arithmetic = arithmetic_of(g_);
+    if (op_.kind == Kind::kResizeNearest) {
+      need_alike();
+      d.interpolation = OCTET_NEAREST, d.nearest = op_.nearest;
+      return create(d, octet_resize_create);
+    }
+    d.interpolation = OCTET_BILINEAR;
+    if (d.arithmetic == OCTET_ARITHMETIC_STANDARD)
+      quantized(x_), d.output = quantized(y_);
+    else
+      need_alike();
+    return create(d, octet_resize_create);
+  }
+
+  octet_function* softmax() const {
+    if (!is_8_bits(x_.type) || (y_.type != x_.type && y_.type != OCTET_F32))
+      refuse("it is not from 8 bits to the same type or to f32");
+    octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
+    quantized(x_);
+    d.input = input(), d.beta = op_.beta;
+    d.output.type = y_.type;
+    if (y_.type != OCTET_F32) {
+      if (arithmetic_of(g_) != OCTET_ARITHMETIC_TFLITE)
+        refuse("it would need a softmax to 8 bits in another arithmetic than TFLite's");
+      d.output = quantized(y_);
+    }
+    return create(d, octet_softmax_create);
+  }
+
+  const Graph& g_;
+  const Op& op_;
+  const Tensor &x_, &y_;
+  const bool moved_;
+  const Sizes in_, out_;
+};
+
+}  // namespace
+
+octet_arithmetic arithmetic_of(const Graph& g) {
+  switch (g.arithmetic) {
+    case Arithmetic::kTflite: return OCTET_ARITHMETIC_TFLITE;
+    case Arithmetic::kXnnpack: return OCTET_ARITHMETIC_XNNPACK;
+    case Arithmetic::kOnnxruntime: return OCTET_ARITHMETIC_ONNXRUNTIME;
+    default: return OCTET_ARITHMETIC_STANDARD;
+  }
+}
+
+bool is_image_function(Kind kind) {
+  switch (kind) {
+    case Kind::kMaxPool:
+    case Kind::kAveragePool:
+    case Kind::kMean:
+    case Kind::kPad:
+    case Kind::kSlice:
+    case Kind::kResizeNearest:
+    case Kind::kResizeBilinear:
+    case Kind::kSoftmax: return true;
+    default: return false;
+  }
+}
+
+octet_function* make_image_function(const Graph& graph, const Op& op) {
+  if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
+  return Maker(graph, op).make();
+}
+
+}  // namespace octet::graph
