@@ -1,11 +1,13 @@
-// Copies, transposes, quantizes and dequantizes lines of images.
+// Copies, quantizes and dequantizes lines of images.
 #include "engines/graph/copies.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "engines/graph/refused.h"
 #include "octet/helpers.h"
+#include "octet/image_functions.h"
 
 namespace octet::graph {
 namespace {
@@ -60,40 +62,6 @@ void copy_lines(void* context, const octet_network_call* call) {
     else
       std::memcpy(out_bytes, in_bytes, bytes);
     from.advance(bytes), to.advance(bytes), left -= bytes;
-  }
-}
-
-// ---- orders of channels
-
-struct Channels {
-  size_t channels, pixels;
-};
-
-// The plane-wise image is dense.
-template <typename T>
-void to_channels_last(void* context, const octet_network_call* call) {
-  const Channels& c = *(const Channels*)context;
-  const octet_network_image& out = call->output;
-  const T* const from = (const T*)octet_network_line(&call->inputs[0], 0);
-  for (size_t y = call->first; y < call->end; ++y)
-    for (size_t channel = 0; channel < c.channels; ++channel) {
-      const T* const plane = from + channel * c.pixels + y * out.w;
-      uint8_t* to = (uint8_t*)octet_network_line(&out, y) + channel * sizeof(T);
-      for (size_t x = 0; x < out.w; ++x, to += out.pixel) std::memcpy(to, plane + x, sizeof(T));
-    }
-}
-
-template <typename T>
-void to_channels_first(void* context, const octet_network_call* call) {
-  const Channels& c = *(const Channels*)context;
-  const octet_network_image &in = call->inputs[0], &out = call->output;
-  const size_t line = out.w * out.channels;
-  T* to = (T*)octet_network_line(&out, call->first);
-  for (size_t i = call->first * line; i < call->end * line; ++i, ++to) {
-    const size_t channel = i / c.pixels, pixel = i % c.pixels;
-    const uint8_t* const from = (const uint8_t*)octet_network_line(&in, pixel / in.w) +
-                                pixel % in.w * in.pixel + channel * sizeof(T);
-    std::memcpy(to, from, sizeof(T));
   }
 }
 
@@ -158,14 +126,22 @@ Function copy_function(size_t element, const std::vector<uint8_t>& table) {
   return make(copy, copy_lines, 0);  // any line may want all of the input's
 }
 
-Function channels_last_function(size_t element, size_t channels, size_t pixels) {
-  return make(Channels{channels, pixels},
-              element == 1 ? to_channels_last<uint8_t> : to_channels_last<uint32_t>, 0);
+Function owned_function(octet_function* function) {
+  Function f;
+  f.arguments = std::shared_ptr<octet_function>(function, octet_function_destroy);
+  octet_error error = {};
+  check(octet_function_for_network(function, &f.lines, &error), error);
+  return f;
 }
 
-Function channels_first_function(size_t element, size_t channels, size_t pixels) {
-  return make(Channels{channels, pixels},
-              element == 1 ? to_channels_first<uint8_t> : to_channels_first<uint32_t>, 0);
+Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to) {
+  octet_transpose_desc d = OCTET_TRANSPOSE_DESC_INIT;
+  d.input.size = {nhwc.h, nhwc.w, nhwc.channels};
+  d.input.values.type = type, d.to = to;
+  octet_function* function = nullptr;
+  octet_error error = {};
+  check(octet_transpose_create(&d, &function, &error), error);
+  return owned_function(function);
 }
 
 Function quantize_function(octet_type type, float scale, int32_t zero_point, bool half_away) {

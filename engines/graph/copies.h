@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engines/graph/sizes.h"
+#include "octet/functions.h"
 
 namespace octet::graph {
 
@@ -17,10 +18,12 @@ struct Function {
 // is one. element: the bytes of one.
 Function copy_function(size_t element, const std::vector<uint8_t>& table);
 
-// Between images whose elements lie channel by channel and those that lie pixel by pixel. The
-// former are read and written as they lie, whatever their network's sizes are; pixels: h * w.
-Function channels_last_function(size_t element, size_t channels, size_t pixels);
-Function channels_first_function(size_t element, size_t channels, size_t pixels);
+// Between NHWC images of these sizes and NCHW ones, which to a network are images of channels lines
+// of h * w pixels of one channel.
+Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to);
+
+// Of an object of the library's, which it owns from now on.
+Function owned_function(octet_function* function);
 
 // f32 to 8 bits and back, by one scale. half_away: halves away from zero, as TensorFlow Lite
 // rounds, else to even.

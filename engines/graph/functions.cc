@@ -33,7 +33,7 @@ class Maker {
         return dequantize_function(x().type, scale_of(x()), zero_of(x()));
       default: break;
     }
-    if (is_image_function(op_.kind)) return owned(make_image_function(g_, op_));
+    if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
     return copy_function(1, table_of(g_, op_));
   }
 
@@ -68,15 +68,7 @@ class Maker {
     octet_function* function = nullptr;
     octet_error error = {};
     check(create(&d, &function, &error), error);
-    return owned(function);
-  }
-
-  static Function owned(octet_function* function) {
-    Function f;
-    f.arguments = std::shared_ptr<octet_function>(function, octet_function_destroy);
-    octet_error error = {};
-    check(octet_function_for_network(function, &f.lines, &error), error);
-    return f;
+    return owned_function(function);
   }
 
   const Graph& g_;

@@ -20,7 +20,7 @@ class Placer {
     for (const int t : g_.inputs) {
       to_.inputs.push_back(kNowhere);
       if (tensor(t).constant || places_[(size_t)t]) continue;
-      places_[(size_t)t] = {add_tensor(sizes_of(g_, t, false), tensor(t).type), false};
+      places_[(size_t)t] = {add_tensor(planes_of(t), tensor(t).type), false};
     }
     for (at_ = 0; at_ < g_.ops.size(); ++at_) place_op(g_.ops[at_]);
     for (const int t : g_.outputs) place_output(t);
@@ -69,6 +69,13 @@ class Placer {
   }
   bool is_moved(int t) const { return g_.channels_first && tensor(t).shape.size() > 2; }
 
+  // In the graph's order; of channels first as a transposition reads it, a line for each channel.
+  Sizes planes_of(int t) const {
+    if (!is_moved(t)) return sizes_of(g_, t, false);
+    const Sizes last = sizes_of(g_, t, true);
+    return {last.batch, last.channels, last.h * last.w, 1};
+  }
+
   // ---- what operators read
 
   // The node in which the tensor lies in this order of channels.
@@ -79,12 +86,11 @@ class Placer {
       return at.node;
     for (const auto& [other, node] : turned_)
       if (other == t) return node;
-    const size_t element = type_bytes(tensor(t).type), pixels = last.h * last.w;
-    const size_t from = moved ? dense(at.node) : sized(at.node, last);
-    const size_t node = add_made(moved ? last : sizes_of(g_, t, false), tensor(t).type);
-    add_function(moved ? channels_last_function(element, last.channels, pixels)
-                       : channels_first_function(element, last.channels, pixels),
-                 {from}, node);
+    const Sizes first = planes_of(t);
+    const size_t from = moved ? sized(dense(at.node), first) : sized(at.node, last);
+    const size_t node = add_made(moved ? last : first, tensor(t).type);
+    add_function(transpose_function(tensor(t).type, last, moved ? OCTET_NHWC : OCTET_NCHW), {from},
+                 node);
     nodes_[from].settled = true;
     nodes_[from].flat |= moved;
     turned_.push_back({t, node});

@@ -154,6 +154,29 @@ TEST(GraphLayout, OnePixelForAll) {
   }
 }
 
+// Floats in N, C, H, W are quantized as they lie and turned once.
+TEST(GraphLayout, FloatsInNchw) {
+  GraphCase c;
+  c.g.arithmetic = Arithmetic::kStandard, c.g.channels_first = true;
+  const int x = c.input({1, 2, 2, 3}, OCTET_F32), q = c.tensor({1, 2, 2, 3}, OCTET_U8, 1);
+  const int a = c.tensor({1, 2, 2, 3}, OCTET_U8, 1), y = c.tensor({1, 2, 2, 3}, OCTET_F32);
+  c.op(Kind::kQuantize, {x}, q);
+  c.op(Kind::kConvolution, {q, c.constant({2, 2, 1, 1}, OCTET_S8, {0, 1, 1, 0}, 1)}, a).order =
+      OCTET_OIHW;
+  c.op(Kind::kDequantize, {a}, y);
+  c.g.outputs = {y};
+  EXPECT_EQ(op_count(c.g), 5u);
+  const float in[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  Bytes bytes(sizeof in);
+  std::memcpy(bytes.data(), in, sizeof in);
+  const Bytes out = run(*created(c.g), c.g, {bytes});
+  for (size_t i = 0; i < 12; ++i) {
+    float got;
+    std::memcpy(&got, &out[i * 4], 4);
+    EXPECT_EQ(got, in[(i + 6) % 12]);
+  }
+}
+
 // Flattening takes the elements in the order of N, C, H, W.
 TEST(GraphLayout, FlattenedNchw) {
   GraphCase c;
