@@ -23,6 +23,8 @@ class Maker {
   Function make_it() {
     switch (op_.kind) {
       case Kind::kAdd: return binary(octet_add_create);
+      case Kind::kSubtract: return binary(octet_sub_create);
+      case Kind::kMultiply: return binary(octet_mul_create);
       case Kind::kQuantize:
         if (x().type != OCTET_F32) break;
         need_scale(y_);
@@ -34,7 +36,7 @@ class Maker {
       default: break;
     }
     if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
-    return copy_function(1, table_of(g_, op_));
+    return look_up();
   }
 
  private:
@@ -68,6 +70,17 @@ class Maker {
     octet_function* function = nullptr;
     octet_error error = {};
     check(create(&d, &function, &error), error);
+    return owned_function(function);
+  }
+
+  Function look_up() const {
+    const std::vector<uint8_t> table = table_of(g_, op_);
+    octet_lut_desc d = OCTET_LUT_DESC_INIT;
+    d.input = x().type, d.output = y_.type;
+    std::copy(table.begin(), table.end(), d.table);
+    octet_function* function = nullptr;
+    octet_error error = {};
+    check(octet_lut_create(&d, &function, &error), error);
     return owned_function(function);
   }
 
@@ -107,7 +120,9 @@ octet_broadcast broadcast_of(const Graph& g, const Op& op) {
 }
 
 Place place_of(const Graph& g, const Op& op) {
-  if (op.kind == Kind::kAdd && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
+  const bool binary =
+      op.kind == Kind::kAdd || op.kind == Kind::kSubtract || op.kind == Kind::kMultiply;
+  if (binary && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
   if (op.kind == Kind::kSoftmax) return Place::kRows;
   return is_image_function(op.kind) ? Place::kImages : Place::kElements;
 }
@@ -115,6 +130,8 @@ Place place_of(const Graph& g, const Op& op) {
 bool is_function(Kind kind) {
   switch (kind) {
     case Kind::kAdd:
+    case Kind::kSubtract:
+    case Kind::kMultiply:
     case Kind::kActivation:
     case Kind::kQuantize:
     case Kind::kDequantize: return true;

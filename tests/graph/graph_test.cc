@@ -219,6 +219,19 @@ TEST(Graph, ImageFunctions) {
             (Bytes{2, 4, 4, 6, 6, 8}));
 }
 
+TEST(Graph, DifferenceAndProduct) {
+  for (const Kind kind : {Kind::kSubtract, Kind::kMultiply}) {
+    GraphCase c;
+    c.g.arithmetic = Arithmetic::kStandard;
+    const int a = c.input({1, 4}, OCTET_U8, 1), b = c.input({1, 4}, OCTET_U8, 2);
+    c.g.outputs = {c.tensor({1, 4}, OCTET_S8, 4, 1)};
+    c.op(kind, {a, b}, c.g.outputs[0]);
+    const bool minus = kind == Kind::kSubtract;
+    EXPECT_EQ(run(*created(c.g), c.g, {{8, 0, 20, 255}, {2, 2, 4, 0}}),
+              minus ? (Bytes{2, 0, 4, 65}) : (Bytes{9, 1, 41, 1}));
+  }
+}
+
 TEST(Graph, SoftmaxOfEqualsToFloat) {
   GraphCase c;
   c.g.arithmetic = Arithmetic::kOnnxruntime;
