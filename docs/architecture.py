@@ -46,7 +46,7 @@ ROLES = {
     "packing": "packs weights into formats and blobs",
     "kernels/macro": "the macro-kernel: blocks, panels, tiles",
     "kernels/x86": "AVX512VNNI, AVXVNNI, AVX2, SSE4.1",
-    "kernels/x86/functions": "builds of the functions between products",
+    "kernels/x86/functions": "sums, pools, resizes",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",
