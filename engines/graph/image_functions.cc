@@ -200,7 +200,8 @@ class Maker {
     d.input = input(), d.beta = op_.beta;
     d.output.type = y_.type;
     if (y_.type != OCTET_F32) {
-      if (arithmetic_of(g_) != OCTET_ARITHMETIC_TFLITE)
+      // XNNPACK has none: LiteRT runs its own kernel there
+      if (g_.arithmetic != Arithmetic::kTflite && g_.arithmetic != Arithmetic::kXnnpack)
         refuse("it would need a softmax to 8 bits in another arithmetic than TFLite's");
       d.output = quantized(y_);
     }

@@ -81,8 +81,9 @@ void Threads::parallel_for(void* context, size_t count, void (*fn)(void* arg, si
     if (pool.threads) pthreadpool_destroy(pool.threads);
     pool.threads = larger;
   }
-  // Workers sleep between runs: a spinning worker takes the cores from the engine's own operators
-  pthreadpool_parallelize_1d(pool.threads, fn, arg, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+  // Without a flag idle workers spin for a moment, as the pools of engines do: operators of a small
+  // network follow each other within microseconds, sooner than a sleeping worker wakes up
+  pthreadpool_parallelize_1d(pool.threads, fn, arg, count, 0);
   pool.in_use.store(false, std::memory_order_release);
 }
 
