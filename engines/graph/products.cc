@@ -185,8 +185,9 @@ class Describer {
     if (element_count(bias) != n_)
       refuse("its bias has ", element_count(bias), " values, and it has ", n_, " channels");
     if (!tflite_) check_bias_scales(bias);
-    to_.bias.resize(n_);  // zeros where only a question is asked
-    if (bias.data) std::memcpy(to_.bias.data(), bias.data, n_ * sizeof(int32_t));
+    if (!bias.data) return;  // only a question
+    to_.bias.resize(n_);
+    std::memcpy(to_.bias.data(), bias.data, n_ * sizeof(int32_t));
     to_.epilogue().bias = to_.bias.data();
   }
 

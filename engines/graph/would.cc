@@ -113,8 +113,8 @@ std::vector<std::string> would(const Graph& graph) {
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     try {
       look_at(graph, graph.ops[i]);
-    } catch (const Refused& refused) {
-      answers[i] = join(op_name(graph, i), ": ", refused.why());
+    } catch (const std::exception& refused) {
+      answers[i] = join(op_name(graph, i), ": ", refused.what());
     }
   }
   return answers;

@@ -207,6 +207,17 @@ TEST(BadGraph, QuestionsNeedNoWeights) {
   for (const std::string& why : would(good.g)) EXPECT_EQ(why, "");
 }
 
+TEST(BadGraph, QuestionsAboutHugeWeights) {
+  Good good;
+  for (Tensor& t : good.g.tensors) t.data = nullptr;
+  const int64_t n = (int64_t)1 << 40;
+  good.t(good.w).shape = {n, 3, 3, 4}, good.t(good.b).shape = {n};
+  good.t(good.a).shape = good.t(good.sum).shape = {1, 4, 4, n};
+  const std::vector<std::string> why = would(good.g);
+  EXPECT_EQ(why.size(), 3u);
+  EXPECT_NE(why[1], "");  // the other addend is small
+}
+
 TEST(BadGraph, ABadGraphIsRefusedAsAWhole) {
   Good good;
   good.g.ops[0].inputs[0] = good.sum;
