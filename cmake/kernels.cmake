@@ -75,7 +75,3 @@ if(OCTET_TARGET STREQUAL "x86_64")
 elseif(OCTET_TARGET MATCHES "^(arm|aarch64)$")
   include(kernels/arm/tiers.cmake)
 endif()
-# Functions of images: vectors, but not -O3's copies of loops, which double the size.
-set_property(SOURCE kernels/generic/functions/image_portable.cc
-  kernels/x86/functions/avx2_images.cc APPEND PROPERTY COMPILE_OPTIONS
-  "$<$<CXX_COMPILER_ID:GNU>:-O2;-ftree-vectorize;-fvect-cost-model=dynamic>")

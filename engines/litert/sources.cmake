@@ -3,8 +3,13 @@ find_path(OCTET_LITERT_INCLUDE_DIR tensorflow/lite/core/c/common.h
   PATHS ${PROJECT_SOURCE_DIR}/build/engine-headers/usr/include)
 if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads)
   add_library(octet_litert MODULE ${all})
-  octet_add_flags(octet_litert PRIVATE ${octet_werror} -fvisibility=hidden -Wl,-z,defs)
+  octet_add_flags(octet_litert PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_litert SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
   target_link_libraries(octet_litert PRIVATE octet_graph octet_threads)
   octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc translate.cc)
+  # Python loads the delegate: not a sanitizer's, nor another machine's.
+  if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+    octet_add_script(litert tests/litert/check.py $<TARGET_FILE:octet_litert>
+      ${PROJECT_BINARY_DIR}/litert-venv LABELS engines slow)
+  endif()
 endif()

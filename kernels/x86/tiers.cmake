@@ -39,7 +39,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc
-    APPEND PROPERTY COMPILE_OPTIONS -O2 -fvect-cost-model=dynamic)
+    kernels/x86/functions/avx2_images.cc kernels/generic/functions/image_portable.cc
+    APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)
   # GCC splits a loop in which a condition changes half-way. These files have none that gains by it.

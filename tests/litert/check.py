@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Holds the LiteRT delegate against an unmodified LiteRT: whole networks, byte by byte.
+
+    check.py <liboctet_litert.so> <directory for a virtual environment>
+
+as=reference must give the bytes of LiteRT's reference kernels, as=xnnpack those of its default delegate. The networks are one that this file
+makes and those of the directory that the environment variable OCTET_MODELS_DIR names. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
+"""
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "tools" / "models"))
+import packages  # noqa: E402
+
+packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "ai_edge_litert.interpreter", "flatbuffers", "numpy")
+sys.path.insert(0, str(HERE.parent / "conformance"))
+import flatbuffers  # noqa: E402
+import numpy as np  # noqa: E402
+import tflite  # noqa: E402
+from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate  # noqa: E402
+
+LIBRARY = sys.argv[1]
+PEERS = {"reference": OpResolverType.BUILTIN_REF, "xnnpack": OpResolverType.AUTO}
+failures = 0
+
+
+def complain(text):
+    global failures
+    failures += 1
+    print("FAILED:", text)
+
+
+def small_network():
+    """Convolutions of three kinds, an ADD of a branch, and a product, with scales per channel."""
+    rng = np.random.default_rng(27)
+    model = tflite.Model()
+    int8 = lambda *shape: rng.integers(-127, 127, shape, np.int8, endpoint=True)
+    bias = lambda n: rng.integers(-3000, 3000, n, np.int32)
+
+    def convolution(x, scale, channels, kernel, out, depthwise=False, stride=1, activation="NONE", zero_point=-3):
+        h, w, depth = out
+        weights = int8(1, kernel, kernel, depth) if depthwise else int8(depth, kernel, kernel, channels)
+        scales = rng.uniform(0.5, 1, depth).astype(np.float32) / (60 * kernel * (1 if depthwise else channels**0.5))
+        inputs = [x, model.constant(weights, scales, 0, 3 if depthwise else 0), model.constant(bias(depth), scale * scales)]
+        y = model.tensor((1, h, w, depth), np.int8, [0.05], zero_point)
+        settings = {"padding": tflite.PADDING["SAME"], "strideH": stride, "strideW": stride, "dilationHFactor": 1, "dilationWFactor": 1}
+        if depthwise:
+            settings["depthMultiplier"] = 1
+        model.operator("DEPTHWISE_CONV_2D" if depthwise else "CONV_2D", activation, inputs, y, **settings)
+        return y
+
+    x = model.input(int8(1, 17, 19, 8), [0.04], 5)
+    a = convolution(x, 0.04, 8, 3, (9, 10, 24), stride=2, activation="RELU6", zero_point=-128)
+    b = convolution(a, 0.05, 24, 3, (9, 10, 24), depthwise=True, activation="RELU", zero_point=-128)
+    c = convolution(b, 0.05, 24, 1, (9, 10, 24))
+    d = model.tensor((1, 9, 10, 24), np.int8, [0.07], 11)
+    model.operator("ADD", "NONE", [c, a], d)
+    e = convolution(d, 0.07, 24, 3, (5, 5, 40), stride=2)
+    product = model.tensor((1, 5, 5, 13), np.int8, [0.06], 2)
+    scale = np.float32(0.004)
+    model.operator("FULLY_CONNECTED", "NONE", [e, model.constant(int8(13, 40), [scale]), model.constant(bias(13), [np.float32(0.05) * scale])], product,
+                   keepNumDims=True)
+    model.graph.outputs = [product]
+    builder = flatbuffers.Builder()
+    builder.Finish(model.model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def interpreter(network, options=None, peer=None, batch=1):
+    delegates = [load_delegate(LIBRARY, options)] if options else None
+    if options:  # Operators that Octet leaves are computed by the same kernels as the peer's
+        peer = OpResolverType.BUILTIN_REF if options["as"] == "reference" else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    made = Interpreter(model_content=network, experimental_delegates=delegates, experimental_op_resolver_type=peer, num_threads=1)
+    if batch != 1:
+        for details in made.get_input_details():
+            made.resize_tensor_input(details["index"], [batch, *details["shape"][1:]])
+    made.allocate_tensors()
+    return made
+
+
+def outputs(made, seed):
+    rng = np.random.default_rng(seed)
+    for details in made.get_input_details():
+        shape, kind = details["shape"], details["dtype"]
+        floats = np.issubdtype(kind, np.floating)
+        limits = None if floats else np.iinfo(kind)
+        made.set_tensor(details["index"], rng.standard_normal(shape).astype(kind) if floats
+                        else rng.integers(limits.min, limits.max, shape, kind, endpoint=True))
+    made.invoke()
+    return [made.get_tensor(details["index"]).copy() for details in made.get_output_details()]
+
+
+def compare(what, network, options, batch=1):
+    """Two inputs of a network: all bytes equal, and Octet ran them."""
+    mine = interpreter(network, options, batch=batch)
+    theirs = interpreter(network, None, PEERS[options["as"]], batch)
+    if "DELEGATE" not in {details["op_name"] for details in mine._get_ops_details()}:
+        return False
+    for seed in (1, 2):
+        wrong = sum(int((a != b).sum()) for a, b in zip(outputs(mine, seed), outputs(theirs, seed)))
+        if wrong:
+            complain(f"{what} {options}, batch {batch}: {wrong} values differ")
+    return True
+
+
+def check_networks(networks):
+    for name, network in networks.items():
+        ran = [compare(name, network, {"as": who, "threads": threads, "goal": goal})
+               for who, threads, goal in itertools.product(PEERS, "12", ("time", "layers", "traffic", "memory"))]
+        print(f"{name}: Octet ran it {sum(ran)} times of {len(ran)}")
+        if name == "small" and not all(ran):
+            complain("the delegate took nothing of the small network")
+
+
+def check_options():
+    for options, sentence in (({"threads": "many"}, "threads = many: it takes 0 to 4096"), ({"as": "float"}, "it takes reference or xnnpack"),
+                              ({"thread": "2"}, "is none; there are as, threads, goal and report")):
+        try:
+            load_delegate(LIBRARY, options)
+            complain(f"the options {options} were taken")
+        except ValueError as error:
+            if sentence not in str(error):
+                complain(f"the options {options} were refused by '{error}'")
+
+
+def check_threads(network):
+    """Sixteen interpreters at once, each made, run and destroyed again and again, on one pool."""
+    want = outputs(interpreter(network, None, PEERS["xnnpack"]), 3)
+
+    def work(_):
+        for _ in range(5):
+            got = outputs(interpreter(network, {"as": "xnnpack", "threads": "2"}), 3)
+            if any((a != b).any() for a, b in zip(got, want)):
+                return False
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        if not all(pool.map(work, range(16))):
+            complain("interpreters on many threads gave other bytes")
+
+
+small = small_network()
+directory = os.environ.get("OCTET_MODELS_DIR")
+found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
+check_networks({"small": small, **found})
+compare("small", small, {"as": "reference", "threads": "2"}, batch=3)
+check_options()
+check_threads(small)
+print(f"{failures} failures")
+sys.exit(failures != 0)
