@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <vector>
 
 #include "engines/graph/would.h"
@@ -86,9 +87,12 @@ void* init(TfLiteContext* context, const char* buffer, size_t) {
   try {
     auto partition = std::make_unique<Partition>(context, params, delegate.shared);
     for (auto& made : delegate.prepared)
-      if (made && made->nodes() == partition->nodes()) partition = std::move(made);
+      if (made && made->nodes() == partition->nodes()) return made.release();
+    // Here, for the interpreter shows no other nodes to a kernel's prepare. run reports a failure
+    octet_error error = {};
+    partition->prepare(context, &error);
     return partition.release();
-  } catch (const std::bad_alloc&) {
+  } catch (...) {  // for want of memory; prepare_kernel reports it
     return nullptr;
   }
 }
@@ -100,21 +104,28 @@ TfLiteStatus reported(TfLiteContext* context, const Function& function) {
   try {
     if (function(&error) == OCTET_OK) return kTfLiteOk;
     context->ReportError(context, "octet: %s", error.message);
-  } catch (const std::bad_alloc&) {
-    context->ReportError(context, "octet: there is not enough memory");
+  } catch (const std::exception& exception) {
+    context->ReportError(context, "octet: %s", exception.what());
+  } catch (...) {
+    context->ReportError(context, "octet: an unknown exception");
   }
   return kTfLiteError;
 }
 
 TfLiteStatus prepare_kernel(TfLiteContext* context, TfLiteNode* node) {
   auto* const partition = (Partition*)node->user_data;
-  if (!partition) return kTfLiteError;
-  return reported(context, [&](octet_error* error) { return partition->prepare(context, error); });
+  return reported(context, [&](octet_error* error) {
+    if (!partition) throw std::bad_alloc();
+    return partition->prepare(context, error);
+  });
 }
 
 TfLiteStatus invoke_kernel(TfLiteContext* context, TfLiteNode* node) {
   auto* const partition = (Partition*)node->user_data;
-  return reported(context, [&](octet_error* error) { return partition->run(context, error); });
+  return reported(context, [&](octet_error* error) {
+    if (!partition) throw std::bad_alloc();
+    return partition->run(context, error);
+  });
 }
 
 TfLiteRegistration kernel() {
@@ -167,14 +178,15 @@ TfLiteStatus prepare(TfLiteContext* context, TfLiteDelegate* self) {
   TfLiteStatus status = kTfLiteError;
   const TfLiteStatus called = reported(context, [&](octet_error*) {
     TfLiteIntArray* order = nullptr;
-    if (context->GetExecutionPlan(context, &order) != kTfLiteOk) return OCTET_OK;
+    if (context->GetExecutionPlan(context, &order) != kTfLiteOk)
+      throw std::runtime_error("the interpreter has no execution plan");
     Claims claims = claim(context, {order->data, order->data + order->size}, *delegate);
     std::sort(claims.products.begin(), claims.products.end());
     TfLiteDelegateParams* parts = nullptr;
     int count = 0;
     IntArray claimed(claims.nodes);
     if (context->PreviewDelegatePartitioning(context, claimed.get(), &parts, &count) != kTfLiteOk)
-      return OCTET_OK;
+      throw std::runtime_error("the interpreter does not partition its operators");
     IntArray taken(prepare_partitions(context, claims, parts, count, delegate));
     status = context->ReplaceNodeSubsetsWithDelegateKernels(context, kernel(), taken.get(), self);
     return OCTET_OK;
@@ -202,8 +214,8 @@ extern "C" __attribute__((visibility("default"))) TfLiteDelegate* tflite_plugin_
     delegate->shared->threads = octet::engines::Threads(options.threads);
     delegate->Prepare = prepare;
     return delegate.release();
-  } catch (const std::bad_alloc&) {
-    if (report_error) report_error("octet: there is not enough memory");
+  } catch (...) {
+    if (report_error) report_error("octet: there is not enough memory or there are no threads");
     return nullptr;
   }
 }

@@ -1,6 +1,8 @@
 // Makes a partition's program, and hands it the interpreter's tensors at each run.
 #include "engines/litert/partition.h"
 
+#include <stdexcept>
+
 #include "engines/litert/translate.h"
 
 namespace octet::litert {
@@ -20,8 +22,9 @@ Partition::Partition(TfLiteContext* context, const TfLiteDelegateParams& params,
 std::vector<std::vector<int>> Partition::sizes_of_inputs(const TfLiteContext& context) const {
   std::vector<std::vector<int>> sizes;
   for (const int t : inputs_) {
-    const TfLiteIntArray& dims = *context.tensors[t].dims;
-    sizes.emplace_back(dims.data, dims.data + dims.size);
+    const TfLiteIntArray* const dims = context.tensors[t].dims;
+    sizes.emplace_back();
+    if (dims) sizes.back().assign(dims->data, dims->data + dims->size);
   }
   return sizes;
 }
@@ -42,6 +45,7 @@ octet_status Partition::prepare(TfLiteContext* context, octet_error* error) {
 }
 
 octet_status Partition::run(TfLiteContext* context, octet_error* error) {
+  if (!program_) throw std::logic_error("the operators of this partition were not prepared");
   for (size_t i = 0; i < inputs_.size(); ++i)
     from_[i] = context->tensors[inputs_[i]].data.raw_const;
   for (size_t i = 0; i < outputs_.size(); ++i) to_[i] = context->tensors[outputs_[i]].data.raw;

@@ -5,7 +5,8 @@ if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads)
   add_library(octet_litert MODULE ${all})
   octet_add_flags(octet_litert PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_litert SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
-  target_link_libraries(octet_litert PRIVATE octet_graph octet_threads)
+  # A host may have a pthreadpool or an Octet of its own: the two functions are all it may see.
+  target_link_libraries(octet_litert PRIVATE octet_graph octet_threads -Wl,--exclude-libs,ALL)
   octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc translate.cc)
   # Python loads the delegate: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")

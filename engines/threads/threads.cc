@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
 namespace octet::engines {
 namespace {
@@ -61,9 +62,14 @@ std::shared_ptr<Pool> pool_of(size_t count) {
 }  // namespace
 
 size_t usable_cpus() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return (size_t)std::max(1, CPU_COUNT(&set));
+  // The kernel refuses a set that is smaller than its own
+  for (size_t cpus = 1024; cpus <= (1u << 20); cpus *= 2) {
+    std::vector<cpu_set_t> set(CPU_ALLOC_SIZE(cpus) / sizeof(cpu_set_t));
+    const size_t bytes = set.size() * sizeof(cpu_set_t);
+    if (sched_getaffinity(0, bytes, set.data()) == 0)
+      return (size_t)std::max(1, CPU_COUNT_S(bytes, set.data()));
+  }
+  return 1;
 }
 
 Threads::Threads(size_t count) : count_(count ? count : usable_cpus()) {

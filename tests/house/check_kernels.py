@@ -74,7 +74,7 @@ def depth_loops(body):
 
 
 def check(path, objdump, counts):
-    kernel = re.search(r"/kernels/(?:x86|arm)/((\w+?)(?:_\w+)?)\.[^/]*$", path)
+    kernel = re.search(r"/kernels/(?:x86|arm)/(?:functions/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
     tier = kernel[2] if kernel and kernel[2] in FEATURES else "baseline"
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"
@@ -85,7 +85,7 @@ def check(path, objdump, counts):
             if beyond.search(text.split("<")[0]):
                 yield f"{path}: {address:x} has an instruction that {tier} lacks: {text}"
                 break
-    if kernel:
+    if kernel and "/functions/" not in path:
         loops = [loop for body in bodies for loop in depth_loops(body)]
         counts[kernel[1]] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
                                   for pattern in (STACK, COPY))
