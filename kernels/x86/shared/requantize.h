@@ -17,7 +17,7 @@ struct Requantizer {
   using Vector = typename VectorOf<kInt8>::Type;
   Vector zero_point, lo, hi;
   bool u8, moves, raises, lowers;  // the steps that are needed
-  OCTET_INLINE inline explicit Requantizer(const Requantization& n)
+  explicit Requantizer(const Requantization& n)
       : zero_point(splat<Vector>((int16_t)n.zero_point)),
         lo(splat<Vector>((uint8_t)n.lo)),
         hi(splat<Vector>((uint8_t)n.hi)),
