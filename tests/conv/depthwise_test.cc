@@ -63,124 +63,15 @@ class Work {
       : kernel_(kernel),
         c_(c),
         s_(c.shape),
-        random_(describe(kernel, c).size() * 7919 + s_.in_channels) {
+        random_(describe(kernel, c).size() * 7919 + s_.in_channels),
+        shift_(octet::type_shift(type_of(c.lhs_u8), kernel.lhs_element_type)),
+        zero_stride_(octet::round_up(s_.in_channels, 64) + 64) {
     out_h_ = octet::conv_out_h(s_, s_.in_h);
     out_w_ = octet::conv_out_w(s_, s_.in_w);
-    const size_t n = s_.out_channels, padded = n + 64;
-    pixel_ = s_.in_channels + c.lhs_slack;
-    lhs_ = Guarded(s_.batch * s_.in_h * s_.in_w * pixel_ - c.lhs_slack, c.side);
-    for (size_t i = 0; i < lhs_.bytes(); ++i) lhs_.data()[i] = byte(c.lhs_byte);
-    filter_.resize(n * s_.taps());
-    for (uint8_t& b : filter_) b = byte(c.rhs_byte);
-    // In int16, weights lie without their zero points.
-    const int32_t least = c.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
-    for (size_t j = 0; kernel.layout.element_type == octet::ElementType::kS16 && j < n; ++j)
-      filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2] : least + (int32_t)(random_() % 256));
-
-    for (size_t i = 0; i < s_.batch; ++i) {
-      zero_points_.push_back(c.runtime || i == 0 ? (int32_t)(random_() % 256) - (c.lhs_u8 ? 0 : 128)
-                                                 : zero_points_[0]);
-      lhs_scales_.push_back(0.5f + (float)i);
-    }
-    const size_t zero_stride = octet::round_up(s_.in_channels, 64) + 64;
-    zeros_ = Guarded(s_.batch * zero_stride, c.side);
-    for (size_t i = 0; i < zeros_.bytes(); ++i)
-      zeros_.data()[i] = (uint8_t)zero_points_[i / zero_stride];
-
-    bias_ = Guarded(padded * 4, c.side, 4);
-    sums_ = Guarded(padded * 4, c.side, 4);
-    scale_ = Guarded(padded * 4, c.side, 4);
-    init_ = Guarded(padded * 4, c.side, 4);
-    const int32_t shift = octet::type_shift(type_of(c.lhs_u8), kernel.lhs_element_type);
-    for (size_t j = 0; j < padded; ++j) {
-      bias_.data<int32_t>()[j] = (int32_t)(random_() % 20001) - 10000;
-      scale_.data<float>()[j] = 0.001f * (float)(1 + j % 11);
-      int32_t sum = 0;
-      for (size_t tap = 0; j < n && tap < s_.taps(); ++tap) sum += weight(j, tap);
-      sums_.data<int32_t>()[j] = sum;
-      init_.data<int32_t>()[j] =
-          bias_.data<int32_t>()[j] - (c.runtime ? 0 : (zero_points_[0] + shift) * sum);
-    }
-
-    const octet::FilterView view = {filter_.data(),
-                                    s_.taps() * s_.group_out(),
-                                    s_.taps(),
-                                    s_.kernel_w,
-                                    1,
-                                    1,
-                                    type_of(c.rhs_u8),
-                                    filter_zero_points_.data(),
-                                    filter_zero_points_.size()};
-    const octet::ConvAlgorithm& implementation = octet::depthwise_algorithm;
-    payload_ = Guarded(implementation.payload_bytes(kernel.layout, s_), c.side, 64);
-    std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
-    implementation.pack(*octet::find_format_of(kernel.layout), s_, view, nullptr,
-                        {positive.data(), negative.data()}, payload_.data());
-
-    plan_.shape = s_;
-    plan_.implementation = &implementation;
-    plan_.depthwise = &kernel;
-    plan_.ops = &octet::ops_of(kernel.isa);
-    plan_.lhs_type = type_of(c.lhs_u8);
-    plan_.lhs_flip = shift ? 0x80 : 0;
-    plan_.lhs_shift = shift;
-    plan_.runtime_zero_point = c.runtime;
-    plan_.static_zero_point = zero_points_[0];
-    plan_.dst_bytes = c.store == Store::kS32 || c.store == Store::kF32 ? 4 : 1;
-    plan_.block = implementation.block(plan_);
-    plan_.columns.bias = init_.data<int32_t>();
-    plan_.columns.weight_sum = sums_.data<int32_t>();
-    plan_.payload = payload_.data();
-    const bool requantize_u8 = c.store == Store::kRequantizeU8;
-    plan_.requantize_in_kernel = c.store == Store::kRequantizeS8 || requantize_u8;
-    plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, type_of(true)}
-                                         : octet::Requantization{-5, -128, 120, type_of(false)};
-    octet::Epilogue& f = plan_.epilogue;
-    f.mode = c.store == Store::kS32   ? EpilogueMode::kS32
-             : c.store == Store::kF32 ? EpilogueMode::kF32
-                                      : EpilogueMode::kFloat8;
-    f.dst_type = plan_.requantization.dst_type;
-    f.scale = scale_.data<float>();
-    f.zero_point = plan_.requantization.zero_point;
-    f.lo = plan_.requantization.lo;
-    f.hi = plan_.requantization.hi;
-    f.lo_f32 = (float)(f.lo - f.zero_point);
-    f.hi_f32 = (float)(f.hi - f.zero_point);
-    if (c.store == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
-    f.has_residual = c.store == Store::kResidual;
-    f.residual_scale = 0.25f;
-    f.residual_zero_point = 3;
-
-    dst_pixel_ = n * plan_.dst_bytes + c.dst_slack * plan_.dst_bytes;
-    pixels_ = s_.batch * out_h_ * out_w_;
-    dst_ = Guarded(pixels_ * dst_pixel_ - c.dst_slack * plan_.dst_bytes, c.side, plan_.dst_bytes);
-    residual_ = Guarded(pixels_ * n, c.side);
-    for (size_t i = 0; i < residual_.bytes(); ++i) residual_.data()[i] = byte(-1);
-
-    run_.batch = s_.batch;
-    run_.in_h = s_.in_h;
-    run_.in_w = s_.in_w;
-    run_.out_h = out_h_;
-    run_.out_w = out_w_;
-    run_.pad_top = s_.pad_top;
-    run_.pad_left = s_.pad_left;
-    run_.lhs = lhs_.data();
-    run_.lhs_end = lhs_.data() + lhs_.bytes();
-    run_.lhs_pixel = pixel_;
-    run_.lhs_row = s_.in_w * pixel_;
-    run_.lhs_image = s_.in_h * run_.lhs_row;
-    run_.zero_rows = zeros_.data();
-    run_.zero_row_stride = c.runtime ? zero_stride : 0;
-    if (c.runtime) {
-      run_.lhs_zero_points = zero_points_.data();
-      if (c.store == Store::kF32) run_.lhs_scales = lhs_scales_.data();
-    }
-    run_.to.dst = dst_.data();
-    run_.to.stride = dst_pixel_;
-    if (f.has_residual) {
-      run_.to.residual = residual_.data();
-      run_.to.residual_stride = n;
-    }
+    make_inputs();
+    make_columns();
+    make_plan();
+    make_run();
   }
 
   void run() {
@@ -217,6 +108,129 @@ class Work {
   }
 
  private:
+  // Random bytes, and zero points per image.
+  void make_inputs() {
+    pixel_ = s_.in_channels + c_.lhs_slack;
+    lhs_ = Guarded(s_.batch * s_.in_h * s_.in_w * pixel_ - c_.lhs_slack, c_.side);
+    for (size_t i = 0; i < lhs_.bytes(); ++i) lhs_.data()[i] = byte(c_.lhs_byte);
+    filter_.resize(s_.out_channels * s_.taps());
+    for (uint8_t& b : filter_) b = byte(c_.rhs_byte);
+    // In int16, weights lie without their zero points.
+    const int32_t least = c_.rhs_u8 ? 0 : -128, values[] = {least, least + 255};
+    for (size_t j = 0;
+         kernel_.layout.element_type == octet::ElementType::kS16 && j < s_.out_channels; ++j)
+      filter_zero_points_.push_back(j % 4 < 2 ? values[j % 2] : least + (int32_t)(random_() % 256));
+
+    for (size_t i = 0; i < s_.batch; ++i) {
+      zero_points_.push_back(c_.runtime || i == 0
+                                 ? (int32_t)(random_() % 256) - (c_.lhs_u8 ? 0 : 128)
+                                 : zero_points_[0]);
+      lhs_scales_.push_back(0.5f + (float)i);
+    }
+    zeros_ = Guarded(s_.batch * zero_stride_, c_.side);
+    for (size_t i = 0; i < zeros_.bytes(); ++i)
+      zeros_.data()[i] = (uint8_t)zero_points_[i / zero_stride_];
+  }
+
+  // Arrays over output channels, and the packed filter.
+  void make_columns() {
+    const size_t padded = s_.out_channels + 64;
+    bias_ = Guarded(padded * 4, c_.side, 4);
+    sums_ = Guarded(padded * 4, c_.side, 4);
+    scale_ = Guarded(padded * 4, c_.side, 4);
+    init_ = Guarded(padded * 4, c_.side, 4);
+    for (size_t j = 0; j < padded; ++j) {
+      bias_.data<int32_t>()[j] = (int32_t)(random_() % 20001) - 10000;
+      scale_.data<float>()[j] = 0.001f * (float)(1 + j % 11);
+      int32_t sum = 0;
+      for (size_t tap = 0; j < s_.out_channels && tap < s_.taps(); ++tap) sum += weight(j, tap);
+      sums_.data<int32_t>()[j] = sum;
+      init_.data<int32_t>()[j] =
+          bias_.data<int32_t>()[j] - (c_.runtime ? 0 : (zero_points_[0] + shift_) * sum);
+    }
+    const octet::FilterView view = {filter_.data(),
+                                    s_.taps() * s_.group_out(),
+                                    s_.taps(),
+                                    s_.kernel_w,
+                                    1,
+                                    1,
+                                    type_of(c_.rhs_u8),
+                                    filter_zero_points_.data(),
+                                    filter_zero_points_.size()};
+    payload_ = Guarded(octet::depthwise_algorithm.payload_bytes(kernel_.layout, s_), c_.side, 64);
+    std::vector<int32_t> positive(s_.out_channels), negative(s_.out_channels);
+    octet::depthwise_algorithm.pack(*octet::find_format_of(kernel_.layout), s_, view, nullptr,
+                                    {positive.data(), negative.data()}, payload_.data());
+  }
+
+  void make_plan() {
+    plan_.shape = s_;
+    plan_.implementation = &octet::depthwise_algorithm;
+    plan_.depthwise = &kernel_;
+    plan_.ops = &octet::ops_of(kernel_.isa);
+    plan_.lhs_type = type_of(c_.lhs_u8);
+    plan_.lhs_flip = shift_ ? 0x80 : 0;
+    plan_.lhs_shift = shift_;
+    plan_.runtime_zero_point = c_.runtime;
+    plan_.static_zero_point = zero_points_[0];
+    plan_.dst_bytes = c_.store == Store::kS32 || c_.store == Store::kF32 ? 4 : 1;
+    plan_.block = octet::depthwise_algorithm.block(plan_);
+    plan_.columns.bias = init_.data<int32_t>();
+    plan_.columns.weight_sum = sums_.data<int32_t>();
+    plan_.payload = payload_.data();
+    const bool requantize_u8 = c_.store == Store::kRequantizeU8;
+    plan_.requantize_in_kernel = c_.store == Store::kRequantizeS8 || requantize_u8;
+    plan_.requantization = requantize_u8 ? octet::Requantization{77, 3, 250, type_of(true)}
+                                         : octet::Requantization{-5, -128, 120, type_of(false)};
+    octet::Epilogue& f = plan_.epilogue;
+    f.mode = c_.store == Store::kS32   ? EpilogueMode::kS32
+             : c_.store == Store::kF32 ? EpilogueMode::kF32
+                                       : EpilogueMode::kFloat8;
+    f.dst_type = plan_.requantization.dst_type;
+    f.scale = scale_.data<float>();
+    f.zero_point = plan_.requantization.zero_point;
+    f.lo = plan_.requantization.lo;
+    f.hi = plan_.requantization.hi;
+    f.lo_f32 = (float)(f.lo - f.zero_point);
+    f.hi_f32 = (float)(f.hi - f.zero_point);
+    if (c_.store == Store::kF32) f.lo_f32 = -1e30f, f.hi_f32 = 1e30f;
+    f.has_residual = c_.store == Store::kResidual;
+    f.residual_scale = 0.25f;
+    f.residual_zero_point = 3;
+  }
+
+  void make_run() {
+    dst_pixel_ = (s_.out_channels + c_.dst_slack) * plan_.dst_bytes;
+    pixels_ = s_.batch * out_h_ * out_w_;
+    dst_ = Guarded(pixels_ * dst_pixel_ - c_.dst_slack * plan_.dst_bytes, c_.side, plan_.dst_bytes);
+    residual_ = Guarded(pixels_ * s_.out_channels, c_.side);
+    for (size_t i = 0; i < residual_.bytes(); ++i) residual_.data()[i] = byte(-1);
+    run_.batch = s_.batch;
+    run_.in_h = s_.in_h;
+    run_.in_w = s_.in_w;
+    run_.out_h = out_h_;
+    run_.out_w = out_w_;
+    run_.pad_top = s_.pad_top;
+    run_.pad_left = s_.pad_left;
+    run_.lhs = lhs_.data();
+    run_.lhs_end = lhs_.data() + lhs_.bytes();
+    run_.lhs_pixel = pixel_;
+    run_.lhs_row = s_.in_w * pixel_;
+    run_.lhs_image = s_.in_h * run_.lhs_row;
+    run_.zero_rows = zeros_.data();
+    run_.zero_row_stride = c_.runtime ? zero_stride_ : 0;
+    if (c_.runtime) {
+      run_.lhs_zero_points = zero_points_.data();
+      if (c_.store == Store::kF32) run_.lhs_scales = lhs_scales_.data();
+    }
+    run_.to.dst = dst_.data();
+    run_.to.stride = dst_pixel_;
+    if (plan_.epilogue.has_residual) {
+      run_.to.residual = residual_.data();
+      run_.to.residual_stride = s_.out_channels;
+    }
+  }
+
   uint8_t byte(int fixed) { return (uint8_t)(fixed < 0 ? random_() : (uint32_t)fixed); }
   int32_t weight(size_t n, size_t tap) const {
     const int32_t w = read(filter_[n * s_.taps() + tap], c_.rhs_u8);
@@ -265,6 +279,8 @@ class Work {
   const Case c_;
   const ConvShape& s_ = c_.shape;
   std::mt19937 random_;
+  const int32_t shift_;       // added to the caller's zero point for the kernel's element type
+  const size_t zero_stride_;  // bytes from an image's zero points to the next
   size_t out_h_, out_w_, pixel_, dst_pixel_, pixels_;
   Guarded lhs_, zeros_, bias_, sums_, scale_, init_, payload_, dst_, residual_;
   std::vector<uint8_t> filter_;

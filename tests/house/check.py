@@ -52,22 +52,23 @@ def text_of(name):
 
 
 def long_functions(text):
-    """(name, lines) of each function body: from a line that opens a block to the line that closes it
-    at the same indentation, as clang-format lays them out."""
+    """(name, lines) of each function: from the first line of its signature, of which the last opens a
+    block, to the line that closes the block at the first's indentation, as clang-format lays them
+    out."""
     lines = text.split("\n")
     opened = None
     for number, line in enumerate(lines):
-        match = re.match(r"^(  )?(\S.*)?\{$", line)
-        if opened is None and match:
+        if opened is None and line.endswith("{"):
             begin = number
             while begin and lines[begin - 1].strip() and lines[begin - 1][-1:] not in "{};:>" and \
                     not lines[begin - 1].lstrip().startswith(("//", "#")):
                 begin -= 1
             head = " ".join(lines[begin:number + 1])
+            indent = re.match(" *", head)[0]
             name = re.search(r"([\w:~]+)\s*\(", head)
-            if name and not re.match(r"\s*(namespace|class|struct|enum|union|extern)\b", head) and \
-                    not re.search(r"=\s*\{$", head):
-                opened = (match[1] or "", name[1], begin)
+            if name and len(indent) in (0, 2) and not re.search(r"=\s*\{$", head) and \
+                    not re.match(r"\s*(namespace|class|struct|enum|union|extern)\b", head):
+                opened = (indent, name[1], begin)
         elif opened and re.match(rf"^{opened[0]}\}}", line):
             yield opened[1], number - opened[2] + 1
             opened = None
@@ -160,6 +161,30 @@ def check_readme():
             yield f"README.md has no row of {tier} in its table of tiers"
 
 
+def check_not_covered():
+    """README.md and DESIGN.md list what is not covered: the same, and no tier of the table.
+
+    "AVX-512 without VNNI" stands for every tier whose name begins with AVX512 and lacks VNNI.
+    """
+    tiers = re.findall(r'\.name = "(\w+)"', text_of("dispatch/tables/tiers.cc"))
+    lists = {}
+    for name, begin in ("README.md", "Not covered:"), ("DESIGN.md", "## Not covered\n\n"):
+        sentence = re.search(rf"^{begin}(.*?)\.\s", text_of(name), re.M | re.S)
+        if not sentence:
+            yield f"{name} has no sentence of what is not covered"
+            continue
+        plain = re.sub(r"\([^)]*\)", "", sentence[1])
+        lists[name] = [re.sub(r"[-\s]", "", item) for item in re.split(r",|\band\b", plain)]
+        for item in lists[name]:
+            begins, _, lacks = item.partition("without")
+            for tier in tiers:
+                if tier.startswith(begins) and not (lacks and lacks in tier):
+                    yield f"{name} says that {tier} is not covered"
+    missing = set(lists.get("README.md", [])) - set(lists.get("DESIGN.md", []))
+    if missing:
+        yield f"DESIGN.md does not say that these are not covered: {', '.join(sorted(missing))}"
+
+
 def check_links():
     for name in files():
         if not name.endswith(".md"):
@@ -176,7 +201,7 @@ def main():
                 print(what, measure)
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels,
-                                 check_readme, check_links) for c in rule()]
+                                 check_readme, check_not_covered, check_links) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

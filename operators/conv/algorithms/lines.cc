@@ -1,4 +1,4 @@
-// Which input lines output lines read, and runs of some lines.
+// Computes the input lines that output lines read, and runs some lines of a convolution.
 #include "operators/conv/algorithms/lines.h"
 
 namespace octet {

@@ -59,6 +59,19 @@ WeightSums sum_taps(const FilterView& f, const ConvShape& given, const Taps& tap
   return all;
 }
 
+// Stores the sums of columns [column, end). Returns true if a weight is -128 in s8.
+bool sum_columns(const FilterView& f, const ConvShape& given, const ConvShape& s, const Taps& taps,
+                 size_t column, size_t end, const ColumnSums& sums, int32_t* group_sums) {
+  const size_t stride = sums_stride(s);
+  bool has_int8_min = false;
+  for (; column < end; ++column)
+    if (s.phases > 1)
+      sum_phase(f, given, s, taps, column, stride, group_sums);
+    else
+      has_int8_min |= sums.store(column, sum_taps(f, given, taps, column, stride, group_sums));
+  return has_int8_min;
+}
+
 }  // namespace
 
 size_t panels_bytes(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
@@ -119,15 +132,10 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
       if (local == panel && (!fills || lanes != width || s.full_phases))
         memset(first, 0, width * p.lane_bytes);
       // Sums are taken while the weights are in the cache.
+      has_int8_min |= sum_columns(filter, given, s, taps, column, column + lanes, sums, group_sums);
       uint8_t zeros[kMaxTileColumns];
-      for (size_t lane = 0; lane < lanes; ++lane) {
+      for (size_t lane = 0; lane < lanes; ++lane)
         zeros[lane] = (uint8_t)filter.zero_point(o + lane);
-        if (s.phases > 1)
-          sum_phase(filter, given, s, taps, column + lane, sums_stride(s), group_sums);
-        else
-          has_int8_min |= sums.store(
-              o + lane, sum_taps(filter, given, taps, o + lane, sums_stride(s), group_sums));
-      }
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
       if (at_once) {
         view.data = filter.at(given, o, 0, 0, 0);
