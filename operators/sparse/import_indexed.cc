@@ -1,6 +1,5 @@
 // octet_sparse_import_indexed, octet_sparse_export_indexed: converts weights stored as two values
 // of each group and their places.
-#include "octet/sparse.h"
 #include "operators/common/check.h"
 #include "operators/sparse/indexed.h"
 #include "operators/sparse/weights.h"
@@ -28,7 +27,7 @@ octet_status prepare(octet_sparse_metadata order, size_t n, size_t k, size_t val
   size_t weights;
   if (__builtin_mul_overflow(n, k, &weights) || weights > PTRDIFF_MAX)
     return fail(error, OCTET_BAD_SIZE, "n = %zu, k = %zu: the weights leave size_t", n, k);
-  *d = {{rows ? MetadataOrder::kRows : MetadataOrder::kCutlass, n, k}, weights / 2, weights / 8};
+  *d = {{order, n, k}, weights / 2, weights / 8};
   if (values_bytes != d->values_bytes)
     return fail(error, OCTET_BAD_SIZE, "values_bytes is %zu, but n * k / 2 is %zu", values_bytes,
                 d->values_bytes);

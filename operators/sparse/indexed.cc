@@ -31,11 +31,11 @@ Places kept_places(const uint8_t* group, size_t stride) {
 
 }  // namespace
 
-// kCutlass: blocks of 16 rows and two metadata words. Within a block the order is row % 8, then
-// word, then row / 8. Blocks follow each other down the rows, then along the words.
+// OCTET_METADATA_CUTLASS: blocks of 16 rows and two metadata words. Within a block the order is
+// row % 8, then word, then row / 8. Blocks follow each other down the rows, then along the words.
 size_t Metadata::byte(size_t row, size_t depth) const {
   const size_t group = depth / kGroupWeights;
-  if (order == MetadataOrder::kRows)
+  if (order == OCTET_METADATA_ROWS)
     return row * (k / kGroupWeights / kGroupsOfByte) + group / kGroupsOfByte;
   const size_t word = group / kGroupsOfWord;
   const size_t at = word / 2 * (2 * n) + row / 16 * 32 + row % 8 * 4 + word % 2 * 2 + row / 8 % 2;

@@ -2,19 +2,19 @@
 // in two bits, the first value's in the lower bits.
 #pragma once
 
+#include "octet/sparse.h"
 #include "operators/sparse/group.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
 
-enum class MetadataOrder { kRows, kCutlass };
-
 // A metadata byte describes two groups, a word eight.
 constexpr size_t kGroupsOfByte = 2, kGroupsOfWord = 8;
 
 struct Metadata {
-  MetadataOrder order;
-  // kRows: k is whole bytes; kCutlass: n is a multiple of 16 rows, k whole pairs of words
+  octet_sparse_metadata order;
+  // OCTET_METADATA_ROWS: k is whole bytes. OCTET_METADATA_CUTLASS: n is a multiple of 16 rows, k
+  // whole pairs of words.
   size_t n, k;
 
   // The byte, and the shift in it, of the group at depth k of row n.

@@ -6,7 +6,7 @@
 namespace octet {
 
 void prune_groups(const uint8_t* from, uint8_t* to, size_t stride, size_t count, ElementType type,
-                  int32_t zero_point, PruneLoss* loss) {
+                  int32_t zero_point, octet_sparse_loss* loss) {
   for (size_t group = 0; group < count; group += kGroupWeights) {
     const size_t size = count - group < kGroupWeights ? count - group : kGroupWeights;
     uint8_t bytes[kGroupWeights];

@@ -16,14 +16,14 @@ octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pr
                           1, s.out_channels, "filter"},
                          error));
   for (size_t o = 0; o < s.out_channels; ++o) {
-    PruneLoss loss = {};
+    octet_sparse_loss loss = {};
     for (size_t ky = 0; ky < s.kernel_h; ++ky)
       for (size_t kx = 0; kx < s.kernel_w; ++kx) {
         const uint8_t* const weights = from.at(s, o, ky, kx, 0);
         prune_groups(weights, (uint8_t*)pruned + (weights - from.data), from.i_stride, s.group_in(),
                      from.type, from.zero_point(o), &loss);
       }
-    if (losses) report(loss, &losses[o]);
+    if (losses) losses[o] = loss;
   }
   return OCTET_OK;
 }

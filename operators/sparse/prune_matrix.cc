@@ -41,10 +41,10 @@ octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_s
   for (size_t matrix = 0; matrix < w.batch; ++matrix)
     for (size_t column = 0; column < v.n; ++column) {
       const size_t at = matrix * w.matrix_stride + column * v.n_stride;
-      PruneLoss loss = {};
+      octet_sparse_loss loss = {};
       prune_groups(v.data + at, (uint8_t*)pruned + at, v.k_stride, v.k, v.type,
                    v.zero_point(column), &loss);
-      if (losses) report(loss, &losses[matrix * v.n + column]);
+      if (losses) losses[matrix * v.n + column] = loss;
     }
   return OCTET_OK;
 }

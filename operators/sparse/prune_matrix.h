@@ -1,7 +1,6 @@
 // Shared by the pruning of matrices and of filters.
 #pragma once
 
-#include "octet/sparse.h"
 #include "operators/common/check.h"
 #include "operators/sparse/prune.h"
 
@@ -38,11 +37,6 @@ inline octet_status check_pruned(const PruneCall& c, octet_error* error) {
   if (meet(losses, data) || meet(losses, pruned) || meet(losses, zero_points))
     return fail(error, OCTET_OVERLAP, "losses overlap weights or zero points");
   return OCTET_OK;
-}
-
-inline void report(const PruneLoss& loss, octet_sparse_loss* to) {
-  *to = {loss.weights,           loss.removed, loss.magnitude,
-         loss.magnitude_removed, loss.energy,  loss.energy_removed};
 }
 
 }  // namespace octet
