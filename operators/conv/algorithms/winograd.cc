@@ -285,8 +285,8 @@ size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
   return smaller(larger(fit, mr), kMaxTiles);
 }
 
-size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,
-                               size_t out_w) {
+size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t, size_t,
+                               size_t out_h, size_t out_w) {
   return Workspace(s, plan, plan.shape.batch * Tiles(s, out_h, out_w).per_image).bytes;
 }
 

@@ -86,8 +86,8 @@ bool winograd_pack(const WinogradScheme& s, const WeightFormat& format, const Co
 // Tiles of an image, which are the units of tasks
 size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w);
 size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan);  // in tiles
-size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t out_h,
-                               size_t out_w);
+size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t in_h,
+                               size_t in_w, size_t out_h, size_t out_w);
 void winograd_run(const WinogradScheme& s, const ConvPlan& plan, const ConvRun& run,
                   const ConvTask& task, uint8_t* workspace);
 

@@ -89,6 +89,22 @@ double int8_stretch(const ConvShape& shape) {
   return 1 + 9.0 * 1024 / 127 * (double)shape.group_in();
 }
 
+// Groups are not cut, because their channels need not be a multiple of anything.
+ConvGrain grain(const WinogradScheme& scheme, const ConvPlan& plan, size_t out_h, size_t out_w) {
+  const size_t micro_panel = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
+  return {winograd_tiles(scheme, out_h, out_w),
+          plan.shape.groups == 1 ? micro_panel : plan.shape.group_out(), scheme.out};
+}
+
+// A function of an algorithm: `function` with the scheme as its first argument.
+template <const WinogradScheme& scheme, auto function>
+struct Of;
+template <const WinogradScheme& scheme, typename Result, typename... Arguments,
+          Result (*function)(const WinogradScheme&, Arguments...)>
+struct Of<scheme, function> {
+  static Result call(Arguments... arguments) { return function(scheme, arguments...); }
+};
+
 template <const WinogradScheme& s>
 constexpr ConvAlgorithm implementation(const char* name, KernelKind operands) {
   return {
@@ -96,34 +112,15 @@ constexpr ConvAlgorithm implementation(const char* name, KernelKind operands) {
       .operands = operands,
       .approximate = s.int8(),
       .keeps_u8 = false,
-      .refuse =
-          [](const ConvShape& shape, const ZeroPointRange& zero_points) {
-            return winograd_refuse(s, shape, zero_points);
-          },
-      .payload_bytes =
-          [](const RhsLayout& layout, const ConvShape& shape) {
-            return winograd_payload_bytes(s, layout, shape);
-          },
-      .pack =
-          [](const WeightFormat& format, const ConvShape& shape, const FilterView& filter,
-             const float* tap_ranges, const ColumnSums& sums, uint8_t* payload) {
-            return winograd_pack(s, format, shape, filter, tap_ranges, sums, payload);
-          },
-      .panels = [](const RhsLayout& layout, const ConvShape& shape,
-                   const uint8_t* payload) { return winograd_panels(s, layout, shape, payload); },
-      .estimate = [](const ConvWork& work) { return estimate(s, work); },
-      .block = [](const ConvPlan& plan) { return winograd_block(s, plan); },
-      .grain =
-          [](const ConvPlan& plan, size_t out_h, size_t out_w) {
-            // Groups are not cut, because their channels need not be a multiple of anything.
-            const size_t micro_panel = larger(plan.kernel->nr, plan.kernel->rhs_layout.width);
-            return ConvGrain{winograd_tiles(s, out_h, out_w),
-                             plan.shape.groups == 1 ? micro_panel : plan.shape.group_out(), s.out};
-          },
-      .task_workspace = [](const ConvPlan& plan, size_t, size_t, size_t out_h,
-                           size_t out_w) { return winograd_task_workspace(s, plan, out_h, out_w); },
-      .run = [](const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
-                uint8_t* workspace) { winograd_run(s, plan, run, task, workspace); },
+      .refuse = Of<s, winograd_refuse>::call,
+      .payload_bytes = Of<s, winograd_payload_bytes>::call,
+      .pack = Of<s, winograd_pack>::call,
+      .panels = Of<s, winograd_panels>::call,
+      .estimate = Of<s, estimate>::call,
+      .block = Of<s, winograd_block>::call,
+      .grain = Of<s, grain>::call,
+      .task_workspace = Of<s, winograd_task_workspace>::call,
+      .run = Of<s, winograd_run>::call,
       .stretch = s.int8() ? int8_stretch : nullptr,
   };
 }
