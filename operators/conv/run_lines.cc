@@ -4,14 +4,6 @@
 #include "operators/conv/call.h"
 
 namespace octet {
-namespace {
-
-Staging staging_of(const octet_conv2d& conv, size_t in_h, size_t in_w) {
-  return plan_staging(conv.plan, conv.plan.shape, conv.lhs_type == OCTET_F32, false,
-                      conv.residual_type != 0, in_h, in_w);
-}
-
-}  // namespace
 
 bool has_lines(const octet_conv2d& conv) {
   return conv.lhs_layout == OCTET_NHWC && conv.dst_layout == OCTET_NHWC &&
@@ -21,7 +13,7 @@ bool has_lines(const octet_conv2d& conv) {
 size_t lines_workspace(const octet_conv2d& conv, size_t in_h, size_t in_w, size_t most) {
   ConvPlan plan = conv.plan;
   plan.shape.batch = 1;  // one image at a time
-  return pipeline_sections(plan, staging_of(conv, in_h, in_w), 1, most,
+  return pipeline_sections(plan, staging_of(conv, plan.shape, in_h, in_w), 1, most,
                            conv_out_w(plan.shape, in_w))
       .bytes;
 }
@@ -37,7 +29,7 @@ void run_lines(const octet_conv2d& conv, const LineTensor& lhs, const LineTensor
                last_pixel = s.in_channels * element_bytes(conv.lhs_type);
   ConvCall call = {args, sizes, {}, {}, {}, lhs.pixel, dst.pixel, residual ? residual->pixel : 0};
   call.lhs = extent_of(lhs.data, lines * lhs.line - lhs.pixel + last_pixel);
-  Pipeline pipeline = resolve(conv, call, staging_of(conv, lhs.h, lhs.w));
+  Pipeline pipeline = resolve(conv, call, staging_of(conv, s, lhs.h, lhs.w));
   pipeline.lhs.ring = lhs.ring;
   pipeline.lhs.first = lhs.first;
   if (!pipeline.staging.input) {

@@ -39,11 +39,14 @@ size_t tasks_of(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency
   return tasks_worth(pixels * conv.pixel_cycles, concurrency);
 }
 
+Staging staging_of(const octet_conv2d& conv, const ConvShape& shape, size_t in_h, size_t in_w) {
+  return plan_staging(conv.plan, shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
+                      conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, in_h, in_w);
+}
+
 ConvSchedule schedule(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency) {
   const ConvPlan& plan = conv.plan;
-  const Staging staging =
-      plan_staging(plan, z.shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
-                   conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, z.in_h, z.in_w);
+  const Staging staging = staging_of(conv, z.shape, z.in_h, z.in_w);
   return {z, staging, cut(plan, staging, z, tasks_of(conv, z, concurrency)),
           image_sections(conv, z.batch),
           pipeline_sections(plan, staging, z.batch, z.out_h, z.out_w).bytes};

@@ -52,6 +52,8 @@ struct ConvSchedule {
   }
 };
 
+// The tensors that a run stages. shape: the plan's, with the run's pads.
+Staging staging_of(const octet_conv2d& conv, const ConvShape& shape, size_t in_h, size_t in_w);
 // The most tasks that a run of these sizes is cut into.
 size_t tasks_of(const octet_conv2d& conv, const ConvSizes& sizes, size_t concurrency);
 // Pure. concurrency: the most tasks.

@@ -98,7 +98,7 @@ void run_blocks(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
 
 // The workspace of a task whose blocks are copied windows, one per row.
 struct WindowsWorkspace {
-  size_t rows, stride;  // of a block; bytes from one window to the next
+  size_t rows;  // of a block
   size_t windows;
   PreparedSections prepared;
   size_t prepared_at, bytes;
@@ -109,7 +109,6 @@ inline WindowsWorkspace windows_workspace(const ConvPlan& plan, const Taps& taps
   WindowsWorkspace w = {};
   Sections sections;
   w.rows = smaller(plan.block, pixels);
-  w.stride = stride;
   w.windows = sections.take(w.rows * stride);
   w.prepared = prepared_sections(plan, taps, w.rows);
   w.prepared_at = sections.take(w.prepared.bytes);
