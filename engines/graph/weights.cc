@@ -1,12 +1,29 @@
 // Packs weights once for each matrix and filter.
 #include "engines/graph/weights.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
 #include "engines/graph/refused.h"
 
 namespace octet::graph {
 namespace {
 
-// The parts of a descriptor that a blob depends on, in a line.
+// 64 bits of the bytes: FNV-1a (Fowler, Noll, Vo) by words of eight bytes, little-endian, with a
+// shift after each product, as the product by itself moves no bit down.
+uint64_t content_hash(const void* data, size_t bytes) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t at = 0; at < bytes; at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, (const uint8_t*)data + at, std::min<size_t>(8, bytes - at));
+    hash = (hash ^ word) * 0x100000001b3u;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+// The parts of a descriptor that a blob depends on, in a line, and a hash of the weights.
 std::string zero_points(const int32_t* zeros, size_t count) {
   std::string text;
   for (size_t i = 0; i < count; ++i) text += join(zeros[i], ' ');
@@ -15,16 +32,19 @@ std::string zero_points(const int32_t* zeros, size_t count) {
 
 std::string key_of(const octet_filter_desc& f, octet_isa isa) {
   const octet_conv2d_shape& s = f.shape;
-  return join("filter ", f.data, ' ', (int)f.type, ' ', (int)f.order, ' ', (int)isa, ' ',
-              s.in_channels, ' ', s.out_channels, ' ', s.groups, ' ', s.kernel_h, ' ', s.kernel_w,
-              ' ', s.stride_h, ' ', s.stride_w, ' ', s.dilation_h, ' ', s.dilation_w, ' ',
-              s.transposed, ' ', (int)f.algorithm, ' ', (int)f.accuracy, ' ', f.packed_bytes_max,
-              ' ', (int)f.sparsity, ' ', zero_points(f.zero_points, f.zero_point_count));
+  const size_t bytes = s.out_channels * (s.in_channels / s.groups) * s.kernel_h * s.kernel_w;
+  return join("filter ", content_hash(f.data, bytes), ' ', (int)f.type, ' ', (int)f.order, ' ',
+              (int)isa, ' ', s.in_channels, ' ', s.out_channels, ' ', s.groups, ' ', s.kernel_h,
+              ' ', s.kernel_w, ' ', s.stride_h, ' ', s.stride_w, ' ', s.dilation_h, ' ',
+              s.dilation_w, ' ', s.transposed, ' ', (int)f.algorithm, ' ', (int)f.accuracy, ' ',
+              f.packed_bytes_max, ' ', (int)f.sparsity, ' ',
+              zero_points(f.zero_points, f.zero_point_count));
 }
 
 std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
-  return join("rhs ", r.data, ' ', (int)r.type, ' ', (int)r.order, ' ', (int)isa, ' ', r.n, ' ',
-              r.k, ' ', (int)r.sparsity, ' ', zero_points(r.zero_points, r.zero_point_count));
+  return join("rhs ", content_hash(r.data, r.n * r.k), ' ', (int)r.type, ' ', (int)r.order, ' ',
+              (int)isa, ' ', r.n, ' ', r.k, ' ', (int)r.sparsity, ' ',
+              zero_points(r.zero_points, r.zero_point_count));
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ struct Blob {
   size_t bytes = 0;
 };
 
-// Blobs by the address of the weights and the descriptor; programs of one model share one, from any
-// threads. The constants of a model must stay as they are, at their addresses, as long as the
-// object is asked for blobs of them.
+// Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any
+// threads. Each question reads the weights once, in words of eight bytes, so that equal weights
+// share a blob wherever they lie, and others at the same address get their own.
 class PackedWeights {
  public:
   // Packs what it does not have yet. Throws.

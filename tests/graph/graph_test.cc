@@ -161,6 +161,28 @@ TEST(Graph, AnotherSizePacksNothing) {
   EXPECT_EQ(weights->packed(), 2u);
 }
 
+TEST(Graph, WeightsAreKnownByTheirContent) {
+  OneConv c(Arithmetic::kTflite);
+  const auto weights = std::make_shared<PackedWeights>();
+  const Bytes in = c.draw(c.count(c.x)), before = run(*created(c.g, {}, weights), c.g, {in});
+  Bytes& data = c.data[0];
+  const Bytes original = data;
+  for (uint8_t& byte : data) byte = (uint8_t)(byte ^ 0x55);
+  const Bytes after = run(*created(c.g, {}, weights), c.g, {in});
+  EXPECT_EQ(after, run(*created(c.g), c.g, {in}));
+  EXPECT_NE(after, before);
+  EXPECT_EQ(weights->packed(), 2u);
+  c.g.tensors[(size_t)c.w].data = original.data();  // elsewhere
+  EXPECT_EQ(run(*created(c.g, {}, weights), c.g, {in}), before);
+  EXPECT_EQ(weights->packed(), 2u);
+  // Two highest bits of words would cancel in a product without a shift.
+  data = original;
+  data[7] ^= 0x80, data[15] ^= 0x80;
+  c.g.tensors[(size_t)c.w].data = data.data();
+  EXPECT_EQ(run(*created(c.g, {}, weights), c.g, {in}), run(*created(c.g), c.g, {in}));
+  EXPECT_EQ(weights->packed(), 3u);
+}
+
 TEST(Graph, ThreadsShareAProgram) {
   Block c;
   const auto program = created(c.g);
