@@ -89,7 +89,12 @@ void check_makers(const Graph& g) {
   };
   for (size_t i = 0; i < g.ops.size(); ++i)
     for (const int t : g.ops[i].inputs) need(t, op_name(g, i));
-  for (const int t : g.outputs) need(t, "an output of the graph");
+  for (const int t : g.outputs) {
+    if (g.tensors[(size_t)t].constant)
+      fail(OCTET_BAD_NETWORK, "an output of the graph is ", tensor_name(g, t),
+           ", a constant, which no operator makes");
+    need(t, "an output of the graph");
+  }
 }
 
 }  // namespace

@@ -78,9 +78,16 @@ class Placer {
 
   // ---- what operators read
 
+  const Where& where(int t) const {
+    const std::optional<Where>& place = places_[(size_t)t];
+    if (!place)
+      refuse(here(), " reads ", tensor_name(g_, t), ", which has no place in the network");
+    return *place;
+  }
+
   // The node in which the tensor lies in this order of channels.
   size_t ordered(int t, bool moved) {
-    const Where at = *places_[(size_t)t];
+    const Where at = where(t);
     const Sizes last = sizes_of(g_, t, true);
     if (at.moved == moved || !is_moved(t) || last.h * last.w == 1 || last.channels == 1)
       return at.node;
@@ -163,7 +170,7 @@ class Placer {
   // In the order of channels in which one of the inputs lies.
   void elementwise(const Op& op) {
     bool moved = false;
-    for (const int t : op.inputs) moved |= places_[(size_t)t]->moved;
+    for (const int t : op.inputs) moved |= where(t).moved;
     std::vector<size_t> inputs;
     for (const int t : op.inputs) {
       const size_t node = ordered(t, moved);
@@ -221,7 +228,7 @@ class Placer {
     const size_t rank = tensor(y).shape.size();
     size_t axis = (size_t)(op.axis < 0 ? op.axis + (int)rank : op.axis);
     bool moved = false;
-    for (const int t : op.inputs) moved |= places_[(size_t)t]->moved;
+    for (const int t : op.inputs) moved |= where(t).moved;
     if (moved) axis = axis == 1 ? rank - 1 : axis - 1;
     const bool along_channels = axis == rank - 1;
     const Sizes all = along_channels ? sizes_of(g_, y, moved) : split(shape_of(y, moved), axis);

@@ -269,6 +269,8 @@ class Describer {
     if (r < 0) return;
     octet_epilogue& e = to_.epilogue();
     const Tensor &residual = tensor(r), &y = tensor(y_);
+    if (residual.constant)
+      refuse("its residual ", name(r), " is a constant; it needs one that is computed");
     if (!is_8_bits(residual.type) || !is_8_bits(y.type) || residual.scales.size() != 1)
       refuse("its residual ", name(r), " or its output is not of 8 bits with one scale");
     if (element_count(residual) != element_count(y))

@@ -41,6 +41,9 @@ Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_
     const float whole = half_away ? std::round(steps) : std::nearbyint(steps);
     return std::clamp(zero_point + (int32_t)whole, all.least, all.most);
   };
+  const bool divides =
+      clamp.activation != Activation::kNone && clamp.activation != Activation::kRelu;
+  if (divides && !(scale > 0)) refuse("its output has no scale");
   switch (clamp.activation) {
     case Activation::kNone: break;
     case Activation::kRelu: bounds.least = std::max(bounds.least, zero_point); break;

@@ -51,6 +51,8 @@ TEST(BadGraph, Indices) {
   bad("an input of op0 is tensor -2", [](Good* c) { c->g.ops[0].inputs[2] = -2; });
   bad("an input of the graph is tensor 7", [](Good* c) { c->g.inputs[0] = 7; });
   bad("an output of the graph is tensor 1000000", [](Good* c) { c->g.outputs = {1000000}; });
+  bad("an output of the graph is tensor 1 ('t1'), a constant",
+      [](Good* c) { c->g.outputs.push_back(c->w); });
   bad("op0 makes no tensor", [](Good* c) { c->g.ops[0].outputs.clear(); });
   bad("the product of op2", [](Good* c) { c->g.ops[2].between = 50; });
   bad("the quantization of op2", [](Good* c) { c->g.ops[2].quantized_as = 50; });
@@ -145,6 +147,11 @@ TEST(BadGraph, RefusedProducts) {
   refused(2, "its output has 7 elements, but it makes 1 rows of 6", [](Good* c) {
     c->t(c->y).shape = {1, 7};
   });
+  refused(0, "its residual tensor 7 ('t7') is a constant", [](Good* c) {
+    c->g.arithmetic = Arithmetic::kStandard;
+    c->t(c->b).scales.clear();
+    c->g.ops[0].inputs.push_back(c->constant({1, 4, 4, 4}, OCTET_S8, Bytes(64), 0.5f));
+  });
   refused(2, "has 0 inputs; it needs weights", [](Good* c) { c->g.ops[2].inputs.clear(); });
   refused(2, "the engine said no", [](Good* c) { c->g.ops[2].refused = "the engine said no"; });
 }
@@ -157,6 +164,19 @@ TEST(BadGraph, RefusedFunctions) {
   refused(1, "have nothing between them", [](Good* c) {
     c->g.ops[1].clamp = {Activation::kClip, 3, 2};
   });
+  // The tables of byte types without scales are known without one, but for bounds in real values.
+  for (const Activation activation :
+       {Activation::kRelu6, Activation::kReluN1To1, Activation::kClip})
+    refused(0, "its output has no scale", [=](Good* c) {
+      c->g.ops[1].kind = Kind::kActivation, c->g.ops[1].inputs = {c->a};
+      c->g.ops[1].clamp = {activation, 0, 1};
+      c->g.ops[2].kind = Kind::kReshape, c->g.ops[2].inputs = {c->sum};
+      c->t(c->y).shape = {1, 64};
+      c->t(c->a).scales.clear(), c->t(c->sum).scales.clear();
+      c->t(c->a).zero_points.clear(), c->t(c->sum).zero_points.clear();
+      c->g.ops.erase(c->g.ops.begin());
+      c->g.inputs = {c->a};
+    });
   refused(1, "its inputs have different shapes; it would need to broadcast", [](Good* c) {
     const int row = c->input({1, 1, 1, 64}, OCTET_S8, 1);
     c->g.ops[1].inputs[0] = row;
