@@ -65,8 +65,8 @@ class Maker {
     octet_add_desc d = OCTET_ADD_DESC_INIT;
     d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
     d.arithmetic = arithmetic_of(g_), d.broadcast = broadcast_of(g_, op_);
-    const Bounds b = bounds(), all = bounds_of_type(y_.type);
-    if (b.least != all.least || b.most != all.most) d.least = b.least, d.most = b.most;
+    const Bounds b = bounds_of_descriptor(bounds(), y_.type);
+    d.least = b.least, d.most = b.most;
     octet_function* function = nullptr;
     octet_error error = {};
     check(create(&d, &function, &error), error);

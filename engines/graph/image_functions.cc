@@ -71,9 +71,9 @@ class Maker {
   void bound(Desc* d) const {
     const bool half_away =
         g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
-    const Bounds b = bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), half_away);
-    const Bounds all = bounds_of_type(y_.type);
-    if (b.least != all.least || b.most != all.most) d->least = b.least, d->most = b.most;
+    const Bounds b = bounds_of_descriptor(
+        bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), half_away), y_.type);
+    d->least = b.least, d->most = b.most;
   }
 
   // ---- windows
@@ -132,11 +132,21 @@ class Maker {
   octet_function* mean() const {
     need_8_bits(), need_channels();
     if (out_.h * out_.w != 1) refuse("its output has more than one pixel for each image");
-    octet_mean_desc d = OCTET_MEAN_DESC_INIT;
     quantized(x_);
+    if (arithmetic_of(g_) == OCTET_ARITHMETIC_STANDARD) return average_of_image();
+    octet_mean_desc d = OCTET_MEAN_DESC_INIT;
     d.input = input(), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_);
     bound(&d);
     return create(d, octet_mean_create);
+  }
+
+  // The standard's mean is its average pool, with a window of the whole image.
+  octet_function* average_of_image() const {
+    octet_average_pool_desc d = OCTET_AVERAGE_POOL_DESC_INIT;
+    d.window = {in_.h, in_.w, 1, 1, 0, 0, 0, 0};
+    d.input = input(), d.output = quantized(y_), d.arithmetic = OCTET_ARITHMETIC_STANDARD;
+    bound(&d);
+    return create(d, octet_average_pool_create);
   }
 
   // ---- places

@@ -31,6 +31,14 @@ Bounds bounds_of_type(octet_type type) {
   return type == OCTET_S8 ? Bounds{-128, 127} : Bounds{0, 255};
 }
 
+Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type) {
+  const Bounds all = bounds_of_type(type);
+  if (bounds.least == all.least && bounds.most == all.most) return {0, 0};
+  if (bounds.least == 0 && bounds.most == 0)
+    refuse("its activation leaves nothing but the byte 0; it would need bounds of 0 and 0");
+  return bounds;
+}
+
 Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
                  bool half_away) {
   constexpr float kFar = 1 << 20;  // leaves 8 bits by far, and stays in int32

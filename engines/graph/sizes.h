@@ -29,6 +29,9 @@ struct Bounds {
 Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
                  bool half_away);
 Bounds bounds_of_type(octet_type type);  // s8 or u8
+// As descriptors of functions have bounds: two zeros are the type's. Throws for an activation that
+// leaves nothing but the byte 0, which they cannot say.
+Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type);
 
 inline float scale_of(const Tensor& t) { return t.scales.empty() ? 0.f : t.scales[0]; }
 inline int32_t zero_of(const Tensor& t) { return t.zero_points.empty() ? 0 : t.zero_points[0]; }

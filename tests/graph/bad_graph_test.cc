@@ -177,6 +177,17 @@ TEST(BadGraph, RefusedFunctions) {
       c->g.ops.erase(c->g.ops.begin());
       c->g.inputs = {c->a};
     });
+  // The sum has a scale of 13: 6 of RELU6 is nearest to 0.
+  const auto all_zeros = [](Good* c) {
+    c->g.ops[1].clamp.activation = Activation::kRelu6;
+    c->t(c->sum).scales = {13}, c->t(c->sum).zero_points = {0};
+  };
+  refused(1, "leaves nothing but the byte 0", all_zeros);
+  refused(1, "leaves nothing but the byte 0", [&](Good* c) {
+    all_zeros(c);
+    c->g.ops[1].kind = Kind::kMaxPool, c->g.ops[1].inputs = {c->a};
+    c->t(c->a).scales = {13}, c->t(c->a).zero_points = {0};
+  });
   refused(1, "its inputs have different shapes; it would need to broadcast", [](Good* c) {
     const int row = c->input({1, 1, 1, 64}, OCTET_S8, 1);
     c->g.ops[1].inputs[0] = row;

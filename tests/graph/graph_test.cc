@@ -226,6 +226,10 @@ TEST(Graph, ImageFunctions) {
                      [](Op* op) { op->window.kernel_h = op->window.kernel_w = 2; }),
             (Bytes{4}));
   EXPECT_EQ(computed(Arithmetic::kTflite, Kind::kMean, {1, 2, 2, 1}, {1, 1}, four), (Bytes{4}));
+  EXPECT_EQ(computed(standard, Kind::kMean, {1, 2, 2, 1}, {1, 1}, {1, 2, 4, 8}), (Bytes{4}));
+  EXPECT_EQ(computed(standard, Kind::kMean, {2, 2, 2, 2}, {2, 2},
+                     {0, 9, 1, 9, 2, 9, 3, 8, 7, 0, 7, 0, 7, 0, 9, 1}),
+            (Bytes{2, 9, 8, 0}));
   EXPECT_EQ(computed(standard, Kind::kPad, {1, 1, 2, 2}, {1, 2, 3, 2}, four,
                      [](Op* op) { op->window.top = op->window.left = 1; }),
             (Bytes{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 7}));
