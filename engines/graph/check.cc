@@ -32,12 +32,24 @@ void check_scales(const Graph& g, int index) {
            ", which is outside of its type");
 }
 
-void check_tensor(const Graph& g, int index) {
+// Tensors whose scales Octet reads: of a known type, and of int32 only the biases that it takes.
+std::vector<char> scaled_tensors(const Graph& g) {
+  std::vector<char> scaled(g.tensors.size());
+  for (size_t i = 0; i < g.tensors.size(); ++i)
+    scaled[i] = g.tensors[i].type != 0 && g.tensors[i].type != OCTET_S32;
+  for (const Op& op : g.ops)
+    if ((op.kind == Kind::kConvolution || op.kind == Kind::kProduct) && !is_foreign(op) &&
+        op.inputs.size() > 2 && op.inputs[2] >= 0)
+      scaled[(size_t)op.inputs[2]] = g.tensors[(size_t)op.inputs[2]].type != 0;
+  return scaled;
+}
+
+void check_tensor(const Graph& g, int index, bool scaled) {
   const Tensor& t = g.tensors[(size_t)index];
   if (t.type != 0 && (t.type < OCTET_S8 || t.type > OCTET_F32))
     fail(OCTET_UNKNOWN_ENUM, tensor_name(g, index), " has the type ", (int)t.type,
          ", which is none");
-  check_scales(g, index);
+  if (scaled) check_scales(g, index);
   if (t.type == 0 || !known_sizes(t)) return;
   const size_t bytes = element_count(t) * type_bytes(t.type);
   if (t.constant && t.data && t.bytes < bytes)
@@ -54,7 +66,8 @@ void check_index(const Graph& g, int tensor, const std::string& where) {
 void check_indices(const Graph& g) {
   for (size_t i = 0; i < g.ops.size(); ++i) {
     const Op& op = g.ops[i];
-    if (op.outputs.empty()) fail(OCTET_BAD_NETWORK, op_name(g, i), " makes no tensor");
+    if (op.outputs.empty() && !is_foreign(op))
+      fail(OCTET_BAD_NETWORK, op_name(g, i), " makes no tensor");
     for (const int t : op.inputs)
       if (t != -1) check_index(g, t, "an input of " + op_name(g, i));
     for (const int t : op.outputs) check_index(g, t, "an output of " + op_name(g, i));
@@ -150,7 +163,8 @@ std::vector<size_t> check_graph(const Graph& g) {
   if (g.tensors.size() > INT32_MAX || g.ops.size() > INT32_MAX)
     fail(OCTET_BAD_SIZE, "the graph has more than 2^31 - 1 tensors or operators");
   check_indices(g);
-  for (size_t i = 0; i < g.tensors.size(); ++i) check_tensor(g, (int)i);
+  const std::vector<char> scaled = scaled_tensors(g);
+  for (size_t i = 0; i < g.tensors.size(); ++i) check_tensor(g, (int)i, scaled[i] != 0);
   check_makers(g);
   // Operators without inputs that are still to come, in the order in which they were given.
   const std::vector<int> makers = makers_of(g);

@@ -9,9 +9,12 @@
 namespace octet::graph {
 
 // Throws a sentence about what no graph may be: indices of nothing, sizes that leave size_t,
-// constants that are too small, scales that are no numbers, tensors that two operators make or
+// constants that are too small, scales that are no numbers where Octet reads them, tensors that two operators make or
 // none, circles. Returns the operators in an order in which they can run.
 std::vector<size_t> check_graph(const Graph& graph);
+
+// An operator that stays with the engine, whatever it is.
+inline bool is_foreign(const Op& op) { return op.kind == Kind::kOther || !op.refused.empty(); }
 
 // Elements of a shape whose sizes are all known; throws if they leave ptrdiff_t.
 size_t element_count(const Tensor& tensor);

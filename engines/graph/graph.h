@@ -82,8 +82,8 @@ struct Window {
 
 struct Op {
   Kind kind = Kind::kOther;
-  std::string name;  // for sentences: "operators[3] (PAD)"
-  std::vector<int> inputs, outputs;
+  std::string name;                  // for sentences: "operators[3] (PAD)"
+  std::vector<int> inputs, outputs;  // no outputs: only of kOther, or with `refused`
   Clamp clamp;
   Window window;
   // Convolutions and products.

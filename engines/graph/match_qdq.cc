@@ -24,7 +24,7 @@ class Matcher {
   Graph match() {
     for (size_t i = 0; i < g_.ops.size(); ++i) {
       const Kind kind = g_.ops[i].kind;
-      if (taken_[i] || kind == Kind::kDequantize || kind == Kind::kOther) continue;
+      if (taken_[i] || kind == Kind::kDequantize || is_foreign(g_.ops[i])) continue;
       kind == Kind::kQuantize ? match_requantize(i) : match_group(i);
     }
     return without_idle();
@@ -37,7 +37,7 @@ class Matcher {
   int dequantized(int t) const {
     if (t < 0 || makers_[(size_t)t] < 0) return -1;
     const Op& maker = g_.ops[(size_t)makers_[(size_t)t]];
-    if (maker.kind != Kind::kDequantize || maker.inputs.size() != 1) return -1;
+    if (maker.kind != Kind::kDequantize || is_foreign(maker) || maker.inputs.size() != 1) return -1;
     return maker.inputs[0];
   }
 
@@ -45,7 +45,8 @@ class Matcher {
   int reader(int t) const { return readers_[(size_t)t] == 1 ? only_[(size_t)t] : -1; }
   int reader_of_kind(int t, Kind kind) const {
     const int op = reader(t);
-    return op >= 0 && !taken_[(size_t)op] && g_.ops[(size_t)op].kind == kind ? op : -1;
+    if (op < 0 || taken_[(size_t)op] || is_foreign(g_.ops[(size_t)op])) return -1;
+    return g_.ops[(size_t)op].kind == kind ? op : -1;
   }
 
   struct Group {
@@ -148,7 +149,8 @@ class Matcher {
     for (size_t i = 0; i < g_.ops.size(); ++i) {
       const Op* const op = at[i] ? at[i] : taken_[i] ? nullptr : &g_.ops[i];
       if (!op) continue;
-      if (op->kind == Kind::kDequantize && !read[(size_t)op->outputs[0]]) continue;
+      if (op->kind == Kind::kDequantize && !is_foreign(*op) && !read[(size_t)op->outputs[0]])
+        continue;
       ops.push_back(*op);
     }
     g_.ops = std::move(ops);

@@ -113,7 +113,7 @@ std::vector<std::string> would(const Graph& graph) {
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     try {
       look_at(graph, graph.ops[i]);
-    } catch (const std::exception& refused) {
+    } catch (const Refused& refused) {
       answers[i] = join(op_name(graph, i), ": ", refused.what());
     }
   }

@@ -119,6 +119,28 @@ void refused(size_t at, const char* words, const std::function<void(Good*)>& cha
   });
 }
 
+// Operators that stay with the engine turn no others down.
+TEST(BadGraph, ForeignOperators) {
+  refused(3, "it would need an operator 'other'", [](Good* c) {
+    const int unknown = c->tensor({4}, (octet_type)0, -3, 1000);
+    const int index = c->tensor({4}, OCTET_S32, -1, 77);
+    c->op(Kind::kOther, {c->x, unknown, index}, c->y).outputs.clear();
+    c->g.inputs.push_back(unknown), c->g.inputs.push_back(index);
+  });
+  refused(3, "the interpreter does not have it", [](Good* c) {
+    Op& op = c->op(Kind::kAdd, {c->x, c->y}, c->y);
+    op.outputs.clear(), op.refused = "the interpreter does not have it";
+  });
+  Good good;
+  for (const Kind kind : {Kind::kQuantize, Kind::kDequantize, Kind::kActivation}) {
+    Op& op = good.op(kind, {good.y}, good.y);
+    op.outputs.clear(), op.refused = "no";
+  }
+  EXPECT_EQ(match_qdq(good.g).ops.size(), 6u);
+  expect(OCTET_BAD_SCALE, "tensor 2 ('t2') has the scale",
+         [](Good* c) { c->t(c->b).scales = {-1}; });
+}
+
 TEST(BadGraph, RefusedProducts) {
   refused(0, "its weights tensor 1 ('t1') are computed; it would need",
           [](Good* c) { c->t(c->w).constant = false, c->g.inputs.push_back(c->w); });
