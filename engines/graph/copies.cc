@@ -71,11 +71,24 @@ struct Affine {
   octet_type type;
   float scale;
   int32_t zero_point;
-  bool half_away;
+  Arithmetic arithmetic;
 };
 
+void quantize_as_xnnpack(const Affine& a, const float* from, size_t n, uint8_t* to) {
+  const Bounds all = bounds_of_type(a.type);
+  const float inverse = 1 / a.scale, least = (float)(all.least - a.zero_point),
+              most = (float)(all.most - a.zero_point);
+  for (size_t i = 0; i < n; ++i) {
+    const float steps = from[i] * inverse;
+    // NaN becomes the largest byte, as on x86.
+    const float low = steps < most ? steps : most;
+    to[i] = (uint8_t)((int32_t)std::nearbyint(std::max(low, least)) + a.zero_point);
+  }
+}
+
 void quantize_pixels(const Affine& a, const float* from, size_t n, void* to) {
-  if (!a.half_away) {
+  if (a.arithmetic == Arithmetic::kXnnpack) return quantize_as_xnnpack(a, from, n, (uint8_t*)to);
+  if (a.arithmetic != Arithmetic::kTflite) {
     octet_quantize(from, n, a.scale, a.zero_point, a.type, to, nullptr);
     return;
   }
@@ -144,12 +157,13 @@ Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to)
   return owned_function(function);
 }
 
-Function quantize_function(octet_type type, float scale, int32_t zero_point, bool half_away) {
-  return make(Affine{type, scale, zero_point, half_away}, quantize_lines, 1);
+Function quantize_function(octet_type type, float scale, int32_t zero_point,
+                           Arithmetic arithmetic) {
+  return make(Affine{type, scale, zero_point, arithmetic}, quantize_lines, 1);
 }
 
 Function dequantize_function(octet_type type, float scale, int32_t zero_point) {
-  return make(Affine{type, scale, zero_point, false}, dequantize_lines, 1);
+  return make(Affine{type, scale, zero_point, {}}, dequantize_lines, 1);
 }
 
 }  // namespace octet::graph

@@ -25,9 +25,9 @@ Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to)
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);
 
-// f32 to 8 bits and back, by one scale. half_away: halves away from zero, as TensorFlow Lite
-// rounds, else to even.
-Function quantize_function(octet_type type, float scale, int32_t zero_point, bool half_away);
+// f32 to 8 bits and back, by one scale: TensorFlow Lite divides by it and rounds halves away from
+// zero, XNNPACK multiplies by its inverse and rounds halves to even, the others are octet_quantize.
+Function quantize_function(octet_type type, float scale, int32_t zero_point, Arithmetic arithmetic);
 Function dequantize_function(octet_type type, float scale, int32_t zero_point);
 
 }  // namespace octet::graph

@@ -28,7 +28,7 @@ class Maker {
       case Kind::kQuantize:
         if (x().type != OCTET_F32) break;
         need_scale(y_);
-        return quantize_function(y_.type, scale_of(y_), zero_of(y_), tflite());
+        return quantize_function(y_.type, scale_of(y_), zero_of(y_), g_.arithmetic);
       case Kind::kDequantize:
         if (!is_8_bits(x().type) || y_.type != OCTET_F32) refuse("it is not from 8 bits to f32");
         need_scale(x());
@@ -41,15 +41,12 @@ class Maker {
 
  private:
   const Tensor& x() const { return *inputs_[0]; }
-  bool tflite() const {
-    return g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
-  }
   void need_scale(const Tensor& t) const {
     if (!is_8_bits(t.type) || t.scales.size() != 1)
       refuse("tensor '", t.name, "' is not of 8 bits with one scale");
   }
   Bounds bounds() const {
-    return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), tflite());
+    return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), g_.arithmetic);
   }
 
   octet_quantized quantized(const Tensor& t) const {
@@ -179,9 +176,8 @@ std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
   std::vector<uint8_t> table = requantize_table(g, x, y);
   if (table.empty())
     for (int i = 0; i < 256; ++i) table.push_back((uint8_t)i);
-  const bool half_away =
-      g.arithmetic == Arithmetic::kTflite || g.arithmetic == Arithmetic::kXnnpack;
-  const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), half_away);
+  const Bounds b =
+      bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), without_xnnpack(g.arithmetic));
   for (uint8_t& byte : table) {
     const int32_t value = y.type == OCTET_S8 ? (int8_t)byte : byte;
     byte = (uint8_t)std::clamp(value, b.least, b.most);

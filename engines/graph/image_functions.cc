@@ -69,10 +69,10 @@ class Maker {
   }
   template <typename Desc>
   void bound(Desc* d) const {
-    const bool half_away =
-        g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
+    const Arithmetic arithmetic =
+        op_.kind == Kind::kMaxPool ? g_.arithmetic : without_xnnpack(g_.arithmetic);
     const Bounds b = bounds_of_descriptor(
-        bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), half_away), y_.type);
+        bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), arithmetic), y_.type);
     d->least = b.least, d->most = b.most;
   }
 

@@ -239,7 +239,7 @@ class Describer {
     if (!op_.table.empty() && is_8_bits(y.type)) e.lut = op_.table.data();
     if (is_8_bits(y.type)) {
       e.dst_zero_point = zero_of(y);
-      const Bounds bounds = bounds_of(op_.clamp, y.type, scale_of(y), zero_of(y), tflite_);
+      const Bounds bounds = bounds_of(op_.clamp, y.type, scale_of(y), zero_of(y), g_.arithmetic);
       clamp(bounds, y.type, &e.activation, &e.clamp_min, &e.clamp_max);
     } else if (op_.clamp.activation != Activation::kNone) {
       if (y.type == OCTET_S32) refuse("its output of int32 has an activation");
@@ -289,7 +289,7 @@ class Describer {
           error);
     e.residual.intermediate_zero_point = zero_of(product);
     const Bounds bounds =
-        bounds_of(op_.product_clamp, y.type, scale_of(product), zero_of(product), true);
+        bounds_of(op_.product_clamp, y.type, scale_of(product), zero_of(product), g_.arithmetic);
     clamp(bounds, y.type, &e.product_activation, &e.product_clamp_min, &e.product_clamp_max);
   }
 

@@ -40,14 +40,17 @@ Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type) {
 }
 
 Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
-                 bool half_away) {
+                 Arithmetic arithmetic) {
   constexpr float kFar = 1 << 20;  // leaves 8 bits by far, and stays in int32
   Bounds bounds = bounds_of_type(type);
   const Bounds all = bounds;
   const auto quantized = [&](float x) {
     const float steps = std::clamp(x / scale, -kFar, kFar);
-    const float whole = half_away ? std::round(steps) : std::nearbyint(steps);
-    return std::clamp(zero_point + (int32_t)whole, all.least, all.most);
+    const int32_t byte = arithmetic == Arithmetic::kTflite ? zero_point + (int32_t)std::round(steps)
+                         : arithmetic == Arithmetic::kXnnpack
+                             ? (int32_t)std::nearbyint(steps + (float)zero_point)
+                             : zero_point + (int32_t)std::nearbyint(steps);
+    return std::clamp(byte, all.least, all.most);
   };
   const bool divides =
       clamp.activation != Activation::kNone && clamp.activation != Activation::kRelu;

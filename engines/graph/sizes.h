@@ -22,12 +22,17 @@ Sizes sizes_of(const Graph& graph, int tensor, bool moved);
 
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
 
-// The least and largest byte after an activation.
+// The least and largest byte after an activation: halves go away from zero in TensorFlow Lite's
+// arithmetic, to even with the zero point added in XNNPACK's, and before it in the others.
 struct Bounds {
   int32_t least, most;
 };
 Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
-                 bool half_away);
+                 Arithmetic arithmetic);
+// Of operators that XNNPACK has not: LiteRT runs its own kernels.
+inline Arithmetic without_xnnpack(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::kXnnpack ? Arithmetic::kTflite : arithmetic;
+}
 Bounds bounds_of_type(octet_type type);  // s8 or u8
 // As descriptors of functions have bounds: two zeros are the type's. Throws for an activation that
 // leaves nothing but the byte 0, which they cannot say.

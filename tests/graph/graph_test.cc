@@ -245,6 +245,61 @@ TEST(Graph, ImageFunctions) {
             (Bytes{2, 4, 4, 6, 6, 8}));
 }
 
+// The largest of all bytes after RELU6.
+int32_t largest(Arithmetic arithmetic, Kind kind, float scale, int32_t zero) {
+  GraphCase c;
+  c.g.arithmetic = arithmetic;
+  const int x = c.input({1, 1, 256, 1}, OCTET_S8, scale, zero);
+  const int y = c.tensor({1, 1, 256, 1}, OCTET_S8, scale, zero);
+  c.op(kind, {x}, y).clamp.activation = Activation::kRelu6;
+  c.g.outputs = {y};
+  Bytes in;
+  for (int i = 0; i < 256; ++i) in.push_back((uint8_t)i);
+  int32_t most = -128;
+  for (const uint8_t byte : run(*created(c.g), c.g, {in}))
+    most = std::max(most, value(OCTET_S8, byte));
+  return most;
+}
+
+// 6 is 1.5 or 2.5 steps. LiteRT 2.3 gives these bytes; XNNPACK has no average pool and no RELU6.
+TEST(Graph, HalvesOfBounds) {
+  const Arithmetic tflite = Arithmetic::kTflite, xnnpack = Arithmetic::kXnnpack;
+  EXPECT_EQ(largest(tflite, Kind::kMaxPool, 4, 1), 3);
+  EXPECT_EQ(largest(xnnpack, Kind::kMaxPool, 4, 1), 2);
+  EXPECT_EQ(largest(Arithmetic::kStandard, Kind::kMaxPool, 4, 1), 3);
+  EXPECT_EQ(largest(tflite, Kind::kMaxPool, 2.4f, 0), 3);
+  EXPECT_EQ(largest(xnnpack, Kind::kMaxPool, 2.4f, 0), 2);
+  EXPECT_EQ(largest(xnnpack, Kind::kMaxPool, 2.4f, 1), 4);
+  EXPECT_EQ(largest(Arithmetic::kStandard, Kind::kMaxPool, 2.4f, 1), 3);
+  for (const Kind kind : {Kind::kAveragePool, Kind::kActivation})
+    EXPECT_EQ(largest(xnnpack, kind, 4, 1), 3);
+}
+
+TEST(Graph, QuantizedFloats) {
+  const auto quantized = [](Arithmetic arithmetic, const std::vector<float>& reals) {
+    GraphCase c;
+    c.g.arithmetic = arithmetic;
+    const auto n = (int64_t)reals.size();
+    const int x = c.input({1, n}, OCTET_F32), y = c.tensor({1, n}, OCTET_S8, 0.3f, 3);
+    c.op(Kind::kQuantize, {x}, y);
+    c.g.outputs = {y};
+    Bytes in(reals.size() * 4);
+    std::memcpy(in.data(), reals.data(), in.size());
+    std::vector<int32_t> bytes;
+    for (const uint8_t byte : run(*created(c.g), c.g, {in})) bytes.push_back((int8_t)byte);
+    return bytes;
+  };
+  // LiteRT 2.3's bytes on x86.
+  const std::vector<float> reals = {0.45f, 0.15f, -0.75f,      -0.45f, 2,     100,
+                                    0,     1.05f, -3.7500002f, -2.25f, 2.25f, 3.7500002f};
+  EXPECT_EQ(quantized(Arithmetic::kTflite, reals),
+            (std::vector<int32_t>{4, 4, 0, 2, 10, 127, 3, 6, -10, -4, 10, 16}));
+  EXPECT_EQ(quantized(Arithmetic::kXnnpack, reals),
+            (std::vector<int32_t>{4, 3, 1, 2, 10, 127, 3, 6, -10, -5, 11, 16}));
+  EXPECT_EQ(quantized(Arithmetic::kXnnpack, {HUGE_VALF, -HUGE_VALF, NAN, -1e30f}),
+            (std::vector<int32_t>{127, -128, 127, -128}));
+}
+
 TEST(Graph, DifferenceAndProduct) {
   for (const Kind kind : {Kind::kSubtract, Kind::kMultiply}) {
     GraphCase c;
