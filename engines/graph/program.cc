@@ -12,6 +12,17 @@
 
 namespace octet::graph {
 
+namespace {
+
+// An operator by itself may be possible where a fused one is not, for example because its
+// accumulators leave the range of the fused rounding. Other refusals hold for both.
+bool is_of_fused(octet_status status) {
+  return status == OCTET_UNSUPPORTED || status == OCTET_BAD_SCALE || status == OCTET_BAD_CLAMP ||
+         status == OCTET_ACCUMULATOR_OVERFLOW;
+}
+
+}  // namespace
+
 struct Program::Parts {
   ProgramOptions options;
   PlacedGraph placed;
@@ -54,7 +65,8 @@ struct Program::Parts {
     return made;
   }
 
-  // The network of so many images, planned at most once. 0 stands for all.
+  // The network of so many images, planned by whoever asks first and kept. Threads that ask at the
+  // same time may each plan, without waiting; all get the one that is kept.
   const Planned& find(size_t images) const {
     const size_t key = images == batch ? 0 : images;
     if (key != 0 && batch == 0)
@@ -64,10 +76,14 @@ struct Program::Parts {
     if (key > batch)
       throw Refused(OCTET_SIZE_ABOVE_MAXIMUM, join("arguments.batch = ", images,
                                                    ", but the program was created for ", batch));
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      const auto found = planned.find(key);
+      if (found != planned.end()) return found->second;
+    }
+    Planned made = plan(key);
     const std::lock_guard<std::mutex> lock(mutex);
-    const auto found = planned.find(key);
-    if (found != planned.end()) return found->second;
-    return planned.emplace(key, plan(key)).first->second;
+    return planned.emplace(key, std::move(made)).first->second;
   }
 
   std::unique_ptr<Blob> take_workspace(size_t bytes) const {
@@ -83,9 +99,13 @@ struct Program::Parts {
     }
     return std::make_unique<Blob>(bytes);
   }
+  // Without memory to keep it, the workspace is freed: the run that had it is not to fail for it.
   void give_workspace(std::unique_ptr<Blob> blob) const {
     const std::lock_guard<std::mutex> lock(mutex);
-    workspaces.push_back(std::move(blob));
+    try {
+      workspaces.push_back(std::move(blob));
+    } catch (const std::bad_alloc&) {
+    }
   }
 
   void make(const Graph& graph, bool fuse_operators, PackedWeights* weights) {
@@ -137,10 +157,8 @@ octet_status Program::create(const Graph& graph, const ProgramOptions& options,
     parts->options = options;
     try {
       parts->make(graph, options.fuse, weights.get());
-    } catch (const Refused&) {
-      // An operator by itself may be possible where a fused one is not, for example because its
-      // accumulators leave the range of the fused rounding.
-      if (!options.fuse || parts->fused == 0) throw;
+    } catch (const Refused& refused) {
+      if (!options.fuse || parts->fused == 0 || !is_of_fused(refused.status())) throw;
       parts = std::make_unique<Parts>();
       parts->options = options;
       parts->make(graph, false, weights.get());

@@ -48,8 +48,9 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
-  // Called by many threads at once. The first run of fewer images than created for plans once, and
-  // packs nothing; so does the first run of a thread that brings no workspace allocate.
+  // Called by many threads at once. The first run of fewer images than created for plans, and packs
+  // nothing; so does the first run of a thread that brings no workspace allocate. The program keeps
+  // one network for each number of images that was run, as long as it lives.
   octet_status run(const ProgramArguments& arguments, octet_error* error) const noexcept;
 
   // Of a run of all images.
