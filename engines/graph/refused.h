@@ -25,6 +25,7 @@ class Refused : public std::exception {
 template <typename... Parts>
 std::string join(const Parts&... parts) {
   std::ostringstream text;
+  text.exceptions(std::ios::badbit);  // without memory it throws, instead of losing the rest
   (text << ... << parts);
   return text.str();
 }
