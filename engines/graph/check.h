@@ -9,8 +9,9 @@
 namespace octet::graph {
 
 // Throws a sentence about what no graph may be: indices of nothing, sizes that leave size_t,
-// constants that are too small, scales that are no numbers where Octet reads them, tensors that two operators make or
-// none, circles. Returns the operators in an order in which they can run.
+// constants that are too small, scales that are no numbers where Octet reads them, tensors that two
+// operators make or none, constants as outputs, circles. Returns the operators in an order in which
+// they can run.
 std::vector<size_t> check_graph(const Graph& graph);
 
 // An operator that stays with the engine, whatever it is.
