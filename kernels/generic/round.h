@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include "kernels/core/strict_float.h"
+
 namespace octet {
 namespace {
 

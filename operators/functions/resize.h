@@ -1,6 +1,7 @@
 // Describes where the lines and pixels of a resized image come from.
 #pragma once
 
+#include "kernels/core/strict_float.h"
 #include "kernels/generic/functions/image_function.h"
 #include "octet/image_functions.h"
 

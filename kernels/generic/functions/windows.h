@@ -1,6 +1,7 @@
 // Walks over the windows of an image's outputs, in chunks of channels.
 #pragma once
 
+#include "kernels/core/strict_float.h"
 #include "kernels/generic/functions/image_function.h"
 
 namespace octet {
