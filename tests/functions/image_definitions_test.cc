@@ -200,6 +200,21 @@ TEST_P(ImageDefinitionsTest, SoftmaxToFloats) {
   }
 }
 
+// Shares beyond int32 and infinite ones are the largest byte; those of 0 are the zero point.
+TEST_P(ImageDefinitionsTest, SoftmaxToSmallScales) {
+  for (const float scale : {0x1p-20f, 0x1p-31f, 0x1p-40f, 0x1p-126f, 0x1p-149f})
+    for (const int32_t zero : {-128, 5}) {
+      Image in({1, 1, 2}, true);
+      in.bytes = {0x7f, 0x80};
+      octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
+      desc.input = input_of(in, {OCTET_S8, 16, 0});
+      desc.beta = 1, desc.output = {OCTET_S8, scale, zero};
+      octet_function* f = nullptr;
+      const octet_status status = octet_softmax_create(&desc, &f, nullptr);
+      check(created(status, f, in.size, in.size), in.bytes, {0x7f, (uint8_t)zero});
+    }
+}
+
 TEST_P(ImageDefinitionsTest, Copies) {
   for (int i = 0; i < 60; ++i) {
     const size_t e = i % 2 ? 1 : 4;

@@ -15,12 +15,17 @@ OCTET_LOOP uint8_t largest_of(const uint8_t* from, size_t n, uint8_t flip) {
   return largest;
 }
 
+constexpr float kMostShare = 256;  // more than all types hold
+
 // shares[i]: of a channel that is i below the largest.
 OCTET_LOOP void shares_of(const Softmax& f, float sum, uint8_t* __restrict shares, size_t count) {
   const float factor = 1 / (sum * f.out_scale);
   const int32_t zero = f.out_zero_point, most = Bytes(f.is_signed).most;
   for (size_t i = 0; i < count; ++i) {
-    const int32_t share = (int32_t)(f.exponentials[i] * factor + 0.5f) + zero;
+    // Small scales give numbers beyond int32, infinity and, of 0 * infinity, NaN
+    const float exact = f.exponentials[i] * factor + 0.5f;
+    const float above = exact > 0 ? exact : 0;
+    const int32_t share = (int32_t)(above < kMostShare ? above : kMostShare) + zero;
     shares[i] = (uint8_t)(share < most ? share : most);
   }
 }
