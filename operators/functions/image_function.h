@@ -32,6 +32,17 @@ struct ImageFunctionBuilder {
 
 octet_status check_image_sizes(const void* plan, const FunctionShapes& shapes, octet_error* error);
 
+constexpr octet_network_function kWholeImage = {nullptr, nullptr, 0, 1, 1, 0};
+
+// Lines as a network takes them: all of them where a number is beyond its limit.
+inline octet_network_function within_limits(const octet_network_function& lines) {
+  constexpr size_t kMost = (size_t)1 << 15;
+  if (lines.kernel_h <= kMost && lines.stride_h <= kMost && lines.repeat_h <= kMost &&
+      lines.pad_top <= kMost)
+    return lines;
+  return kWholeImage;
+}
+
 template <typename Numbers>
 void run_image_function(void* plan, const octet_network_call* call) {
   const auto& p = *(const ImagePlan<Numbers>*)plan;
@@ -46,13 +57,13 @@ octet_function* build_image_function(const ImageFunctionBuilder<Numbers>& b, Are
   if (!f) return nullptr;
   *plan = {b.sizes, b.numbers, b.kernel};
   *f = {};
-  f->network = b.lines;
+  f->network = within_limits(b.lines);
   f->network.run = run_image_function<Numbers>;
   f->network.context = plan;
   f->types[0] = b.in, f->output_type = b.out;
   f->input_count = 1;
   f->check = check_image_sizes;
-  f->cycles = b.lines.kernel_h ? 1 : 8;  // a function of whole images reads more than it writes
+  f->cycles = f->network.kernel_h ? 1 : 8;  // a function of whole images reads more than it writes
   return f;
 }
 
@@ -91,6 +102,5 @@ inline ImageWindow window_of(const octet_window& w) {
 inline octet_network_function lines_of(const octet_window& w) {
   return {nullptr, nullptr, w.kernel_h, w.stride_h, 1, w.pad_top};
 }
-constexpr octet_network_function kWholeImage = {nullptr, nullptr, 0, 1, 1, 0};
 
 }  // namespace octet

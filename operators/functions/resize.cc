@@ -106,7 +106,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   find_places(lines, found);
   find_places(pixels, found + out.h);
   plan->numbers.lines = found, plan->numbers.pixels = found + out.h;
-  const octet_network_function read = lines_of(found, in.size.h, out.h);
+  const octet_network_function read = within_limits(lines_of(found, in.size.h, out.h));
   made.kernel_h = read.kernel_h, made.stride_h = read.stride_h;
   made.repeat_h = read.repeat_h, made.pad_top = read.pad_top;
   return OCTET_OK;

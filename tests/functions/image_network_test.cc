@@ -182,6 +182,41 @@ TEST(ImageNetworkTest, EqualsFunctionsByThemselves) {
   }
 }
 
+// Kernels, strides, repetitions and shifts of lines beyond those that a network takes.
+TEST(ImageNetworkTest, TakesFunctionsOfManyLines) {
+  constexpr size_t kH = 40002;
+  const octet_image_size size = {kH, 1, 2};
+  const auto runs = [&](octet_status status, octet_function* f, const octet_image_size& out) {
+    const Created one = created(status, f, size, out);
+    std::vector<uint8_t> input(kH * 2);
+    for (size_t i = 0; i < input.size(); ++i) input[i] = (uint8_t)(i * i >> 8);
+    const Network n = network_of({one}, 1);
+    octet_network_desc desc = OCTET_NETWORK_DESC_INIT;
+    desc.tensors = n.tensors.data(), desc.tensor_count = n.tensors.size();
+    desc.ops = n.ops.data(), desc.op_count = n.ops.size();
+    EXPECT_EQ(run_network(n, desc, input, out.h * 2), run_guarded(one, input, 0, Side::kBack));
+  };
+  make(
+      octet_max_pool_desc(OCTET_MAX_POOL_DESC_INIT), size, {3, 1, 2}, octet_max_pool_create,
+      [](auto* d) { d->window = {40000, 1, 1, 1, 0, 0, 0, 0}; }, runs);
+  make(
+      octet_max_pool_desc(OCTET_MAX_POOL_DESC_INIT), size, {2, 1, 2}, octet_max_pool_create,
+      [](auto* d) { d->window = {3, 1, 39999, 1, 0, 0, 0, 0}; }, runs);
+  for (const size_t h : {kH - 1, (size_t)7})
+    make(
+        octet_resize_desc(OCTET_RESIZE_DESC_INIT), size, {h, 1, 2}, octet_resize_create,
+        [&](octet_resize_desc* d) { d->out_h = h, d->out_w = 1; }, runs);
+  make(
+      octet_slice_desc(OCTET_SLICE_DESC_INIT), size, {2, 1, 2}, octet_slice_create,
+      [](octet_slice_desc* d) {
+        d->first = {40000, 0, 0}, d->size = {2, 1, 2};
+      },
+      runs);
+  make(
+      octet_pad_desc(OCTET_PAD_DESC_INIT), size, {2 * kH, 1, 2}, octet_pad_create,
+      [](octet_pad_desc* d) { d->before.h = kH; }, runs);
+}
+
 // ---- what is refused
 
 template <typename Desc, typename Create, typename Spoil>
