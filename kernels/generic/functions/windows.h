@@ -35,10 +35,12 @@ inline size_t with_overrun(size_t bytes, size_t room) {
   return rounded < room ? rounded : room;
 }
 
-// The channels that loops for output pixel x take where they read input pixels below `in_end`.
+// The channels that loops for output pixel x take where they read input pixels below `in_end`. With
+// gaps between the input's pixels there is no overrun: another thread may write these.
 inline size_t run_length(const ImageCall& call, size_t x, size_t in_end) {
   const ImageLines &in = call.input, &out = call.output;
-  if (out.pixel != out.channels || out.channels >= kChunk) return out.channels;
+  if (in.pixel != in.channels || out.pixel != out.channels || out.channels >= kChunk)
+    return out.channels;
   const size_t room = room_from(in, in_end - 1, in.channels),
                out_room = room_from(out, x, out.channels);
   return with_overrun(out.channels, room < out_room ? room : out_room);
