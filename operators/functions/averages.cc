@@ -38,11 +38,20 @@ octet_status check_average(const octet_average_pool_desc& desc, octet_error* err
               "does not requantize");
 }
 
+// A sum of n < 2^(b + 1) differences of bytes is below 2^(b + 9), and is shifted left by b less
+// than the scales' ratio wants.
+constexpr int32_t kMostLeft = 22;
+
 // The multiplier of a mean over n pixels: as many bits of the scales' as n leaves, divided by n.
 octet_status set_tflite(const octet_mean_desc& desc, int32_t n, Mean* mean, octet_error* error) {
   int32_t multiplier, shift;
   OCTET_TRY(octet_quantize_multiplier((double)desc.input.values.scale / (double)desc.output.scale,
                                       &multiplier, &shift, error));
+  if (shift > kMostLeft)
+    return fail(error, OCTET_BAD_SCALE,
+                "desc: input.values.scale is %g of output.scale; a mean in TFLite's arithmetic "
+                "takes less than 2^%d",
+                (double)desc.input.values.scale / (double)desc.output.scale, (int)kMostLeft);
   int32_t bits = 31 - __builtin_clz((uint32_t)n);
   if (bits > 31 + shift) bits = 31 + shift;
   mean->multiplier = (int32_t)(((int64_t)multiplier << bits) / n);

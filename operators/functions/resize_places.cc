@@ -38,7 +38,8 @@ ResizePlace linear_tflite(const ResizeAxis& a, size_t i) {
   if (a.coordinates == OCTET_HALF_PIXEL) at += step / 2 - 512;
   const uint32_t low = within((int32_t)(at / 1024), a.in),
                  high = within((int32_t)((at + 1023) / 1024), a.in);
-  return {low, high, (int32_t)(at - (int64_t)low * 1024), {}};
+  // Beyond the last pixel the position goes on, but weighs one pixel with itself
+  return {low, high, low == high ? 0 : (int32_t)(at - (int64_t)low * 1024), {}};
 }
 
 ResizePlace linear_tflite_float(const ResizeAxis& a, size_t i) {

@@ -79,7 +79,8 @@ struct Neighbours {
 };
 inline Neighbours tflite_neighbours(int64_t position, size_t in) {
   const int64_t last = (int64_t)in - 1;
-  const int64_t low = std::max<int64_t>(position / 1024, 0),
+  // TFLite itself reads behind the image where a step rounded up leaves it
+  const int64_t low = std::min(std::max<int64_t>(position / 1024, 0), last),
                 high = std::min<int64_t>((position + 1023) / 1024, last);
   return {(size_t)low, (size_t)high, position - 1024 * low};
 }

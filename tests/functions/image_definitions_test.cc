@@ -140,12 +140,31 @@ TEST_P(ImageDefinitionsTest, LargeAverages) {
   }
 }
 
+// The largest ratio of scales and the largest differences from the zero point.
+TEST_P(ImageDefinitionsTest, MeansOfLargeScales) {
+  for (const size_t w : {1u, 3u, 64u, 100u})
+    for (const int value : {-128, 127}) {
+      Image in({w, w, 3}, true);
+      for (uint8_t& byte : in.bytes) byte = (uint8_t)value;
+      octet_mean_desc desc = OCTET_MEAN_DESC_INIT;
+      desc.input = input_of(in, {OCTET_S8, 0x1.fffffep21f, -1 - value});
+      desc.output = {OCTET_S8, 1, 0}, desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
+      octet_function* f = nullptr;
+      const octet_status status = octet_mean_create(&desc, &f, nullptr);
+      check(created(status, f, in.size, {1, 1, 3}), in.bytes,
+            std::vector<uint8_t>(3, (uint8_t)value));
+    }
+}
+
 TEST_P(ImageDefinitionsTest, BilinearResizeOfTflite) {
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 33; ++i) {
     octet_image_size size = draw_size();
     size.channels = std::min<size_t>(size.channels, 70);
+    size_t out_h = draw(1, 30);
+    // The steps of these sizes round up, so that the last lines come from behind the image
+    if (i >= 30) size.h = 16, size.w = 2, size.channels = 1, out_h = 32767;
     const Image in = draw_image(size, true);
-    Image out({draw(1, 30), draw(1, 30), size.channels}, true);
+    Image out({out_h, draw(1, 30), size.channels}, true);
     octet_resize_desc desc = OCTET_RESIZE_DESC_INIT;
     desc.input = input_of(in, {OCTET_S8, 1, 0});
     desc.out_h = out.size.h, desc.out_w = out.size.w;

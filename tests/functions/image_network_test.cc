@@ -276,6 +276,9 @@ TEST(ImageNetworkTest, RefusesBadAverages) {
   octet_mean_desc mean = OCTET_MEAN_DESC_INIT;
   mean.input = average.input, mean.output = average.output;
   refuses(mean, octet_mean_create, OCTET_UNSUPPORTED, "octet_average_pool_create", [](auto*) {});
+  mean.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  refuses(mean, octet_mean_create, OCTET_BAD_SCALE, "less than 2^22",
+          [](auto* d) { d->input.values.scale = 0x1p22f, d->output.scale = 1; });
 }
 
 TEST(ImageNetworkTest, RefusesBadPlaces) {
