@@ -101,12 +101,12 @@ struct Op {
   // The tensor whose quantization the output has before `table`; -1: the output itself.
   int quantized_as = -1;
   // Other kinds.
-  bool count_pads = false;                             // kAveragePool: ONNX's count_include_pad
-  int axis = -1;                                       // kConcatenate; below 0: from the end
-  float alpha = 0;                                     // kLeakyRelu
-  float beta = 1;                                      // kSoftmax
-  octet_coordinates coordinates = OCTET_ASYMMETRIC;    // kResize*
-  octet_nearest_pixel nearest = OCTET_NEAREST_TFLITE;  // kResizeNearest
+  bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
+  int axis = -1;            // kConcatenate; below 0: from the end
+  float alpha = 0;          // kLeakyRelu
+  float beta = 1;           // kSoftmax
+  octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
+  octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
   std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes
   std::vector<int64_t> permutation;  // kTranspose
   std::vector<uint8_t> table;        // 256 bytes: applied to the output bytes after all else

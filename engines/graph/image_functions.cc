@@ -191,10 +191,10 @@ class Maker {
     d.coordinates = op_.coordinates, d.arithmetic = arithmetic_of(g_);
     if (op_.kind == Kind::kResizeNearest) {
       need_alike();
-      d.interpolation = OCTET_NEAREST, d.nearest = op_.nearest;
+      d.interpolation = OCTET_INTERPOLATION_NEAREST, d.nearest = op_.nearest;
       return create(d, octet_resize_create);
     }
-    d.interpolation = OCTET_BILINEAR;
+    d.interpolation = OCTET_INTERPOLATION_BILINEAR;
     if (d.arithmetic == OCTET_ARITHMETIC_STANDARD)
       quantized(x_), d.output = quantized(y_);
     else

@@ -179,9 +179,9 @@ void pad(const Node& n) {
 template <typename Params>
 void resize(const Node& n) {
   const auto& p = n.params<Params>();
-  n.op->coordinates = p.align_corners        ? OCTET_ALIGN_CORNERS
-                      : p.half_pixel_centers ? OCTET_HALF_PIXEL
-                                             : OCTET_ASYMMETRIC;
+  n.op->coordinates = p.align_corners        ? OCTET_COORDINATES_ALIGN_CORNERS
+                      : p.half_pixel_centers ? OCTET_COORDINATES_HALF_PIXEL
+                                             : OCTET_COORDINATES_ASYMMETRIC;
   if (n.values(1).empty()) n.refuse("its output size is computed; it needs a constant");
   n.op->inputs.resize(1);
 }

@@ -98,31 +98,31 @@ octet_status octet_mean_create(const octet_mean_desc* desc, octet_function** fun
 /* ---- resizing -------------------------------------------------------------------------------- */
 
 typedef enum octet_interpolation OCTET_INT_ENUM {
-  OCTET_NEAREST = 0, /* copies: of any type, the same in every arithmetic */
+  OCTET_INTERPOLATION_NEAREST = 0, /* copies: of any type, the same in every arithmetic */
   /* OCTET_ARITHMETIC_
    * - TFLITE: LiteRT's reference, integers with 10 bits of position for s8, f32 for u8.
    * - XNNPACK: integers with 11 bits of position, halves up.
    * - ONNXRUNTIME: its Resize of s8 and u8, f32, truncated.
    * - STANDARD: DequantizeLinear, Resize in f32, QuantizeLinear: ONNX Runtime's, between these.
    * The output has the input's quantization but with STANDARD. */
-  OCTET_BILINEAR = 1
+  OCTET_INTERPOLATION_BILINEAR = 1
 } octet_interpolation;
 
 /* The place in the input of output pixel i; s = in / out. */
 typedef enum octet_coordinates OCTET_INT_ENUM {
-  OCTET_ASYMMETRIC = 0,        /* i * s */
-  OCTET_ALIGN_CORNERS = 1,     /* i * (in - 1) / (out - 1) */
-  OCTET_HALF_PIXEL = 2,        /* (i + 0.5) * s - 0.5 */
-  OCTET_PYTORCH_HALF_PIXEL = 3 /* the same, and 0 where out is 1; not TFLite, XNNPACK */
+  OCTET_COORDINATES_ASYMMETRIC = 0,        /* i * s */
+  OCTET_COORDINATES_ALIGN_CORNERS = 1,     /* i * (in - 1) / (out - 1) */
+  OCTET_COORDINATES_HALF_PIXEL = 2,        /* (i + 0.5) * s - 0.5 */
+  OCTET_COORDINATES_PYTORCH_HALF_PIXEL = 3 /* the same, and 0 where out is 1; not TFLite, XNNPACK */
 } octet_coordinates;
 
-/* Which neighbour OCTET_NEAREST takes. */
+/* Which neighbour OCTET_INTERPOLATION_NEAREST takes. */
 typedef enum octet_nearest_pixel OCTET_INT_ENUM {
-  OCTET_NEAREST_TFLITE = 0, /* TFLite's: floor, with align_corners rounded half up */
-  OCTET_NEAREST_ROUND_PREFER_FLOOR = 1,
-  OCTET_NEAREST_ROUND_PREFER_CEIL = 2,
-  OCTET_NEAREST_FLOOR = 3,
-  OCTET_NEAREST_CEIL = 4
+  OCTET_NEAREST_PIXEL_TFLITE = 0, /* TFLite's: floor, with align_corners rounded half up */
+  OCTET_NEAREST_PIXEL_ROUND_PREFER_FLOOR = 1,
+  OCTET_NEAREST_PIXEL_ROUND_PREFER_CEIL = 2,
+  OCTET_NEAREST_PIXEL_FLOOR = 3,
+  OCTET_NEAREST_PIXEL_CEIL = 4
 } octet_nearest_pixel;
 
 typedef struct octet_resize_desc {
@@ -131,10 +131,10 @@ typedef struct octet_resize_desc {
   size_t out_h, out_w;
   octet_interpolation interpolation;
   octet_coordinates coordinates;
-  octet_nearest_pixel nearest; /* 0 with OCTET_BILINEAR */
-  octet_arithmetic arithmetic; /* of OCTET_BILINEAR */
+  octet_nearest_pixel nearest; /* 0 with OCTET_INTERPOLATION_BILINEAR */
+  octet_arithmetic arithmetic; /* of OCTET_INTERPOLATION_BILINEAR */
   /* -- an older struct may end here -- */
-  octet_quantized output; /* of OCTET_BILINEAR with OCTET_ARITHMETIC_STANDARD */
+  octet_quantized output; /* of OCTET_INTERPOLATION_BILINEAR with OCTET_ARITHMETIC_STANDARD */
 } octet_resize_desc;
 #define OCTET_RESIZE_DESC_INIT OCTET_INIT(octet_resize_desc)
 octet_status octet_resize_create(const octet_resize_desc* desc, octet_function** function,

@@ -16,32 +16,34 @@ octet_status check_side(size_t side, const char* name, octet_error* error) {
 
 octet_status check_enums(const octet_resize_desc& d, octet_error* error) {
   OCTET_TRY(check_arithmetic(d.arithmetic, error));
-  if (d.interpolation != OCTET_NEAREST && d.interpolation != OCTET_BILINEAR)
+  if (d.interpolation != OCTET_INTERPOLATION_NEAREST &&
+      d.interpolation != OCTET_INTERPOLATION_BILINEAR)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.interpolation is %d, not an octet_interpolation",
                 (int)d.interpolation);
-  if (d.coordinates < OCTET_ASYMMETRIC || d.coordinates > OCTET_PYTORCH_HALF_PIXEL)
+  if (d.coordinates < OCTET_COORDINATES_ASYMMETRIC ||
+      d.coordinates > OCTET_COORDINATES_PYTORCH_HALF_PIXEL)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.coordinates is %d, not an octet_coordinates",
                 (int)d.coordinates);
-  if (d.nearest < OCTET_NEAREST_TFLITE || d.nearest > OCTET_NEAREST_CEIL)
+  if (d.nearest < OCTET_NEAREST_PIXEL_TFLITE || d.nearest > OCTET_NEAREST_PIXEL_CEIL)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.nearest is %d, not an octet_nearest_pixel",
                 (int)d.nearest);
-  const bool bilinear = d.interpolation == OCTET_BILINEAR;
-  if (bilinear && d.nearest != OCTET_NEAREST_TFLITE)
+  const bool bilinear = d.interpolation == OCTET_INTERPOLATION_BILINEAR;
+  if (bilinear && d.nearest != OCTET_NEAREST_PIXEL_TFLITE)
     return fail(error, OCTET_UNSUPPORTED,
-                "desc.nearest is not 0; OCTET_BILINEAR has no use for it");
+                "desc.nearest is not 0; OCTET_INTERPOLATION_BILINEAR has no use for it");
   const bool onnx = bilinear ? d.arithmetic == OCTET_ARITHMETIC_STANDARD ||
                                    d.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME
-                             : d.nearest != OCTET_NEAREST_TFLITE;
-  if (!onnx && d.coordinates == OCTET_PYTORCH_HALF_PIXEL)
+                             : d.nearest != OCTET_NEAREST_PIXEL_TFLITE;
+  if (!onnx && d.coordinates == OCTET_COORDINATES_PYTORCH_HALF_PIXEL)
     return fail(error, OCTET_UNSUPPORTED,
-                "desc.coordinates is OCTET_PYTORCH_HALF_PIXEL, which only ONNX has");
+                "desc.coordinates is OCTET_COORDINATES_PYTORCH_HALF_PIXEL, which only ONNX has");
   if (bilinear && d.arithmetic == OCTET_ARITHMETIC_STANDARD)
     return check_quantized(d.input.values, d.output, error);
   return OCTET_OK;
 }
 
 PlaceKind place_kind(const octet_resize_desc& d) {
-  if (d.interpolation == OCTET_NEAREST) return PlaceKind::kNearest;
+  if (d.interpolation == OCTET_INTERPOLATION_NEAREST) return PlaceKind::kNearest;
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
       return d.input.values.type == OCTET_S8 ? PlaceKind::kTfliteInt : PlaceKind::kTfliteFloat;
@@ -74,7 +76,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   OCTET_TRY(desc.read(given, "desc", error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, desc->interpolation == OCTET_NEAREST, &functions, error));
+  OCTET_TRY(check_input(in, desc->interpolation == OCTET_INTERPOLATION_NEAREST, &functions, error));
   OCTET_TRY(check_side(in.size.h, "input.size.h", error));
   OCTET_TRY(check_side(in.size.w, "input.size.w", error));
   OCTET_TRY(check_side(desc->out_h, "out_h", error));

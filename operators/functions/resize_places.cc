@@ -17,25 +17,26 @@ uint32_t within(int32_t i, size_t in) {
 // ---- TFLite and XNNPACK
 
 float scale_of(const ResizeAxis& a) {
-  return a.coordinates == OCTET_ALIGN_CORNERS && a.out > 1 ? (float)(a.in - 1) / (float)(a.out - 1)
-                                                           : (float)a.in / (float)a.out;
+  return a.coordinates == OCTET_COORDINATES_ALIGN_CORNERS && a.out > 1
+             ? (float)(a.in - 1) / (float)(a.out - 1)
+             : (float)a.in / (float)a.out;
 }
 
 ResizePlace nearest_tflite(const ResizeAxis& a, size_t i) {
-  const float half = a.coordinates == OCTET_HALF_PIXEL ? 0.5f : 0.0f;
+  const float half = a.coordinates == OCTET_COORDINATES_HALF_PIXEL ? 0.5f : 0.0f;
   const float at = ((float)i + half) * scale_of(a);
-  const double rounding = a.coordinates == OCTET_ALIGN_CORNERS ? 0.5 : 0;
+  const double rounding = a.coordinates == OCTET_COORDINATES_ALIGN_CORNERS ? 0.5 : 0;
   const uint32_t place = within(floor_of((double)at + rounding), a.in);
   return {place, place, 0, {1, 0}};
 }
 
 ResizePlace linear_tflite(const ResizeAxis& a, size_t i) {
   const int32_t in = (int32_t)a.in, out = (int32_t)a.out;
-  const int32_t step = a.coordinates == OCTET_ALIGN_CORNERS && out > 1
+  const int32_t step = a.coordinates == OCTET_COORDINATES_ALIGN_CORNERS && out > 1
                            ? (1024 * (in - 1) + (out - 1) / 2) / (out - 1)
                            : (int32_t)((1024 * (int64_t)in + out / 2) / out);
   int64_t at = (int64_t)i * step;
-  if (a.coordinates == OCTET_HALF_PIXEL) at += step / 2 - 512;
+  if (a.coordinates == OCTET_COORDINATES_HALF_PIXEL) at += step / 2 - 512;
   const uint32_t low = within((int32_t)(at / 1024), a.in),
                  high = within((int32_t)((at + 1023) / 1024), a.in);
   // Beyond the last pixel the position goes on, but weighs one pixel with itself
@@ -43,8 +44,9 @@ ResizePlace linear_tflite(const ResizeAxis& a, size_t i) {
 }
 
 ResizePlace linear_tflite_float(const ResizeAxis& a, size_t i) {
-  const float at = a.coordinates == OCTET_HALF_PIXEL ? ((float)i + 0.5f) * scale_of(a) - 0.5f
-                                                     : (float)i * scale_of(a);
+  const float at = a.coordinates == OCTET_COORDINATES_HALF_PIXEL
+                       ? ((float)i + 0.5f) * scale_of(a) - 0.5f
+                       : (float)i * scale_of(a);
   const uint32_t low = within(floor_of((double)at), a.in), high = within(ceil_of((double)at), a.in);
   const float part = at - (float)low;
   return {low, high, 0, {1 - part, part}};
@@ -53,7 +55,7 @@ ResizePlace linear_tflite_float(const ResizeAxis& a, size_t i) {
 ResizePlace linear_xnnpack(const ResizeAxis& a, size_t i) {
   const float scale = scale_of(a);
   float at = (float)i * scale;
-  if (a.coordinates == OCTET_HALF_PIXEL) at += 0.5f * scale - 0.5f;
+  if (a.coordinates == OCTET_COORDINATES_HALF_PIXEL) at += 0.5f * scale - 0.5f;
   if (!(at > 0)) at = 0;
   if (at > (float)(a.in - 1)) at = (float)(a.in - 1);
   const uint32_t low = (uint32_t)at;
@@ -69,10 +71,10 @@ float onnx_at(const ResizeAxis& a, size_t i) {
   if (a.in == a.out) return (float)i;
   const float scale = (float)a.out / (float)a.in;
   switch (a.coordinates) {
-    case OCTET_ASYMMETRIC: return (float)i / scale;
-    case OCTET_ALIGN_CORNERS:
+    case OCTET_COORDINATES_ASYMMETRIC: return (float)i / scale;
+    case OCTET_COORDINATES_ALIGN_CORNERS:
       return a.out == 1 ? 0 : (float)i * (float)(a.in - 1) / (float)(a.out - 1);
-    case OCTET_PYTORCH_HALF_PIXEL:
+    case OCTET_COORDINATES_PYTORCH_HALF_PIXEL:
       if (a.out == 1) return 0;
       [[fallthrough]];
     default: return ((float)i + 0.5f) / scale - 0.5f;
@@ -83,9 +85,9 @@ ResizePlace nearest_onnx(const ResizeAxis& a, size_t i) {
   const double at = (double)onnx_at(a, i);
   int32_t place = 0;
   switch (a.nearest) {
-    case OCTET_NEAREST_ROUND_PREFER_FLOOR: place = ceil_of(at - 0.5); break;
-    case OCTET_NEAREST_ROUND_PREFER_CEIL: place = floor_of(at + 0.5); break;
-    case OCTET_NEAREST_FLOOR: place = floor_of(at); break;
+    case OCTET_NEAREST_PIXEL_ROUND_PREFER_FLOOR: place = ceil_of(at - 0.5); break;
+    case OCTET_NEAREST_PIXEL_ROUND_PREFER_CEIL: place = floor_of(at + 0.5); break;
+    case OCTET_NEAREST_PIXEL_FLOOR: place = floor_of(at); break;
     default: place = ceil_of(at);
   }
   const uint32_t low = within(place, a.in);
@@ -113,7 +115,7 @@ size_t common_divisor(size_t a, size_t b) {
 
 void find_places(const ResizeAxis& axis, ResizePlace* places) {
   using Find = ResizePlace (*)(const ResizeAxis&, size_t);
-  const Find nearest = axis.nearest == OCTET_NEAREST_TFLITE ? nearest_tflite : nearest_onnx;
+  const Find nearest = axis.nearest == OCTET_NEAREST_PIXEL_TFLITE ? nearest_tflite : nearest_onnx;
   const Find find = axis.kind == PlaceKind::kNearest       ? nearest
                     : axis.kind == PlaceKind::kTfliteInt   ? linear_tflite
                     : axis.kind == PlaceKind::kTfliteFloat ? linear_tflite_float

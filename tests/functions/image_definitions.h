@@ -70,8 +70,9 @@ inline float average_of(const std::vector<int64_t>& values, size_t count, const 
 inline int64_t tflite_position(size_t i, size_t in, size_t out, octet_coordinates coordinates) {
   const int64_t n = (int64_t)in, m = (int64_t)out;
   int64_t step = (1024 * n + m / 2) / m;
-  if (coordinates == OCTET_ALIGN_CORNERS && m > 1) step = (1024 * (n - 1) + (m - 1) / 2) / (m - 1);
-  return (int64_t)i * step + (coordinates == OCTET_HALF_PIXEL ? step / 2 - 512 : 0);
+  if (coordinates == OCTET_COORDINATES_ALIGN_CORNERS && m > 1)
+    step = (1024 * (n - 1) + (m - 1) / 2) / (m - 1);
+  return (int64_t)i * step + (coordinates == OCTET_COORDINATES_HALF_PIXEL ? step / 2 - 512 : 0);
 }
 struct Neighbours {
   size_t low, high;

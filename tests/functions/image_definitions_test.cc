@@ -168,7 +168,7 @@ TEST_P(ImageDefinitionsTest, BilinearResizeOfTflite) {
     octet_resize_desc desc = OCTET_RESIZE_DESC_INIT;
     desc.input = input_of(in, {OCTET_S8, 1, 0});
     desc.out_h = out.size.h, desc.out_w = out.size.w;
-    desc.interpolation = OCTET_BILINEAR;
+    desc.interpolation = OCTET_INTERPOLATION_BILINEAR;
     desc.coordinates = (octet_coordinates)(i % 3);
     desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
     for_each(&out, [&](size_t y, size_t x, size_t c) {

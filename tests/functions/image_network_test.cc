@@ -51,8 +51,9 @@ std::vector<Created> chain_of(octet_image_size size) {
       octet_max_pool_desc(OCTET_MAX_POOL_DESC_INIT), size,
       {(size.h - 1) / 2 + 1, (size.w - 1) / 2 + 1, size.channels}, octet_max_pool_create,
       [](auto* d) { d->window = {3, 3, 2, 2, 1, 1, 1, 1}; }, add);
-  for (const auto interpolation : {OCTET_BILINEAR, OCTET_NEAREST})
-    for (const auto coordinates : {OCTET_HALF_PIXEL, OCTET_ALIGN_CORNERS, OCTET_ASYMMETRIC})
+  for (const auto interpolation : {OCTET_INTERPOLATION_BILINEAR, OCTET_INTERPOLATION_NEAREST})
+    for (const auto coordinates : {OCTET_COORDINATES_HALF_PIXEL, OCTET_COORDINATES_ALIGN_CORNERS,
+                                   OCTET_COORDINATES_ASYMMETRIC})
       make(
           octet_resize_desc(OCTET_RESIZE_DESC_INIT), size, {size.h + 3, size.w + 1, size.channels},
           octet_resize_create,
@@ -290,9 +291,10 @@ TEST(ImageNetworkTest, RefusesBadPlaces) {
   refuses(resize, create_resize, OCTET_BAD_SIZE, "desc.out_w",
           [](auto* d) { d->out_w = (1 << 20) + 1; });
   refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.coordinates",
-          [](auto* d) { d->coordinates = OCTET_PYTORCH_HALF_PIXEL; });
-  refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.nearest",
-          [](auto* d) { d->interpolation = OCTET_BILINEAR, d->nearest = OCTET_NEAREST_CEIL; });
+          [](auto* d) { d->coordinates = OCTET_COORDINATES_PYTORCH_HALF_PIXEL; });
+  refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.nearest", [](auto* d) {
+    d->interpolation = OCTET_INTERPOLATION_BILINEAR, d->nearest = OCTET_NEAREST_PIXEL_CEIL;
+  });
 
   octet_softmax_desc softmax = OCTET_SOFTMAX_DESC_INIT;
   softmax.input = input, softmax.beta = 1, softmax.output.type = OCTET_F32;

@@ -241,7 +241,7 @@ TEST(Graph, ImageFunctions) {
   EXPECT_EQ(computed(standard, Kind::kResizeNearest, {1, 1, 2, 2}, {1, 1, 4, 2}, four),
             (Bytes{1, 2, 1, 2, 4, 7, 4, 7}));
   EXPECT_EQ(computed(standard, Kind::kResizeBilinear, {1, 1, 2, 2}, {1, 1, 3, 2}, {2, 4, 6, 8},
-                     [](Op* op) { op->coordinates = OCTET_ALIGN_CORNERS; }),
+                     [](Op* op) { op->coordinates = OCTET_COORDINATES_ALIGN_CORNERS; }),
             (Bytes{2, 4, 4, 6, 6, 8}));
 }
 
