@@ -37,9 +37,20 @@ octet_status check_enums(const octet_resize_desc& d, octet_error* error) {
   if (!onnx && d.coordinates == OCTET_COORDINATES_PYTORCH_HALF_PIXEL)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.coordinates is OCTET_COORDINATES_PYTORCH_HALF_PIXEL, which only ONNX has");
-  if (bilinear && d.arithmetic == OCTET_ARITHMETIC_STANDARD)
-    return check_quantized(d.input.values, d.output, error);
   return OCTET_OK;
+}
+
+// The output has the input's scale and zero point but with one arithmetic: others would be ignored.
+octet_status check_output(const octet_resize_desc& d, octet_error* error) {
+  const octet_quantized &in = d.input.values, &out = d.output;
+  if (d.interpolation == OCTET_INTERPOLATION_BILINEAR && d.arithmetic == OCTET_ARITHMETIC_STANDARD)
+    return check_quantized(in, out, error);
+  const bool nothing = !out.type && out.scale == 0 && !out.zero_point;
+  if (nothing || (out.type == in.type && out.scale == in.scale && out.zero_point == in.zero_point))
+    return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED,
+              "desc.output is neither 0 nor desc.input.values; only a bilinear resize in "
+              "OCTET_ARITHMETIC_STANDARD requantizes");
 }
 
 PlaceKind place_kind(const octet_resize_desc& d) {
@@ -85,6 +96,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_size(out, element, "out", error));
   OCTET_TRY(check_enums(*desc, error));
+  OCTET_TRY(check_output(*desc, error));
   const PlaceKind places = place_kind(*desc);
   const ResizeAxis lines = {in.size.h, out.h, desc->coordinates, desc->nearest, places},
                    pixels = {in.size.w, out.w, desc->coordinates, desc->nearest, places};

@@ -295,6 +295,12 @@ TEST(ImageNetworkTest, RefusesBadPlaces) {
   refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.nearest", [](auto* d) {
     d->interpolation = OCTET_INTERPOLATION_BILINEAR, d->nearest = OCTET_NEAREST_PIXEL_CEIL;
   });
+  refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.output is neither 0",
+          [](auto* d) { d->output = d->input.values, d->output.zero_point = 4; });
+  refuses(resize, create_resize, OCTET_UNSUPPORTED, "desc.output is neither 0", [](auto* d) {
+    d->interpolation = OCTET_INTERPOLATION_BILINEAR, d->arithmetic = OCTET_ARITHMETIC_XNNPACK;
+    d->output.scale = 1;
+  });
 
   octet_softmax_desc softmax = OCTET_SOFTMAX_DESC_INIT;
   softmax.input = input, softmax.beta = 1, softmax.output.type = OCTET_F32;
