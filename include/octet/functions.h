@@ -1,11 +1,13 @@
 /*
  * Octet: functions between products.
  *
- * A function computes one tensor of 8 bits from others: a sum, a product, a look-up. It is created
- * once from the quantization of its tensors, and then called (octet_function_run) or put into a
- * network as an octet_network_function (octet_function_for_network). Each exists in the arithmetic
- * of the engines that models come from, to the byte; the bytes of an output are the same on every
- * CPU, with any number of threads and in any network.
+ * A function computes one tensor from one or two others: a sum, a product, a look-up, and those of
+ * octet/image_functions.h. Tensors are of 8 bits; softmax also gives f32, and functions that only
+ * copy take every octet_type. A function is created once from the quantization of its tensors, and
+ * then called (octet_function_run) or put into a network as an octet_network_function
+ * (octet_function_for_network). Each exists in the arithmetic of the engines that models come from,
+ * to the byte; the bytes of an output are the same on every CPU, with any number of threads and in
+ * any network.
  *
  * Tensors are NHWC. A program that calls none of these functions links nothing of them. A run
  * allocates nothing. docs/functions.md defines the arithmetics.
@@ -21,9 +23,12 @@ extern "C" {
 
 /* ---- what all functions share ---------------------------------------------------------------- */
 
-/* real = (value - zero_point) * scale. Frozen. */
+/* real = (value - zero_point) * scale. The limits are for tensors whose scale and zero point a
+ * function reads. Frozen. */
 typedef struct octet_quantized {
-  octet_type type;    /* OCTET_S8 or OCTET_U8 */
+  /* OCTET_S8 or OCTET_U8. Also OCTET_S32 and OCTET_F32 in functions that only copy (pad, slice,
+   * reshape, transpose, nearest resize), and OCTET_F32 in the output of a softmax. */
+  octet_type type;
   float scale;        /* finite, positive, at most 2^48 */
   int32_t zero_point; /* within the type */
 } octet_quantized;
@@ -43,32 +48,42 @@ typedef struct octet_function octet_function;
 
 void octet_function_destroy(octet_function* function); /* null is allowed; no run in progress */
 
-/* The function as one of a network, which borrows it until the network's destroy. The network does
- * not check the sizes of its tensors: they are the caller's duty. */
+/* The function as one of a network, which borrows it until the network's destroy. The network
+ * checks only that the op's tensors have one batch. The caller must get the rest right, or the run
+ * reads and writes beyond tensors:
+ * - the number of inputs: two of sums, differences and products, one of all others;
+ * - the types of inputs and output, those of the descriptor;
+ * - the sizes: those that octet_function_run takes, of inputs and output. */
 octet_status octet_function_for_network(const octet_function* function, octet_network_function* to,
                                         octet_error* error);
 
-/* A batch of images; strides in bytes. Frozen. */
+/* A batch of images; strides in bytes. Data and strides are at multiples of the element's bytes (1,
+ * or 4 for s32 and f32). Frozen. */
 typedef struct octet_function_tensor {
   void* data;
-  size_t h, w, channels;
+  size_t h, w, channels; /* none is 0 */
   /* From a pixel to the next, a line to the next, an image to the next; 0: they follow each other
-   * without a gap. */
+   * without a gap. None is smaller than the pixel, line or image itself. */
   size_t pixel, line, image;
 } octet_function_tensor;
 
 typedef struct octet_function_args {
   size_t struct_size;
   size_t batch; /* of all tensors; 0 means 1 */
+  /* Inputs beyond the function's number are ignored. */
   octet_function_tensor inputs[OCTET_NETWORK_INPUTS_MAX];
-  octet_function_tensor output; /* overlaps no input */
+  /* Overlaps no input. All bytes from a tensor's first to its last count, with the gaps between. */
+  octet_function_tensor output;
   octet_parallel_for parallel_for;
   void* parallel_context;
   size_t concurrency; /* most tasks; 0 means 1. Small runs make fewer */
+  /* -- an older struct may end here -- */
 } octet_function_args;
 #define OCTET_FUNCTION_ARGS_INIT OCTET_INIT(octet_function_args)
 
-/* Computes the output. A bad argument is found before anything is written. */
+/* Computes the output. A bad argument is found before anything is written: OCTET_NULL_POINTER,
+ * OCTET_BAD_STRUCT_SIZE, OCTET_BAD_SIZE (0, beyond memory, or not what the function was created
+ * for), OCTET_BAD_STRIDE, OCTET_MISALIGNED, OCTET_OVERLAP. */
 octet_status octet_function_run(const octet_function* function, const octet_function_args* args,
                                 octet_error* error);
 
@@ -93,6 +108,7 @@ typedef struct octet_add_desc {
   octet_isa max_isa; /* as octet_gemm_desc has it */
   int reserved;      /* must be 0 */
   octet_allocator allocator;
+  /* -- an older struct may end here -- */
 } octet_add_desc;
 #define OCTET_ADD_DESC_INIT OCTET_INIT(octet_add_desc)
 typedef octet_add_desc octet_sub_desc;
@@ -100,14 +116,21 @@ typedef octet_add_desc octet_mul_desc;
 #define OCTET_SUB_DESC_INIT OCTET_INIT(octet_sub_desc)
 #define OCTET_MUL_DESC_INIT OCTET_INIT(octet_mul_desc)
 
-/* a + b. Ratios of scales that an engine's arithmetic does not take are OCTET_BAD_SCALE. On failure
- * *function is null, here and in all that create functions. */
+/* a + b. On failure *function is null, here and in all that create functions. OCTET_BAD_SCALE are
+ * these ratios of the inputs' scales to the output's:
+ * - STANDARD: none.
+ * - TFLITE: the larger one of 2^19 or more.
+ * - XNNPACK: the larger one outside [2^-10, 2^8).
+ * - ONNXRUNTIME: either one outside [2^-100, 2^100]. */
 octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
                               octet_error* error);
-/* a - b. There is none in ONNX Runtime's arithmetic. */
+/* a - b, with the ratios of a sum. There is none in ONNX Runtime's arithmetic. */
 octet_status octet_sub_create(const octet_sub_desc* desc, octet_function** function,
                               octet_error* error);
-/* a * b. */
+/* a * b. OCTET_BAD_SCALE are these values of a.scale * b.scale / output.scale:
+ * - STANDARD, ONNXRUNTIME: outside [2^-126, 2^96).
+ * - TFLITE: outside [2^-126, 2^14).
+ * - XNNPACK: outside [2^-16, 2^8). */
 octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
                               octet_error* error);
 
@@ -121,6 +144,7 @@ typedef struct octet_lut_desc {
   octet_isa max_isa;
   int reserved; /* must be 0 */
   octet_allocator allocator;
+  /* -- an older struct may end here -- */
 } octet_lut_desc;
 #define OCTET_LUT_DESC_INIT OCTET_INIT(octet_lut_desc)
 

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Sizes of an image. */
+/* Sizes of an image. Frozen. */
 typedef struct octet_image_size {
   size_t h, w, channels;
 } octet_image_size;
@@ -24,7 +24,11 @@ typedef struct octet_image_size {
 /* The only input of each function. Frozen. */
 typedef struct octet_image_input {
   octet_image_size size;
-  /* Scale and zero point are not looked at where a descriptor has no `output`. */
+  /* Scale and zero point are read, and checked, by
+   * - average pools and means, in every arithmetic;
+   * - bilinear resizes in OCTET_ARITHMETIC_STANDARD;
+   * - softmax: to f32 the scale only.
+   * Max pools, other resizes and copies read only the type. */
   octet_quantized values;
   octet_isa max_isa; /* as octet_gemm_desc has it */
   int reserved;      /* must be 0 */
@@ -35,7 +39,7 @@ typedef struct octet_image_input {
 
 /* Output (y, x) looks at input lines y * stride_h - pad_top .. + kernel_h - 1, and so for pixels.
  * Pads are smaller than kernels. Each window has a pixel of the image; the output has as many
- * windows as the padded image holds. */
+ * windows as the padded image holds. Frozen. */
 typedef struct octet_window {
   size_t kernel_h, kernel_w, stride_h, stride_w;
   size_t pad_top, pad_left, pad_bottom, pad_right;
@@ -77,7 +81,7 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* desc,
 
 /* The mean of each channel over an image of n pixels. OCTET_ARITHMETIC_
  * - TFLITE: LiteRT's reference MEAN, MultiplyByQuantizedMultiplier of sum - n * zero_point with n
- *   in the multiplier.
+ *   in the multiplier. A scale that is 2^22 times output.scale or more is OCTET_BAD_SCALE.
  * - XNNPACK, in f32: sum * f + (output.zero_point - n * zero_point * f), rounded half to even, with
  *   f = 1 / n * (scale / output.scale).
  * - ONNXRUNTIME: QLinearGlobalAveragePool, in f32: (sum - n * zero_point) *
@@ -134,7 +138,9 @@ typedef struct octet_resize_desc {
   octet_nearest_pixel nearest; /* 0 with OCTET_INTERPOLATION_BILINEAR */
   octet_arithmetic arithmetic; /* of OCTET_INTERPOLATION_BILINEAR */
   /* -- an older struct may end here -- */
-  octet_quantized output; /* of OCTET_INTERPOLATION_BILINEAR with OCTET_ARITHMETIC_STANDARD */
+  /* Of OCTET_INTERPOLATION_BILINEAR with OCTET_ARITHMETIC_STANDARD. Else zeros or a copy of
+   * input.values; others are OCTET_UNSUPPORTED. */
+  octet_quantized output;
 } octet_resize_desc;
 #define OCTET_RESIZE_DESC_INIT OCTET_INIT(octet_resize_desc)
 octet_status octet_resize_create(const octet_resize_desc* desc, octet_function** function,
