@@ -19,7 +19,7 @@ from build import ROOT, Build, run  # noqa: E402
 
 BUILD = Build(sys.argv[1])
 COPY = Path(BUILD.text("PROJECT_BINARY_DIR")) / "throwaway_tier"
-COPIED = ("cmake", "analysis", "dispatch", "include", "kernels", "operators", "packing")
+COPIED = ("cmake", "analysis", "dispatch", "engines", "include", "kernels", "operators", "packing")
 
 TIER = """
     {
