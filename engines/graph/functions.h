@@ -15,7 +15,7 @@ enum class Place {
 };
 Place place_of(const Graph& graph, const Op& op);
 
-// Which of two inputs is one pixel for all of the output; throws if they fit otherwise.
+// Tells the input that is one pixel for all of the output; throws if the inputs fit otherwise.
 octet_broadcast broadcast_of(const Graph& graph, const Op& op);
 
 // Whether the operator is a function of one or two inputs, and not a product, an alias or a

@@ -209,7 +209,7 @@ class Placer {
 
   // ---- joined tensors
 
-  // What lies behind an axis is one axis of channels, what lies between it and the images lines.
+  // Axes behind the joined one count as channels, axes between it and the images as lines.
   static Sizes split(const std::vector<int64_t>& shape, size_t axis) {
     Sizes s;
     s.batch = (size_t)shape[0];

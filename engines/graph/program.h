@@ -58,7 +58,7 @@ class Program {
   // Whether fewer images can be run: whether all tensors have as many images.
   bool has_batch() const;
   const octet_network* network() const;  // of all images
-  // Which kernel, algorithm or function each op of the network is, in its order.
+  // The kernel, algorithm or function of each op of the network, in the network's order.
   std::vector<std::string> explain() const;
   // The network's ops and tensors, valid as long as the program.
   octet_network_desc description() const;

@@ -45,7 +45,7 @@ bool is_product(const graph::Op& op) {
   return op.kind == graph::Kind::kConvolution || op.kind == graph::Kind::kProduct;
 }
 
-// What comes from outside of all operators, and what none of them reads.
+// Lists the tensors that no operator makes as inputs, and those without a reader as outputs.
 void find_ends(graph::Graph* g) {
   std::vector<char> made(g->tensors.size()), read(g->tensors.size());
   for (const graph::Op& op : g->ops) {

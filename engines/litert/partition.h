@@ -13,7 +13,7 @@
 
 namespace octet::litert {
 
-// What all partitions of one delegate share.
+// The options, threads and weights that all partitions of one delegate share.
 struct Shared {
   Options options;
   engines::Threads threads;

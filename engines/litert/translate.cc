@@ -57,7 +57,7 @@ Padding padding_of(TfLitePadding padding) {
   return padding == kTfLitePaddingSame ? Padding::kSame : Padding::kValid;
 }
 
-// What a function that translates a node reads, and the operator that it fills.
+// A node, the interpreter that it belongs to, and the operator that a translation fills.
 struct Node {
   const TfLiteContext& context;
   const TfLiteNode& node;

@@ -120,7 +120,7 @@ typedef enum octet_coordinates OCTET_INT_ENUM {
   OCTET_COORDINATES_PYTORCH_HALF_PIXEL = 3 /* the same, and 0 where out is 1; not TFLite, XNNPACK */
 } octet_coordinates;
 
-/* Which neighbour OCTET_INTERPOLATION_NEAREST takes. */
+/* The neighbour that OCTET_INTERPOLATION_NEAREST takes. */
 typedef enum octet_nearest_pixel OCTET_INT_ENUM {
   OCTET_NEAREST_PIXEL_TFLITE = 0, /* TFLite's: floor, with align_corners rounded half up */
   OCTET_NEAREST_PIXEL_ROUND_PREFER_FLOOR = 1,

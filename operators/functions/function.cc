@@ -1,4 +1,4 @@
-// What all functions share: their checks, the choice of a tier, and the way into a network.
+// Shared code of all functions: their checks, the choice of a tier, and the way into a network.
 #include "operators/functions/function.h"
 
 #include "dispatch/cpu/environment.h"

@@ -19,7 +19,7 @@ struct ImagePlan {
   void (*kernel)(const Numbers& numbers, const ImageCall& call);
 };
 
-// What create knows before it allocates.
+// The facts that create has before it allocates.
 template <typename Numbers>
 struct ImageFunctionBuilder {
   ImageSizes sizes;

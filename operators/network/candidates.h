@@ -23,7 +23,7 @@ struct MergeCost {
   double traffic;
 };
 
-// What an op's predicted time in any part is made of.
+// The terms of an op's predicted time, in any part.
 struct OpCost {
   Estimate far;  // where its tensors come from the cache that holds them
   double near;   // its memory term if they lie in L2

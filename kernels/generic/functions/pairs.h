@@ -1,4 +1,4 @@
-// What functions of two tensors share: the loop over pairs of elements, and TensorFlow Lite's
+// Shared code of functions of two tensors: the loop over pairs of elements, and TensorFlow Lite's
 // fixed-point steps.
 #pragma once
 
