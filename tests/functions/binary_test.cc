@@ -80,6 +80,43 @@ TEST(Binary, AllPairsOnEveryTier) {
       }
 }
 
+// Sums in every arithmetic take the body of sums in fixed point, which is the fastest.
+TEST(Binary, OneBodyForSumsOfAllArithmetics) {
+  const float scales[][3] = {
+      {0.05f, 0.04f, 0.07f}, {0.0234783f, 0.0471192f, 0.0510931f}, {1, 1, 1}};
+  for (const auto& scale : scales) {
+    void (*run)(void*, const octet_network_call*) = nullptr;
+    for (const int arithmetic : {OCTET_ARITHMETIC_XNNPACK, OCTET_ARITHMETIC_STANDARD,
+                                 OCTET_ARITHMETIC_TFLITE, OCTET_ARITHMETIC_ONNXRUNTIME}) {
+      const Function f =
+          make(octet_add_create, desc_of(arithmetic, OCTET_S8, scale, {120, 131, 128}));
+      octet_network_function function = {};
+      ASSERT_EQ(octet_function_for_network(f.get(), &function, nullptr), OCTET_OK);
+      if (arithmetic == OCTET_ARITHMETIC_XNNPACK) run = function.run;
+      EXPECT_EQ(function.run, run) << arithmetic << " " << scale[0];
+    }
+  }
+}
+
+TEST(Binary, TypesThatDiffer) {
+  Tensor a = {1, 256, 1, 256}, b = a;
+  for (size_t i = 0; i < a.bytes.size(); ++i) a.bytes[i] = (uint8_t)(i / 256), b.bytes[i] = i;
+  for (const Operation& operation : kOperations)
+    for (int types = 0; types < 8; ++types) {
+      octet_add_desc d =
+          desc_of(OCTET_ARITHMETIC_STANDARD, OCTET_U8, {0.31f, 0.17f, 0.4f}, {90, 120, 77});
+      octet_quantized* const tensors[] = {&d.a, &d.b, &d.output};
+      for (int i = 0; i < 3; ++i)
+        if (types >> i & 1) tensors[i]->type = OCTET_S8, tensors[i]->zero_point -= 128;
+      const Bytes wanted = expected(operation, d, a.bytes, b.bytes);
+      for (const octet_isa isa : tiers_to_test()) {
+        d.max_isa = isa;
+        ASSERT_EQ(run(make(operation.create, d), {a, b}, a), wanted)
+            << operation.name << " " << types;
+      }
+    }
+}
+
 // Tensors with gaps, at both guards, cut into tasks, and pixels for all: the bytes of each element.
 TEST(Binary, StridesAndPixelsForAll) {
   const size_t batch = 3, h = 4, w = 5;

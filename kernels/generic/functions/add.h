@@ -33,14 +33,16 @@ inline void add_tflite(void* plan, const octet_network_call* call) {
       });
 }
 
-// XNNPACK: factors of 21 bits and one shift, halves towards plus infinity.
+// (a * factor a + b * factor b + offset) >> shift, rounded down, in 45 bits of two 32-bit halves.
+// It is XNNPACK's sum, and that of other engines where create has compared all pairs of bytes.
 inline void add_fixed(void* plan, const octet_network_call* call) {
   const BinaryPlan& p = *(const BinaryPlan*)plan;
-  const int32_t factor_a = p.multiplier[0], factor_b = p.multiplier[1], half = p.offset,
-                shift = p.shift[2];
+  const FixedFactor of_a(p.multiplier[0]), of_b(p.multiplier[1]);
+  const int32_t offset = p.offset, shift = p.shift[2] - kFixedLow;
   for_each_pair(
       p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
-        return (a * factor_a + b * factor_b + half) >> shift;
+        const int32_t low = a * of_a.low + b * of_b.low + offset;
+        return (a * of_a.high + b * of_b.high + (low >> kFixedLow)) >> shift;
       });
 }
 

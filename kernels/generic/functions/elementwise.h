@@ -20,10 +20,19 @@ struct BinaryPlan {
   int32_t least, most;    // of out, as u8
   int32_t multiplier[3];  // fixed point: of a, b and out
   int32_t shift[3];       // to the right, of each product
-  int32_t offset;         // fixed point: added to the sum
+  int32_t offset;         // add_fixed: added to the sum, in [0, 2^30]
   float scale[3];         // float: of a, b and out
   float fixed;            // float: added before rounding
   int32_t negate[2];      // TensorFlow Lite's difference: -1 to subtract the scaled a or b
+};
+
+// The factors of add_fixed in two halves, so that 16-bit multiplications suffice: |factor| < 2^30,
+// shift[2] in [15, 30].
+constexpr int kFixedLow = 15;
+struct FixedFactor {
+  explicit FixedFactor(int32_t factor)
+      : high((int16_t)(factor >> kFixedLow)), low((int16_t)(factor & ((1 << kFixedLow) - 1))) {}
+  int16_t high, low;
 };
 
 struct TablePlan {

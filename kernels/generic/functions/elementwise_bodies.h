@@ -9,15 +9,22 @@
 namespace octet {
 namespace {
 
+struct PlainBodies {
+  static constexpr FunctionBody kAddFixed = add_fixed, kMultiplyTflite = multiply_tflite,
+                                kMultiplyScaled = multiply_scaled;
+};
+
+// Vectors: PlainBodies, or a tier's own bodies in vectors.
+template <typename Vectors>
 constexpr ElementwiseOps elementwise_bodies() {
   ElementwiseOps ops = {};
   ops.add_tflite = add_tflite;
-  ops.add_fixed = add_fixed;
+  ops.add_fixed = Vectors::kAddFixed;
   ops.add_float = add_float;
   ops.add_fused = add_fused<false>;
   ops.add_fused_far = add_fused<true>;
-  ops.multiply_tflite = multiply_tflite;
-  ops.multiply_scaled = multiply_scaled;
+  ops.multiply_tflite = Vectors::kMultiplyTflite;
+  ops.multiply_scaled = Vectors::kMultiplyScaled;
   ops.multiply_float = multiply_float;
   ops.look_up = look_up;
   return ops;

@@ -4,5 +4,5 @@
 #include "kernels/generic/functions/elementwise_bodies.h"
 
 namespace octet {
-const ElementwiseOps portable_elementwise = elementwise_bodies();
+const ElementwiseOps portable_elementwise = elementwise_bodies<PlainBodies>();
 }  // namespace octet

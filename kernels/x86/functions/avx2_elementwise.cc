@@ -1,7 +1,8 @@
 // The functions over elements of the AVX2 tier.
 #include "kernels/generic/functions/elementwise_bodies.h"
+#include "kernels/x86/functions/pairs.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
-const ElementwiseOps avx2_elementwise = elementwise_bodies();
+const ElementwiseOps avx2_elementwise = elementwise_bodies<X86Bodies>();
 }  // namespace octet
