@@ -21,5 +21,3 @@ else()
   message(STATUS
     "Octet: the octet command needs CLI11, fmt, nlohmann_json and threads; it is left out")
 endif()
-# Functions between products that the command and their test compile.
-file(GLOB octet_functions ${PROJECT_SOURCE_DIR}/bench/functions/*.cc)

@@ -50,13 +50,14 @@ Buffer read_filter(const octet_filter_desc& filter, size_t channels, size_t dept
 
 ConvCase conv_case(const DescribedLayer& layer) {
   const ConvShape shape = parse_conv(layer.shape);
-  const octet_conv2d_desc& d = *layer.conv;
+  const octet_conv2d_desc& d = layer.description.conv;
+  const octet_filter_desc& filter = layer.description.filter;
   const size_t channels = shape.geometry.out_channels;
   ConvData data = {shape,
                    {d.lhs_type, d.rhs_type, d.dst_type},
                    Buffer(),
-                   read_filter(*layer.filter, channels, shape.depth())};
-  data.filter_zero_points = copied(layer.filter->zero_points, layer.filter->zero_point_count);
+                   read_filter(filter, channels, shape.depth())};
+  data.filter_zero_points = copied(filter.zero_points, filter.zero_point_count);
   read_epilogue(d, channels, &data);
   ConvCase conv = {shape, short_name(layer.name), 1};
   conv.own = std::make_shared<const ConvData>(std::move(data));
@@ -65,13 +66,14 @@ ConvCase conv_case(const DescribedLayer& layer) {
 
 GemmCase gemm_case(const DescribedLayer& layer) {
   const GemmShape shape = parse_product(layer.shape, "").shape;
-  const octet_gemm_desc& d = *layer.gemm;
+  const octet_gemm_desc& d = layer.description.gemm;
+  const octet_rhs_desc& rhs = layer.description.rhs;
   GemmData data = {
       shape, {d.lhs_type, d.rhs_type, d.dst_type}, Buffer(), Buffer(shape.k * shape.n)};
-  const uint8_t* const from = (const uint8_t*)layer.rhs->data;  // n x k
+  const uint8_t* const from = (const uint8_t*)rhs.data;  // n x k
   for (size_t n = 0; n < shape.n; ++n)
     for (size_t k = 0; k < shape.k; ++k) data.rhs.as()[k * shape.n + n] = from[n * shape.k + k];
-  data.rhs_zero_points = copied(layer.rhs->zero_points, layer.rhs->zero_point_count);
+  data.rhs_zero_points = copied(rhs.zero_points, rhs.zero_point_count);
   read_epilogue(d, shape.n, &data);
   return {shape, short_name(layer.name), 1, std::make_shared<const GemmData>(std::move(data))};
 }
@@ -95,11 +97,11 @@ std::vector<CaseGroup> read_model(const std::string& path) {
   std::vector<CaseGroup> groups;
   const std::vector<std::string> left_out =
       DescribedNetwork::each_layer(path, [&groups](const DescribedLayer& layer) {
-        const bool product = layer.gemm != nullptr;
+        const octet::graph::ProductDescription& d = layer.description;
+        const bool product = !d.is_convolution;
         const OperandTypes types =
-            product
-                ? OperandTypes{layer.gemm->lhs_type, layer.gemm->rhs_type, layer.gemm->dst_type}
-                : OperandTypes{layer.conv->lhs_type, layer.conv->rhs_type, layer.conv->dst_type};
+            product ? OperandTypes{d.gemm.lhs_type, d.gemm.rhs_type, d.gemm.dst_type}
+                    : OperandTypes{d.conv.lhs_type, d.conv.rhs_type, d.conv.dst_type};
         CaseGroup& group = group_of(&groups, layer.network, types.name(), product);
         if (product)
           group.products.push_back(gemm_case(layer));

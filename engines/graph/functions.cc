@@ -61,7 +61,7 @@ class Maker {
     if (inputs_.size() != 2) refuse("it has ", inputs_.size(), " inputs, not 2");
     octet_add_desc d = OCTET_ADD_DESC_INIT;
     d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
-    d.arithmetic = arithmetic_of(g_), d.broadcast = broadcast_of(g_, op_);
+    d.arithmetic = arithmetic_of(g_, op_), d.broadcast = broadcast_of(g_, op_);
     const Bounds b = bounds_of_descriptor(bounds(), y_.type);
     d.least = b.least, d.most = b.most;
     octet_function* function = nullptr;

@@ -119,7 +119,7 @@ class Maker {
   octet_function* average_pool() const {
     need_8_bits(), need_channels();
     octet_average_pool_desc d = OCTET_AVERAGE_POOL_DESC_INIT;
-    d.window = window(), d.arithmetic = arithmetic_of(g_);
+    d.window = window(), d.arithmetic = arithmetic_of(g_, op_);
     const bool whole = in_.h == d.window.kernel_h && in_.w == d.window.kernel_w &&
                        out_.h * out_.w == 1 && d.window.pad_top + d.window.pad_left == 0;
     // ONNX Runtime replaces an average of whole images by QLinearGlobalAveragePool.
@@ -133,9 +133,9 @@ class Maker {
     need_8_bits(), need_channels();
     if (out_.h * out_.w != 1) refuse("its output has more than one pixel for each image");
     quantized(x_);
-    if (arithmetic_of(g_) == OCTET_ARITHMETIC_STANDARD) return average_of_image();
+    if (arithmetic_of(g_, op_) == OCTET_ARITHMETIC_STANDARD) return average_of_image();
     octet_mean_desc d = OCTET_MEAN_DESC_INIT;
-    d.input = input(), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_);
+    d.input = input(), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_, op_);
     bound(&d);
     return create(d, octet_mean_create);
   }
@@ -188,7 +188,7 @@ class Maker {
     need_8_bits(), need_channels();
     octet_resize_desc d = OCTET_RESIZE_DESC_INIT;
     d.input = input(), d.out_h = out_.h, d.out_w = out_.w;
-    d.coordinates = op_.coordinates, d.arithmetic = arithmetic_of(g_);
+    d.coordinates = op_.coordinates, d.arithmetic = arithmetic_of(g_, op_);
     if (op_.kind == Kind::kResizeNearest) {
       need_alike();
       d.interpolation = OCTET_INTERPOLATION_NEAREST, d.nearest = op_.nearest;
@@ -227,7 +227,13 @@ class Maker {
 
 }  // namespace
 
-octet_arithmetic arithmetic_of(const Graph& g) {
+octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
+  const Tensor& y = g.tensors[(size_t)op.outputs[0]];
+  if (g.arithmetic == Arithmetic::kOnnxruntime && is_8_bits(y.type)) {
+    const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), g.arithmetic);
+    const Bounds all = bounds_of_type(y.type);
+    if (b.least != all.least || b.most != all.most) return OCTET_ARITHMETIC_STANDARD;
+  }
   switch (g.arithmetic) {
     case Arithmetic::kTflite: return OCTET_ARITHMETIC_TFLITE;
     case Arithmetic::kXnnpack: return OCTET_ARITHMETIC_XNNPACK;

@@ -192,6 +192,8 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
 size_t Program::workspace_bytes() const { return parts_->find(parts_->batch).workspace_bytes; }
 bool Program::has_batch() const { return parts_->batch != 0; }
 size_t Program::fused() const { return parts_->fused; }
+const std::vector<size_t>& Program::inputs() const { return parts_->placed.inputs; }
+const std::vector<size_t>& Program::outputs() const { return parts_->placed.outputs; }
 const octet_network* Program::network() const { return parts_->find(parts_->batch).network.get(); }
 octet_network_desc Program::description() const { return parts_->describe(parts_->placed.tensors); }
 

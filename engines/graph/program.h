@@ -62,6 +62,9 @@ class Program {
   std::vector<std::string> explain() const;
   // The network's ops and tensors, valid as long as the program.
   octet_network_desc description() const;
+  // The network's tensor of each input and output of the graph; SIZE_MAX: an input not read.
+  const std::vector<size_t>& inputs() const;
+  const std::vector<size_t>& outputs() const;
   size_t fused() const;  // operators of the graph that are a part of another one
 
  private:

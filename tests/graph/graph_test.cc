@@ -103,6 +103,29 @@ TEST(Graph, ResidualFusionKeepsBytes) {
   }
 }
 
+TEST(Graph, LaterOfTwoConvolutionsTakesTheAddition) {
+  for (const octet_type type : {OCTET_S8, OCTET_U8}) {
+    GraphCase c;
+    const int32_t zero = type == OCTET_U8 ? 128 : 0;
+    const auto image = [&](float scale, int32_t z) {
+      return c.tensor({1, 5, 4, 8}, type, scale, z + zero);
+    };
+    const int x = c.input({1, 5, 4, 8}, type, 0.05f, zero - 3);
+    const int a = image(0.05f, 20), b = image(0.06f, 7), y = image(0.08f, -5);
+    for (const int made : {a, b}) {
+      Op& conv = c.op(Kind::kConvolution, {x, c.weights({8, 3, 3, 8}, 0.004f, type)}, made);
+      conv.window.padding = Padding::kSame;
+    }
+    c.op(Kind::kAdd, {a, b}, y);
+    c.g.outputs = {y};
+    EXPECT_EQ(fuse(c.g).ops.at(1).made_of, (std::vector<size_t>{1, 2}));
+    ProgramOptions unfused;
+    unfused.fuse = false;
+    const Bytes in = c.draw(160);
+    EXPECT_EQ(run(*created(c.g), c.g, {in}), run(*created(c.g, unfused), c.g, {in}));
+  }
+}
+
 TEST(Graph, NoFusionOfWhatIsReadElsewhere) {
   Block c;
   c.g.outputs.push_back(c.g.ops[0].outputs[0]);

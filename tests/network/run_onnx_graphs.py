@@ -127,7 +127,7 @@ def own_operators(octet, path):
     assert shapes[dense] == [1, 20] and "the shape of" not in said, (shapes, said)
     done = run(octet, "run", description, "--repetitions", 1)
     assert done.returncode == 0, done.stderr
-    for text in ("(QLinearConcat)", "operators[5] (QLinearConv), operators[6] (QLinearGlobalAveragePool), operators[7] (Flatten): needs what operators[4] (QLinearMul) makes", f"of {len(m.nodes)} operators", "(Softmax): not Octet's"):
+    for text in ("(QLinearConcat)", "operators[5] (QLinearConv), operators[6] (QLinearGlobalAveragePool), operators[7] (Flatten), operators[8] (QGemm): needs what operators[4] (QLinearMul) makes", f"of {len(m.nodes)} operators", "(Softmax): not Octet's"):
         assert text in done.stderr, (text, done.stderr)
 
 

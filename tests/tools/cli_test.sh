@@ -360,7 +360,7 @@ write("stride", lambda m: m["operators"][1]["geometry"].update(stride_h=1e300))
 write("type", lambda m: m["tensors"][0].update(type="f32"))
 write("bias_type", lambda m: m["tensors"][2].update(type="s8"))
 write("far_scale", lambda m: m["tensors"][0].update(quantization=q(3e38)))
-write("no_interval", lambda m: (m.update(arithmetic="float"), m["operators"][1].update(operator="MaxPool", activation="CLIP", clip=[9, -9])))
+write("no_interval", lambda m: (m.update(arithmetic="float"), m["tensors"][2].update(quantization=None), m["operators"][1].update(operator="MaxPool", activation="CLIP", clip=[9, -9])))
 write("data_folder", lambda m: m.update(data="."))
 write("twice", lambda m: m["operators"].insert(1, m["operators"][0]))
 write("early", lambda m: m["operators"].reverse())
@@ -417,7 +417,7 @@ grep -q '"operands": "model"' "$scratch/own.json" && grep -q '"requant": "tflite
 expect 0 'm                         1 layers, 0 wrong' bench plan "$scratch/model.json" "${own[@]}"
 expect 0 '1 distinct layers' bench pack "$scratch/model.json" "${own[@]}"
 expect 2 'the description has no weights: tools/models/describe.py --data' bench "$scratch/no_data.json" "${own[@]}"
-expect 2 'the data of tensor 2 ends too early' bench "$scratch/short_data.json" "${own[@]}"
+expect 2 'tensor 2 is a constant of 8 bytes, but its shape takes 16' bench "$scratch/short_data.json" "${own[@]}"
 expect 2 "'resnet50' has no operands of its own" bench resnet50 "${own[@]}"
 expect 2 '--operands model leaves --requant to the model' bench "$scratch/model.json" "${own[@]}" --requant tflite
 expect 2 '--operands model leaves --types to the model' bench "$scratch/model.json" "${own[@]}" --types s8s8s8
@@ -427,38 +427,38 @@ expect 2 'not both' traffic espcn --network "$scratch/model.json"
 expect 2 'cannot read' run "$scratch/missing.json"
 expect 2 'has 6 bytes, and the network' run "$scratch/model.json" --input <(printf '123456')
 expect 2 'the description has no weights' run "$scratch/no_data.json"
-expect 2 'the data of tensor 2 ends too early' run "$scratch/short_data.json"
+expect 2 'tensor 2 is a constant of 8 bytes, but its shape takes 16' run "$scratch/short_data.json"
 # An operator that cannot run is left out with all that need it; each is named, and the rest runs.
 expect 0 'middle.json: left out: operators[3] (MAX_POOL_2D): needs what operators[2] (SOFTMAX) makes' run "$scratch/middle.json"
 expect 0 'middle.json: runs 2 of 4 operators' run "$scratch/middle.json"
 expect 2 'nothing.json has nothing that Octet computes' run "$scratch/nothing.json"
 expect 2 'left out: operators[0] (MAX_POOL_2D): its activation TANH' run "$scratch/nothing.json"
 expect 2 'left out: operators[1] (SOFTMAX): not Octet' run "$scratch/nothing.json"
-expect 0 'operators[1] (MAX_POOL_2D): its windows do not fit its tensors' run "$scratch/window.json"
+expect 0 'operators[1] (MAX_POOL_2D): its stride or its window is 0' run "$scratch/window.json"
 expect 0 'operators[1] (MAX_POOL_2D): its activation TANH is not' run "$scratch/activation.json"
 expect 2 'tensors in NHWC' run "$scratch/layout.json"
 expect 2 'operators[1] (MAX_POOL_2D): 9 is no tensor' run "$scratch/tensor.json"
-expect 2 'tensor 0 is not quantized' run "$scratch/unquantized.json"
+expect 2 'operators[0] (CONV_2D): tensor 0 has 0 scales; it needs one' run "$scratch/unquantized.json"
 expect 2 "'resize' is no kind of operator" run "$scratch/kind.json"
 expect 2 'operators[0] (CONV_2D): [json.exception.type_error.302] type must be string' run "$scratch/text.json"
 expect 2 'tensor 0 of s8 has the zero point 9223372036854775808' run "$scratch/zero_point.json"
 expect 2 'tensor 1 of s8 has the zero point 1e+300' run "$scratch/far_zero_point.json"
 expect 2 'operators[0]: 1e+300 is no zero point of its weights' bench "$scratch/far_zero_point.json"
 expect 2 'tensors[0]: a size is -1, and must be a whole number' run "$scratch/size.json"
-expect 2 'its batch is 2147483648' run "$scratch/images.json"
-expect 2 'tensor 0 has 5 dimensions' run "$scratch/dimensions.json"
+expect 2 'but it makes 2147483648x4x4x4' run "$scratch/images.json"
+expect 2 'tensor 0 is not of rank 3 or 4' run "$scratch/dimensions.json"
 expect 2 'stride_h is 1e+300, and must be' run "$scratch/stride.json"
-expect 2 'tensor 0 is f32, not s8' run "$scratch/type.json"
-expect 2 'tensor 2 is s8, not s32' run "$scratch/bias_type.json"
-expect 2 'operators[0] (CONV_2D): tensor 0 has the scale 3e+38' run "$scratch/far_scale.json"
-expect 0 'operators[1] (MaxPool): nothing is between the bounds' run "$scratch/no_interval.json"
+expect 2 'tensor 0 is not of 8 bits' run "$scratch/type.json"
+expect 2 'its bias tensor 2 is not of int32' run "$scratch/bias_type.json"
+expect 2 'tensor 0 has the scale 3e+38' run "$scratch/far_scale.json"
+expect 0 'operators[1] (MaxPool): its bounds 9 and -9 have nothing between them' run "$scratch/no_interval.json"
 expect 2 'is no regular file' run "$scratch/data_folder.json"
-expect 2 'operators[1] (CONV_2D): operators[0] (CONV_2D) makes tensor 3, too' run "$scratch/twice.json"
-expect 2 'operators[1] (MAX_POOL_2D): it reads tensor 3 before that is made' run "$scratch/early.json"
-expect 0 'operators[3] (ADDITION): its tensors have different shapes' run "$scratch/shapes.json"
-expect 0 'operators[3] (ADDITION): its tensors have different shapes' run "$scratch/larger.json"
-expect 2 'operators[3] (RESHAPE): it reads tensor 6 before that is made' run "$scratch/itself.json"
-expect 0 'operators[3] (RESHAPE): its input and its output have different numbers of elements' run "$scratch/elements.json"
+expect 2 'tensor 3 is made twice, the second time by operators[1] (CONV_2D)' run "$scratch/twice.json"
+expect 0 'early.json: runs 2 of 3 operators' run "$scratch/early.json"
+expect 0 'operators[3] (ADDITION): its inputs have different shapes' run "$scratch/shapes.json"
+expect 0 'operators[3] (ADDITION): its inputs have different shapes' run "$scratch/larger.json"
+expect 2 'operators[3] (RESHAPE) needs its own result: a circle' run "$scratch/itself.json"
+expect 0 'operators[3] (RESHAPE): its input and its output have different types or numbers of elements' run "$scratch/elements.json"
 expect 0 'left out: operators[3] (ADDITION): needs what operators[2] (SOFTMAX) makes' run "$scratch/second.json"
 # Outputs are in the model's order, read by others or not; an input passes through; a left-out one
 # is replaced.

@@ -29,6 +29,8 @@ constexpr char kDescription[] = R"({
     {"type": "s8", "shape": [2, 3], "constant": true, "data_at": 6,
      "quantization": {"scales": [0.5], "zero_points": [0]}},
     {"type": "s8", "shape": [1, 2], "constant": false,
+     "quantization": {"scales": [1.0], "zero_points": [3]}},
+    {"type": "s8", "shape": [1, 2], "constant": false,
      "quantization": {"scales": [1.0], "zero_points": [3]}}],
   "operators": [
     {"kind": "convolution", "name": "a/dw;bias", "operator": "DEPTHWISE_CONV_2D",
@@ -37,7 +39,7 @@ constexpr char kDescription[] = R"({
     {"kind": "product", "name": "fc", "operator": "FULLY_CONNECTED", "inputs": [4, 5, -1],
      "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"},
     {"kind": "product", "name": "attention", "operator": "FULLY_CONNECTED", "inputs": [4, 0, -1],
-     "outputs": [6], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"}]
+     "outputs": [7], "types": "s8s8s8", "case": "1x2x3", "activation": "NONE"}]
 })";
 
 class Model : public testing::Test {
@@ -78,7 +80,7 @@ TEST_F(Model, GivesItsOwnOperands) {
   const ConvData data = data_of(conv, parse_types(groups[0].types), {});
   EXPECT_EQ(bytes_of(data.filter, int8_t{}), (std::vector<int>{1, 3, 5, 2, 4, 6}));
   EXPECT_EQ(data.bias, (std::vector<int32_t>{1 << 30, -9}));
-  EXPECT_EQ(data.filter_zero_points, (std::vector<int32_t>{0, 0}));
+  EXPECT_TRUE(data.filter_zero_points.empty());  // all are 0
   EXPECT_EQ(data.lhs_zero_point, -128);
   EXPECT_EQ(data.dst_zero_point, -5);
   EXPECT_EQ(data.lhs.size(), 10u);
@@ -87,7 +89,7 @@ TEST_F(Model, GivesItsOwnOperands) {
   EXPECT_NEAR(data.scales[0], 2.5, 1e-6);
   EXPECT_NEAR(data.scales[1], 1.25, 1e-6);
   EXPECT_EQ(data.tflite.shifts, (std::vector<int32_t>{2, 1}));
-  EXPECT_EQ(data.activation.kind, OCTET_ACTIVATION_RELU6);
+  EXPECT_EQ(data.activation.kind, OCTET_ACTIVATION_CLAMP);
   EXPECT_EQ(data.activation.least, -5);
   EXPECT_EQ(data.activation.most, 55);  // 6 is 60 steps of 0.1
 

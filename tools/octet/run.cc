@@ -185,10 +185,10 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
 }
 
-// The kept tensors, in the order of their bytes.
+// The kept tensors, in the order of their bytes, and their numbers in the model.
 struct Ends {
   std::vector<size_t> inputs, outputs;
-  std::vector<size_t> described_outputs;  // the description's outputs, with those of reshapes
+  std::vector<int> input_numbers, output_numbers;
 };
 
 class Run {
@@ -303,8 +303,8 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
   (*json)["networks"].push_back({{"name", name},
                                  {"batch", a.batch},
                                  {"equal", equal},
-                                 {"inputs", ends.inputs},
-                                 {"outputs", ends.described_outputs},
+                                 {"inputs", ends.input_numbers},
+                                 {"outputs", ends.output_numbers},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},
                                  {"ratio", median(ratios)},
@@ -330,13 +330,10 @@ bool run_file(const std::string& name, const RunArguments& a, const BenchOptions
     fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs(),
                network.operator_count());
   for (const std::string& line : network.left_out()) fmt::print(stderr, "{}: {}\n", name, line);
-  try {
-    return run_both(name, network.desc(),
-                    {network.inputs(), network.outputs(), network.described_outputs()},
-                    network.limits(), a, options, pool, json);
-  } catch (const LibraryError& error) {
-    throw Error(fmt::format("{}: {}", name, network.named(error.what())));
-  }
+  const octet::graph::Program& program = network.program();
+  return run_both(name, program.description(),
+                  {program.inputs(), program.outputs(), network.inputs(), network.outputs()},
+                  network.limits(), a, options, pool, json);
 }
 
 bool run_one(const std::string& name, const RunArguments& a, const BenchOptions& options,
@@ -344,10 +341,10 @@ bool run_one(const std::string& name, const RunArguments& a, const BenchOptions&
   if (is_network_file(name)) return run_file(name, a, options, pool, json);
   const Graph graph = make_graph(name);
   const Objects objects(name, graph, options.forced.isa, a.batch, parse_weights_max(a.weights_max));
-  Ends ends = {{graph.input}, {}, {}};
+  Ends ends = {{graph.input}, {}, {(int)graph.input}, {}};
   for (size_t i = 0; i < graph.tensors.size(); ++i)
-    if (graph.tensors[i].keep && i != graph.input) ends.outputs.push_back(i);
-  ends.described_outputs = ends.outputs;
+    if (graph.tensors[i].keep && i != graph.input)
+      ends.outputs.push_back(i), ends.output_numbers.push_back((int)i);
   return run_both(name, objects.desc(), ends, objects.limits(), a, options, pool, json);
 }
 
