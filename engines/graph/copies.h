@@ -22,6 +22,14 @@ Function copy_function(size_t element, const std::vector<uint8_t>& table);
 // of h * w pixels of one channel.
 Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to);
 
+// Output axis i of each image is axis permutation[i] of the input's; shape: the input's. Both lie
+// dense, in images of any sizes.
+Function permute_function(size_t element, const std::vector<size_t>& shape,
+                          const std::vector<size_t>& permutation);
+
+// Groups of channels of a pixel become a square of block * block pixels, in the order of lines.
+Function depth_to_space_function(size_t element, size_t block);
+
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);
 

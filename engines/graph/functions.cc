@@ -35,6 +35,7 @@ class Maker {
         return dequantize_function(x().type, scale_of(x()), zero_of(x()));
       default: break;
     }
+    if (is_move(op_.kind)) return make_move(g_, op_);
     if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
     return look_up();
   }
@@ -51,8 +52,6 @@ class Maker {
 
   octet_quantized quantized(const Tensor& t) const {
     need_scale(t);
-    if (t.constant)
-      refuse("tensor '", t.name, "' is a constant; it would need one operand of its own");
     return {t.type, scale_of(t), zero_of(t)};
   }
 
@@ -105,8 +104,11 @@ octet_broadcast broadcast_of(const Graph& g, const Op& op) {
   const Sizes out = sizes_of(g, op.outputs[0], g.channels_first);
   octet_broadcast broadcast = OCTET_BROADCAST_NONE;
   for (const size_t k : {0, 1}) {
-    if (g.tensors[(size_t)op.inputs[k]].shape == y) continue;
-    const Sizes in = sizes_of(g, op.inputs[k], g.channels_first);
+    const Tensor& tensor = g.tensors[(size_t)op.inputs[k]];
+    if (tensor.shape == y) continue;
+    Sizes in = sizes_of(g, op.inputs[k], g.channels_first, y.size());
+    if (tensor.constant && in.batch == 1) in.batch = out.batch;
+    if (in == out && tensor.shape.size() <= y.size()) continue;
     const bool one_pixel = in.h * in.w == 1 && in.batch == out.batch &&
                            (in.channels == out.channels || in.channels == 1);
     if (!one_pixel || broadcast != OCTET_BROADCAST_NONE)
@@ -117,20 +119,23 @@ octet_broadcast broadcast_of(const Graph& g, const Op& op) {
 }
 
 Place place_of(const Graph& g, const Op& op) {
-  const bool binary =
-      op.kind == Kind::kAdd || op.kind == Kind::kSubtract || op.kind == Kind::kMultiply;
-  if (binary && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
+  if (is_binary(op.kind) && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
   if (op.kind == Kind::kSoftmax) return Place::kRows;
-  return is_image_function(op.kind) ? Place::kImages : Place::kElements;
+  return is_image_function(op.kind) || op.kind == Kind::kDepthToSpace ? Place::kImages
+                                                                      : Place::kElements;
+}
+
+bool is_binary(Kind kind) {
+  return kind == Kind::kAdd || kind == Kind::kSubtract || kind == Kind::kMultiply;
 }
 
 bool is_function(Kind kind) {
+  if (is_binary(kind)) return true;
   switch (kind) {
-    case Kind::kAdd:
-    case Kind::kSubtract:
-    case Kind::kMultiply:
     case Kind::kActivation:
     case Kind::kQuantize:
+    case Kind::kTranspose:
+    case Kind::kDepthToSpace:
     case Kind::kDequantize: return true;
     default: return is_image_function(kind);
   }
@@ -143,31 +148,70 @@ bool is_table(const Graph& g, const Op& op) {
          is_8_bits(type(op.outputs[0]));
 }
 
-std::vector<uint8_t> requantize_table(const Graph& g, const Tensor& from, const Tensor& to) {
-  if (same_quantization(from, to)) return {};
-  if (from.scales.size() != 1 || to.scales.size() != 1 || !is_8_bits(from.type) ||
-      !is_8_bits(to.type))
-    refuse("tensor '", from.name, "' or '", to.name, "' is not of 8 bits with one scale");
-  const bool tflite = g.arithmetic == Arithmetic::kTflite;
-  if (g.arithmetic == Arithmetic::kXnnpack && from.scales != to.scales)
-    refuse("it would need XNNPACK's requantization, which is not there yet");
-  int32_t multiplier = 0, shift = 0;
-  octet_error error = {};
-  if (tflite)
-    check(octet_quantize_multiplier((double)scale_of(from) / (double)scale_of(to), &multiplier,
-                                    &shift, &error),
-          error);
-  if (shift > 20) refuse("its scales are more than 2^20 apart");
+namespace {
+
+// The byte of each byte less its zero point; empty if the tensors are quantized alike.
+template <typename Steps>
+std::vector<uint8_t> make_table(const Tensor& from, const Tensor& to, const Steps& steps) {
   const Bounds all = bounds_of_type(to.type);
   std::vector<uint8_t> table;
   for (int i = 0; i < 256; ++i) {
     const int32_t x = (from.type == OCTET_S8 ? (int8_t)i : i) - zero_of(from);
-    const float real = (float)x * scale_of(from) / scale_of(to);
-    const int32_t steps = tflite ? rescale(x, multiplier, shift)
-                                 : (int32_t)std::nearbyint(std::clamp(real, -65536.f, 65536.f));
-    table.push_back((uint8_t)std::clamp(steps + zero_of(to), all.least, all.most));
+    table.push_back((uint8_t)std::clamp(steps(x) + zero_of(to), all.least, all.most));
   }
   return table;
+}
+
+void need_scales(const Tensor& from, const Tensor& to) {
+  if (from.scales.size() != 1 || to.scales.size() != 1 || !is_8_bits(from.type) ||
+      !is_8_bits(to.type))
+    refuse("tensor '", from.name, "' or '", to.name, "' is not of 8 bits with one scale");
+}
+
+int32_t nearest(float real) { return (int32_t)std::nearbyint(std::clamp(real, -65536.f, 65536.f)); }
+
+// In 8 bits after the point.
+std::vector<uint8_t> xnnpack_table(const Tensor& from, const Tensor& to) {
+  const float ratio = scale_of(from) / scale_of(to);
+  if (ratio < 0x1p-8f || ratio > 0x1p7f)
+    refuse("its scales are further apart than XNNPACK's 2^-8 to 2^7");
+  const auto multiplier = (int32_t)std::nearbyint(256.f * ratio);
+  return make_table(from, to, [&](int32_t x) {
+    const int32_t steps = x * multiplier + 128;
+    return steps >= 0 ? steps / 256 : -((255 - steps) / 256);
+  });
+}
+
+}  // namespace
+
+std::vector<uint8_t> requantize_table(const Graph& g, const Tensor& from, const Tensor& to) {
+  if (same_quantization(from, to)) return {};
+  need_scales(from, to);
+  if (g.arithmetic == Arithmetic::kXnnpack && from.type == to.type) return xnnpack_table(from, to);
+  if (g.arithmetic != Arithmetic::kTflite && g.arithmetic != Arithmetic::kXnnpack)
+    return make_table(from, to,
+                      [&](int32_t x) { return nearest((float)x * scale_of(from) / scale_of(to)); });
+  int32_t multiplier = 0, shift = 0;
+  octet_error error = {};
+  check(octet_quantize_multiplier((double)scale_of(from) / (double)scale_of(to), &multiplier,
+                                  &shift, &error),
+        error);
+  if (shift > 20) refuse("its scales are more than 2^20 apart");
+  return make_table(from, to, [&](int32_t x) { return rescale(x, multiplier, shift); });
+}
+
+std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor& to) {
+  if (g.arithmetic != Arithmetic::kTflite && g.arithmetic != Arithmetic::kXnnpack)
+    return requantize_table(g, from, to);
+  if (same_quantization(from, to)) return {};
+  need_scales(from, to);
+  // XNNPACK joins no tensors with different scales: LiteRT runs its own kernel.
+  const float inverse = 1 / scale_of(to), scale = scale_of(from) * inverse;
+  const float bias = -(float)zero_of(from) * scale;
+  return make_table(from, to, [&](int32_t x) {
+    const float stored = (float)(x + zero_of(from));
+    return (int32_t)std::clamp(std::round(stored * scale + bias), -65536.f, 65536.f);
+  });
 }
 
 std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
@@ -190,7 +234,9 @@ Function make_function(const Graph& graph, const Op& op) {
   for (const int t : op.inputs)
     if (t < 0) refuse("one of its inputs is left out");
   if (op.inputs.empty()) refuse("it has no input");
-  if (graph.tensors[(size_t)op.inputs[0]].constant) refuse("its input is a constant");
+  bool computed = false;
+  for (const int t : op.inputs) computed |= !graph.tensors[(size_t)t].constant;
+  if (!computed) refuse("all that it reads is constant; fold it beforehand");
   for (const std::vector<int>* tensors : {&op.inputs, &op.outputs})
     for (const int t : *tensors) sizes_of(graph, t, graph.channels_first);
   if (op.inputs.size() == 1 && place_of(graph, op) == Place::kElements &&

@@ -15,8 +15,11 @@ enum class Place {
 };
 Place place_of(const Graph& graph, const Op& op);
 
-// Tells the input that is one pixel for all of the output; throws if the inputs fit otherwise.
+// Tells the input that is one pixel for all of the output; throws if the inputs fit otherwise. A
+// constant may have fewer axes, the last ones, and one image for all.
 octet_broadcast broadcast_of(const Graph& graph, const Op& op);
+
+bool is_binary(Kind kind);  // kAdd, kSubtract, kMultiply
 
 // Whether the operator is a function of one or two inputs, and not a product, an alias or a
 // concatenation.
@@ -32,5 +35,7 @@ bool is_table(const Graph& graph, const Op& op);
 
 // The table that gives `from`'s bytes the quantization of `to`; empty if they are alike.
 std::vector<uint8_t> requantize_table(const Graph& graph, const Tensor& from, const Tensor& to);
+// The same where tensors are joined, for which engines have other arithmetics.
+std::vector<uint8_t> join_table(const Graph& graph, const Tensor& from, const Tensor& to);
 
 }  // namespace octet::graph

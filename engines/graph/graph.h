@@ -38,7 +38,7 @@ enum class Kind {
   kOther,           // not Octet's
   kConvolution,     // x, weights, bias, residual
   kProduct,         // x, weights, bias, residual: x's last axis, or all axes but the first
-  kAdd,             // a, b
+  kAdd,             // a, b: one of them may be a constant, here and in the next two
   kSubtract,        // a, b
   kMultiply,        // a, b
   kMaxPool,         // x
@@ -58,7 +58,8 @@ enum class Kind {
   kResizeNearest,   // x
   kResizeBilinear,  // x
   kQuantize,        // x of f32, or of 8 bits with another scale
-  kDequantize       // x of 8 bits, to f32
+  kDequantize,      // x of 8 bits, to f32
+  kDepthToSpace     // x: groups of channels become pixels, the group of the first line first
 };
 const char* kind_name(Kind kind);  // "convolution"; "other" outside the enumeration
 
@@ -105,6 +106,7 @@ struct Op {
   int axis = -1;            // kConcatenate; below 0: from the end
   float alpha = 0;          // kLeakyRelu
   float beta = 1;           // kSoftmax
+  size_t block = 1;         // kDepthToSpace: pixels along each axis
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
   std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes

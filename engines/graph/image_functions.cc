@@ -225,6 +225,24 @@ class Maker {
   const Sizes in_, out_;
 };
 
+Function transposed(const Tensor& x, const Tensor& y, const std::vector<int64_t>& permutation) {
+  const size_t rank = x.shape.size();
+  std::vector<char> seen(rank);
+  bool fits = permutation.size() == rank && y.shape.size() == rank && rank > 0;
+  for (size_t i = 0; fits && i < rank; ++i) {
+    const int64_t axis = permutation[i];
+    fits = axis >= 0 && (size_t)axis < rank && !seen[(size_t)axis] &&
+           y.shape[i] == x.shape[(size_t)axis];
+    if (fits) seen[(size_t)axis] = 1;
+  }
+  if (!fits) refuse("its permutation does not lead from its input's shape to its output's");
+  const bool of_images = rank > 1 && permutation[0] == 0;
+  if (!of_images && (rank == 1 || x.shape[0] != 1)) refuse("it would need to transpose images");
+  std::vector<size_t> shape(x.shape.begin(), x.shape.end());
+  shape[0] = 1;  // of each image
+  return permute_function(type_bytes(x.type), shape, {permutation.begin(), permutation.end()});
+}
+
 }  // namespace
 
 octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
@@ -254,6 +272,22 @@ bool is_image_function(Kind kind) {
     case Kind::kSoftmax: return true;
     default: return false;
   }
+}
+
+bool is_move(Kind kind) { return kind == Kind::kTranspose || kind == Kind::kDepthToSpace; }
+
+Function make_move(const Graph& g, const Op& op) {
+  if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  if (x.type == 0 || !same_quantization(x, y))
+    refuse("its input and its output are of different types, or quantized differently");
+  if (op.kind == Kind::kTranspose) return transposed(x, y, op.permutation);
+  const Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
+              out = sizes_of(g, op.outputs[0], g.channels_first);
+  if (op.block == 0 || out.h != in.h * op.block || out.w != in.w * op.block ||
+      out.channels * op.block * op.block != in.channels || in.batch != out.batch)
+    refuse("its output is not its input with blocks of ", op.block, " pixels");
+  return depth_to_space_function(type_bytes(x.type), op.block);
 }
 
 octet_function* make_image_function(const Graph& graph, const Op& op) {

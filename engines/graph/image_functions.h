@@ -1,7 +1,7 @@
 // Makes functions of operators that look at windows, at whole images or at places.
 #pragma once
 
-#include "engines/graph/sizes.h"
+#include "engines/graph/copies.h"
 #include "octet/functions.h"
 
 namespace octet::graph {
@@ -14,5 +14,9 @@ bool is_image_function(Kind kind);
 
 // Of one input and one output; the caller's. Throws a sentence if there is no such function.
 octet_function* make_image_function(const Graph& graph, const Op& op);
+
+// kTranspose and kDepthToSpace, which the library has not; throws.
+bool is_move(Kind kind);
+Function make_move(const Graph& graph, const Op& op);
 
 }  // namespace octet::graph

@@ -140,6 +140,35 @@ class Placer {
     return node;
   }
 
+  // ---- constants
+
+  // Of one that is read beside the output y: all of it, or one pixel for each image.
+  Sizes of_constant(int t, int y, bool moved) const {
+    Sizes sizes = sizes_of(g_, t, moved, tensor(y).shape.size());
+    sizes.batch = sizes_of(g_, y, moved).batch;
+    return sizes;
+  }
+  // A tensor with the bytes of the constant that y's operator reads, once for each image, unless it
+  // has as many.
+  size_t constant(int t, int y, bool moved, const Sizes& sizes) {
+    const Tensor& from = tensor(t);
+    if (!from.data)
+      throw Refused(OCTET_NULL_POINTER, join(here(), ": the data of its constant is null"));
+    const size_t rank = std::max(from.shape.size(), tensor(y).shape.size());
+    const Sizes own = sizes_of(g_, t, moved, rank);
+    const size_t pixels = moved && rank > 2 ? own.h * own.w : 1, channels = own.image() / pixels;
+    const auto* const data = (const uint8_t*)from.data;
+    std::vector<uint8_t> bytes(sizes.count());
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const size_t at = i % own.count(), in_image = at % own.image();
+      bytes[i] = data[at - in_image + in_image % channels * pixels + in_image / channels];
+    }
+    const size_t node = add_made(sizes, from.type);
+    to_.tensors[node].keep = 1;
+    to_.constants.push_back({node, std::move(bytes)});
+    return node;
+  }
+
   // ---- operators
 
   void place_op(const Op& op) {
@@ -149,6 +178,7 @@ class Placer {
       case Kind::kProduct: return place_product(op);
       case Kind::kReshape: places_[(size_t)y] = {ordered(op.inputs[0], false), false}; return;
       case Kind::kConcatenate: return concatenate(op);
+      case Kind::kTranspose: return transpose(op);
       default: break;
     }
     const Place wanted = place_of(g_, op);
@@ -160,8 +190,11 @@ class Placer {
     const int y = op.outputs[0];
     const auto sizes = [&](int t) { return sizes_of(g_, t, channels_last && g_.channels_first); };
     std::vector<size_t> inputs;
-    for (const int x : op.inputs)
-      inputs.push_back(read_sized(x, channels_last && is_moved(x), sizes(x)));
+    for (const int x : op.inputs) {
+      const bool moved = channels_last && is_moved(tensor(x).constant ? y : x);
+      inputs.push_back(tensor(x).constant ? constant(x, y, moved, of_constant(x, y, moved))
+                                          : read_sized(x, moved, sizes(x)));
+    }
     const size_t node = add_made(sizes(y), tensor(y).type);
     places_[(size_t)y] = {node, channels_last && is_moved(y)};
     add_function(make_function(g_, op), std::move(inputs), node);
@@ -170,18 +203,31 @@ class Placer {
   // In the order of channels in which one of the inputs lies.
   void elementwise(const Op& op) {
     bool moved = false;
-    for (const int t : op.inputs) moved |= where(t).moved;
+    for (const int t : op.inputs) moved |= !tensor(t).constant && where(t).moved;
+    const int lead = tensor(op.inputs[0]).constant ? op.inputs[1] : op.inputs[0];
+    const size_t first = ordered(lead, moved);
+    nodes_[first].settled = true;
+    const Sizes sizes = lies(first);
     std::vector<size_t> inputs;
-    for (const int t : op.inputs) {
-      const size_t node = ordered(t, moved);
-      if (inputs.empty())
-        nodes_[node].settled = true, inputs.push_back(node);
-      else
-        inputs.push_back(sized(node, lies(inputs[0])));
-    }
-    const size_t node = add_made(lies(inputs[0]), tensor(op.outputs[0]).type);
+    for (const int t : op.inputs)
+      inputs.push_back(tensor(t).constant ? constant(t, op.outputs[0], moved, sizes)
+                                          : sized(ordered(t, moved), sizes));
+    const size_t node = add_made(sizes, tensor(op.outputs[0]).type);
     places_[(size_t)op.outputs[0]] = {node, moved};
     add_function(make_function(g_, op), std::move(inputs), node);
+  }
+
+  // From the graph's order of axes to the graph's order.
+  void transpose(const Op& op) {
+    const int x = op.inputs[0], y = op.outputs[0];
+    const size_t node = sized(dense(ordered(x, false)), sizes_of(g_, x, false));
+    nodes_[node].flat = true;
+    Sizes sizes = sizes_of(g_, y, false);
+    if (sizes.batch != lies(node).batch)  // of one image
+      sizes = {1, 1, sizes.count() / sizes.channels, sizes.channels};
+    const size_t made = add_made(sizes, tensor(y).type);
+    places_[(size_t)y] = {made, false};
+    add_function(make_function(g_, op), {node}, made);
   }
 
   void place_convolution(const Op& op) {
@@ -238,7 +284,7 @@ class Placer {
     size_t first = 0;
     for (const int t : op.inputs) {
       const Sizes own = along_channels ? sizes_of(g_, t, moved) : split(shape_of(t, moved), axis);
-      const std::vector<uint8_t> table = requantize_table(g_, tensor(t), tensor(y));
+      const std::vector<uint8_t> table = join_table(g_, tensor(t), tensor(y));
       const size_t node = ordered(t, moved);
       if (table.empty() && can_be_slice(node, parent, own)) {
         make_slice(node, parent, first);

@@ -21,6 +21,8 @@ struct PlacedOp {
 struct PlacedGraph {
   std::vector<octet_network_tensor> tensors;
   std::vector<PlacedOp> ops;
+  // Kept tensors with the bytes of constants, dense, as many images as others have.
+  std::vector<std::pair<size_t, std::vector<uint8_t>>> constants;
   // The network's tensor of each of the graph's ends; kNowhere: an input that nothing reads.
   std::vector<size_t> inputs, outputs;
 };

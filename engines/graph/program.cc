@@ -136,6 +136,8 @@ struct Program::Parts {
     };
     set("inputs", placed.inputs, a.inputs);
     set("outputs", placed.outputs, a.outputs);
+    for (const auto& [node, bytes] : placed.constants)
+      all[node] = const_cast<uint8_t*>(bytes.data());
     return all;
   }
 };

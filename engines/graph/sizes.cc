@@ -9,11 +9,14 @@
 
 namespace octet::graph {
 
-Sizes sizes_of(const Graph& g, int tensor, bool moved) {
+Sizes sizes_of(const Graph& g, int tensor, bool moved) { return sizes_of(g, tensor, moved, 0); }
+
+Sizes sizes_of(const Graph& g, int tensor, bool moved, size_t rank) {
   const Tensor& t = g.tensors[(size_t)tensor];
   if (!known_sizes(t)) refuse("the sizes of ", tensor_name(g, tensor), " are not known");
   if (element_count(t) == 0) refuse(tensor_name(g, tensor), " has no elements");
   std::vector<size_t> shape(t.shape.begin(), t.shape.end());
+  if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
   if (moved && shape.size() > 2) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
   Sizes s;
   if (!shape.empty()) s.channels = shape.back();

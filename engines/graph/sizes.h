@@ -19,6 +19,8 @@ struct Sizes {
 // Of a tensor with known sizes. moved: the second axis is the channels', as N, C, H, W has it.
 // Throws if there are no elements.
 Sizes sizes_of(const Graph& graph, int tensor, bool moved);
+// With axes of 1 before its own, as many as there are in all.
+Sizes sizes_of(const Graph& graph, int tensor, bool moved, size_t rank);
 
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
 

@@ -63,7 +63,7 @@ void look_at_concatenation(const Graph& g, const Op& op) {
       if (i != axis && x.shape[(size_t)i] != y.shape[(size_t)i])
         refuse(tensor_name(g, t), " does not fit its output");
     along += x.shape[(size_t)axis];
-    requantize_table(g, x, y);
+    join_table(g, x, y);
   }
   if (along != y.shape[(size_t)axis])
     refuse("its inputs have ", along, " along axis ", axis, ", its output ", y.shape[(size_t)axis]);
@@ -97,7 +97,8 @@ const char* kind_name(Kind kind) {
                                       "tanh",           "hard swish",
                                       "leaky relu",     "softmax",
                                       "resize nearest", "resize bilinear",
-                                      "quantize",       "dequantize"};
+                                      "quantize",       "dequantize",
+                                      "depth to space"};
   const auto i = (size_t)kind;
   return i < sizeof names / sizeof *names ? names[i] : "other";
 }

@@ -1,0 +1,218 @@
+// Checks operators that move elements, and operands that are constants.
+#include <numeric>
+
+#include "graph/graph_case.h"
+
+namespace octet_test {
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+std::string refusal(const GraphCase& c) {
+  for (const std::string& why : would(c.g))
+    if (!why.empty()) return why;
+  return "";
+}
+
+// x + constant, or constant * x; the constant has `shape`, the tensors {2, 3, 5, 4} or, channels
+// first, {2, 4, 3, 5}.
+struct WithConstant : GraphCase {
+  Bytes data;
+  WithConstant(Kind kind, const Shape& shape, bool channels_first, bool constant_is_first) {
+    g.arithmetic = Arithmetic::kXnnpack;
+    g.channels_first = channels_first;
+    const Shape of_images = channels_first ? Shape{2, 4, 3, 5} : Shape{2, 3, 5, 4};
+    const int x = input(of_images, OCTET_S8, 0.05f, 3), y = tensor(of_images, OCTET_S8, 0.1f, -5);
+    size_t n = 1;
+    for (const int64_t size : shape) n *= (size_t)size;
+    data = draw(n);
+    const int k = constant(shape, OCTET_S8, data, 0.07f);
+    op(kind, constant_is_first ? std::vector<int>{k, x} : std::vector<int>{x, k}, y);
+    g.outputs = {y};
+  }
+};
+
+// The constant as an input of the graph, with all elements: index gives the constant's element of
+// each of the tensors' places, counted in the graph's order.
+template <typename Index>
+void compare(Kind kind, const Shape& shape, bool channels_first, const Index& index) {
+  for (const bool first : {false, true}) {
+    WithConstant c(kind, shape, channels_first, first);
+    GraphCase all;
+    all.g = c.g;
+    Tensor& k = all.g.tensors[2];
+    k.constant = false, k.data = nullptr, k.shape = all.g.tensors[0].shape;
+    all.g.inputs.push_back(2);
+    Bytes expanded;
+    for (size_t i = 0; i < c.count(0); ++i) expanded.push_back(c.data[index(i)]);
+    const Bytes in = c.draw(c.count(0));
+    const auto program = created(c.g);
+    const Bytes out = run(*program, c.g, {in});
+    EXPECT_EQ(out, run(*created(all.g), all.g, {in, expanded}));
+    const Bytes one = run(*program, c.g, {in}, 1, 2);
+    EXPECT_EQ(one, Bytes(out.begin(), out.begin() + (ptrdiff_t)one.size()));
+  }
+}
+
+TEST(GraphOperators, ConstantOperands) {
+  const auto scalar = [](size_t) { return 0; };
+  for (const bool first : {false, true}) {
+    compare(Kind::kAdd, {}, first, scalar);
+    compare(Kind::kMultiply, {1}, first, scalar);
+    compare(Kind::kAdd, {1, 1, 1, 1}, first, scalar);
+    const Shape whole = first ? Shape{4, 3, 5} : Shape{3, 5, 4};
+    compare(Kind::kSubtract, whole, first, [](size_t i) { return i % 60; });
+  }
+  compare(Kind::kAdd, {4}, false, [](size_t i) { return i % 4; });
+  compare(Kind::kMultiply, {1, 1, 4}, false, [](size_t i) { return i % 4; });
+  compare(Kind::kMultiply, {4, 1, 1}, true, [](size_t i) { return i / 15 % 4; });
+  compare(Kind::kAdd, {2, 3, 5, 4}, false, [](size_t i) { return i; });
+}
+
+TEST(GraphOperators, ConstantsThatDoNotFit) {
+  EXPECT_NE(refusal(WithConstant(Kind::kAdd, {5}, true, false)).find("broadcast"),
+            std::string::npos);
+  EXPECT_NE(refusal(WithConstant(Kind::kAdd, {3, 5, 1}, false, true)).find("broadcast"),
+            std::string::npos);
+  WithConstant both(Kind::kAdd, {4}, false, false);
+  both.g.ops[0].inputs = {2, 2};
+  EXPECT_NE(refusal(both).find("fold it"), std::string::npos);
+  WithConstant none(Kind::kAdd, {4}, false, false);
+  none.g.tensors[2].data = nullptr;
+  EXPECT_EQ(refusal(none), "");
+  std::unique_ptr<Program> program;
+  octet_error error = {};
+  EXPECT_EQ(Program::create(none.g, {}, nullptr, &program, &error), OCTET_NULL_POINTER);
+  EXPECT_STREQ(error.message, "op0: the data of its constant is null");
+}
+
+// A place after the other in the output, from the input by its strides.
+Bytes transposed(const Bytes& in, const Shape& shape, const Shape& permutation, size_t element) {
+  const size_t rank = shape.size();
+  std::vector<size_t> strides(rank, element), place(rank);
+  for (size_t i = rank - 1; i-- > 0;) strides[i] = strides[i + 1] * (size_t)shape[i + 1];
+  Bytes out;
+  for (size_t n = 0; n < in.size(); n += element) {
+    size_t at = 0;
+    for (size_t i = 0; i < rank; ++i) at += place[i] * strides[(size_t)permutation[i]];
+    out.insert(out.end(), in.begin() + (ptrdiff_t)at, in.begin() + (ptrdiff_t)(at + element));
+    for (size_t i = rank; i-- > 0 && ++place[i] == (size_t)shape[(size_t)permutation[i]];)
+      place[i] = 0;
+  }
+  return out;
+}
+
+TEST(GraphOperators, Transpose) {
+  const struct {
+    Shape shape, permutation;
+  } cases[] = {{{2, 3, 4, 5}, {0, 2, 1, 3}},
+               {{2, 3, 4, 5}, {0, 3, 1, 2}},
+               {{2, 3, 4, 5}, {0, 1, 3, 2}},
+               {{2, 3, 4, 5}, {0, 1, 2, 3}},
+               {{1, 3, 4, 5}, {3, 1, 0, 2}},
+               {{1, 6, 7}, {1, 2, 0}},
+               {{3, 7}, {0, 1}},
+               {{1, 2, 3, 2, 4}, {0, 3, 1, 4, 2}},
+               {{1, 1, 1}, {0, 2, 1}}};
+  for (const auto& [shape, permutation] : cases)
+    for (const bool first : {false, true})
+      for (const octet_type type : {OCTET_U8, OCTET_F32}) {
+        GraphCase c;
+        c.g.channels_first = first;
+        Shape to;
+        for (const int64_t axis : permutation) to.push_back(shape[(size_t)axis]);
+        const int x = c.input(shape, type), y = c.tensor(to, type);
+        c.op(Kind::kTranspose, {x}, y).permutation = permutation;
+        c.g.outputs = {y};
+        const Bytes in = c.draw(bytes_of(c.g, x));
+        EXPECT_EQ(run(*created(c.g), c.g, {in}),
+                  transposed(in, shape, permutation, type == OCTET_F32 ? 4 : 1));
+      }
+}
+
+// What a convolution reads of a transposition, and a transposition of a convolution.
+TEST(GraphOperators, TransposeBetweenConvolutions) {
+  for (const bool first : {false, true}) {
+    GraphCase c;
+    c.g.channels_first = first;
+    const Shape shape = first ? Shape{2, 4, 6, 5} : Shape{2, 6, 5, 4},
+                turned = first ? Shape{2, 4, 5, 6} : Shape{2, 5, 6, 4};
+    Bytes one(16);
+    for (size_t i = 0; i < 4; ++i) one[i * 5] = 1;  // bytes pass through
+    const int w = c.constant({4, 1, 1, 4}, OCTET_S8, one, 1);
+    const int x = c.input(shape, OCTET_S8, 0.1f), a = c.tensor(shape, OCTET_S8, 0.1f);
+    const int t = c.tensor(turned, OCTET_S8, 0.1f), y = c.tensor(turned, OCTET_S8, 0.1f);
+    const Shape permutation = first ? Shape{0, 1, 3, 2} : Shape{0, 2, 1, 3};
+    c.op(Kind::kConvolution, {x, w}, a);
+    c.op(Kind::kTranspose, {a}, t).permutation = permutation;
+    c.op(Kind::kConvolution, {t, w}, y);
+    c.g.outputs = {y};
+    const Bytes in = c.draw(240);
+    EXPECT_EQ(run(*created(c.g), c.g, {in}), transposed(in, shape, permutation, 1));
+  }
+}
+
+TEST(GraphOperators, TransposesThatDoNotFit) {
+  for (const Shape& permutation : {Shape{0, 1}, Shape{0, 1, 1}, Shape{0, 1, 3}, Shape{0, -1, 2},
+                                   Shape{0, 2, 1}, Shape{1, 0, 2}}) {
+    GraphCase c;
+    const int x = c.input({2, 3, 4}, OCTET_S8, 0.1f), y = c.tensor({2, 3, 4}, OCTET_S8, 0.1f);
+    c.op(Kind::kTranspose, {x}, y).permutation = permutation;
+    c.g.outputs = {y};
+    EXPECT_NE(refusal(c).find("permutation"), std::string::npos);
+  }
+  GraphCase c;
+  const int x = c.input({2, 3, 4}, OCTET_S8, 0.1f), y = c.tensor({3, 2, 4}, OCTET_S8, 0.1f);
+  c.op(Kind::kTranspose, {x}, y).permutation = {1, 0, 2};
+  EXPECT_EQ(refusal(c), "op0: it would need to transpose images");
+}
+
+TEST(GraphOperators, DepthToSpace) {
+  for (const bool first : {false, true}) {
+    GraphCase c;
+    c.g.channels_first = first;
+    const int x = c.input(first ? Shape{2, 12, 3, 2} : Shape{2, 3, 2, 12}, OCTET_S8, 0.1f);
+    const int y = c.tensor(first ? Shape{2, 3, 6, 4} : Shape{2, 6, 4, 3}, OCTET_S8, 0.1f);
+    Op& op = c.op(Kind::kDepthToSpace, {x}, y);
+    op.block = 2;
+    c.g.outputs = {y};
+    const Bytes in = c.draw(144), out = run(*created(c.g), c.g, {in});
+    for (size_t n = 0; n < 2; ++n)
+      for (size_t h = 0; h < 6; ++h)
+        for (size_t w = 0; w < 4; ++w)
+          for (size_t i = 0; i < 3; ++i) {
+            const size_t channel = (h % 2 * 2 + w % 2) * 3 + i;
+            const size_t from = first ? ((n * 12 + channel) * 3 + h / 2) * 2 + w / 2
+                                      : ((n * 3 + h / 2) * 2 + w / 2) * 12 + channel;
+            const size_t to = first ? ((n * 3 + i) * 6 + h) * 4 + w : ((n * 6 + h) * 4 + w) * 3 + i;
+            ASSERT_EQ(out[to], in[from]);
+          }
+    op.block = 3;
+    EXPECT_NE(refusal(c).find("blocks of 3 pixels"), std::string::npos);
+  }
+}
+
+// TensorFlow Lite joins u8 by one float product, XNNPACK requantizes in 8 bits after the point.
+TEST(GraphOperators, RequantizationsOfEngines) {
+  Bytes in(256);
+  std::iota(in.begin(), in.end(), (uint8_t)0);
+  for (const bool join : {true, false}) {
+    GraphCase c;
+    c.g.arithmetic = join ? Arithmetic::kTflite : Arithmetic::kXnnpack;
+    const octet_type type = join ? OCTET_U8 : OCTET_S8;
+    const int x = c.input({1, 256}, type, 0.05f, 7), y = c.tensor({1, 256}, type, 0.07f, 3);
+    c.op(join ? Kind::kConcatenate : Kind::kQuantize, {x}, y).axis = 1;
+    c.g.outputs = {y};
+    const Bytes out = run(*created(c.g), c.g, {in});
+    for (size_t i = 0; i < 256; ++i) {
+      const int32_t steps = value(type, in[i]) - 7, multiplier = 183;  // 256 * 0.05 / 0.07
+      const float scale = 0.05f * (1 / 0.07f);
+      const double expected = join ? std::round((float)in[i] * scale + -7.f * scale) + 3
+                                   : std::floor((steps * multiplier + 128) / 256.) + 3;
+      ASSERT_EQ(value(type, out[i]), std::clamp(expected, join ? 0. : -128., join ? 255. : 127.));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octet_test
