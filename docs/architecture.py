@@ -23,6 +23,8 @@ ROLES = {
     "engines": "for plug-ins and packages of engines",
     "engines/graph": "sub-graphs of engines as networks",
     "engines/litert": "LiteRT's external delegate",
+    "engines/python": "the wheel: import octet",
+    "engines/python/octet": "the package's Python",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",

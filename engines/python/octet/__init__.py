@@ -1,0 +1,29 @@
+"""Products and convolutions of 8-bit integers, exact, and so with the same bytes on every CPU.
+
+>>> import numpy as np, octet
+>>> octet.matmul(np.int8([[1, 2], [3, 4]]), np.int8([[5], [6]]))
+array([[17],
+       [39]], dtype=int32)
+>>> fc = octet.Linear(octet.quantize_weights(w), bias)  # w: float32, (n, k); packed once
+>>> y = fc(x)                                           # float32, (..., k) -> (..., n)
+
+octet.litert runs TensorFlow Lite models of an unmodified LiteRT on Octet, octet.torch has layers of
+PyTorch.
+"""
+
+from ._octet import cpu, matmul, version
+from .layers import Conv2d, Linear, explain
+from .quantization import Quantization, Weights, quantize_weights
+
+__version__ = version()
+__all__ = [
+    "Conv2d",
+    "Linear",
+    "Quantization",
+    "Weights",
+    "cpu",
+    "explain",
+    "matmul",
+    "quantize_weights",
+    "version",
+]
