@@ -96,7 +96,7 @@ std::vector<CaseGroup> read_model(const std::string& path) {
         path));
   std::vector<CaseGroup> groups;
   const std::vector<std::string> left_out =
-      DescribedNetwork::each_layer(path, [&groups](const DescribedLayer& layer) {
+      each_layer(path, [&groups](const DescribedLayer& layer) {
         const octet::graph::ProductDescription& d = layer.description;
         const bool product = !d.is_convolution;
         const OperandTypes types =

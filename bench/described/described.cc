@@ -1,4 +1,4 @@
-// Makes a program of the operators of a described model that run.
+// Makes a graph of the operators of a described model that run.
 #include "bench/described/described.h"
 
 #include <fmt/format.h>
@@ -62,47 +62,62 @@ size_t named_by(const DescribedModel& model, const std::string& message) {
 
 }  // namespace
 
+std::unique_ptr<octet::graph::Program> RunnableNetwork::create(
+    const octet::graph::ProgramOptions& options) const {
+  std::unique_ptr<octet::graph::Program> program;
+  octet_error error = {};
+  if (octet::graph::Program::create(graph, options, weights, &program, &error) != OCTET_OK)
+    throw Error(fmt::format("{}: {}", name, error.message));
+  return program;
+}
+
+FilterLimits RunnableNetwork::limits(octet_isa isa, size_t weights_max) const {
+  FilterLimits limits(isa, weights_max);
+  for (const Op& op : graph.ops) {
+    octet::graph::ProductDescription description;
+    if (op.kind != Kind::kConvolution) continue;
+    octet::graph::describe_product(graph, op, &description);
+    limits.add(description.filter);
+  }
+  limits.apply(name);
+  return limits;
+}
+
 // Weights may refuse an operator that would run without them; then the rest is tried.
-DescribedNetwork::DescribedNetwork(const std::string& path, octet_isa isa, size_t batch,
-                                   size_t weights_max)
-    : limits_(isa, weights_max) {
-  const DescribedModel model = read_described(path, batch);
-  operator_count_ = model.graph.ops.size();
+RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch) {
+  DescribedModel model = read_described(path, batch);
   std::vector<std::string> why = ask(path, model.graph);
   octet::graph::ProgramOptions options;
   options.goal = OCTET_NETWORK_LAYERS;
-  options.isa = isa, options.weights_max = weights_max;
-  const auto weights = std::make_shared<octet::graph::PackedWeights>();
-  while (!program_) {
+  options.isa = isa, options.weights_max = 0;
+  RunnableNetwork network = {path, {}};
+  network.operator_count = model.graph.ops.size();
+  while (true) {
     leave_out_readers(model, &why);
-    left_out_ = left_out_lines(model, why);
-    runs_ = (size_t)std::count(why.begin(), why.end(), "");
-    if (runs_ == 0)
-      throw Error(
-          fmt::format("{} has nothing that Octet computes\n{}", path, fmt::join(left_out_, "\n")));
+    network.left_out = left_out_lines(model, why);
+    network.runs = (size_t)std::count(why.begin(), why.end(), "");
+    if (network.runs == 0)
+      throw Error(fmt::format("{} has nothing that Octet computes\n{}", path,
+                              fmt::join(network.left_out, "\n")));
     DescribedEnds ends = find_ends(model, why);
-    for (std::string& line : ends.missing) left_out_.push_back("not written: " + line);
-    const Graph part = part_of(model, why, ends);
-    limits_ = FilterLimits(isa, weights_max);
-    for (const Op& op : part.ops) {
-      octet::graph::ProductDescription description;
-      if (op.kind != Kind::kConvolution) continue;
-      octet::graph::describe_product(part, op, &description);
-      limits_.add((size_t)op.outputs[0], description.filter);
-    }
-    limits_.apply(path);
-    inputs_ = std::move(ends.inputs), outputs_ = std::move(ends.outputs);
+    for (std::string& line : ends.missing) network.left_out.push_back("not written: " + line);
+    network.graph = part_of(model, why, ends);
+    network.inputs = std::move(ends.inputs), network.outputs = std::move(ends.outputs);
+    std::unique_ptr<octet::graph::Program> program;
     octet_error error = {};
-    if (octet::graph::Program::create(part, options, weights, &program_, &error) == OCTET_OK) break;
+    if (octet::graph::Program::create(network.graph, options, network.weights, &program, &error) ==
+        OCTET_OK)
+      break;
     const std::string message = error.message;
     const size_t op = named_by(model, message);
     if (op == why.size() || !why[op].empty()) throw Error(fmt::format("{}: {}", path, message));
     why[op] = message.substr(model.graph.ops[op].name.size() + 2);
   }
+  network.data.push_back(std::move(model.data));
+  return network;
 }
 
-std::vector<std::string> DescribedNetwork::each_layer(const std::string& path,
-                                                      const LayerVisitor& visitor) {
+std::vector<std::string> each_layer(const std::string& path, const LayerVisitor& visitor) {
   const DescribedModel model = read_described(path, 1);
   const std::vector<std::string> why = ask(path, model.graph);
   std::vector<std::string> left_out;

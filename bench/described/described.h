@@ -1,5 +1,5 @@
-// Holds a described model as a program of engines/graph: in TFLite mode, or, for ONNX, in ONNX
-// Runtime's arithmetic.
+// Makes graphs for engines/graph: of described models, in TensorFlow Lite's or ONNX Runtime's
+// arithmetic, and of the networks that have names.
 #pragma once
 
 #include <functional>
@@ -14,6 +14,31 @@
 
 namespace tool {
 
+struct RunnableNetwork {
+  std::string name;
+  octet::graph::Graph graph;
+  std::vector<std::vector<char>> data = {};  // of constants
+  std::shared_ptr<octet::graph::PackedWeights> weights =
+      std::make_shared<octet::graph::PackedWeights>();
+  // The numbers of the graph's inputs and outputs in the model.
+  std::vector<int> inputs = {}, outputs = {};
+  // Lines about operators that are not computed and outputs that are not written.
+  std::vector<std::string> left_out = {};
+  size_t operator_count = 0, runs = 0;  // the model's, and how many of these are computed
+
+  // Throws, with the network's name.
+  std::unique_ptr<octet::graph::Program> create(const octet::graph::ProgramOptions& options) const;
+  // What weights_max, octet_conv2d_limit_packed's limit, does to all filters together.
+  FilterLimits limits(octet_isa isa, size_t weights_max) const;
+};
+
+// batch: a multiple of the model's images. Leaves out operators that Octet does not compute. Throws
+// an error that names the fault of the file, or these operators if no other is left.
+RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch);
+
+// A network of bench/cases/graph.h with random weights, all tensors u8.
+RunnableNetwork named_network(const std::string& name, size_t batch);
+
 // A convolution or a product before its weights are packed.
 struct DescribedLayer {
   std::string network, name, shape;                     // shape: a case
@@ -21,32 +46,8 @@ struct DescribedLayer {
 };
 using LayerVisitor = std::function<void(const DescribedLayer&)>;
 
-class DescribedNetwork {
- public:
-  // Only reads the convolutions and products, each by itself, even if Octet does not compute their
-  // inputs. Returns lines about left-out ones.
-  static std::vector<std::string> each_layer(const std::string& path, const LayerVisitor& visitor);
-
-  // batch: a multiple of the model's images; weights_max: octet_conv2d_limit_packed's limit. Throws
-  // an error that names the fault of the file, or the operators that Octet does not compute.
-  DescribedNetwork(const std::string& path, octet_isa isa, size_t batch, size_t weights_max);
-
-  const octet::graph::Program& program() const { return *program_; }
-  // The description's tensors that come from outside, and the results, in the model's order.
-  const std::vector<int>& inputs() const { return inputs_; }
-  const std::vector<int>& outputs() const { return outputs_; }
-  // Lines about operators that are not computed and outputs that are not written.
-  const std::vector<std::string>& left_out() const { return left_out_; }
-  size_t operator_count() const { return operator_count_; }  // the model's
-  size_t runs() const { return runs_; }                      // of these, computed ones
-  const FilterLimits& limits() const { return limits_; }
-
- private:
-  FilterLimits limits_;
-  std::unique_ptr<octet::graph::Program> program_;
-  std::vector<int> inputs_, outputs_;
-  std::vector<std::string> left_out_;
-  size_t operator_count_ = 0, runs_ = 0;
-};
+// Reads only the convolutions and products, each by itself, even if Octet does not compute their
+// inputs. Returns lines about left-out ones.
+std::vector<std::string> each_layer(const std::string& path, const LayerVisitor& visitor);
 
 }  // namespace tool

@@ -38,10 +38,9 @@ size_t parse_weights_max(const std::string& text) {
   return bytes;
 }
 
-void FilterLimits::add(size_t output, const octet_filter_desc& filter) {
+void FilterLimits::add(const octet_filter_desc& filter) {
   size_t bytes = 0;
   if (octet_conv2d_pack_size(&filter, isa_, &bytes, nullptr) != OCTET_OK) return;
-  index_[output] = filters_.size();
   const octet_conv2d_shape& s = filter.shape;
   weight_bytes_ += s.kernel_h * s.kernel_w * (s.in_channels / s.groups) * s.out_channels;
   free_bytes_ += bytes;
@@ -49,11 +48,6 @@ void FilterLimits::add(size_t output, const octet_filter_desc& filter) {
   filters_.push_back(filter);
   filters_.back().data = nullptr;
   if (filter.zero_point_count) filters_.back().zero_points = zero_points_.back().data();
-}
-
-size_t FilterLimits::of(size_t output) const {
-  const auto found = index_.find(output);
-  return found == index_.end() ? 0 : filters_[found->second].packed_bytes_max;
 }
 
 void FilterLimits::apply(const std::string& network) {

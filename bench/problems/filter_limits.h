@@ -1,9 +1,7 @@
-// Shares one limit for the packed bytes among all filters of a network. It is read twice: first its
-// filters are added, then each is packed within its limit.
+// Tells what one limit for the packed bytes does to all filters of a network.
 #pragma once
 
 #include <deque>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,14 +16,11 @@ class FilterLimits {
  public:
   FilterLimits(octet_isa isa, size_t bytes_max) : isa_(isa), bytes_max_(bytes_max) {}
 
-  // Copies the filter and its zero points, not the weights. Packing checks it. output: the tensor
-  // that its op makes.
-  void add(size_t output, const octet_filter_desc& filter);
+  // Copies the filter and its zero points, not the weights. Packing checks it.
+  void add(const octet_filter_desc& filter);
   // Call it after all were added. Throws, with the network's name, if the smallest packing exceeds
   // the limit.
   void apply(const std::string& network);
-  // packed_bytes_max of the filter behind a tensor; 0, no limit, if none was added.
-  size_t of(size_t output) const;
 
   size_t weight_bytes() const { return weight_bytes_; }
   size_t free_bytes() const { return free_bytes_; }      // packed without a limit
@@ -36,7 +31,6 @@ class FilterLimits {
  private:
   octet_isa isa_;
   size_t bytes_max_;
-  std::map<size_t, size_t> index_;  // places in filters_, by output
   std::deque<octet_filter_desc> filters_;
   std::deque<std::vector<int32_t>> zero_points_;
   double free_us_ = 0, limited_us_ = 0;

@@ -123,6 +123,11 @@ std::string op_name(const Graph& g, size_t op) {
 
 size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
 
+size_t byte_count(const Graph& g, int tensor) {
+  const Tensor& t = g.tensors[(size_t)tensor];
+  return element_count(t) * type_bytes(t.type);
+}
+
 bool known_sizes(const Tensor& t) {
   return t.shape_known &&
          std::none_of(t.shape.begin(), t.shape.end(), [](int64_t size) { return size < 0; });

@@ -19,7 +19,8 @@ inline bool is_foreign(const Op& op) { return op.kind == Kind::kOther || !op.ref
 
 // Elements of a shape whose sizes are all known; throws if they leave ptrdiff_t.
 size_t element_count(const Tensor& tensor);
-size_t type_bytes(octet_type type);  // 1 or 4
+size_t type_bytes(octet_type type);                 // 1 or 4
+size_t byte_count(const Graph& graph, int tensor);  // of a tensor with a type
 bool known_sizes(const Tensor& tensor);
 
 // "tensor 7 ('name')".

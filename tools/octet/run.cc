@@ -3,165 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <random>
 
-#include "bench/cases/graph.h"
 #include "bench/cases/network.h"
 #include "bench/described/described.h"
-#include "bench/described/placed_network.h"
 #include "bench/machine/buffer.h"
 #include "bench/problems/filter_limits.h"
 #include "bench/problems/objects.h"
 #include "bench/run/report.h"
+#include "engines/graph/check.h"
 #include "tools/octet/bench_options.h"
 #include "tools/octet/commands.h"
 
 namespace tool {
 namespace {
 
-// ---- functions over lines
-
-uint8_t* line(const octet_network_image& image, size_t y) {
-  return (uint8_t*)octet_network_line(&image, y);
-}
-
-void pool_lines(void* context, const octet_network_call* call) {
-  const octet_conv2d_shape& s = *(const octet_conv2d_shape*)context;
-  const octet_network_image &in = call->inputs[0], &out = call->output;
-  for (size_t y = call->first; y < call->end; ++y)
-    for (size_t x = 0; x < out.w; ++x) {
-      uint8_t* const to = line(out, y) + x * out.pixel;
-      std::memset(to, 0, out.channels);
-      for (size_t ky = 0; ky < s.kernel_h; ++ky)
-        for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-          const size_t iy = y * s.stride_h + ky - s.pad_top, ix = x * s.stride_w + kx - s.pad_left;
-          if (iy >= in.h || ix >= in.w) continue;  // pixels above and left of the image wrap around
-          const uint8_t* const from = line(in, iy) + ix * in.pixel;
-          for (size_t c = 0; c < out.channels; ++c) to[c] = std::max(to[c], from[c]);
-        }
-    }
-}
-
-void deeper_lines(void* context, const octet_network_call* call) {
-  const size_t times = ((const octet_conv2d_shape*)context)->kernel_h;
-  const octet_network_image &in = call->inputs[0], &out = call->output;
-  for (size_t y = call->first; y < call->end; ++y) {
-    const uint8_t* from = line(in, y / times) + y % times * times * out.channels;
-    uint8_t* to = line(out, y);
-    for (size_t x = 0; x < in.w; ++x, from += in.pixel, to += times * out.pixel)
-      std::memcpy(to, from, times * out.channels);
-  }
-}
-
-octet_network_function function_of(const GraphOp& op) {
-  octet_network_function f = lines_of(op);
-  f.run = op.kind == OpKind::kPool ? pool_lines : deeper_lines;
-  f.context = (octet_conv2d_shape*)(&op.shape);
-  return f;
-}
-
-// ---- objects with random weights
-
-class Objects {
- public:
-  Objects(const std::string& name, const Graph& graph, octet_isa isa, size_t batch,
-          size_t weights_max)
-      : graph_(graph), tensors_(graph.tensors), batch_(batch), limits_(isa, weights_max) {
-    for (const GraphOp& op : graph.ops)
-      if (op.kind == OpKind::kConvolution) limits_.add(op.output, filter_of(op));
-    limits_.apply(name);
-    for (octet_network_tensor& t : tensors_) t.batch = batch;
-    for (const GraphOp& op : graph.ops) {
-      octet_network_op to = {};
-      to.inputs[to.input_count++] = op.input;
-      if (op.residual != kNoTensor) to.inputs[to.input_count++] = op.residual;
-      to.output = op.output;
-      if (op.kind == OpKind::kConvolution) {
-        to.conv2d = make_conv(op, isa);
-      } else {
-        functions_.push_back(function_of(op));
-        to.function = &functions_.back();
-      }
-      ops_.push_back(to);
-    }
-  }
-
-  octet_network_desc desc() const {
-    octet_network_desc d = OCTET_NETWORK_DESC_INIT;
-    d.tensors = tensors_.data(), d.tensor_count = tensors_.size();
-    d.ops = ops_.data(), d.op_count = ops_.size();
-    return d;
-  }
-
-  const FilterLimits& limits() const { return limits_; }
-
- private:
-  octet_filter_desc filter_of(const GraphOp& op) const {
-    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
-    filter.shape = op.shape, filter.type = OCTET_S8, filter.order = OCTET_OHWI;
-    filter.shape.batch_max = batch_;
-    return filter;
-  }
-
-  const octet_conv2d* make_conv(const GraphOp& op, octet_isa isa) {
-    octet_filter_desc filter = filter_of(op);
-    const octet_conv2d_shape& s = filter.shape;
-    const size_t k = s.kernel_h * s.kernel_w * s.in_channels / s.groups;
-    std::uniform_int_distribution<int> draw(-127, 127);
-    std::vector<int8_t> weights(k * s.out_channels);
-    for (int8_t& w : weights) w = (int8_t)draw(random_);
-    filter.data = weights.data();
-    filter.packed_bytes_max = limits_.of(op.output);
-    // Spreads the outputs of uniform inputs and weights over their range
-    const float scale = 1 / (std::sqrt((float)k) * 74);
-    octet_conv2d_desc d = OCTET_CONV2D_DESC_INIT;
-    d.shape = s, d.lhs_type = OCTET_U8, d.rhs_type = OCTET_S8, d.dst_type = OCTET_U8;
-    d.lhs_zero_point = zero_point(op.input), d.max_isa = isa;
-    blobs_.push_back(pack(filter, isa, &d));
-    d.epilogue.scales = &scale, d.epilogue.scale_count = 1;
-    d.epilogue.dst_zero_point = op.relu ? 0 : 128;
-    if (op.relu) d.epilogue.activation = OCTET_ACTIVATION_RELU;
-    if (op.residual != kNoTensor) {
-      d.epilogue.residual.type = OCTET_U8, d.epilogue.residual.scale = 0.75f;
-      d.epilogue.residual.zero_point = zero_point(op.residual);
-    }
-    convs_.push_back(create(d));
-    return convs_.back().get();
-  }
-
-  // The zero point of the op that wrote the tensor: 128, or 0 after a ReLU; poolings keep it.
-  int32_t zero_point(size_t tensor) const {
-    for (const GraphOp& op : graph_.ops)
-      if (op.output == tensor)
-        return op.kind == OpKind::kConvolution ? (op.relu ? 0 : 128) : zero_point(op.input);
-    return tensor == graph_.input ? 128 : 0;
-  }
-
-  const Graph& graph_;
-  std::vector<octet_network_tensor> tensors_;
-  const size_t batch_;
-  FilterLimits limits_;
-  std::mt19937 random_{1};
-  std::vector<Conv> convs_;
-  std::deque<Buffer> blobs_;
-  std::deque<octet_network_function> functions_;
-  std::vector<octet_network_op> ops_;
-};
-
 // ---- a network, one way
 
 // Bytes of all inputs, one after the other: a file's, or random ones.
-std::vector<uint8_t> input_bytes(const octet_network_desc& desc, const std::vector<size_t>& inputs,
-                                 const std::string& path) {
-  size_t bytes = 0;
-  for (const size_t tensor : inputs) bytes += tensor_bytes(desc.tensors[tensor]);
+std::vector<uint8_t> input_bytes(size_t bytes, const std::string& path) {
   std::vector<uint8_t> data;
   if (path.empty()) {
     std::mt19937 random(2);
@@ -185,38 +49,51 @@ void write_bytes(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (!file.flush()) throw Error(fmt::format("cannot write {}", path));
 }
 
-// The kept tensors, in the order of their bytes, and their numbers in the model.
-struct Ends {
-  std::vector<size_t> inputs, outputs;
-  std::vector<int> input_numbers, output_numbers;
-};
-
 class Run {
  public:
-  Run(const octet_network_desc& desc, const Ends& ends, ThreadPool* pool) : network_(desc) {
-    for (const auto& [tensors, to] :
-         {std::pair(&ends.inputs, &inputs_), std::pair(&ends.outputs, &outputs_)})
-      for (const size_t i : *tensors)
-        to->push_back({network_.tensor(i), network_.tensor(i) + tensor_bytes(desc.tensors[i])});
-    ThreadPool::attach(pool, network_.args());
+  Run(const RunnableNetwork& network, const octet::graph::ProgramOptions& options, ThreadPool* pool)
+      : program_(network.create(options)), workspace_(program_->workspace_bytes()) {
+    const auto buffers = [&](const std::vector<int>& tensors, std::vector<Buffer>* to) {
+      for (const int t : tensors) to->emplace_back(octet::graph::byte_count(network.graph, t));
+    };
+    buffers(network.graph.inputs, &inputs_);
+    buffers(network.graph.outputs, &outputs_);
+    for (const Buffer& buffer : inputs_) from_.push_back(buffer.as());
+    for (const Buffer& buffer : outputs_) to_.push_back(buffer.as());
+    args_.inputs = from_.data(), args_.outputs = to_.data();
+    args_.workspace = workspace_.as(), args_.workspace_bytes = workspace_.size();
+    ThreadPool::attach(pool, &args_);
   }
 
+  size_t input_bytes() const {
+    size_t bytes = 0;
+    for (const Buffer& buffer : inputs_) bytes += buffer.size();
+    return bytes;
+  }
   void set_input(const std::vector<uint8_t>& bytes) {
     const uint8_t* from = bytes.data();
-    for (const auto& [begin, end] : inputs_)
-      std::copy(from, from + (end - begin), begin), from += end - begin;
+    for (const Buffer& buffer : inputs_)
+      std::copy(from, from + buffer.size(), buffer.as()), from += buffer.size();
   }
-  void operator()() { network_.run(); }
+  void operator()() {
+    octet_error error = {};
+    check(program_->run(args_, &error), error);
+  }
   std::vector<uint8_t> output() const {
     std::vector<uint8_t> all;
-    for (const auto& [begin, end] : outputs_) all.insert(all.end(), begin, end);
+    for (const Buffer& b : outputs_) all.insert(all.end(), b.as(), b.as() + b.size());
     return all;
   }
-  const std::vector<octet_network_explanation>& parts() const { return network_.parts(); }
+  std::vector<octet_network_explanation> parts() const { return parts_of(*program_->network()); }
+  octet_network_desc description() const { return program_->description(); }
 
  private:
-  PlacedNetwork network_;
-  std::vector<std::pair<uint8_t*, uint8_t*>> inputs_, outputs_;
+  const std::unique_ptr<octet::graph::Program> program_;
+  std::vector<Buffer> inputs_, outputs_;
+  Buffer workspace_;
+  std::vector<const void*> from_;
+  std::vector<void*> to_;
+  octet::graph::ProgramArguments args_;
 };
 
 double median(std::vector<double> values) {
@@ -264,17 +141,18 @@ void print_chains(const octet_network_desc& desc,
 }
 
 // Returns whether the bytes are equal.
-bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends,
-              const FilterLimits& limits, const RunArguments& a, const BenchOptions& options,
+bool run_both(const RunnableNetwork& network, const RunArguments& a, const BenchOptions& options,
               ThreadPool* pool, ordered_json* json) {
-  desc.concurrency = options.threads;
-  desc.goal = OCTET_NETWORK_LAYERS;
-  Run layers(desc, ends, pool);
-  desc.goal = goal_of(a.goal);
-  desc.cache_bytes = a.cache_bytes, desc.memory_bytes = a.memory_bytes;
-  Run planned(desc, ends, pool);
-  // Wrong sizes were refused before this point
-  const std::vector<uint8_t> input = input_bytes(desc, ends.inputs, a.input);
+  octet::graph::ProgramOptions how;
+  how.concurrency = options.threads, how.isa = options.forced.isa;
+  how.weights_max = parse_weights_max(a.weights_max);
+  const FilterLimits limits = network.limits(how.isa, how.weights_max);
+  how.goal = OCTET_NETWORK_LAYERS;
+  Run layers(network, how, pool);
+  how.goal = goal_of(a.goal);
+  how.cache_bytes = a.cache_bytes, how.memory_bytes = a.memory_bytes;
+  Run planned(network, how, pool);
+  const std::vector<uint8_t> input = input_bytes(layers.input_bytes(), a.input);
   layers.set_input(input);
   planned.set_input(input);
   layers();
@@ -290,7 +168,7 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
   }
   const std::vector<octet_network_explanation> before = layers.parts(), after = planned.parts();
   const octet_network_explanation &l = before[0], &p = after[0];
-  fmt::print("{:<24}  {}  layers {:>8.3f} ms  planned {:>8.3f} ms  ratio {:.3f}\n", name,
+  fmt::print("{:<24}  {}  layers {:>8.3f} ms  planned {:>8.3f} ms  ratio {:.3f}\n", network.name,
              equal ? "equal bytes" : "WRONG BYTES", median(layers_ms), median(planned_ms),
              median(ratios));
   fmt::print(
@@ -299,12 +177,12 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
       megabytes(l.separate_bytes), megabytes(l.map_bytes), megabytes(p.map_bytes),
       megabytes(l.kept_bytes));
   print_filters(limits);
-  print_chains(desc, after);
-  (*json)["networks"].push_back({{"name", name},
+  print_chains(planned.description(), after);
+  (*json)["networks"].push_back({{"name", network.name},
                                  {"batch", a.batch},
                                  {"equal", equal},
-                                 {"inputs", ends.input_numbers},
-                                 {"outputs", ends.output_numbers},
+                                 {"inputs", network.inputs},
+                                 {"outputs", network.outputs},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},
                                  {"ratio", median(ratios)},
@@ -322,30 +200,13 @@ bool run_both(const std::string& name, octet_network_desc desc, const Ends& ends
   return equal;
 }
 
-bool run_file(const std::string& name, const RunArguments& a, const BenchOptions& options,
-              ThreadPool* pool, ordered_json* json) {
-  const DescribedNetwork network(name, options.forced.isa, a.batch,
-                                 parse_weights_max(a.weights_max));
-  if (!network.left_out().empty())
-    fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs(),
-               network.operator_count());
-  for (const std::string& line : network.left_out()) fmt::print(stderr, "{}: {}\n", name, line);
-  const octet::graph::Program& program = network.program();
-  return run_both(name, program.description(),
-                  {program.inputs(), program.outputs(), network.inputs(), network.outputs()},
-                  network.limits(), a, options, pool, json);
-}
-
-bool run_one(const std::string& name, const RunArguments& a, const BenchOptions& options,
-             ThreadPool* pool, ordered_json* json) {
-  if (is_network_file(name)) return run_file(name, a, options, pool, json);
-  const Graph graph = make_graph(name);
-  const Objects objects(name, graph, options.forced.isa, a.batch, parse_weights_max(a.weights_max));
-  Ends ends = {{graph.input}, {}, {(int)graph.input}, {}};
-  for (size_t i = 0; i < graph.tensors.size(); ++i)
-    if (graph.tensors[i].keep && i != graph.input)
-      ends.outputs.push_back(i), ends.output_numbers.push_back((int)i);
-  return run_both(name, objects.desc(), ends, objects.limits(), a, options, pool, json);
+RunnableNetwork read_network(const std::string& name, const RunArguments& a, octet_isa isa) {
+  if (!is_network_file(name)) return named_network(name, a.batch);
+  RunnableNetwork network = read_runnable(name, isa, a.batch);
+  if (!network.left_out.empty())
+    fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs, network.operator_count);
+  for (const std::string& line : network.left_out) fmt::print(stderr, "{}: {}\n", name, line);
+  return network;
 }
 
 }  // namespace
@@ -357,7 +218,8 @@ int run(const RunArguments& a) {
   ThreadPool pool(options.threads);
   pin_if_single(options);
   bool equal = true;
-  for (const std::string& name : a.bench.cases) equal &= run_one(name, a, options, &pool, &json);
+  for (const std::string& name : a.bench.cases)
+    equal &= run_both(read_network(name, a, options.forced.isa), a, options, &pool, &json);
   file.write(json);
   return equal ? kSuccess : kMismatch;
 }
