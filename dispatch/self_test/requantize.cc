@@ -92,6 +92,28 @@ bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requant
   return memcmp(out, cases.bytes, sizeof out) == 0;
 }
 
+// Values on halves and 2^-25 below them, on both sides of zero and beyond both ends of the clamp.
+bool epilogue_double_is_right(EpilogueFn epilogue) {
+  const Requantization requantization = {-3, -15, 11, ElementType::kS8};
+  int32_t acc[kTileColumns];
+  double factor[kTileColumns];
+  uint8_t out[kTileColumns];
+  for (int32_t j = 0; j < (int32_t)kTileColumns; ++j) {
+    const int32_t odd = j / 4 * 2 + 1, magnitude = odd * (1 << 24) - (j >> 1 & 1);
+    acc[j] = j & 1 ? -magnitude : magnitude;
+    factor[j] = 1.0 / (1 << 25);
+  }
+  Epilogue f = epilogue_of(EpilogueMode::kDouble8, requantization);
+  f.factor = factor;
+  epilogue(f, epilogue_tile_of(acc, out));
+  for (int32_t j = 0; j < (int32_t)kTileColumns; ++j) {
+    const int32_t steps = j / 4 + (j >> 1 & 1 ? 0 : 1),
+                  value = (j & 1 ? -steps : steps) + f.zero_point;
+    if (out[j] != (uint8_t)(value < f.lo ? f.lo : value > f.hi ? f.hi : value)) return false;
+  }
+  return true;
+}
+
 // TfliteAdd with arbitrary factors, then a lookup table.
 constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
 struct Table {
@@ -180,7 +202,7 @@ bool epilogue_is_right(const TierOps& ops) {
          epilogue_float_is_right(epilogue, cases, kRequantizeS8, cases.s8) &&
          epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
          epilogue_tflite_is_right(epilogue, kTfliteS8) &&
-         epilogue_tflite_is_right(epilogue, kTfliteRelu);
+         epilogue_tflite_is_right(epilogue, kTfliteRelu) && epilogue_double_is_right(epilogue);
 }
 
 bool quantizes(const TierOps& ops) {

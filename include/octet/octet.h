@@ -76,8 +76,7 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_OUT_OF_MEMORY = 20,
   OCTET_BAD_SPARSITY = 21, /* weights that are not as sparse as they are said to be */
   OCTET_BAD_FILE = 22,     /* a file that cannot be read or written */
-  /* Ops of a network that cannot run in their order: what one reads is not there yet, or is written
-   * twice. */
+  /* Ops of a network in an order that cannot run: an input is not there yet or written twice. */
   OCTET_BAD_NETWORK = 23
 } octet_status;
 
@@ -114,8 +113,7 @@ const char* octet_version(void); /* of the library: "0.2.0" */
  * multiple of the struct's alignment. Structs without a struct_size are frozen, but for
  * octet_epilogue, which is the end of the descriptors that hold it, and grows with them. */
 
-/* Zeros and struct_size, without a warning about missing initialisers in either language. Behind
- * the _INIT macros below. */
+/* Zeros and struct_size for the _INIT macros, without a warning about missing initialisers. */
 #ifdef __cplusplus
 #define OCTET_INIT(type)              \
   []() {                              \
@@ -202,8 +200,7 @@ typedef struct octet_cpu_info {
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
-/* Detects the CPU and tests its kernels at first use, in less than 100 microseconds on an
- * AVX512VNNI machine. */
+/* Detects the CPU and tests its kernels at first use, in less than 0.1 ms on AVX512VNNI. */
 octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 typedef struct octet_tuning octet_tuning;
@@ -251,19 +248,20 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
 typedef enum octet_requant OCTET_INT_ENUM {
   /* Float mode: round_half_even(float(acc) * scale[n]), clamped, + zero point. */
   OCTET_REQUANT_FLOAT = 0,
-  /* TFLite mode: as TensorFlow Lite's reference kernels, by a Q31 multiplier and a shift, rounded
-   * twice. */
-  OCTET_REQUANT_TFLITE = 1
+  /* TFLite mode: as TensorFlow Lite's reference kernels: Q31 multiplier, shift, two roundings. */
+  OCTET_REQUANT_TFLITE = 1,
+  /* Double mode: (double)acc * factors[n], rounded with halves away from zero, clamped, + zero
+   * point, as FULLY_CONNECTED in LiteRT's reference kernels from 1.3 on. It has no residual. */
+  OCTET_REQUANT_DOUBLE = 2
 } octet_requant;
 
 typedef enum octet_activation OCTET_INT_ENUM {
   OCTET_ACTIVATION_NONE = 0,
   OCTET_ACTIVATION_RELU = 1, /* [0, infinity]; integer dst: the lower bound is dst_zero_point */
   /* [0, 6]. Integer dst: the bound is dst_zero_point + round(6 / dst_scale), halves to even; in
-   * TFLite mode halves away from zero. */
+   * TFLite mode and double mode halves away from zero. */
   OCTET_ACTIVATION_RELU6 = 2,
-  /* [clamp_min, clamp_max], in dst's own units. Bounds that are both 0 were forgotten, and are
-   * refused. */
+  /* [clamp_min, clamp_max], in dst's own units. Bounds that are both 0 are refused as forgotten. */
   OCTET_ACTIVATION_CLAMP = 3,
   OCTET_ACTIVATION_RELU_N1_TO_1 = 4 /* [-1, 1], rounded likewise */
 } octet_activation;
@@ -328,6 +326,9 @@ typedef struct octet_epilogue {
   octet_activation product_activation;
   float product_clamp_min, product_clamp_max; /* OCTET_ACTIVATION_CLAMP */
   float product_scale; /* TFLite mode: RELU6, RELU_N1_TO_1; float mode has dst_scale */
+  /* Double mode: lhs scale * rhs scale / dst scale in double, finite, positive, at most 2^48. */
+  const double* factors;
+  size_t factor_count; /* 1 or n */
 } octet_epilogue;
 
 /* ---- memory and threads ---------------------------------------------------------------------- */
@@ -538,8 +539,7 @@ void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in 
  * gemm is null. */
 const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
-/* What runs of a GEMM with m_max rows and batch_max matrices are computed by. Strings are
- * static. */
+/* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
 typedef struct octet_gemm_explanation {
   size_t struct_size;
   const char* kernel;       /* of runs of more than small_m rows */

@@ -13,7 +13,7 @@
 
 namespace octet {
 
-enum class EpilogueMode : uint8_t { kS32, kF32, kFloat8, kTflite8 };
+enum class EpilogueMode : uint8_t { kS32, kF32, kFloat8, kTflite8, kDouble8 };
 
 struct TfliteScale {
   int32_t multiplier, shift;
@@ -22,17 +22,18 @@ struct TfliteScale {
 // One per plan; the arrays cover all columns, padded with harmless values to a multiple of 64.
 struct Epilogue {
   EpilogueMode mode;
-  ElementType dst_type;  // kS8 or kU8 in kFloat8 and kTflite8
+  ElementType dst_type;  // kS8 or kU8 in kFloat8, kTflite8 and kDouble8
   bool has_residual;
   ElementType residual_type;   // kS8 or kU8
   const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
   const float* bias_f32;       // kF32, or null
   const int32_t* multiplier;   // kTflite8
   const int32_t* shift;        // kTflite8
+  const double* factor;        // kDouble8
   TfliteColumns tflite;        // kTflite8
   int32_t zero_point, lo, hi;  // of the output; [lo, hi] is the clamp, within the output type
   bool fits_int32;             // kFloat8: every value is below 2^31 before the clamp
-  // kFloat8: lo - zero_point and hi - zero_point; kF32: the clamp itself
+  // kFloat8, kDouble8: lo - zero_point and hi - zero_point; kF32: the clamp itself
   float lo_f32, hi_f32;
   int32_t residual_zero_point;
   float residual_scale;                                   // kFloat8

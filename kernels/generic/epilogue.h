@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/core/double_scale.h"
 #include "kernels/core/epilogue.h"
 #include "kernels/core/tflite_scale.h"
 #include "kernels/generic/round.h"
@@ -100,6 +101,15 @@ inline void epilogue_tflite8(const Epilogue& f, const int32_t* acc, const int32_
   }
 }
 
+inline void epilogue_double8(const Epilogue& f, const int32_t* acc, const double* factor,
+                             uint8_t* out) {
+  const double lo = f.lo_f32, hi = f.hi_f32;
+  int32_t rounded[kEpilogueChunk];
+  OCTET_NO_UNROLL
+  for (size_t j = 0; j < kEpilogueChunk; ++j) rounded[j] = double_scale(acc[j], factor[j], lo, hi);
+  for (size_t j = 0; j < kEpilogueChunk; ++j) out[j] = (uint8_t)(rounded[j] + f.zero_point);
+}
+
 // Columns from j on of row i.
 __attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i,
                                               size_t j, size_t count) {
@@ -127,6 +137,9 @@ __attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueT
     int32_t multipliers[kEpilogueChunk], shifts[kEpilogueChunk];
     epilogue_tflite8(f, acc, chunk_of(f.multiplier + n, count, multipliers),
                      chunk_of(f.shift + n, count, shifts), residual, out);
+  } else if (f.mode == EpilogueMode::kDouble8) {
+    double factors[kEpilogueChunk];
+    epilogue_double8(f, acc, chunk_of(f.factor + n, count, factors), out);
   } else {
     (f.has_residual ? epilogue_float8<true>
                     : epilogue_float8<false>)(f, acc, row_scale,

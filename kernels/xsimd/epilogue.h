@@ -163,7 +163,8 @@ void epilogue_tflite(const Epilogue& f, const EpilogueTile& t, size_t column) {
 }
 
 void epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
-  if (f.mode == EpilogueMode::kTflite8 && !knows_tflite(f, t)) return apply_epilogue(f, t);
+  if (f.mode == EpilogueMode::kDouble8 || (f.mode == EpilogueMode::kTflite8 && !knows_tflite(f, t)))
+    return apply_epilogue(f, t);
   const auto epilogue = f.mode == EpilogueMode::kF32 ? f32_columns
                         : f.mode == EpilogueMode::kFloat8
                             ? (f.has_residual ? epilogue_floats<true> : epilogue_floats<false>)

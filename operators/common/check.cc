@@ -15,17 +15,30 @@ struct Subscript {
   }
 };
 
+// Compares bits: NaN, infinity and negative numbers are above the maximum, and denormals-are-zero
+// cannot make a small scale look like 0.
+template <typename Bits, typename Float>
+bool is_scale(Float scale) {
+  const Float most = kMaxScale;
+  Bits bits, max_bits;
+  __builtin_memcpy(&bits, &scale, sizeof bits);
+  __builtin_memcpy(&max_bits, &most, sizeof max_bits);
+  return bits > 0 && bits <= max_bits;
+}
+
+octet_status refuse_scale(double scale, const char* name, size_t index, octet_error* error) {
+  return fail(error, OCTET_BAD_SCALE, "%s%s is %g; it must be finite, positive and at most 2^48",
+              name, Subscript(index).text, scale);
+}
+
 }  // namespace
 
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error) {
-  // Compares bits: NaN, infinity and negative numbers are above the maximum, and denormals-are-zero
-  // cannot make a small scale look like 0.
-  uint32_t bits, max_bits;
-  __builtin_memcpy(&bits, &scale, sizeof bits);
-  __builtin_memcpy(&max_bits, &kMaxScale, sizeof max_bits);
-  if (bits > 0 && bits <= max_bits) return OCTET_OK;
-  return fail(error, OCTET_BAD_SCALE, "%s%s is %g; it must be finite, positive and at most 2^48",
-              name, Subscript(index).text, (double)scale);
+  return is_scale<uint32_t>(scale) ? OCTET_OK : refuse_scale((double)scale, name, index, error);
+}
+
+octet_status check_scale(double scale, const char* name, size_t index, octet_error* error) {
+  return is_scale<uint64_t>(scale) ? OCTET_OK : refuse_scale(scale, name, index, error);
 }
 
 octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index,

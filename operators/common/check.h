@@ -24,6 +24,7 @@ constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; 
 // index: the element of an array, or kScalar if there is no array.
 constexpr size_t kScalar = SIZE_MAX;
 octet_status check_scale(float scale, const char* name, size_t index, octet_error* error);
+octet_status check_scale(double scale, const char* name, size_t index, octet_error* error);
 octet_status check_zero_point(int32_t zero_point, octet_type type, const char* name, size_t index,
                               octet_error* error);
 octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t n, octet_type type,

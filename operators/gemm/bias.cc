@@ -1,6 +1,7 @@
 // Finds a smaller bias for channels whose outputs are all the same byte. Converters write a bias
 // near 2^30 or 2^31 for a channel whose weights are zero or too small to matter; a smaller bias
 // gives the same byte and leaves the accumulators the room that fast requantization needs.
+#include "kernels/core/double_scale.h"
 #include "operators/common/check.h"
 #include "operators/gemm/epilogue_builder.h"
 
@@ -25,8 +26,9 @@ int64_t tflite_scaled(int64_t acc, int32_t multiplier, int32_t shift) {
 class Column {
  public:
   Column(const octet_epilogue& e, const Epilogue& f, size_t n) : f_(f) {
-    if (e.requant == OCTET_REQUANT_FLOAT) {
-      scale_ = e.scales[e.scale_count == 1 ? 0 : n];
+    if (e.requant != OCTET_REQUANT_TFLITE) {
+      scale_ = factor_of(e, n);
+      in_double_ = e.requant == OCTET_REQUANT_DOUBLE;
     } else {
       multiplier_ = e.multipliers[e.multiplier_count == 1 ? 0 : n];
       shift_ = shift_of(e, n);
@@ -36,6 +38,7 @@ class Column {
   // Whether two accumulators, hence all between them, give the same byte, whatever the residual.
   bool alike(int64_t a, int64_t b) const {
     if (multiplier_ >= 0) return integer(a) == integer(b);
+    if (in_double_) return in_double(a) == in_double(b);
     if (!f_.has_residual) return rounded(product(a)) == rounded(product(b));
     for (int32_t byte = 0; byte < 256; ++byte) {
       const int32_t value =
@@ -53,8 +56,12 @@ class Column {
                   hi = f_.has_residual ? f_.product_hi : f_.hi - f_.zero_point;
     return clamp(tflite_scaled(acc, multiplier_, shift_), lo, hi);
   }
+  // Double mode: the output less its zero point
+  int32_t in_double(int64_t acc) const {
+    return double_scale((double)acc, scale_, f_.lo_f32, f_.hi_f32);
+  }
   float product(int64_t acc) const {
-    const float p = (float)acc * scale_;
+    const float p = (float)acc * (float)scale_;
     if (!f_.has_residual || !f_.clamps_product) return p;
     return p < f_.product_lo_f32   ? f_.product_lo_f32
            : p > f_.product_hi_f32 ? f_.product_hi_f32
@@ -66,8 +73,9 @@ class Column {
   }
 
   const Epilogue& f_;
-  float scale_ = 0;
-  int32_t multiplier_ = -1, shift_ = 0;  // in float mode no multiplier
+  double scale_ = 0;
+  bool in_double_ = false;
+  int32_t multiplier_ = -1, shift_ = 0;  // in TFLite mode only
 };
 
 }  // namespace

@@ -41,13 +41,13 @@ struct Activation {
   const char* scale_name;
 };
 
-// A bound in steps of the output, rounded half to even, and in TFLite mode half away from zero.
+// A bound in steps of the output, rounded half to even in float mode, else half away from zero.
 // Bounds that no output reaches become +-256.
 int32_t steps_to(float bound, float scale, octet_requant requant) {
   if (bound == 0) return 0;
   const float steps = bound / scale;
   if (!(steps > -256 && steps < 256)) return bound < 0 ? -256 : 256;
-  if (requant == OCTET_REQUANT_TFLITE) return (int32_t)((double)steps + (bound < 0 ? -0.5 : 0.5));
+  if (requant != OCTET_REQUANT_FLOAT) return (int32_t)((double)steps + (bound < 0 ? -0.5 : 0.5));
   return (int32_t)((steps + 12582912.0f) - 12582912.0f);
 }
 

@@ -39,16 +39,18 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
                         size_t columns, size_t padded, Arena* arena) {
   const octet_epilogue& e = builder.desc;
   Epilogue f = builder.plan;
-  f.mode = builder.dst_type == OCTET_S32      ? EpilogueMode::kS32
-           : builder.dst_type == OCTET_F32    ? EpilogueMode::kF32
-           : e.requant == OCTET_REQUANT_FLOAT ? EpilogueMode::kFloat8
-                                              : EpilogueMode::kTflite8;
+  f.mode = builder.dst_type == OCTET_S32       ? EpilogueMode::kS32
+           : builder.dst_type == OCTET_F32     ? EpilogueMode::kF32
+           : e.requant == OCTET_REQUANT_FLOAT  ? EpilogueMode::kFloat8
+           : e.requant == OCTET_REQUANT_TFLITE ? EpilogueMode::kTflite8
+                                               : EpilogueMode::kDouble8;
   f.dst_type = element_type_of(builder.dst_type);
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
   f.fits_int32 = f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
                  largest * kFloatMargin < kInt32Limit;
   if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, builder.columns, columns, padded, 0.0f);
+  if (e.factors) f.factor = spread(arena, e.factors, e.factor_count, columns, padded, 1.0);
   if (f.mode == EpilogueMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
     int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);

@@ -87,6 +87,7 @@ constexpr int32_t shift_of(const octet_epilogue& e, size_t n) {
 // The factor that an accumulator is multiplied by before it is rounded.
 constexpr double factor_of(const octet_epilogue& e, size_t n) {
   if (e.requant == OCTET_REQUANT_FLOAT) return e.scales[e.scale_count == 1 ? 0 : n];
+  if (e.requant == OCTET_REQUANT_DOUBLE) return e.factors[e.factor_count == 1 ? 0 : n];
   return shift_of(e, n) > 0 ? (double)(1 << shift_of(e, n)) : 1;
 }
 // 2^30, which no accumulator that was shifted left may reach in TFLite mode, but where the rows are

@@ -56,27 +56,34 @@ octet_status check_lhs(EpilogueBuilder* builder) {
   return OCTET_OK;
 }
 
+octet_status check_count(size_t count, const char* of, const EpilogueBuilder& builder) {
+  if (count == 1 || count == builder.columns) return OCTET_OK;
+  return fail(builder.error, OCTET_BAD_SIZE,
+              "desc.epilogue.%s_count is %zu; it must be 1 or n = %zu", of, count, builder.columns);
+}
+
+// values: `count` floats or doubles of the array `name`, whose count is `of`_count.
+template <typename Float>
+octet_status check_scales(const Float* values, size_t count, const char* name, const char* of,
+                          const EpilogueBuilder& builder) {
+  if (!values) return fail(builder.error, OCTET_NULL_POINTER, "%s is null", name);
+  OCTET_TRY(check_count(count, of, builder));
+  for (size_t i = 0; i < count; ++i) OCTET_TRY(check_scale(values[i], name, i, builder.error));
+  return OCTET_OK;
+}
+
 octet_status check_scales(const EpilogueBuilder& builder) {
   const octet_epilogue& e = builder.desc;
   octet_error* error = builder.error;
   if (builder.dst_type == OCTET_S32) return OCTET_OK;
-  if (e.requant == OCTET_REQUANT_FLOAT) {
-    if (!e.scales) return fail(error, OCTET_NULL_POINTER, "desc.epilogue.scales is null");
-    if (e.scale_count != 1 && e.scale_count != builder.columns)
-      return fail(error, OCTET_BAD_SIZE,
-                  "desc.epilogue.scale_count is %zu; it must be 1 or n = %zu", e.scale_count,
-                  builder.columns);
-    for (size_t i = 0; i < e.scale_count; ++i)
-      OCTET_TRY(check_scale(e.scales[i], "desc.epilogue.scales", i, error));
-    return OCTET_OK;
-  }
+  if (e.requant == OCTET_REQUANT_FLOAT)
+    return check_scales(e.scales, e.scale_count, "desc.epilogue.scales", "scale", builder);
+  if (e.requant == OCTET_REQUANT_DOUBLE)
+    return check_scales(e.factors, e.factor_count, "desc.epilogue.factors", "factor", builder);
   if (!e.multipliers || !e.shifts)
     return fail(error, OCTET_NULL_POINTER, "desc.epilogue.%s is null",
                 e.multipliers ? "shifts" : "multipliers");
-  if (e.multiplier_count != 1 && e.multiplier_count != builder.columns)
-    return fail(error, OCTET_BAD_SIZE,
-                "desc.epilogue.multiplier_count is %zu; it must be 1 or n = %zu",
-                e.multiplier_count, builder.columns);
+  OCTET_TRY(check_count(e.multiplier_count, "multiplier", builder));
   for (size_t i = 0; i < e.multiplier_count; ++i) {
     if (e.multipliers[i] != 0 && e.multipliers[i] < 1 << 30)
       return fail(error, OCTET_BAD_SCALE,
@@ -131,7 +138,7 @@ octet_status check_enums(const EpilogueBuilder& builder) {
   if (builder.dst_type < OCTET_S8 || builder.dst_type > OCTET_F32)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.dst_type is %d, not an octet_type",
                 (int)builder.dst_type);
-  if (e.requant != OCTET_REQUANT_FLOAT && e.requant != OCTET_REQUANT_TFLITE)
+  if (e.requant < OCTET_REQUANT_FLOAT || e.requant > OCTET_REQUANT_DOUBLE)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
                 (int)e.requant);
   if (e.activation < OCTET_ACTIVATION_NONE || e.activation > OCTET_ACTIVATION_RELU_N1_TO_1)
@@ -173,9 +180,11 @@ octet_status check_combination(const EpilogueBuilder& builder) {
     if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
     if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");
     if (e.dst_zero_point) return refuse("desc.epilogue.dst_zero_point needs an s8 or u8 dst");
-    if (e.requant == OCTET_REQUANT_TFLITE)
-      return refuse("OCTET_REQUANT_TFLITE needs an s8 or u8 dst");
+    if (e.requant != OCTET_REQUANT_FLOAT)
+      return refuse("OCTET_REQUANT_TFLITE and OCTET_REQUANT_DOUBLE need an s8 or u8 dst");
   }
+  if (e.requant == OCTET_REQUANT_DOUBLE && e.residual.type)
+    return refuse("OCTET_REQUANT_DOUBLE takes no desc.epilogue.residual: add it in another step");
   if (e.product_activation && !e.residual.type)
     return refuse(
         "desc.epilogue.product_activation is for a product to which a residual is added; without "
@@ -188,15 +197,18 @@ octet_status check_combination(const EpilogueBuilder& builder) {
       return refuse(
           "desc.epilogue.activation has no meaning for an s32 dst: it holds the accumulators");
   }
-  if (e.requant == OCTET_REQUANT_TFLITE ? e.scales || e.scale_count
-                                        : e.multipliers || e.shifts || e.multiplier_count)
+  const bool given[] = {e.scales || e.scale_count, e.multipliers || e.shifts || e.multiplier_count,
+                        e.factors || e.factor_count};  // in the order of octet_requant
+  for (int requant = 0; requant <= OCTET_REQUANT_DOUBLE; ++requant)
+    if (given[requant] && requant != e.requant)
+      return refuse(
+          "desc.epilogue.scales is for OCTET_REQUANT_FLOAT, desc.epilogue.multipliers and "
+          "desc.epilogue.shifts are for OCTET_REQUANT_TFLITE, desc.epilogue.factors is for "
+          "OCTET_REQUANT_DOUBLE");
+  if (e.requant != OCTET_REQUANT_FLOAT && builder.runtime_scales())
     return refuse(
-        "desc.epilogue.scales is for OCTET_REQUANT_FLOAT, desc.epilogue.multipliers and "
-        "desc.epilogue.shifts are for "
-        "OCTET_REQUANT_TFLITE");
-  if (e.requant == OCTET_REQUANT_TFLITE && builder.runtime_scales())
-    return refuse(
-        "OCTET_REQUANT_TFLITE needs OCTET_LHS_STATIC: its multipliers hold the lhs scale");
+        "OCTET_REQUANT_TFLITE and OCTET_REQUANT_DOUBLE need OCTET_LHS_STATIC: their multipliers "
+        "and factors hold the lhs scale");
   return OCTET_OK;
 }
 
@@ -219,7 +231,8 @@ SumRange sum_range(const EpilogueBuilder& builder, const PackedRhs& packed, size
 octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
   const octet_epilogue& e = builder->desc;
   // Whether one column stands for all
-  const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1;
+  const bool alike = !packed.positive && !e.bias && e.scale_count <= 1 && e.multiplier_count <= 1 &&
+                     e.factor_count <= 1;
   for (size_t n = 0; n < (alike ? 1 : builder->columns); ++n) {
     const int64_t bias = settled_bias(*builder, packed, n);
     const SumRange range = sum_range(*builder, packed, n);
@@ -246,7 +259,7 @@ octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
       const double any = ((double)any_zero_points(*builder) + (double)bias_magnitude) * factor;
       builder->max_scaled_any = any > builder->max_scaled_any ? any : builder->max_scaled_any;
     }
-    if (e.requant == OCTET_REQUANT_FLOAT) continue;
+    if (e.requant != OCTET_REQUANT_TFLITE) continue;
     const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
     builder->max_shift = shift > builder->max_shift ? shift : builder->max_shift;
     const int64_t one = (int64_t)1 << shift;

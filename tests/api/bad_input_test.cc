@@ -143,7 +143,7 @@ TEST(BadCreate, Enumerations) {
   for (const int value : {-1, 5, 99})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
                    [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
-  for (const int value : {-1, 2})
+  for (const int value : {-1, 3})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
                    [&](Product& p) { set_raw(&p.desc.epilogue.requant, value); });
   for (const int value : {-1, 5}) {

@@ -545,7 +545,7 @@ TEST(ConvBadCreate, Enumerations) {
   for (const int value : {-1, 2})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_layout",
                    [&](Layer& p) { set_raw(&p.desc.dst_layout, value); });
-  for (const int value : {-1, 2})
+  for (const int value : {-1, 3})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.epilogue.requant",
                    [&](Layer& p) { set_raw(&p.desc.epilogue.requant, value); });
   for (const int value : {-1, 5})

@@ -210,7 +210,7 @@ TEST(StructSize, RhsDesc) {
   });
 }
 
-// Every field of the epilogue: each size ends after another one.
+// Every field of the epilogue but those of double mode: each size ends after another one.
 TEST(StructSize, GemmDesc) {
   Product p;
   p.desc.epilogue.bias = p.bias.data();
@@ -224,14 +224,14 @@ TEST(StructSize, GemmDesc) {
   Bytes lut(256);
   for (size_t i = 0; i < lut.size(); ++i) lut[i] = (uint8_t)(~i);
   e.lut = lut.data();
-  p.residual.assign(kM * kN, 130);
-  p.args.residual = p.residual.data();
+  p.residual.assign(kM * kN, 130), p.args.residual = p.residual.data();
   e.residual.type = OCTET_U8, e.residual.zero_point = 128, e.residual.scale = 1;
   e.product_activation = OCTET_ACTIVATION_CLAMP;
   e.product_clamp_min = -1, e.product_clamp_max = 3;
   const Outcome whole = p.run(&desc);
   EXPECT_EQ(whole.status, OCTET_OK) << whole.message;
-  for (size_t size = offsetof(octet_gemm_desc, epilogue); size < sizeof desc; size += 8) {
+  const size_t end = offsetof(octet_gemm_desc, epilogue) + offsetof(octet_epilogue, factors);
+  for (size_t size = offsetof(octet_gemm_desc, epilogue); size < end; size += 8) {
     octet_gemm_desc zeroed = OCTET_GEMM_DESC_INIT;
     std::memcpy(&zeroed, &desc, size);
     zeroed.struct_size = sizeof zeroed;
@@ -567,7 +567,7 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   EXPECT_EQ(end(offsetof(octet_machine, tuning), sizeof(void*)), sizeof(octet_machine));
   EXPECT_EQ(end(offsetof(octet_sparse_stream_format, reserved), sizeof(int)),
             sizeof(octet_sparse_stream_format));
-  EXPECT_EQ(end(offsetof(octet_epilogue, product_scale), sizeof(float)), sizeof(octet_epilogue));
+  EXPECT_EQ(end(offsetof(octet_epilogue, factor_count), sizeof(size_t)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));
   EXPECT_EQ(end(offsetof(octet_conv2d_desc, epilogue), sizeof(octet_epilogue)),

@@ -16,6 +16,7 @@ TEST_P(Conformance, MatMulInteger) { check(path("matmul_integer.bin")); }
 TEST_P(Conformance, QLinearMatMul) { check(path("qlinear_matmul.bin")); }
 TEST_P(Conformance, DynamicQuantize) { check(path("dynamic_quantize.bin")); }
 TEST_P(Conformance, FullyConnected) { check(path("fully_connected.bin")); }
+TEST_P(Conformance, FullyConnectedInDouble) { check(path("fully_connected_in_double.bin")); }
 TEST_P(Conformance, Residual) { check(path("residual.bin")); }
 TEST_P(Conformance, ActivatedResidual) { check(path("activated_residual.bin")); }
 TEST_P(Conformance, ConvInteger) { check(path("conv_integer.bin")); }

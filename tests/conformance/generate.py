@@ -391,6 +391,29 @@ def fully_connected(rng, delegate=False):
         }
 
 
+def fully_connected_in_double(rng):
+    """FULLY_CONNECTED by the reference kernels of LiteRT 1.3 and later."""
+    shapes = itertools.cycle(SHAPES)
+    for (dtype, per_channel), activation, factor_above_1, at_ties in itertools.product(
+            ((S8, False), (S8, True), (U8, False)), tflite.ACTIVATIONS, (False, True), (False, True)):
+        product = Product(rng, "FULLY_CONNECTED", dtype, per_channel, next(shapes), factor_above_1, at_ties)
+        if at_ties and not per_channel:  # powers of two: halves of a step
+            product.lhs_scale, product.rhs_scale = F32(2.0**-6), F32(2.0**-7)
+            product.dst_scale = F32(2.0**(np.ceil(np.log2(product.dst_scale)) if not factor_above_1 else -14))
+        model = tflite.Model()
+        product.add_to(model, activation)
+        tensors = product.tensors()
+        lhs_scale, rhs_scale, dst_scale = (np.asarray(scale, np.float64) for scale in (product.lhs_scale, product.rhs_scale, product.dst_scale))
+        for name in ("lhs_real_scale", "rhs_real_scales", "product_real_scale", "multipliers", "shifts"):
+            del tensors[name]
+        yield product.name(activation, "factor above 1" if factor_above_1 else "", "at ties" if at_ties else ""), {
+            **tensors,
+            "factors": np.atleast_1d(lhs_scale * rhs_scale / dst_scale),
+            **tflite.activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
+            "dst": model.run().reshape(len(product.lhs), -1),
+        }
+
+
 def residual(rng):
     """CONV_2D followed by the ADD of a second input, by LiteRT's reference kernels."""
     yield from added(rng, [("NONE", activation) for activation in tflite.ACTIVATIONS])
@@ -517,15 +540,22 @@ def xnnpack(rng):
         yield from group(rng, delegate=True)
 
 
+def write(group):
+    cases = list(group(np.random.default_rng(2024)))
+    vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
+    print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")
+
+
 def main():
+    later = importlib.metadata.version("ai-edge-litert") != "1.2.0"
+    if later:
+        return write(fully_connected_in_double)
     # ONNX Runtime's AVX2 kernels saturate 16-bit sums of u8 x s8; with VNNI they are exact.
     if "vnni" not in pathlib.Path("/proc/cpuinfo").read_text():
         raise SystemExit("generate.py needs a CPU with VNNI")
     for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, activated_residual, conv_integer, conv_transpose,
                   qlinear_conv, float_conv, conv_2d, depthwise_conv_2d, transpose_conv, xnnpack):
-        cases = list(group(np.random.default_rng(2024)))
-        vectors.write(HERE / "vectors" / f"{group.__name__}.bin", cases)
-        print(f"{group.__name__}: {len(cases)} cases, {sum(tensors['dst'].size for _, tensors in cases)} results")
+        write(group)
     packages = (line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split())
     versions = "".join(f"{package} {importlib.metadata.version(package)}\n" for package in packages)
     (HERE / "vectors" / "versions.txt").write_text(versions)

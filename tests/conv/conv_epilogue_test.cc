@@ -54,18 +54,19 @@ TEST_P(ConvEpilogue, EveryTypeAndActivation) {
       }
 }
 
-TEST_P(ConvEpilogue, TfliteMode) {
+TEST_P(ConvEpilogue, TfliteAndDoubleMode) {
   uint32_t seed = 20;
-  for (const octet_type dst : {OCTET_S8, OCTET_U8})
-    for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU6})
-      for (const bool per_channel : {false, true})
-        for (const bool lut : {false, true}) {
-          ConvCase c = with(shape(), dst, ++seed);
-          c.requant = OCTET_REQUANT_TFLITE, c.activation = activation, c.per_channel = per_channel,
-          c.lut = lut;
-          check_every_way(c);
-          if (HasFatalFailure()) return;
-        }
+  for (const octet_requant requant : {OCTET_REQUANT_TFLITE, OCTET_REQUANT_DOUBLE})
+    for (const octet_type dst : {OCTET_S8, OCTET_U8})
+      for (const octet_activation activation : {OCTET_ACTIVATION_NONE, OCTET_ACTIVATION_RELU6})
+        for (const bool per_channel : {false, true})
+          for (const bool lut : {false, true}) {
+            ConvCase c = with(shape(), dst, ++seed);
+            c.requant = requant, c.activation = activation, c.per_channel = per_channel,
+            c.lut = lut;
+            check_every_way(c);
+            if (HasFatalFailure()) return;
+          }
 }
 
 TEST_P(ConvEpilogue, Residual) {

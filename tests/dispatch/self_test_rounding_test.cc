@@ -94,7 +94,8 @@ double half_even(double x) { return (double)round_half_even(x); }
 // An epilogue whose floats are computed by `sum` and rounded by `round`.
 template <FloatFn sum, RoundFn round>
 void epilogue_otherwise(const Epilogue& f, const EpilogueTile& t) {
-  if (f.mode == EpilogueMode::kTflite8) return scalar_ops().epilogue(f, t);
+  if (f.mode == EpilogueMode::kTflite8 || f.mode == EpilogueMode::kDouble8)
+    return scalar_ops().epilogue(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const int32_t acc = t.acc[i * t.acc_stride + j];
@@ -162,6 +163,19 @@ void epilogue_tflite_otherwise(const Epilogue& f, const EpilogueTile& t) {
     }
 }
 
+using DoubleFn = double (*)(int32_t acc, double factor);
+double in_double(int32_t acc, double factor) { return acc * factor; }
+double in_float(int32_t acc, double factor) { return (double)((float)acc * fl(factor)); }
+
+template <DoubleFn product, RoundFn round>
+void epilogue_double_otherwise(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode != EpilogueMode::kDouble8) return scalar_ops().epilogue(f, t);
+  for (size_t j = 0; j < t.cols; ++j) {
+    const double value = round(product(t.acc[j], f.factor[j]));
+    t.to.dst[j] = (uint8_t)clamped((int64_t)value + f.zero_point, f.lo, f.hi);
+  }
+}
+
 template <EpilogueMode mode, bool residual>
 void epilogue_off_by_one(const Epilogue& f, const EpilogueTile& t) {
   scalar_ops().epilogue(f, t);
@@ -193,6 +207,10 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
       {"float mode with a residual", epilogue_off_by_one<EpilogueMode::kFloat8, true>, false},
       {"f32", epilogue_off_by_one<EpilogueMode::kF32, false>, false},
       {"TFLite mode", epilogue_off_by_one<EpilogueMode::kTflite8, false>, false},
+      {"double mode by its contract", epilogue_double_otherwise<in_double, half_away>, true},
+      {"double mode rounds halves up", epilogue_double_otherwise<in_double, half_up>, false},
+      {"double mode rounds halves to even", epilogue_double_otherwise<in_double, half_even>, false},
+      {"double mode computes in float", epilogue_double_otherwise<in_float, half_away>, false},
   };
   for (const auto& f : kEpilogues) {
     octet::TierOps ops = scalar_ops();

@@ -64,7 +64,9 @@ void Epilogue::draw_bias(Choices* c) {
 
 void Epilogue::draw_scales(Choices* c, double magnitude) {
   const bool static_8bit = is_8bit(desc_.dst_type) && desc_.lhs_quant == OCTET_LHS_STATIC;
-  if (static_8bit && c->one_in(3)) desc_.epilogue.requant = OCTET_REQUANT_TFLITE;
+  if (static_8bit && c->one_in(3))
+    desc_.epilogue.requant =
+        c->any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_TFLITE, OCTET_REQUANT_DOUBLE});
   const size_t count = c->one_in(2) ? ranges_.size() : 1;
   // The base scale fills the output's range, or lies beside the bounds at which create proves that
   // a kernel needs no clamp, or has any value.
@@ -80,6 +82,12 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     octet_test::quantize_multiplier(std::min(factor, 1.0), &multiplier, &shift);
     multipliers_.push_back(multiplier);
     shifts_.push_back(shift);
+    factors_.push_back(std::min(factor, 0x1p48));
+  }
+  if (desc_.epilogue.requant == OCTET_REQUANT_DOUBLE) {
+    desc_.epilogue.factors = factors_.data();
+    desc_.epilogue.factor_count = count;
+    return;
   }
   if (desc_.epilogue.requant == OCTET_REQUANT_FLOAT) {
     desc_.epilogue.scales = scales_.data();
@@ -132,7 +140,7 @@ void Epilogue::draw_output(Choices* c) {
 }
 
 void Epilogue::draw_residual(Choices* c) {
-  if (!c->one_in(3)) return;
+  if (desc_.epilogue.requant == OCTET_REQUANT_DOUBLE || !c->one_in(3)) return;
   octet_residual& r = desc_.epilogue.residual;
   r.type = type_8bit(c);
   r.zero_point = draw_zero_point(c, r.type);
@@ -199,21 +207,23 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
   const octet_epilogue& e = d.epilogue;
   const octet_residual& r = e.residual;
   const size_t scale = e.scale_count == 1 ? 0 : column,
-               multiplier = e.multiplier_count == 1 ? 0 : column;
+               multiplier = e.multiplier_count == 1 ? 0 : column,
+               factor = e.factor_count == 1 ? 0 : column;
   std::snprintf(
       text, sizeof text,
       "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
-      "%d, bias_f32 %a, "
+      "%d, factor %a, bias_f32 %a, "
       "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
       "%d, %d %d, %d %d), of the product %d [%a, %a] scale %a",
       octet_type_name(d.lhs_type), octet_type_name(d.rhs_type), octet_type_name(d.dst_type),
       d.lhs_quant, d.lhs_zero_point, e.bias ? e.bias[column] : 0,
       e.scales ? (double)e.scales[scale] : 0, e.multipliers ? e.multipliers[multiplier] : 0,
-      e.shifts ? e.shifts[multiplier] : 0, e.bias_f32 ? (double)e.bias_f32[column] : 0,
-      e.dst_zero_point, e.activation, (double)e.clamp_min, (double)e.clamp_max, (double)e.dst_scale,
-      e.lut ? ", table" : "", r.type ? octet_type_name(r.type) : "none", r.zero_point,
-      (double)r.scale, r.intermediate_zero_point, r.product_multiplier, r.product_shift,
-      r.residual_multiplier, r.residual_shift, r.dst_multiplier, r.dst_shift, e.product_activation,
+      e.shifts ? e.shifts[multiplier] : 0, e.factors ? e.factors[factor] : 0,
+      e.bias_f32 ? (double)e.bias_f32[column] : 0, e.dst_zero_point, e.activation,
+      (double)e.clamp_min, (double)e.clamp_max, (double)e.dst_scale, e.lut ? ", table" : "",
+      r.type ? octet_type_name(r.type) : "none", r.zero_point, (double)r.scale,
+      r.intermediate_zero_point, r.product_multiplier, r.product_shift, r.residual_multiplier,
+      r.residual_shift, r.dst_multiplier, r.dst_shift, e.product_activation,
       (double)e.product_clamp_min, (double)e.product_clamp_max, (double)e.product_scale);
   return text;
 }

@@ -50,6 +50,7 @@ class Epilogue {
   std::vector<Range> ranges_;
   std::vector<int32_t> bias_, multipliers_, shifts_;
   std::vector<float> scales_, bias_f32_;
+  std::vector<double> factors_;
   std::vector<uint8_t> lut_;
   const char* refused_ = nullptr;
   bool may_overflow_ = false;

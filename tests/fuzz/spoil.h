@@ -95,6 +95,7 @@ struct DescSpoiler : SpoilerBase {
   bool is_8bit_dst() const { return is_8bit(d->dst_type); }
   octet_type multiplied_lhs() const { return multiplied_lhs(*d); }
   bool tflite() const { return e->requant == OCTET_REQUANT_TFLITE; }
+  bool in_double() const { return e->requant == OCTET_REQUANT_DOUBLE; }
 
  private:
   static octet_type multiplied_lhs(const octet_gemm_desc& d) { return d.lhs_type; }
@@ -123,7 +124,7 @@ constexpr Rule<S> kDescRules[] = {
     {"an unknown rhs_type", [](S& s) { return s.set_enum(&s.d->rhs_type, 3); }},
     {"an unknown dst_type", [](S& s) { return s.set_enum(&s.d->dst_type, 5); }},
     {"an unknown lhs_quant", [](S& s) { return s.set_enum(&s.d->lhs_quant, 5); }},
-    {"an unknown requant", [](S& s) { return s.set_enum(&s.e->requant, 2); }},
+    {"an unknown requant", [](S& s) { return s.set_enum(&s.e->requant, 3); }},
     {"an unknown activation", [](S& s) { return s.set_enum(&s.e->activation, 5); }},
     {"an unknown product_activation", [](S& s) { return s.set_enum(&s.e->product_activation, 5); }},
     {"an unknown residual.type", [](S& s) { return s.set_enum(&s.e->residual.type, 3); }},
@@ -176,8 +177,8 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"scales without a use",
      [](S& s) {
-       return (s.d->dst_type == OCTET_S32 || s.tflite()) && s.set(&s.e->scales, &kOne) &&
-              s.set(&s.e->scale_count, 1);
+       return (s.d->dst_type == OCTET_S32 || s.e->requant != OCTET_REQUANT_FLOAT) &&
+              s.set(&s.e->scales, &kOne) && s.set(&s.e->scale_count, 1);
      }},
     {"a null in place of multipliers",
      [](S& s) { return s.tflite() && s.set(&s.e->multipliers, nullptr); }},
@@ -194,6 +195,16 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"a wrong multiplier_count",
      [](S& s) { return s.set(&s.e->multiplier_count, s.tflite() ? 0 : 1); }},
+    {"a null in place of factors",
+     [](S& s) { return s.in_double() && s.set(&s.e->factors, nullptr); }},
+    {"a wrong factor",
+     [](S& s) {
+       double* const factor = s.copy(&s.e->factors, s.e->factor_count);
+       return factor && s.set(factor, s.c->any({0.0, -1.0, std::nan(""), HUGE_VAL, 0x1.01p48}));
+     }},
+    {"a wrong factor_count", [](S& s) { return s.set(&s.e->factor_count, s.in_double() ? 0 : 1); }},
+    {"a residual of double mode",
+     [](S& s) { return s.in_double() && s.set(&s.e->residual.type, OCTET_S8); }},
     {"TFLite's arithmetic for scales of the run",
      [](S& s) {
        return s.is_8bit_dst() && s.d->lhs_quant != OCTET_LHS_STATIC &&

@@ -30,19 +30,21 @@ TEST_P(EpilogueColumns, ReadNothingBehindTheArrays) {
   const Guarded scale(std::vector<float>(kColumns, 0.5f), Side::kBack),
       bias(std::vector<float>(kColumns, 1.25f), Side::kBack),
       multiplier(std::vector<int32_t>(kColumns, 1 << 30), Side::kBack),
-      shift(std::vector<int32_t>(kColumns, 0), Side::kBack);
+      shift(std::vector<int32_t>(kColumns, 0), Side::kBack),
+      factor(std::vector<double>(kColumns, 0.5), Side::kBack);
   const std::vector<int32_t> acc(kRows * kColumns, 0);
   for (const octet::MicroKernel* kernel : octet::int8_kernels()) {
     if (kernel->isa != GetParam() || kColumns % kernel->nr) continue;
     const size_t column = kColumns - kernel->nr;
     for (size_t cols = 1; cols <= kernel->nr; ++cols) {
-      for (const EpilogueMode mode :
-           {EpilogueMode::kF32, EpilogueMode::kFloat8, EpilogueMode::kTflite8}) {
+      for (const EpilogueMode mode : {EpilogueMode::kF32, EpilogueMode::kFloat8,
+                                      EpilogueMode::kTflite8, EpilogueMode::kDouble8}) {
         Epilogue f = {};
         f.mode = mode;
         f.dst_type = ElementType::kU8;
         f.scale = scale.data<float>(), f.bias_f32 = bias.data<float>();
         f.multiplier = multiplier.data<int32_t>(), f.shift = shift.data<int32_t>();
+        f.factor = factor.data<double>();
         f.zero_point = 7, f.hi = 255;
         f.lo_f32 = mode == EpilogueMode::kF32 ? -1e9f : -7.0f;
         f.hi_f32 = mode == EpilogueMode::kF32 ? 1e9f : 248.0f;

@@ -1,7 +1,8 @@
 // Checks the way from accumulators to outputs: every output type, activation, residual and table,
-// in both requantization modes, on every kernel's epilogue.
+// in all requantization modes, on every kernel's epilogue.
 #include <octet/helpers.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/gemm_case.h"
@@ -73,6 +74,21 @@ TEST_P(Epilogue, Bytes) {
               check_all(c);
               if (HasFatalFailure()) return;
             }
+}
+
+TEST_P(Epilogue, BytesInDouble) {
+  for (const octet_type dst : {OCTET_U8, OCTET_S8})
+    for (const octet_activation activation : kActivations)
+      for (const bool per_channel : {true, false})
+        for (const bool lut : {false, true}) {
+          GemmCase c = base(dst);
+          c.requant = OCTET_REQUANT_DOUBLE;
+          c.activation = activation;
+          c.per_channel = c.padded = per_channel;
+          c.lut = lut;
+          check_all(c);
+          if (HasFatalFailure()) return;
+        }
 }
 
 // The product and the sum have an activation each, with bounds of their own.
@@ -198,6 +214,31 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
     }
 }
 
+// Values on halves and as near to them as doubles are, and those that leave int32.
+TEST_P(EpilogueIsa, DoublesRoundOnceAndSaturate) {
+  const std::vector<int32_t> values = interesting_accumulators();
+  const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
+  for (const double exact : {0.5, 0.25, 1.0, 1.5, 0x1p-24, 0.1, 0x1p-1074, 0x1p48})
+    for (const double factor :
+         {exact, std::nextafter(exact, 1.0), std::nextafter(exact, 0x1p-1074)})
+      for (const octet_type dst : {OCTET_U8, OCTET_S8})
+        for (const int32_t zero_point : {least(dst), most(dst), 0}) {
+          Accumulators work(values);
+          work.desc.dst_type = dst, work.desc.epilogue.dst_zero_point = zero_point,
+          work.desc.epilogue.requant = OCTET_REQUANT_DOUBLE;
+          work.desc.epilogue.factors = &factor, work.desc.epilogue.factor_count = 1;
+          const Guarded out(values.size(), Side::kBack);
+          ASSERT_EQ(work.run(out.data(), &error_), OCTET_OK) << error_.message;
+          for (size_t i = 0; i < values.size(); ++i) {
+            const double limited = std::clamp(values[i] * factor, -1000.0, 1000.0);
+            ASSERT_EQ(out.data()[i], (uint8_t)clamped((int64_t)std::round(limited) + zero_point,
+                                                      least(dst), most(dst)))
+                << kernel().name << " acc " << values[i] << " factor " << factor << " zero point "
+                << zero_point;
+          }
+        }
+}
+
 // Bounds that fall on ties, exceed the type on either side, or are beyond all integers.
 TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
   const struct {
@@ -220,10 +261,13 @@ TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
       {OCTET_ACTIVATION_RELU6, 2.4f, 10, OCTET_REQUANT_TFLITE, 10, 13},
       {OCTET_ACTIVATION_RELU6, 1e-42f, 10, OCTET_REQUANT_FLOAT, 10, 255},
       {OCTET_ACTIVATION_RELU, 0, 10, OCTET_REQUANT_TFLITE, 10, 255},
+      {OCTET_ACTIVATION_RELU6, 2.4f, 10, OCTET_REQUANT_DOUBLE, 10, 13},
+      {OCTET_ACTIVATION_RELU_N1_TO_1, 2.0f, 10, OCTET_REQUANT_DOUBLE, 9, 11},
   };
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   const float scale = 1;
   const int32_t multiplier = 1 << 30, shift = 1;  // 1
+  const double factor = 1;
   for (const auto& row : rows) {
     Accumulators work({-1000, 1000});
     octet_epilogue& e = work.desc.epilogue;
@@ -232,6 +276,8 @@ TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
     e.requant = row.requant;
     if (row.requant == OCTET_REQUANT_FLOAT)
       e.scales = &scale, e.scale_count = 1;
+    else if (row.requant == OCTET_REQUANT_DOUBLE)
+      e.factors = &factor, e.factor_count = 1;
     else
       e.multipliers = &multiplier, e.shifts = &shift, e.multiplier_count = 1;
     uint8_t out[2];

@@ -74,11 +74,12 @@ class DeadChannels : public testing::TestWithParam<const char*> {
     for (const Channel& c : layer_.channels) dead += is_dead(c);
     ASSERT_GT(dead, 0u);
   }
-  // The layer's epilogues: as it is, without its activation, with a table; in TFLite mode, whose
-  // dead channels have no weights at all, with a residual.
+  // The layer's epilogues: as it is, in double mode, without its activation, with a table; in
+  // TFLite mode, whose dead channels have no weights at all, with a residual.
   template <typename Case>
   std::vector<Case> with_epilogues(Case c) const {
-    std::vector<Case> all = {c};
+    std::vector<Case> all = {c, c};
+    all[1].requant = OCTET_REQUANT_DOUBLE;
     c.activation = OCTET_ACTIVATION_NONE, all.push_back(c);
     c.dst = OCTET_U8, all.push_back(c);
     c.lut = true, all.push_back(c);
@@ -101,10 +102,12 @@ void expect_outputs(const ConvProblem& problem, const ConvProblem& alive, const 
   ASSERT_EQ(alive_conv.status(), OCTET_OK);
   const octet::ConvPlan& plan = dead_conv.get()->plan;
   expect_alike(outputs_of(plan), outputs_of(alive_conv.get()->plan));
-  const bool tflite = problem.c.requant == OCTET_REQUANT_TFLITE;
+  const bool tflite = problem.c.requant == OCTET_REQUANT_TFLITE,
+             in_double = problem.c.requant == OCTET_REQUANT_DOUBLE;
   const uint16_t needed = octet::kRequantizes | (tflite ? octet::kRequantizesTflite : 0),
                  flags = plan.kernel ? plan.kernel->flags : plan.depthwise->flags;
-  const bool can = (flags & needed) == needed && !problem.c.residual && !problem.c.lut;
+  const bool can =
+      (flags & needed) == needed && !in_double && !problem.c.residual && !problem.c.lut;
   EXPECT_EQ(plan.requantize_in_kernel, can) << problem.c << how;
 }
 

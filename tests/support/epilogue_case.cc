@@ -2,6 +2,7 @@
 #include "support/epilogue_case.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "support/reference.h"
@@ -42,6 +43,7 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
   out << "->" << name_of(c.dst);
   if (!c.bias) out << ", no bias";
   if (c.requant == OCTET_REQUANT_TFLITE) out << ", tflite";
+  if (c.requant == OCTET_REQUANT_DOUBLE) out << ", double";
   if (!c.per_channel) out << ", per tensor";
   if (c.activation) out << ", activation " << c.activation;
   if (c.residual)
@@ -83,6 +85,9 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
     scales_.push_back(channel.scale);
     multipliers_.push_back(channel.multiplier);
     shifts_.push_back(channel.shift);
+    factors_.push_back(channel.multiplier ? std::ldexp(channel.multiplier, channel.shift - 31)
+                       : channel.scale    ? (double)channel.scale
+                                          : 1e-30);
   }
   if (c.bias && !c.channels) bias_ = draw_integers(random, channels, -100000, 100000);
   if (c.dst != OCTET_S32 && !c.channels) {
@@ -93,6 +98,7 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
       scales_.push_back(fl(factors[n % 5]));
       multipliers_.push_back(multiplier);
       shifts_.push_back(shift);
+      factors_.push_back(factors[n % 5]);
     }
   }
   if (c.bias_f32)
@@ -112,6 +118,10 @@ void Epilogue::fill(octet_epilogue* e) const {
     e->multipliers = multipliers_.data();
     e->shifts = shifts_.data();
     e->multiplier_count = multipliers_.size();
+  }
+  if (c_.requant == OCTET_REQUANT_DOUBLE) {
+    e->factors = factors_.data();
+    e->factor_count = factors_.size();
   }
   if (c_.bias_f32) e->bias_f32 = bias_f32_.data();
   e->dst_zero_point = dst_zero_point(c_.dst);
@@ -134,13 +144,15 @@ void Epilogue::fill(octet_epilogue* e) const {
 }
 
 EpilogueArrays Epilogue::describe(Side side, octet_epilogue* e) const {
-  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),   Guarded(multipliers_, side),
-                      Guarded(shifts_, side), Guarded(bias_f32_, side), Guarded(lut_, side)};
+  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),  Guarded(multipliers_, side),
+                      Guarded(shifts_, side), Guarded(factors_, side), Guarded(bias_f32_, side),
+                      Guarded(lut_, side)};
   fill(e);
   if (e->bias) e->bias = a.bias.data<int32_t>();
   if (e->scales) e->scales = a.scales.data<float>();
   if (e->multipliers) e->multipliers = a.multipliers.data<int32_t>();
   if (e->shifts) e->shifts = a.shifts.data<int32_t>();
+  if (e->factors) e->factors = a.factors.data<double>();
   if (e->bias_f32) e->bias_f32 = a.bias_f32.data<float>();
   if (e->lut) e->lut = a.lut.data();
   return a;

@@ -26,7 +26,7 @@ std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n);
 struct EpilogueCase {
   octet_type dst = OCTET_S32;
   bool bias = true;
-  bool per_channel = true;  // scales, multipliers
+  bool per_channel = true;  // scales, multipliers, factors
   octet_requant requant = OCTET_REQUANT_FLOAT;
   octet_activation activation = OCTET_ACTIVATION_NONE;
   octet_type residual = kNoResidual;
@@ -51,7 +51,7 @@ std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int
 
 // The arrays between guard pages, until create has copied them.
 struct EpilogueArrays {
-  Guarded bias, scales, multipliers, shifts, bias_f32, lut;
+  Guarded bias, scales, multipliers, shifts, factors, bias_f32, lut;
 };
 
 class Epilogue {
@@ -76,6 +76,7 @@ class Epilogue {
   EpilogueCase c_;
   std::vector<int32_t> bias_, multipliers_, shifts_;
   std::vector<float> scales_, bias_f32_;
+  std::vector<double> factors_;
   std::vector<uint8_t> lut_;
 };
 

@@ -70,8 +70,9 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   if (c.dst != OCTET_S32) c.activation = any_activation(&d);
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
-    if (c.lhs_quant == OCTET_LHS_STATIC && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
-    if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
+    if (c.lhs_quant == OCTET_LHS_STATIC && d.one_in(3))
+      c.requant = d.any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_TFLITE, OCTET_REQUANT_DOUBLE});
+    if (c.requant != OCTET_REQUANT_DOUBLE && d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
     if (c.residual) c.product_activation = any_activation(&d);
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
@@ -148,8 +149,9 @@ ConvCase random_conv(uint32_t seed) {
   if (c.dst != OCTET_S32) c.activation = any_activation(&d);
   if (c.dst == OCTET_F32) c.bias_f32 = d.one_in(2);
   if (is_8bit(c.dst)) {
-    if (!c.runtime_quant && d.one_in(3)) c.requant = OCTET_REQUANT_TFLITE;
-    if (d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
+    if (!c.runtime_quant && d.one_in(3))
+      c.requant = d.any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_TFLITE, OCTET_REQUANT_DOUBLE});
+    if (c.requant != OCTET_REQUANT_DOUBLE && d.one_in(3)) c.residual = d.any({OCTET_S8, OCTET_U8});
     if (c.residual) c.product_activation = any_activation(&d);
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);

@@ -196,7 +196,7 @@ struct Bounds {
 // Either rounding is the same on both sides of zero.
 int32_t steps_to(double bound, double scale, octet_requant requant) {
   const double steps = std::min(fl(bound / scale), 1000.0f);
-  return (int32_t)(requant == OCTET_REQUANT_TFLITE ? std::round(steps) : std::nearbyint(steps));
+  return (int32_t)(requant == OCTET_REQUANT_FLOAT ? std::nearbyint(steps) : std::round(steps));
 }
 
 // The bounds of an integer tensor of dst's type.
@@ -280,6 +280,10 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
     const float added =
         e.residual.type ? fl((double)(residual - e.residual.zero_point) * e.residual.scale) : 0;
     out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
+  } else if (e.requant == OCTET_REQUANT_DOUBLE) {
+    const double value = std::round((double)acc * e.factors[e.factor_count == 1 ? 0 : n]);
+    out =
+        (int64_t)std::min<double>(std::max<double>(value + e.dst_zero_point, bounds.lo), bounds.hi);
   } else {
     out = clamped(expected_tflite(d, n, (int32_t)acc, residual) + e.dst_zero_point, bounds.lo,
                   bounds.hi);

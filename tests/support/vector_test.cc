@@ -47,6 +47,12 @@ void describe(const Case& c, Desc* d) {
     d->epilogue.shifts = c.find("shifts")->data<int32_t>();
     d->epilogue.multiplier_count = t->size();
   }
+  const Tensor* const factors = c.find("factors");
+  if (factors && !d->epilogue.multipliers) {
+    d->epilogue.requant = OCTET_REQUANT_DOUBLE;
+    d->epilogue.factors = factors->data<double>();
+    d->epilogue.factor_count = factors->size();
+  }
   if (const Tensor* t = c.find("dst_zero_point")) d->epilogue.dst_zero_point = *t->data<int32_t>();
   if (const Tensor* t = c.find("dst_scale")) d->epilogue.dst_scale = *t->data<float>();
   if (const Tensor* t = c.find("clamp")) {

@@ -4,7 +4,7 @@ It shares nothing with the library. ../conformance/check.py holds it against ONN
 """
 import numpy as np
 
-S8, U8, S32, F32, I64 = np.int8, np.uint8, np.int32, np.float32, np.int64
+S8, U8, S32, F32, I64, F64 = np.int8, np.uint8, np.int32, np.float32, np.int64, np.float64
 LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC = range(5)  # octet_lhs_quant
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP, ACTIVATION_RELU_N1_TO_1 = range(5)  # octet_activation
 TINY = F32(2.0**-100)
@@ -144,8 +144,8 @@ def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
 
     def steps(bound):
         ratio = float(F32(bound) / t[scale][0, 0]) if integer else bound
-        # TFLite rounds half away from zero here.
-        return int(ratio + 0.5) if "multipliers" in t else round(ratio)
+        # TFLite rounds half away from zero here, and so does double mode.
+        return round(ratio) if "scales" in t else int(ratio + 0.5)
 
     if activation == ACTIVATION_RELU_N1_TO_1:
         return max(low, zero - steps(1)), min(high, zero + steps(1))
@@ -185,6 +185,14 @@ def requantize_tflite(t, acc, low, high, dtype, product_activation):
     return clamp(value + t["dst_zero_point"].item(), int(low), int(high))
 
 
+def requantize_double(t, acc, low, high):
+    """Double mode: one product in float64, rounded once, halves away from zero."""
+    value = acc.astype(F64) * t["factors"]
+    whole = np.trunc(value)
+    value = whole + np.where(np.abs(value - whole) >= 0.5, np.sign(value), 0)
+    return clamp(value + t["dst_zero_point"].item(), int(low), int(high))
+
+
 def evaluate(t, dtype, activation=ACTIVATION_NONE, product_activation=ACTIVATION_NONE):
     """dst of one case: tensors by name, each of two dimensions, as README.md describes them."""
     dst = evaluate_rows(t, dtype, activation, product_activation)
@@ -211,6 +219,8 @@ def evaluate_rows(t, dtype, activation, product_activation):
         return clamp(value, F32(low), F32(high))
     if "multipliers" in t:
         value = requantize_tflite(t, acc, low, high, dtype, product_activation)
+    elif "factors" in t:
+        value = requantize_double(t, acc, low, high)
     else:
         value = requantize(t, acc, scale, low, high, product_activation)
     value = value.astype(dtype)

@@ -12,7 +12,7 @@ import numpy as np
 
 import contract
 import vectors
-from contract import F32, I64, S8, S32, U8
+from contract import F32, F64, I64, S8, S32, U8
 
 CODES = {S8: "s8", U8: "u8", S32: "s32", F32: "f32"}
 PAIRS = list(itertools.product((U8, S8), repeat=2))
@@ -94,6 +94,9 @@ class Case:
         count, bits = self.channels(per_channel), int(np.abs(self.acc()).max()).bit_length()
         self.t["multipliers"] = self.draw.integers(2**30, 2**31 - 1, count).astype(S32)
         self.t["shifts"] = self.draw.integers(7 - bits, 9 - bits, count).astype(S32)
+
+    def spread_double(self, per_channel=True):
+        self.t["factors"] = self.draw.integers(60, 400, self.channels(per_channel)).astype(F64) / (np.abs(self.acc()).max() + 1)
 
     def ties(self):
         """Scales that bring one accumulator of each column as close to a tie as float32 can."""
@@ -283,6 +286,35 @@ def tflite_mode():
     yield from relu6(Case.spread_tflite)
 
 
+def double_mode():
+    """s8 and u8 by a factor in double: one rounding."""
+    shapes = itertools.cycle(SHAPES)
+    for dst, (lhs, rhs) in itertools.product(EIGHT_BIT, PAIRS):
+        for per_channel in (False, True):
+            case = Case("a factor per channel" if per_channel else "one factor", lhs, rhs, dst, next(shapes))
+            case.spread_double(per_channel)
+            yield case
+        # In exact halves, and as near to one as double can.
+        case = Case("halves", lhs, rhs, dst, (5, 3, 19), "small")
+        case.t["factors"] = 0.5 ** case.draw.integers(1, 4, 19).astype(F64)
+        yield case
+        case = Case("next to ties", lhs, rhs, dst, next(shapes))
+        distance = case.draw.integers(-1, 1, case.n).astype(F64) * 2.0**-52
+        case.t["factors"] = (case.draw.integers(0, 100, case.n).astype(F64) + 0.5) / np.abs(case.picked()[0]).astype(F64) * (1 + distance)
+        yield case
+        case = Case("the ends of the factor", lhs, rhs, dst, (3, 2, 12), "small")
+        case.t["factors"] = np.repeat(np.array([[2.0**-1074, 2.0**-300, 0.75, 2.0**31, 2.0**47, 2.0**48]]), 2, 1)
+        case.t["bias"] = S32([[2**31 - 2**18, 2**18 - 2**31] * 6])
+        yield case
+    for dst, kind in itertools.product(EIGHT_BIT, ("RELU", "RELU6", "CLAMP")):
+        case = Case(f"{kind}, look-up table", U8, S8, dst, next(shapes))
+        case.spread_double()
+        case.activation({"RELU": RELU, "RELU6": RELU6, "CLAMP": CLAMP}[kind])
+        case.lut()
+        yield case
+    yield from relu6(Case.spread_double)
+
+
 def residual_tflite():
     """TFLite mode: int8 ADD after the product."""
     shapes = itertools.cycle(SHAPES)
@@ -385,7 +417,7 @@ def dynamic_lhs():
 
 def main():
     for name, cases in (("s32", accumulators), ("float", float_mode), ("float_residual", residual_float), ("tflite", tflite_mode),
-                        ("tflite_residual", residual_tflite), ("f32", f32_output), ("dynamic", dynamic_lhs)):
+                        ("tflite_residual", residual_tflite), ("double", double_mode), ("f32", f32_output), ("dynamic", dynamic_lhs)):
         finished = [case.done() for case in cases()]
         assert len(dict(finished)) == len(finished), "two cases of one name"
         path = pathlib.Path(__file__).parent / f"{name}.bin"

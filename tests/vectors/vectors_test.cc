@@ -21,6 +21,7 @@ TEST_P(Vectors, Float) { check("float.bin"); }
 TEST_P(Vectors, FloatResidual) { check("float_residual.bin"); }
 TEST_P(Vectors, Tflite) { check("tflite.bin"); }
 TEST_P(Vectors, TfliteResidual) { check("tflite_residual.bin"); }
+TEST_P(Vectors, Double) { check("double.bin"); }
 TEST_P(Vectors, F32) { check("f32.bin"); }
 TEST_P(Vectors, Dynamic) { check("dynamic.bin"); }
 
