@@ -152,6 +152,45 @@ typedef struct octet_lut_desc {
 octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
                               octet_error* error);
 
+/* ---- functions of one value: tables made here ------------------------------------------------ */
+
+typedef enum octet_unary OCTET_INT_ENUM {
+  OCTET_UNARY_REQUANTIZE = 0, /* x: TFLite's QUANTIZE of 8 bits, ONNX's DequantizeLinear-Quantize */
+  OCTET_UNARY_LOGISTIC = 1,   /* 1 / (1 + exp(-x)) */
+  OCTET_UNARY_TANH = 2,
+  OCTET_UNARY_HARD_SWISH = 3, /* x * min(max(x + 3, 0), 6) / 6 */
+  OCTET_UNARY_LEAKY_RELU = 4  /* x, or alpha * x of negative x */
+} octet_unary;
+
+/* docs/functions.md has the formulas. OCTET_ARITHMETIC_ONNXRUNTIME is that of QLinearSigmoid and
+ * QLinearLeakyRelu, and the same as OCTET_ARITHMETIC_STANDARD. Types of input and output may differ
+ * in these two, and in TFLite's OCTET_UNARY_REQUANTIZE. */
+typedef struct octet_unary_desc {
+  size_t struct_size;
+  octet_quantized input, output;
+  octet_unary function;
+  octet_arithmetic arithmetic;
+  float alpha; /* of OCTET_UNARY_LEAKY_RELU: 0 to 2^20. Else 0 */
+  octet_isa max_isa;
+  int reserved; /* must be 0 */
+  octet_allocator allocator;
+  /* -- an older struct may end here -- */
+} octet_unary_desc;
+#define OCTET_UNARY_DESC_INIT OCTET_INIT(octet_unary_desc)
+
+/* Writes table[byte of the input] = byte of the output, as octet_lut_desc and octet_epilogue take
+ * it. The bytes are the same on every system: nothing of libm is used. With r = input.scale /
+ * output.scale, OCTET_BAD_SCALE are
+ * - TFLITE: r or r * alpha of 2^22 or more; of HARD_SWISH, as with XNNPACK, r outside [2^-9, 2^7)
+ *   or input.scale outside [3 * 2^-24, 3 * 2^23);
+ * - XNNPACK, REQUANTIZE and LEAKY_RELU: r or r * alpha outside [2^-8, 2^7]. */
+octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
+                               octet_error* error);
+
+/* The function that looks up in that table. */
+octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
+                                octet_error* error);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

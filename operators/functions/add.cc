@@ -98,8 +98,9 @@ void hasten(const octet_add_desc& d, bool subtracts, FunctionBody fixed, const B
 
 octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_function** function,
                         octet_error* error) {
-  octet_add_desc d;
-  OCTET_TRY(read_binary(given, function, &d, error));
+  CallerStruct<octet_add_desc> desc;
+  OCTET_TRY(begin(given, function, &desc, error));
+  octet_add_desc d = *desc;
   FunctionBuilder<BinaryPlan> builder;
   Isa isa;
   OCTET_TRY(start_binary(&d, &builder, &isa, error));

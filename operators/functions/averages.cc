@@ -1,5 +1,4 @@
 // Creates average pools and means.
-#include "dispatch/api/struct_size.h"
 #include "octet/helpers.h"
 #include "operators/functions/image_function.h"
 
@@ -77,10 +76,8 @@ using namespace octet;
 
 octet_status octet_average_pool_create(const octet_average_pool_desc* given,
                                        octet_function** function, octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_average_pool_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const octet_window& window = desc->window;
   int32_t range[2];
@@ -112,10 +109,8 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
 
 octet_status octet_mean_create(const octet_mean_desc* given, octet_function** function,
                                octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_mean_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   int32_t range[2];
   const ImageFunctions* functions;

@@ -1,7 +1,6 @@
 // Checks the descriptors and sizes of functions of two tensors.
 #include "operators/functions/binary.h"
 
-#include "dispatch/api/struct_size.h"
 #include "operators/common/check.h"
 
 namespace octet {
@@ -21,17 +20,6 @@ octet_status check_shapes(const void* plan, const FunctionShapes& s, octet_error
 }
 
 }  // namespace
-
-octet_status read_binary(const octet_add_desc* given, octet_function** function,
-                         octet_add_desc* desc, octet_error* error) {
-  if (!given || !function)
-    return fail(error, OCTET_NULL_POINTER, "%s is null", given ? "function" : "desc");
-  *function = nullptr;
-  CallerStruct<octet_add_desc> read;
-  OCTET_TRY(read.read(given, "desc", error));
-  *desc = *read;
-  return OCTET_OK;
-}
 
 octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builder, Isa* isa,
                           octet_error* error) {

@@ -5,13 +5,9 @@
 
 namespace octet {
 
-// Reads and checks a descriptor; fills all of *builder but the body and the arithmetic's numbers.
+// Checks a descriptor; fills all of *builder but the body and the arithmetic's numbers.
 // A pixel that is one for all becomes the plan's b: then *desc has a and b exchanged, too.
 octet_status start_binary(octet_add_desc* desc, FunctionBuilder<BinaryPlan>* builder, Isa* isa,
                           octet_error* error);
-
-// Copies a caller's descriptor, and sets *function to null.
-octet_status read_binary(const octet_add_desc* given, octet_function** function,
-                         octet_add_desc* desc, octet_error* error);
 
 }  // namespace octet

@@ -1,7 +1,6 @@
 // Creates the functions that only copy: PAD, SLICE, reshaping, transposing between layouts.
 #include <string.h>
 
-#include "dispatch/api/struct_size.h"
 #include "operators/functions/image_function.h"
 
 namespace octet {
@@ -40,10 +39,8 @@ using namespace octet;
 
 octet_status octet_pad_create(const octet_pad_desc* given, octet_function** function,
                               octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_pad_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   const octet_image_size &before = desc->before, &after = desc->after;
@@ -69,10 +66,8 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
 
 octet_status octet_slice_create(const octet_slice_desc* given, octet_function** function,
                                 octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_slice_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   const octet_image_size &first = desc->first, &size = desc->size;
@@ -90,10 +85,8 @@ octet_status octet_slice_create(const octet_slice_desc* given, octet_function** 
 
 octet_status octet_reshape_create(const octet_reshape_desc* given, octet_function** function,
                                   octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_reshape_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const octet_image_size& size = desc->size;
   const ImageFunctions* functions;
@@ -112,10 +105,8 @@ octet_status octet_reshape_create(const octet_reshape_desc* given, octet_functio
 
 octet_status octet_transpose_create(const octet_transpose_desc* given, octet_function** function,
                                     octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_transpose_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   OCTET_TRY(check_input(in, true, &functions, error));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dispatch/api/error.h"
+#include "dispatch/api/struct_size.h"
 #include "kernels/core/isa.h"
 #include "kernels/generic/functions/elementwise.h"
 #include "octet/functions.h"
@@ -26,6 +27,15 @@ octet_status check_sizes_of(const char* name, const octet_function_tensor& tenso
 const char* input_name(size_t index);
 
 octet_status check_quantized(const octet_quantized& q, const char* name, octet_error* error);
+// How creators begin: reads the caller's descriptor, and sets *function to null.
+template <typename Desc>
+octet_status begin(const Desc* given, octet_function** function, CallerStruct<Desc>* desc,
+                   octet_error* error) {
+  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
+  *function = nullptr;
+  return desc->read(given, "desc", error);
+}
+
 // Sets the bounds of an output from a descriptor's: the type's if both are 0.
 octet_status check_bounds(const octet_quantized& output, int32_t least, int32_t most,
                           int32_t (&bounds)[2], octet_error* error);

@@ -1,8 +1,7 @@
 // octet_lut_create: functions of one byte by a table.
-#include "dispatch/api/struct_size.h"
+#include "operators/functions/look_up.h"
 #include "dispatch/tables/elementwise.h"
 #include "operators/common/check.h"
-#include "operators/functions/function.h"
 
 namespace octet {
 namespace {
@@ -11,6 +10,8 @@ octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* err
   const octet_function_tensor& out = s.output;
   return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
 }
+
+}  // namespace
 
 octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
                             octet_error* error) {
@@ -31,17 +32,13 @@ octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
   return make_function(builder, d.allocator, function, error);
 }
 
-}  // namespace
 }  // namespace octet
 
 using namespace octet;
 
-octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
+octet_status octet_lut_create(const octet_lut_desc* given, octet_function** function,
                               octet_error* error) {
-  if (!desc || !function)
-    return fail(error, OCTET_NULL_POINTER, "%s is null", desc ? "function" : "desc");
-  *function = nullptr;
-  CallerStruct<octet_lut_desc> given;
-  OCTET_TRY(given.read(desc, "desc", error));
-  return create_look_up(*given, function, error);
+  CallerStruct<octet_lut_desc> desc;
+  OCTET_TRY(begin(given, function, &desc, error));
+  return create_look_up(*desc, function, error);
 }

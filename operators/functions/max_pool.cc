@@ -1,15 +1,12 @@
 // Creates max pools.
-#include "dispatch/api/struct_size.h"
 #include "operators/functions/image_function.h"
 
 using namespace octet;
 
 octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_function** function,
                                    octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_max_pool_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   int32_t range[2];
   octet_image_size out;

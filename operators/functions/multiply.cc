@@ -34,8 +34,9 @@ octet_status check_factor(float factor, float least, float most, octet_error* er
 
 octet_status create_product(const octet_mul_desc* given, octet_function** function,
                             octet_error* error) {
-  octet_mul_desc d;
-  OCTET_TRY(read_binary(given, function, &d, error));
+  CallerStruct<octet_add_desc> desc;
+  OCTET_TRY(begin(given, function, &desc, error));
+  octet_add_desc d = *desc;
   FunctionBuilder<BinaryPlan> builder;
   Isa isa;
   OCTET_TRY(start_binary(&d, &builder, &isa, error));

@@ -1,7 +1,6 @@
 // Creates functions that resize.
 #include "operators/functions/resize.h"
 
-#include "dispatch/api/struct_size.h"
 #include "operators/functions/image_function.h"
 
 namespace octet {
@@ -81,10 +80,8 @@ using namespace octet;
 
 octet_status octet_resize_create(const octet_resize_desc* given, octet_function** function,
                                  octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_resize_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   OCTET_TRY(check_input(in, desc->interpolation == OCTET_INTERPOLATION_NEAREST, &functions, error));

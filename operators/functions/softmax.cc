@@ -1,23 +1,9 @@
 // Creates softmax functions.
-#include "dispatch/api/struct_size.h"
+#include "operators/functions/exponential.h"
 #include "operators/functions/image_function.h"
 
 namespace octet {
 namespace {
-
-// exp(x) for x <= 0, with an error far below that of a float's rounding: no libm, which differs
-// from system to system.
-double exponential(double x) {
-  constexpr double kLog2 = 0x1.62e42fefa39efp-1;
-  constexpr double kLog2High = 0x1.62e42fee00000p-1, kLog2Low = 0x1.a39ef35793c76p-33;
-  if (x < -150) return 0;  // half of the smallest float is exp(-104)
-  const int k = (int)(x / kLog2 - 0.5);
-  const double r = (x - k * kLog2High) - k * kLog2Low;  // within half of log(2)
-  double sum = 1;
-  for (int i = 14; i > 0; --i) sum = 1 + sum * r / i;
-  for (int i = 0; i > k; --i) sum *= 0.5;
-  return sum;
-}
 
 octet_status check_output(const octet_softmax_desc& desc, octet_error* error) {
   const octet_quantized &in = desc.input.values, &out = desc.output;
@@ -35,10 +21,8 @@ using namespace octet;
 
 octet_status octet_softmax_create(const octet_softmax_desc* given, octet_function** function,
                                   octet_error* error) {
-  if (!function) return fail(error, OCTET_NULL_POINTER, "function is null");
-  *function = nullptr;
   CallerStruct<octet_softmax_desc> desc;
-  OCTET_TRY(desc.read(given, "desc", error));
+  OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   OCTET_TRY(check_input(in, false, &functions, error));

@@ -5,88 +5,11 @@ one operator. Needs ai-edge-litert, onnxruntime, onnx, flatbuffers and numpy:
 
 Each line is a function, its numbers in the order of images_test.cc, the input's bytes and the output's, in hex. Floats
 are their bits. Images are NHWC, one image each."""
-import flatbuffers
 import numpy as np
-import onnx
-import onnxruntime
-from ai_edge_litert import schema_py_generated as schema
-from ai_edge_litert.interpreter import Interpreter, OpResolverType
-from onnx import TensorProto, helper
+from onnx import helper
 
-rng = np.random.default_rng(28)
-STANDARD, TFLITE, XNNPACK, ONNXRUNTIME = range(4)
-F = np.float32
-ONNX_TYPE = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8}
-
-
-def tflite_model(operator, options, tensors, constants, version=2, **fields):
-    """A model of one operator from the first tensor, and from constants, to the second one."""
-    graph, model = schema.SubGraphT(), schema.ModelT()
-    graph.tensors, model.version, model.subgraphs, model.buffers = [], 3, [graph], [schema.BufferT()]
-
-    def add(shape, dtype, scale=None, zero_point=0, data=None):
-        t, q = schema.TensorT(), schema.QuantizationParametersT()
-        if scale is not None:
-            q.scale, q.zeroPoint = [scale], [zero_point]
-        t.shape, t.quantization, t.buffer, t.name = list(shape), q, 0, b"t%d" % len(graph.tensors)
-        t.type = getattr(schema.TensorType, np.dtype(dtype).name.upper())
-        if data is not None:
-            buffer = schema.BufferT()
-            buffer.data = np.frombuffer(data.tobytes(), np.uint8)
-            model.buffers.append(buffer)
-            t.buffer = len(model.buffers) - 1
-        graph.tensors.append(t)
-        return len(graph.tensors) - 1
-
-    graph.inputs = [add(*tensors[0])]
-    inputs = graph.inputs + [add(c.shape, c.dtype, data=c) for c in constants]
-    graph.outputs = [add(*tensors[1])]
-    code = schema.OperatorCodeT()
-    code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, operator)
-    code.version, model.operatorCodes = version, [code]
-    op, opt = schema.OperatorT(), getattr(schema, options + "T")()
-    for name, value in fields.items():
-        setattr(opt, name, value)
-    op.opcodeIndex, op.inputs, op.outputs = 0, inputs, graph.outputs
-    op.builtinOptions, op.builtinOptionsType = opt, getattr(schema.BuiltinOptions, options)
-    graph.operators = [op]
-    builder = flatbuffers.Builder()
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
-
-
-def run_tflite(model, x, reference):
-    kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
-    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=kind)
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
-    interpreter.invoke()
-    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-
-
-def run_onnx(nodes, x, constants, as_written=False):
-    """as_written: without the optimizer, which replaces operators between QDQ by its own."""
-    dtype = ONNX_TYPE[x.dtype.type]
-    last = nodes[-1].output[0]
-    out = TensorProto.FLOAT if nodes[-1].op_type == "Softmax" else dtype
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", dtype, x.shape)],
-                              [helper.make_tensor_value_info(last, out, None)],
-                              [onnx.numpy_helper.from_array(np.asarray(v), n) for n, v in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19), helper.make_opsetid("com.microsoft", 1)])
-    model.ir_version = 9
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    if as_written:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return session.run(None, {"x": x})[0]
-
-
-def between(name, inputs=("a",), **attributes):
-    """An operator between DequantizeLinear and QuantizeLinear."""
-    return [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"]),
-            helper.make_node(name, inputs, ["b"], **attributes),
-            helper.make_node("QuantizeLinear", ["b", "t", "u"], ["y"])]
+from engines import F, ONNXRUNTIME, STANDARD, TFLITE, XNNPACK, between, bits, draw_scales, rng, zero_point
+from engines import run_onnx, run_tflite, tflite_model
 
 
 def draw(dtype, shape, kind):
@@ -96,19 +19,6 @@ def draw(dtype, shape, kind):
     if kind % 4 == 1:  # sums near 0 and ties
         return rng.integers(info.min, info.min + 3, shape).astype(dtype)
     return rng.integers(info.min, info.max + 1, shape).astype(dtype)
-
-
-def draw_scales(kind):
-    a = F(2.0 ** rng.integers(-6, 0)) if kind % 2 else F(10 ** rng.uniform(-2, 0))
-    return a, a if kind % 3 == 0 else F(a * F(rng.uniform(0.3, 1.5)))
-
-
-def zero_point(dtype):
-    return int(rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max + 1))
-
-
-def bits(x):
-    return int(np.array(x, F).view(np.uint32))
 
 
 def nchw(x):
@@ -144,9 +54,9 @@ def pools(dtype, unsigned):
         options = dict(padding=1 - same, strideH=s[0], strideW=s[1], filterHeight=k[0], filterWidth=k[1],
                        fusedActivationFunction=act)
         head = [unsigned, h, w, c] + window
-        y = run_tflite(tflite_model("MAX_POOL_2D", "Pool2DOptions", tensors, [], **options), x, kind % 4 < 2)
+        y = run_tflite(tflite_model("MAX_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], kind % 4 < 2)
         line("max_pool", head + [least, most], x, y)
-        y = run_tflite(tflite_model("AVERAGE_POOL_2D", "Pool2DOptions", tensors, [], **options), x, kind % 4 < 2)
+        y = run_tflite(tflite_model("AVERAGE_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], kind % 4 < 2)
         line("average_pool", head + [TFLITE, 0, bits(scale), z, bits(scale), z, least, most], x, y)
     for kind in range(12):
         (h, w, c), k, s = small_window()
@@ -158,9 +68,9 @@ def pools(dtype, unsigned):
         head = [unsigned, h, w, c] + k + s + pad
         node = helper.make_node("QLinearAveragePool", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", **attributes)
         line("average_pool", head + [ONNXRUNTIME, include, bits(a), z, bits(b), u, 0, 0], x,
-             nhwc(run_onnx([node], nchw(x), constants)))
+             nhwc(run_onnx([node], {"x": nchw(x)}, constants)))
         line("average_pool", head + [STANDARD, include, bits(a), z, bits(b), u, 0, 0], x,
-             nhwc(run_onnx(between("AveragePool", **attributes), nchw(x), constants, True)))
+             nhwc(run_onnx(between("AveragePool", **attributes), {"x": nchw(x)}, constants, True)))
 
 
 def means(dtype, unsigned):
@@ -172,11 +82,11 @@ def means(dtype, unsigned):
         model = tflite_model("MEAN", "ReducerOptions", [((1, h, w, c), dtype, float(a), z), ((1, 1, 1, c), dtype, float(b), u)],
                              [np.array([1, 2], np.int32)], keepDims=True)
         head = lambda arithmetic: [unsigned, h, w, c, arithmetic, bits(a), z, bits(b), u]
-        line("mean", head(TFLITE), x, run_tflite(model, x, True))
-        line("mean", head(XNNPACK), x, run_tflite(model, x, False))
+        line("mean", head(TFLITE), x, run_tflite(model, [x], True))
+        line("mean", head(XNNPACK), x, run_tflite(model, [x], False))
         node = helper.make_node("QLinearGlobalAveragePool", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", channels_last=1)
         constants = dict(s=a, z=np.array(z, dtype), t=b, u=np.array(u, dtype))
-        line("mean", head(ONNXRUNTIME), x, run_onnx([node], x, constants))
+        line("mean", head(ONNXRUNTIME), x, run_onnx([node], {"x": x}, constants))
 
 
 COORDINATES = ["asymmetric", "align_corners", "half_pixel", "pytorch_half_pixel"]
@@ -193,10 +103,10 @@ def resizes(dtype, unsigned):
         flags = dict(alignCorners=coordinates == 1, halfPixelCenters=coordinates == 2)
         head = lambda bilinear, nearest, arithmetic: [unsigned, h, w, c, *o, bilinear, coordinates, nearest, arithmetic, 0, 0, 0, 0]
         model = tflite_model("RESIZE_BILINEAR", "ResizeBilinearOptions", tensors, [np.array(o, np.int32)], 3, **flags)
-        line("resize", head(1, 0, TFLITE), x, run_tflite(model, x, True))
-        line("resize", head(1, 0, XNNPACK), x, run_tflite(model, x, False))
+        line("resize", head(1, 0, TFLITE), x, run_tflite(model, [x], True))
+        line("resize", head(1, 0, XNNPACK), x, run_tflite(model, [x], False))
         model = tflite_model("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions", tensors, [np.array(o, np.int32)], 3, **flags)
-        line("resize", head(0, 0, TFLITE), x, run_tflite(model, x, True))
+        line("resize", head(0, 0, TFLITE), x, run_tflite(model, [x], True))
     for kind in range(32):
         h, w, c = (int(v) for v in rng.integers(1, 6, 3))
         o = [int(v) for v in rng.integers(1, 12, 2)]
@@ -206,17 +116,17 @@ def resizes(dtype, unsigned):
         node = helper.make_node("Resize", ["x", "", "", "o"], ["y"], mode="nearest", nearest_mode=NEAREST[nearest],
                                 coordinate_transformation_mode=COORDINATES[coordinates])
         line("resize", [unsigned, h, w, c, *o, 0, coordinates, nearest, ONNXRUNTIME, 0, 0, 0, 0], x,
-             nhwc(run_onnx([node], nchw(x), dict(o=sizes))))
+             nhwc(run_onnx([node], {"x": nchw(x)}, dict(o=sizes))))
         if nearest > 2:
             continue
         attributes = dict(mode="linear", coordinate_transformation_mode=COORDINATES[coordinates])
         node = helper.make_node("Resize", ["x", "", "", "o"], ["y"], **attributes)
         line("resize", [unsigned, h, w, c, *o, 1, coordinates, 0, ONNXRUNTIME, 0, 0, 0, 0], x,
-             nhwc(run_onnx([node], nchw(x), dict(o=sizes))))
+             nhwc(run_onnx([node], {"x": nchw(x)}, dict(o=sizes))))
         (a, b), z, u = draw_scales(kind), zero_point(dtype), zero_point(dtype)
         constants = dict(o=sizes, s=a, z=np.array(z, dtype), t=b, u=np.array(u, dtype))
         line("resize", [unsigned, h, w, c, *o, 1, coordinates, 0, STANDARD, bits(a), z, bits(b), u], x,
-             nhwc(run_onnx(between("Resize", ["a", "", "", "o"], **attributes), nchw(x), constants, True)))
+             nhwc(run_onnx(between("Resize", ["a", "", "", "o"], **attributes), {"x": nchw(x)}, constants, True)))
 
 
 def softmaxes(dtype, unsigned):
@@ -227,7 +137,7 @@ def softmaxes(dtype, unsigned):
         x, zero = draw(dtype, (3, n), kind + kind // 8), 0 if unsigned else -128
         model = tflite_model("SOFTMAX", "SoftmaxOptions", [((3, n), dtype, float(scale), 3), ((3, n), dtype, 1 / 256, zero)], [],
                              beta=float(beta))
-        line("softmax", [unsigned, 1, 3, n, bits(scale), bits(beta), 1 + unsigned, bits(1 / 256), zero], x, run_tflite(model, x, True))
+        line("softmax", [unsigned, 1, 3, n, bits(scale), bits(beta), 1 + unsigned, bits(1 / 256), zero], x, run_tflite(model, [x], True))
 
 
 for unsigned, dtype in enumerate((np.int8, np.uint8)):

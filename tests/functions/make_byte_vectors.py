@@ -1,0 +1,133 @@
+"""Writes byte_vectors.txt: results of LiteRT's reference kernels, its XNNPACK delegate and ONNX Runtime for all bytes, or all
+pairs of bytes. The versions and packages are engines.py's:
+
+    python3 make_byte_vectors.py > byte_vectors.txt
+
+Each line is a function, its numbers in the order of bytes_test.cc, and the outputs: those of all 256 bytes in hex, or, of all
+pairs, their FNV-1a checksum of 64 bits, the first input changing slowest. Floats are their bits."""
+import numpy as np
+from onnx import helper
+
+from engines import F, ONNXRUNTIME, STANDARD, TFLITE, XNNPACK, bits, rng, run_onnx, run_tflite, tflite_model, zero_point
+
+REQUANTIZE, LOGISTIC, TANH, HARD_SWISH, LEAKY_RELU = range(5)
+
+
+def bytes_of(dtype):
+    return np.arange(256, dtype=np.uint8).view(dtype)
+
+
+def checksum(y):
+    value = 0xCBF29CE484222325
+    for byte in y.tobytes():
+        value = (value ^ byte) * 0x100000001B3 & (1 << 64) - 1
+    return value
+
+
+def line(name, numbers, result):
+    print(name, *[int(n) for n in numbers], result)
+
+
+# ---- functions of one byte
+
+
+def unary(function, arithmetic, x, output, dtype, quantization, alpha):
+    (a, z), (b, u) = quantization
+    if arithmetic in (TFLITE, XNNPACK):
+        operator, options = {REQUANTIZE: ("QUANTIZE", None), LOGISTIC: ("LOGISTIC", None), TANH: ("TANH", None),
+                             HARD_SWISH: ("HARD_SWISH", "HardSwishOptions"), LEAKY_RELU: ("LEAKY_RELU", "LeakyReluOptions")}[function]
+        fields = dict(alpha=float(alpha)) if function == LEAKY_RELU else {}
+        tensors = [(x.shape, dtype, float(a), z), (x.shape, output, float(b), u)]
+        model = tflite_model(operator, options, tensors, [], 1 if function == HARD_SWISH else 2, **fields)
+        return run_tflite(model, [x], arithmetic == TFLITE, True if arithmetic == XNNPACK else False)
+    constants = dict(s=a, z=np.array(z, dtype), t=b, u=np.array(u, output))
+    fields = dict(alpha=float(alpha)) if function == LEAKY_RELU else {}
+    if arithmetic == ONNXRUNTIME:
+        name = {LOGISTIC: "QLinearSigmoid", LEAKY_RELU: "QLinearLeakyRelu"}[function]
+        node = helper.make_node(name, ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", **fields)
+        return run_onnx([node], {"x": x}, constants)
+    name = {REQUANTIZE: "Identity", LOGISTIC: "Sigmoid", TANH: "Tanh", HARD_SWISH: "HardSwish", LEAKY_RELU: "LeakyRelu"}[function]
+    nodes = [helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"]), helper.make_node(name, ["a"], ["b"], **fields),
+             helper.make_node("QuantizeLinear", ["b", "t", "u"], ["y"])]
+    return run_onnx(nodes, {"x": x}, constants, True)
+
+
+def unaries():
+    engines = {TFLITE: (REQUANTIZE, LOGISTIC, TANH, HARD_SWISH, LEAKY_RELU), XNNPACK: (REQUANTIZE, LOGISTIC, TANH, LEAKY_RELU),
+               ONNXRUNTIME: (LOGISTIC, LEAKY_RELU), STANDARD: (REQUANTIZE, LOGISTIC, TANH, HARD_SWISH, LEAKY_RELU)}
+    for arithmetic, functions in engines.items():
+        for function in functions:
+            for kind in range(8):
+                dtype = (np.int8, np.uint8)[kind % 2]
+                output = dtype
+                if function == REQUANTIZE and arithmetic != XNNPACK and kind > 3:
+                    output = (np.uint8, np.int8)[kind % 2]
+                least = np.iinfo(dtype).min
+                a, z = F(10 ** rng.uniform(-2.2, -0.5)), zero_point(dtype)
+                b, u = F(a * F(rng.uniform(0.4, 1.5))), zero_point(output)
+                if function == LOGISTIC:  # TFLite takes no other scale
+                    b, u = F(1 / 256), least
+                elif function == TANH and kind < 4:
+                    b, u = F(1 / 128), least + 128
+                elif function == TANH:
+                    b = F(rng.uniform(0.004, 0.02))
+                alpha = F(rng.uniform(0.02, 0.9)) if function == LEAKY_RELU else F(0)
+                x = bytes_of(dtype).reshape(1, 256)
+                y = unary(function, arithmetic, x, output, dtype, ((a, z), (b, u)), alpha)
+                line("unary", [function, arithmetic, dtype == np.uint8, output == np.uint8, bits(a), z, bits(b), u, bits(alpha)],
+                     y.tobytes().hex())
+
+
+# ---- functions of two bytes
+
+ADD, SUB, MUL = range(3)
+NAMES = ["Add", "Sub", "Mul"]
+
+
+def pairs():
+    for operator in (ADD, SUB, MUL):
+        for arithmetic in (TFLITE, XNNPACK, ONNXRUNTIME, STANDARD):
+            if operator == SUB and arithmetic == ONNXRUNTIME:
+                continue
+            for kind in range(12):
+                pair(operator, arithmetic, (np.int8, np.uint8)[kind % 2], kind)
+
+
+def pair(operator, arithmetic, dtype, kind):
+    scales = [F(10 ** rng.uniform(-2.5, 0)) for _ in range(2)]
+    if kind == 4:
+        scales[1] = scales[0]
+    whole = scales[0] * scales[1] * 60 if operator == MUL else max(scales)
+    scales.append(F(whole * F(rng.uniform(0.5, 2))))
+    if kind == 6:  # exact halves
+        scales = [F(0.5), F(0.25), F(1)]
+    zeros = [zero_point(dtype) for _ in range(3)]
+    if kind > 7:
+        zeros = [np.iinfo(dtype).min + 128] * 3
+    a = np.repeat(bytes_of(dtype), 256).reshape(1, 256, 256, 1)
+    b = np.tile(bytes_of(dtype), 256).reshape(1, 256, 256, 1)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if arithmetic in (TFLITE, XNNPACK):
+        relu = kind % 5 == 3
+        least = max(least, zeros[2]) if relu else least
+        tensors = [(a.shape, dtype, float(s), z) for s, z in zip(scales, zeros)]
+        model = tflite_model(NAMES[operator].upper(), NAMES[operator] + "Options", tensors, [], 2, fusedActivationFunction=relu)
+        y = run_tflite(model, [a, b], arithmetic == TFLITE, arithmetic == XNNPACK)
+        if y is None:
+            return
+    else:
+        constants = {"s%d" % i: s for i, s in enumerate(scales)} | {"z%d" % i: np.array(z, dtype) for i, z in enumerate(zeros)}
+        if arithmetic == ONNXRUNTIME:
+            nodes = [helper.make_node("QLinear" + NAMES[operator], ["a", "s0", "z0", "b", "s1", "z1", "s2", "z2"], ["y"],
+                                      domain="com.microsoft")]
+        else:
+            nodes = [helper.make_node("DequantizeLinear", ["a", "s0", "z0"], ["c"]),
+                     helper.make_node("DequantizeLinear", ["b", "s1", "z1"], ["d"]), helper.make_node(NAMES[operator], ["c", "d"], ["e"]),
+                     helper.make_node("QuantizeLinear", ["e", "s2", "z2"], ["y"])]
+        y = run_onnx(nodes, {"a": a, "b": b}, constants, arithmetic == STANDARD)
+    numbers = [operator, arithmetic, dtype == np.uint8] + [n for s, z in zip(scales, zeros) for n in (bits(s), z)]
+    line("pair", numbers + [least, most], checksum(y))
+
+
+unaries()
+pairs()
