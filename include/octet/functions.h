@@ -1,13 +1,13 @@
 /*
  * Octet: functions between products.
  *
- * A function computes one tensor from one or two others: a sum, a product, a look-up, and those of
- * octet/image_functions.h. Tensors are of 8 bits; softmax also gives f32, and functions that only
- * copy take every octet_type. A function is created once from the quantization of its tensors, and
- * then called (octet_function_run) or put into a network as an octet_network_function
- * (octet_function_for_network). Each exists in the arithmetic of the engines that models come from,
- * to the byte; the bytes of an output are the same on every CPU, with any number of threads and in
- * any network.
+ * A function computes one tensor from one to four others: a sum, a product, a look-up, a
+ * concatenation, and those of octet/image_functions.h. Tensors are of 8 bits; softmax also gives
+ * f32, and functions that only copy take every octet_type. A function is created once from the
+ * quantization of its tensors, and then called (octet_function_run) or put into a network as an
+ * octet_network_function (octet_function_for_network). Each exists in the arithmetic of the engines
+ * that models come from, to the byte; the bytes of an output are the same on every CPU, with any
+ * number of threads and in any network.
  *
  * Tensors are NHWC. A program that calls none of these functions links nothing of them. A run
  * allocates nothing. docs/functions.md defines the arithmetics.
@@ -27,7 +27,7 @@ extern "C" {
  * function reads. Frozen. */
 typedef struct octet_quantized {
   /* OCTET_S8 or OCTET_U8. Also OCTET_S32 and OCTET_F32 in functions that only copy (pad, slice,
-   * reshape, transpose, nearest resize), and OCTET_F32 in the output of a softmax. */
+   * reshape, transpose, nearest resize, concatenation), and OCTET_F32 in a softmax's output. */
   octet_type type;
   float scale;        /* finite, positive, at most 2^48 */
   int32_t zero_point; /* within the type */
@@ -51,7 +51,8 @@ void octet_function_destroy(octet_function* function); /* null is allowed; no ru
 /* The function as one of a network, which borrows it until the network's destroy. The network
  * checks only that the op's tensors have one batch. The caller must get the rest right, or the run
  * reads and writes beyond tensors:
- * - the number of inputs: two of sums, differences and products, one of all others;
+ * - the number of inputs: two of sums, differences and products, desc.input_count of
+ *   concatenations, one of all others;
  * - the types of inputs and output, those of the descriptor;
  * - the sizes: those that octet_function_run takes, of inputs and output. */
 octet_status octet_function_for_network(const octet_function* function, octet_network_function* to,
@@ -190,6 +191,38 @@ octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
 /* The function that looks up in that table. */
 octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
                                 octet_error* error);
+
+/* ---- concatenation --------------------------------------------------------------------------- */
+
+typedef enum octet_axis OCTET_INT_ENUM {
+  OCTET_AXIS_H = 0,
+  OCTET_AXIS_W = 1,
+  OCTET_AXIS_CHANNELS = 2
+} octet_axis;
+
+/* inputs[0], inputs[1], ... side by side along an axis; along the other two they have the output's
+ * sizes. Concatenations of concatenations take more inputs: the inner ones with the output's
+ * quantization. SPLIT is octet_slice_create. */
+typedef struct octet_concat_desc {
+  size_t struct_size;
+  size_t input_count; /* 1 to OCTET_NETWORK_INPUTS_MAX */
+  /* All of the output's type. S32 and F32 are only copied: scale and zero point are not read. */
+  octet_quantized inputs[OCTET_NETWORK_INPUTS_MAX];
+  octet_quantized output;
+  octet_axis axis;
+  /* Of inputs whose scale or zero point is not the output's:
+   * - TFLITE, XNNPACK: TFLite's CONCATENATION of u8. s8 is OCTET_UNSUPPORTED, as in LiteRT.
+   * - ONNXRUNTIME, STANDARD: QLinearConcat, and DequantizeLinear - Concat - QuantizeLinear. */
+  octet_arithmetic arithmetic;
+  octet_isa max_isa;
+  int reserved; /* must be 0 */
+  octet_allocator allocator;
+  /* -- an older struct may end here -- */
+} octet_concat_desc;
+#define OCTET_CONCAT_DESC_INIT OCTET_INIT(octet_concat_desc)
+
+octet_status octet_concat_create(const octet_concat_desc* desc, octet_function** function,
+                                 octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -9,6 +9,7 @@
 #include "operators/common/check.h"
 #include "operators/functions/exponential.h"
 #include "operators/functions/look_up.h"
+#include "operators/functions/requantize.h"
 
 namespace octet {
 namespace {
@@ -50,16 +51,14 @@ octet_status check_ratio(double ratio, double least, double most, octet_error* e
 // Tables of functions of x, the input less its zero point, whose results are less the output's zero
 // point, and not clamped yet.
 struct Table {
-  const Desc& d;
-  int32_t lo, hi;  // of the input
-  explicit Table(const Desc& desc)
-      : d(desc), lo(least(desc.input.type)), hi(most(desc.input.type)) {}
+  const octet_quantized &in, &out;
+  explicit Table(const Desc& desc) : Table(desc.input, desc.output) {}
+  Table(const octet_quantized& input, const octet_quantized& output) : in(input), out(output) {}
 
   template <typename Function>
   void write(const Function& function, uint8_t* to) const {
-    const octet_quantized &in = d.input, &out = d.output;
     const int32_t first = least(out.type) - out.zero_point, last = most(out.type) - out.zero_point;
-    for (int32_t q = lo; q <= hi; ++q) {
+    for (int32_t q = least(in.type); q <= most(in.type); ++q) {
       const int32_t value = function(q - in.zero_point);
       const int32_t above = value > first ? value : first;
       to[(uint8_t)q] = (uint8_t)((above < last ? above : last) + out.zero_point);
@@ -227,6 +226,18 @@ octet_status make_table(const Desc& d, uint8_t* to, octet_error* error) {
 }
 
 }  // namespace
+
+void requantize_concat(const octet_quantized& in, const octet_quantized& out, bool tflite,
+                       uint8_t* table) {
+  const float scale = in.scale * (1 / out.scale), bias = (float)-in.zero_point * scale;
+  Table(in, out).write(
+      [&](int32_t x) {
+        return tflite ? round_away((float)(x + in.zero_point) * scale + bias)
+                      : round_even((float)x * in.scale / out.scale);
+      },
+      table);
+}
+
 }  // namespace octet
 
 using namespace octet;

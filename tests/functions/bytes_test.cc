@@ -1,5 +1,5 @@
 // Compares functions of one byte and of two with the results of engines for all bytes
-// (byte_vectors.txt); checks the limits of tables.
+// (byte_vectors.txt); checks the limits of tables, and concatenations.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -39,6 +39,19 @@ struct Numbers {
 
 octet_type type_of(int64_t is_unsigned) { return is_unsigned ? OCTET_U8 : OCTET_S8; }
 
+Bytes from_hex(const std::string& hex) {
+  Bytes bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back((uint8_t)std::stoi(hex.substr(i, 2), nullptr, 16));
+  return bytes;
+}
+
+Tensor all_bytes() {
+  Tensor all = {1, 1, 1, 256};
+  for (size_t i = 0; i < 256; ++i) all.bytes[i] = (uint8_t)i;
+  return all;
+}
+
 void check_unary(Numbers& numbers) {
   octet_unary_desc d = OCTET_UNARY_DESC_INIT;
   d.function = (octet_unary)numbers.next();
@@ -46,17 +59,12 @@ void check_unary(Numbers& numbers) {
   const octet_type in = type_of(numbers.next()), out = type_of(numbers.next());
   d.input = numbers.quantized(in), d.output = numbers.quantized(out);
   d.alpha = numbers.real();
-  const std::string hex = numbers.rest();
-  ASSERT_EQ(hex.size(), 512u);
-  Bytes wanted;
-  for (size_t i = 0; i < hex.size(); i += 2)
-    wanted.push_back((uint8_t)std::stoi(hex.substr(i, 2), nullptr, 16));
+  const Bytes wanted = from_hex(numbers.rest());
   Bytes table(256);
   octet_error error = {};
   ASSERT_EQ(octet_unary_table(&d, table.data(), &error), OCTET_OK) << error.message;
   EXPECT_EQ(table, wanted);
-  Tensor all = {1, 4, 16, 4};
-  for (size_t i = 0; i < 256; ++i) all.bytes[i] = (uint8_t)i;
+  const Tensor all = all_bytes();
   for (const octet_isa isa : tiers_to_test()) {
     d.max_isa = isa;
     EXPECT_EQ(run(make(octet_unary_create, d), {all}, all), wanted);
@@ -89,6 +97,21 @@ void check_pair(Numbers& numbers) {
   }
 }
 
+void check_concat(Numbers& numbers) {
+  octet_concat_desc d = OCTET_CONCAT_DESC_INIT;
+  d.input_count = 2, d.axis = OCTET_AXIS_CHANNELS;
+  d.arithmetic = (octet_arithmetic)numbers.next();
+  const octet_type type = type_of(numbers.next());
+  for (octet_quantized* const tensor : {&d.inputs[0], &d.inputs[1], &d.output})
+    *tensor = numbers.quantized(type);
+  const Bytes wanted = from_hex(numbers.rest());
+  const Tensor all = all_bytes();
+  for (const octet_isa isa : tiers_to_test()) {
+    d.max_isa = isa;
+    EXPECT_EQ(run(make(octet_concat_create, d), {all, all}, {1, 1, 1, 512}), wanted);
+  }
+}
+
 TEST(Bytes, GiveThoseOfEngines) {
   std::ifstream file(OCTET_FUNCTIONS_DIR "/byte_vectors.txt");
   std::string text;
@@ -98,8 +121,14 @@ TEST(Bytes, GiveThoseOfEngines) {
     SCOPED_TRACE("line " + std::to_string(lines) + ": " + text.substr(0, 120));
     Numbers numbers = {std::istringstream(text)};
     const std::string name = numbers.rest();
-    ASSERT_TRUE(name == "unary" || name == "pair");
-    name == "unary" ? check_unary(numbers) : check_pair(numbers);
+    if (name == "unary")
+      check_unary(numbers);
+    else if (name == "pair")
+      check_pair(numbers);
+    else if (name == "concat")
+      check_concat(numbers);
+    else
+      FAIL() << name;
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(lines, 250u);
@@ -136,6 +165,98 @@ TEST(Unary, RefusesBadDescriptors) {
   expect_refused(d, OCTET_BAD_SCALE, "input.scale");
   d.function = OCTET_UNARY_HARD_SWISH, expect_refused(d, OCTET_BAD_SCALE, "HARD_SWISH");
   d = good, d.reserved = 1, expect_refused(d, OCTET_UNSUPPORTED, "desc.reserved");
+}
+
+// ---- concatenations
+
+size_t& along(octet_axis axis, Tensor& t) {
+  return axis == OCTET_AXIS_H ? t.h : axis == OCTET_AXIS_W ? t.w : t.channels;
+}
+
+Tensor counted(const Tensor& sizes, int first) {
+  Tensor t = {sizes.batch, sizes.h, sizes.w, sizes.channels, sizes.element};
+  for (size_t i = 0; i < t.bytes.size(); ++i) t.bytes[i] = (uint8_t)(first + 7 * (int)i);
+  return t;
+}
+
+// Element by element; those of 8 bits of odd inputs are doubled, as their scales want it.
+Tensor concatenated(octet_axis axis, const std::vector<Tensor>& inputs, Tensor out) {
+  const size_t e = out.element;
+  size_t before = 0;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Tensor& in = inputs[k];
+    size_t from = 0;
+    for (size_t n = 0; n < in.batch; ++n)
+      for (size_t y = 0; y < in.h; ++y)
+        for (size_t x = 0; x < in.w; ++x)
+          for (size_t c = 0; c < in.channels * e; ++c, ++from) {
+            const size_t oy = y + (axis == OCTET_AXIS_H ? before : 0),
+                         ox = x + (axis == OCTET_AXIS_W ? before : 0),
+                         oc = c + (axis == OCTET_AXIS_CHANNELS ? before * e : 0);
+            const int value = in.bytes[from] * (k % 2 && e == 1 ? 2 : 1);
+            out.bytes[((n * out.h + oy) * out.w + ox) * out.channels * e + oc] =
+                (uint8_t)std::min(value, 255);
+          }
+    before += axis == OCTET_AXIS_H ? in.h : axis == OCTET_AXIS_W ? in.w : in.channels;
+  }
+  return out;
+}
+
+TEST(Concat, AlongEachAxis) {
+  const HowToRun hows[] = {{}, {{}, {}, Side::kFront, 5}, {{4, 8, 4}, {4, 4, 12}, Side::kBack, 3}};
+  for (const octet_axis axis : {OCTET_AXIS_H, OCTET_AXIS_W, OCTET_AXIS_CHANNELS})
+    for (size_t count = 1; count <= OCTET_NETWORK_INPUTS_MAX; ++count)
+      for (const octet_type type : {OCTET_U8, OCTET_F32}) {
+        octet_concat_desc d = OCTET_CONCAT_DESC_INIT;
+        const size_t element = type == OCTET_F32 ? 4 : 1;
+        d.input_count = count, d.axis = axis;
+        d.output = {type, 0.5f, 0};
+        Tensor out = {2, 3, 4, 5, element};
+        along(axis, out) = 0;
+        std::vector<Tensor> inputs;
+        for (size_t k = 0; k < count; ++k) {
+          Tensor in = {2, 3, 4, 5, element};
+          along(axis, in) = k + 1, along(axis, out) += k + 1;
+          inputs.push_back(counted(in, (int)k * 50));
+          d.inputs[k] = {type, k % 2 && element == 1 ? 1.0f : 0.5f, 0};
+        }
+        out = counted(out, 0);
+        const Bytes wanted = concatenated(axis, inputs, out).bytes;
+        const Function f = make(octet_concat_create, d);
+        for (const HowToRun& how : hows)
+          ASSERT_EQ(run(f, inputs, out, how), wanted) << axis << " " << count;
+      }
+}
+
+TEST(Concat, RefusesBadArguments) {
+  octet_concat_desc good = OCTET_CONCAT_DESC_INIT;
+  good.input_count = 2, good.axis = OCTET_AXIS_W;
+  good.inputs[0] = good.inputs[1] = good.output = {OCTET_S8, 0.1f, 3};
+  const auto expect = [](const octet_concat_desc& d, octet_status status, const char* words) {
+    octet_function* f = nullptr;
+    octet_error error = {};
+    EXPECT_EQ(octet_concat_create(&d, &f, &error), status) << error.message;
+    EXPECT_EQ(f, nullptr);
+    EXPECT_NE(strstr(error.message, words), nullptr) << error.message;
+  };
+  octet_concat_desc d = good;
+  for (const size_t count : {0, 5})
+    d.input_count = count, expect(d, OCTET_BAD_SIZE, "desc.input_count");
+  d = good, d.axis = (octet_axis)3, expect(d, OCTET_UNKNOWN_ENUM, "desc.axis");
+  d = good, d.inputs[1].type = OCTET_U8, expect(d, OCTET_UNSUPPORTED, "desc.inputs[1].type");
+  d = good, d.inputs[1].scale = 0, expect(d, OCTET_BAD_SCALE, "desc.inputs[1]");
+  d = good, d.inputs[1].scale = 1, d.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  expect(d, OCTET_UNSUPPORTED, "desc.inputs[1]");
+  const Function f = make(octet_concat_create, good);
+  int8_t bytes[24] = {}, out[24] = {};
+  octet_function_args args = OCTET_FUNCTION_ARGS_INIT;
+  args.inputs[0] = args.inputs[1] = {bytes, 2, 2, 3, 0, 0, 0};
+  args.output = {out, 2, 4, 3, 0, 0, 0};
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_OK);
+  args.inputs[1].w = 1;
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_BAD_SIZE);
+  args.inputs[1].w = 2, args.inputs[1].channels = 2;
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_BAD_SIZE);
 }
 
 // Scales at the ends of their range: results saturate, and nothing leaves its type.

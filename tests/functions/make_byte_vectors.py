@@ -129,5 +129,28 @@ def pair(operator, arithmetic, dtype, kind):
     line("pair", numbers + [least, most], checksum(y))
 
 
+# ---- concatenations
+
+
+def concats():
+    for arithmetic in (TFLITE, ONNXRUNTIME):
+        for kind in range(8):
+            dtype = np.uint8 if arithmetic == TFLITE else (np.int8, np.uint8)[kind % 2]
+            scales, zeros = [F(10 ** rng.uniform(-2, 0)) for _ in range(3)], [zero_point(dtype) for _ in range(3)]
+            if kind < 4:
+                scales[2] = max(scales[:2])
+            x = bytes_of(dtype).reshape(1, 1, 1, 256)
+            if arithmetic == TFLITE:
+                tensors = [(x.shape, dtype, float(scales[i]), zeros[i]) for i in range(2)] + [((1, 1, 1, 512), dtype, float(scales[2]), zeros[2])]
+                y = run_tflite(tflite_model("CONCATENATION", "ConcatenationOptions", tensors, [], axis=3), [x, x], True)
+            else:
+                names = ["s2", "z2", "a", "s0", "z0", "b", "s1", "z1"]
+                constants = {"s%d" % i: s for i, s in enumerate(scales)} | {"z%d" % i: np.array(z, dtype) for i, z in enumerate(zeros)}
+                y = run_onnx([helper.make_node("QLinearConcat", names, ["y"], domain="com.microsoft", axis=3)], {"a": x, "b": x}, constants)
+            numbers = [arithmetic, dtype == np.uint8] + [n for s, z in zip(scales, zeros) for n in (bits(s), z)]
+            line("concat", numbers, y.tobytes().hex())
+
+
 unaries()
 pairs()
+concats()
