@@ -3,11 +3,11 @@
  *
  * A function computes one tensor from one to four others: a sum, a product, a look-up, a
  * concatenation, and those of octet/image_functions.h. Tensors are of 8 bits; softmax also gives
- * f32, and functions that only copy take every octet_type. A function is created once from the
- * quantization of its tensors, and then called (octet_function_run) or put into a network as an
- * octet_network_function (octet_function_for_network). Each exists in the arithmetic of the engines
- * that models come from, to the byte; the bytes of an output are the same on every CPU, with any
- * number of threads and in any network.
+ * f32, quantization takes it, and functions that only copy take every octet_type. A function is
+ * created once from the quantization of its tensors, and then called (octet_function_run) or put
+ * into a network as an octet_network_function (octet_function_for_network). Each exists in the
+ * arithmetic of the engines that models come from, to the byte; the bytes of an output are the same
+ * on every CPU, with any number of threads and in any network.
  *
  * Tensors are NHWC. A program that calls none of these functions links nothing of them. A run
  * allocates nothing. docs/functions.md defines the arithmetics.
@@ -223,6 +223,32 @@ typedef struct octet_concat_desc {
 
 octet_status octet_concat_create(const octet_concat_desc* desc, octet_function** function,
                                  octet_error* error);
+
+/* ---- from f32, and to f32 -------------------------------------------------------------------- */
+
+typedef struct octet_quantize_desc {
+  size_t struct_size;
+  octet_quantized quantized; /* the output of octet_quantize_create, the input of the other one */
+  /* octet_quantize_create, saturated:
+   * - STANDARD, ONNXRUNTIME: round_half_even(x / scale) + zero_point, octet_quantize's. NaN gives
+   *   the zero point.
+   * - TFLITE: halves away from zero. NaN, which TFLite does not define, gives the zero point.
+   * - XNNPACK: round_half_even(x * (1 / scale)) + zero_point. NaN gives the largest value.
+   * octet_dequantize_create: (q - zero_point) * scale in each. */
+  octet_arithmetic arithmetic;
+  octet_isa max_isa;
+  int reserved; /* must be 0 */
+  octet_allocator allocator;
+  /* -- an older struct may end here -- */
+} octet_quantize_desc;
+#define OCTET_QUANTIZE_DESC_INIT OCTET_INIT(octet_quantize_desc)
+
+/* From f32. XNNPACK: a scale below 2^-126 is OCTET_BAD_SCALE. */
+octet_status octet_quantize_create(const octet_quantize_desc* desc, octet_function** function,
+                                   octet_error* error);
+/* To f32. */
+octet_status octet_dequantize_create(const octet_quantize_desc* desc, octet_function** function,
+                                     octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

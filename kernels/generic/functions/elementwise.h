@@ -39,9 +39,23 @@ struct TablePlan {
   uint8_t table[256];  // by the input's byte
 };
 
+enum class Rounding {
+  kEven,     // x / scale, halves to even; NaN is the zero point
+  kAway,     // x / scale, halves away from zero; NaN is the zero point
+  kXnnpack,  // x * scale, halves to even; NaN is the largest value
+};
+
+// Between f32 and 8 bits.
+struct ConvertPlan {
+  float scale;  // kXnnpack: its reciprocal
+  // quantize: in the type's own numbers; dequantize: of bytes flipped
+  int32_t zero, least, most;
+  uint8_t flip;  // dequantize: 0x80 for s8
+};
+
 struct ElementwiseOps {
   FunctionBody add_tflite, add_fixed, add_float, add_fused, add_fused_far, multiply_tflite,
-      multiply_scaled, multiply_float, look_up;
+      multiply_scaled, multiply_float, look_up, dequantize, quantize[3];  // by Rounding
 };
 
 }  // namespace octet

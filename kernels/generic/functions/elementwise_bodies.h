@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/generic/functions/add.h"
+#include "kernels/generic/functions/convert.h"
 #include "kernels/generic/functions/elementwise.h"
 #include "kernels/generic/functions/look_up.h"
 #include "kernels/generic/functions/multiply.h"
@@ -27,6 +28,10 @@ constexpr ElementwiseOps elementwise_bodies() {
   ops.multiply_scaled = Vectors::kMultiplyScaled;
   ops.multiply_float = multiply_float;
   ops.look_up = look_up;
+  ops.dequantize = dequantize;
+  ops.quantize[(int)Rounding::kEven] = quantize<Rounding::kEven>;
+  ops.quantize[(int)Rounding::kAway] = quantize<Rounding::kAway>;
+  ops.quantize[(int)Rounding::kXnnpack] = quantize<Rounding::kXnnpack>;
   return ops;
 }
 
