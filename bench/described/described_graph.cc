@@ -128,11 +128,42 @@ class GraphReader : DescriptionFile {
       to->kind = Kind::kAdd;
     else if (kind == "pooling")
       pooling(op, name, to);
-    else if (kind == "reshape")
-      to->kind = Kind::kReshape;
     else
-      fail(fmt::format("'{}' is no kind of operator", kind));
-    if (op.contains("activation") || to->kind != Kind::kReshape) clamp(op, to);
+      function(op, kind, to);
+    const bool has_one = kind == "convolution" || kind == "product" || kind == "addition" ||
+                         kind == "pooling" || op.contains("activation");
+    if (has_one) clamp(op, to);
+  }
+
+  // The kinds that have engines/graph's names.
+  void function(const json& op, const std::string& kind, Op* to) {
+    for (int i = (int)Kind::kSubtract; i <= (int)Kind::kDepthToSpace; ++i)
+      if (kind == octet::graph::kind_name((Kind)i)) to->kind = (Kind)i;
+    if (to->kind == Kind::kOther) fail(fmt::format("'{}' is no kind of operator", kind));
+    if (to->kind == Kind::kPad) {
+      const std::vector<int64_t> pads = numbers(op, "pads");
+      if (pads.size() != 4) fail(fmt::format("it has {} pads, not 4", pads.size()));
+      octet::graph::Window& w = to->window;
+      w.top = (size_t)pads[0], w.bottom = (size_t)pads[1];
+      w.left = (size_t)pads[2], w.right = (size_t)pads[3];
+    }
+    to->axis = op.value("axis", -1);
+    to->alpha = op.value("alpha", 0.f), to->beta = op.value("beta", 1.f);
+    to->block = op.contains("block") ? count(op.at("block"), "block") : 1;
+    if (to->kind == Kind::kSlice) to->begins = numbers(op, "begins");
+    if (to->kind == Kind::kTranspose) to->permutation = numbers(op, "permutation");
+    const std::string where = op.value("coordinates", "asymmetric");
+    const char* const known[] = {"asymmetric", "align corners", "half pixel", "pytorch half pixel"};
+    const auto found = std::find(std::begin(known), std::end(known), where);
+    if (found == std::end(known)) fail(fmt::format("'{}' are no coordinates", where));
+    to->coordinates = (octet_coordinates)(found - known);
+  }
+
+  std::vector<int64_t> numbers(const json& op, const char* field) const {
+    std::vector<int64_t> all;
+    for (const json& number : array(op, field))
+      all.push_back((int64_t)std::min<size_t>(count(number, field), INT64_MAX));
+    return all;
   }
 
   void clamp(const json& op, Op* to) {

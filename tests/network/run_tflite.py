@@ -28,7 +28,10 @@ RANDOM = np.random.default_rng(5)
 SAME, VALID = schema.Padding.SAME, schema.Padding.VALID
 OPTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOptions", "FULLY_CONNECTED": "FullyConnectedOptions", "ADD": "AddOptions",
            "AVERAGE_POOL_2D": "Pool2DOptions", "MAX_POOL_2D": "Pool2DOptions", "RESHAPE": "ReshapeOptions", "SOFTMAX": "SoftmaxOptions",
-           "QUANTIZE": "QuantizeOptions", "DEQUANTIZE": "DequantizeOptions", "PAD": "PadOptions"}
+           "QUANTIZE": "QuantizeOptions", "DEQUANTIZE": "DequantizeOptions", "PAD": "PadOptions", "MUL": "MulOptions", "SUB": "SubOptions",
+           "CONCATENATION": "ConcatenationOptions", "MEAN": "ReducerOptions", "RESIZE_BILINEAR": "ResizeBilinearOptions", "SLICE": "SliceOptions",
+           "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions", "STRIDED_SLICE": "StridedSliceOptions", "TRANSPOSE": "TransposeOptions",
+           "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SPACE_TO_DEPTH": "SpaceToDepthOptions", "MAXIMUM": "MaximumMinimumOptions", "CAST": "CastOptions"}
 
 
 class Model:
@@ -186,7 +189,7 @@ def outputs(octet, path):
 
 
 def conversions(octet, path):
-    """QUANTIZE of an input and DEQUANTIZE of an output are the caller's; the model's order of inputs and outputs remains."""
+    """Floats at both ends; the model's order of inputs and outputs remains."""
     m = Model()
     late, first = m.input([1, 4, 4, 8], np.float32), m.input([1, 4, 4, 8], np.uint8, 0.02, 131)
     m.graph.inputs.reverse()
@@ -194,8 +197,46 @@ def conversions(octet, path):
     p = m.add("QUANTIZE", [first], [1, 4, 4, 8], 0.02, 3)
     a, b = m.conv(p, 8, [1, 4, 4, 16]), m.conv(q, 8, [1, 4, 4, 8], 3)
     floats = [m.add("DEQUANTIZE", [y], [1, 4, 4, n], dtype=np.float32) for y, n in ((a, 16), (b, 8))]
-    said = "runs 2 of 6 operators", "operators[0] (QUANTIZE), operators[1] (QUANTIZE): what it makes is an input of octet run"
-    compare(octet, m.save(path / "conversions.tflite", *reversed(floats)), [p, q], [b, a], *said)
+    compare(octet, m.save(path / "conversions.tflite", *reversed(floats)), [first, late], floats[::-1])
+    # A CAST of an input is the caller's
+    m = Model()
+    x = m.input([1, 4, 4, 8], np.int32)
+    c = m.add("CAST", [x], [1, 4, 4, 8], 0.02, 3, inDataType=schema.TensorType.INT32, outDataType=schema.TensorType.INT8)
+    y = m.conv(c, 8, [1, 4, 4, 16])
+    compare(octet, m.save(path / "cast.tflite", y), [c], [y], "runs 1 of 2 operators", "operators[0] (CAST): what it makes is an input of octet run")
+
+
+def functions(octet, path):
+    """Every operator between products, in one model of each type."""
+    for dtype, zero in ((np.int8, 0), (np.uint8, 128)):
+        m = Model()
+        q = {"dtype": dtype}
+        weights = lambda *shape: m.constant(RANDOM.integers(-127, 127, shape, endpoint=True).astype(np.int16).astype(dtype), 0.03, zero)
+        ints = lambda *values: m.constant(np.int32(values))
+        x = m.input([1, 6, 8, 4], dtype, 0.05, zero - 7)
+        pad = m.add("PAD", [x, ints(*[[0, 0], [1, 2], [0, 1], [0, 0]])], [1, 9, 9, 4], 0.05, zero - 7, **q)
+        y = m.add("MUL", [pad, weights(1, 1, 1, 4)], [1, 9, 9, 4], 0.04, zero + 3, **q)
+        y = m.add("ADD", [m.constant(np.asarray([zero + 9], dtype), 0.07, zero), y], [1, 9, 9, 4], 0.06, zero, fusedActivationFunction=1, **q)
+        y = m.add("SUB", [y, pad], [1, 9, 9, 4], 0.09, zero + 5, **q)
+        y = m.add("ADD", [y, weights(9, 9, 4)], [1, 9, 9, 4], 0.11, zero + 5, **q)
+        a = m.add("TRANSPOSE", [y, ints(0, 2, 1, 3)], [1, 9, 9, 4], 0.11, zero + 5, **q)
+        b = m.add("SLICE", [y, ints(0, 1, 2, 0), ints(1, 8, -1, 4)], [1, 8, 7, 4], 0.11, zero + 5, **q)
+        c = m.add("STRIDED_SLICE", [y, ints(0, -8, 0, 1), ints(1, 9, 7, 3), ints(1, 1, 1, 1)], [1, 8, 7, 2], 0.11, zero + 5, beginMask=4, endMask=3, **q)
+        d = m.add("CONCATENATION", [b, c, b], [1, 8, 7, 10], 0.11, zero + 5, axis=-1, **q)
+        e = m.add("CONCATENATION", [d, d], [1, 16, 7, 10], 0.11, zero + 5, axis=1, **q)
+        f = m.add("MEAN", [e, ints(1, 2)], [1, 1, 1, 10], 0.02, zero + 1, keepDims=True, **q)
+        g = m.add("MUL", [f, e], [1, 16, 7, 10], 0.01, zero - 2, **q)
+        h = m.add("QUANTIZE", [g], [1, 16, 7, 10], 0.008, zero + 11, **q)
+        i = m.add("RESIZE_BILINEAR", [a, ints(13, 5)], [1, 13, 5, 4], 0.11, zero + 5, halfPixelCenters=True, **q)
+        j = m.add("RESIZE_NEAREST_NEIGHBOR", [i, ints(6, 9)], [1, 6, 9, 4], 0.11, zero + 5, alignCorners=True, **q)
+        k = m.add("DEPTH_TO_SPACE", [j], [1, 12, 18, 1], 0.11, zero + 5, blockSize=2, **q)
+        soft = m.add("SOFTMAX", [m.reshape(f, [1, 10], 0.02, zero + 1) if dtype == np.int8 else f], [1, 10] if dtype == np.int8 else [1, 1, 1, 10], 1 / 256,
+                     zero - 128, beta=1.0, **q)
+        floats = m.add("DEQUANTIZE", [soft], [1, 10] if dtype == np.int8 else [1, 1, 1, 10], dtype=np.float32)
+        outputs = [h, k, soft, floats]
+        if dtype == np.uint8:  # of other scales
+            outputs.append(m.add("CONCATENATION", [h, g], [1, 16, 7, 20], 0.013, 100, axis=3, **q))
+        compare(octet, m.save(path / f"functions_{np.dtype(dtype).name}.tflite", *outputs), [x], outputs)
 
 
 def left_out(octet, path):
@@ -205,22 +246,22 @@ def left_out(octet, path):
     y = m.conv(x, 8, [1, 4, 6, 8])
     five = m.reshape(y, [1, 4, 6, 2, 4])
     m.tensor([0], np.float32)
-    added = m.add("ADD", [y, m.constant(RANDOM.integers(-9, 9, (1, 4, 6, 8), np.int8), 0.05, -7)], [1, 4, 6, 8])
-    after = m.depthwise(added, [1, 4, 6, 8])
-    padded = m.add("PAD", [y, m.constant(np.int32([[0, 0], [1, 1], [1, 1], [0, 0]]))], [1, 6, 8, 8])
-    z = m.conv(padded, 8, [1, 4, 6, 8], 3, padding=VALID)
+    larger = m.add("MAXIMUM", [y, m.constant(RANDOM.integers(-9, 9, (1, 4, 6, 8), np.int8), 0.05, -7)], [1, 4, 6, 8])
+    after = m.depthwise(larger, [1, 4, 6, 8])
+    deeper = m.add("SPACE_TO_DEPTH", [y], [1, 2, 3, 32], blockSize=2)
+    z = m.conv(deeper, 32, [1, 2, 3, 8])
     last = m.depthwise(y, [1, 4, 6, 8])
     model = m.save(path / "left_out.tflite", last, five, after, z)
-    compare(octet, model, [x], [last, y], "left_out.json: runs 2 of 7 operators", "operators[1] (RESHAPE): a tensor of 5 dimensions", "operators[2] (ADD): one of its inputs is a constant",
-            "operators[3] (DEPTHWISE_CONV_2D): needs what operators[2] (ADD) makes", "operators[4] (PAD): not Octet's", "operators[5] (CONV_2D): needs what operators[4] (PAD) makes")
-    # By hand: PAD's result comes from outside, and its input is written
+    compare(octet, model, [x], [last, five, y], "left_out.json: runs 3 of 7 operators", "operators[2] (MAXIMUM), operators[4] (SPACE_TO_DEPTH): not Octet's",
+            "operators[3] (DEPTHWISE_CONV_2D): needs what operators[2] (MAXIMUM) makes", "operators[5] (CONV_2D): needs what operators[4] (SPACE_TO_DEPTH) makes")
+    # By hand: SPACE_TO_DEPTH's result comes from outside, and its input is written
     description = model.with_suffix(".json")
     network = json.loads(description.read_text())
     network["operators"][4]["from_outside"] = True
     description.write_text(json.dumps(network))
     done = run(octet, "run", description, "--repetitions", 1, "--json", path / "said.json")
     ends = json.loads((path / "said.json").read_text())["networks"][0]
-    assert (ends["inputs"], ends["outputs"]) == ([x, padded], [last, y, z]), (ends, done.stderr)
+    assert (ends["inputs"], ends["outputs"]) == ([x, deeper], [last, five, y, z]), (ends, done.stderr)
 
 
 def damaged(_, path):
@@ -238,7 +279,7 @@ def damaged(_, path):
 def main():
     octet = sys.argv[2]
     with tempfile.TemporaryDirectory() as scratch:
-        for test in (lines_and_images, bare, outputs, conversions, left_out, damaged):
+        for test in (lines_and_images, bare, outputs, conversions, functions, left_out, damaged):
             test(octet, pathlib.Path(scratch))
 
 

@@ -3,12 +3,13 @@ import numpy as np
 import tflite
 
 import operators as ops
+import tflite_functions
 import tflite_shapes
 from tflite_model import Model
 
 ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType).items() if not name.startswith("_")}
 # The least number of inputs that an operator has
-WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1, "RESHAPE": 1}
+WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "SUB": 2, "MUL": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1}
 
 
 class Graph:
@@ -87,32 +88,19 @@ def product(graph, op, common, inputs, output):
                        activation=ACTIVATIONS[o.FusedActivationFunction()])
 
 
-def addition(graph, op, common, inputs, output):
-    if any(graph.constant(i) for i in inputs):
-        raise ops.Unreadable("one of its inputs is a constant")
-    if graph.shape(inputs[0]) != graph.shape(inputs[1]):
-        raise ops.Unreadable("its inputs have different shapes")
-    return ops.addition(*common, [graph.type(i) for i in (*inputs, output)], inputs, output,
-                        activation=ACTIVATIONS[op.options(tflite.AddOptions).FusedActivationFunction()])
-
-
-def reshaped(graph, op, common, inputs, output):
-    for index in (inputs[0], output):
-        if len(graph.shape(index)) > ops.DIMENSIONS:
-            raise ops.Unreadable(f"a tensor of {len(graph.shape(index))} dimensions")
-    return ops.reshape(*common, inputs[:1], output)
-
-
-READERS = {"FULLY_CONNECTED": product, "ADD": addition, "AVERAGE_POOL_2D": pooling, "MAX_POOL_2D": pooling, "RESHAPE": reshaped}
+READERS = {"FULLY_CONNECTED": product, "AVERAGE_POOL_2D": pooling, "MAX_POOL_2D": pooling}
 
 
 def read_operator(graph, op, common):
-    if op.name not in WANTED:
+    if op.name not in WANTED and op.name not in tflite_functions.READERS:
         return ops.other(*common, op.inputs, op.outputs)
-    if len(op.outputs) != 1 or -1 in op.inputs[:WANTED[op.name]] or len(op.inputs) < WANTED[op.name]:
-        raise ops.Unreadable(f"it has {len(op.inputs)} inputs and {len(op.outputs)} outputs; {WANTED[op.name]} and 1 are wanted")
+    wanted = WANTED.get(op.name, 1)
+    if len(op.outputs) != 1 or -1 in op.inputs[:wanted] or len(op.inputs) < wanted:
+        raise ops.Unreadable(f"it has {len(op.inputs)} inputs and {len(op.outputs)} outputs; {wanted} and 1 are wanted")
     if "CONV" in op.name:
         return convolution(graph, op, op.name, common, op.inputs, op.outputs[0])
+    if op.name in tflite_functions.READERS:
+        return tflite_functions.read(graph, op, common, op.inputs, op.outputs[0], ACTIVATIONS)
     return READERS[op.name](graph, op, common, op.inputs, op.outputs[0])
 
 
@@ -133,5 +121,5 @@ def read(data, batch, constants=None):
     tflite_shapes.infer(model)
     graph = Graph(model, constants)
     found = [operator(graph, op) for op in model.operators]
-    ops.convert_outside(found, model.inputs, ("QUANTIZE", "DEQUANTIZE", "CAST"))
+    ops.convert_outside(found, model.inputs, ("CAST",))
     return found, [graph.tensor(i) for i in range(len(model.tensors))], model.inputs, model.outputs

@@ -1,0 +1,99 @@
+"""The operators between a .tflite model's products that have a kind of their own in engines/graph."""
+import tflite
+
+import operators as ops
+
+CLAMPS = {"RELU": "RELU", "RELU6": "RELU6", "RELU_N1_TO_1": "RELU_N1_TO_1"}
+
+
+def constant(graph, inputs, k, what):
+    """The integers of input k, which is an argument of the operator."""
+    values = graph.model.tensors[inputs[k]].integers() if len(inputs) > k and inputs[k] >= 0 else None
+    if values is None:
+        raise ops.Unreadable(f"{what} is no constant")
+    return values
+
+
+def binary(kind, options):
+    def read(graph, op, inputs, activations):
+        return kind, inputs[:2], {"activation": activations[op.options(options).FusedActivationFunction()]}
+
+    return read
+
+
+def mean(graph, op, inputs, _):
+    rank = len(graph.shape(inputs[0]))
+    if rank != 4 or sorted(axis % rank for axis in constant(graph, inputs, 1, "its axes")) != [1, 2]:
+        raise ops.Unreadable("its axes are not those of lines and columns")
+    return "mean", inputs[:1], {}
+
+
+def pad(graph, op, inputs, _):
+    if len(inputs) > 2:
+        raise ops.Unreadable("it pads with a value of its own")
+    pads = constant(graph, inputs, 1, "its padding")
+    if len(pads) != 8 or any(pads[:2] + pads[6:]):
+        raise ops.Unreadable("it pads other axes than lines and columns")
+    return "pad", inputs[:1], {"pads": pads[2:6]}
+
+
+def concatenation(graph, op, inputs, activations):
+    o = op.options(tflite.ConcatenationOptions)
+    return "concatenate", inputs, {"axis": o.Axis(), "activation": activations[o.FusedActivationFunction()]}
+
+
+def sliced(graph, op, inputs, _):
+    return "slice", inputs[:1], {"begins": constant(graph, inputs, 1, "its beginning")}
+
+
+def strided(graph, op, inputs, _):
+    o, x, y = op.options(tflite.StridedSliceOptions), graph.shape(inputs[0]), graph.shape(op.outputs[0])
+    begins, strides = constant(graph, inputs, 1, "its beginning"), constant(graph, inputs, 3, "its stride")
+    if o.EllipsisMask() or o.NewAxisMask() or o.ShrinkAxisMask() or len(x) != len(y) or any(s != 1 for s in strides):
+        raise ops.Unreadable("it has strides or changes the number of axes")
+    begins = [0 if o.BeginMask() >> i & 1 else b + n if b < 0 else b for i, (b, n) in enumerate(zip(begins, x))]
+    return "slice", inputs[:1], {"begins": begins}
+
+
+def transpose(graph, op, inputs, _):
+    rank = len(graph.shape(inputs[0]))
+    return "transpose", inputs[:1], {"permutation": [axis % rank for axis in constant(graph, inputs, 1, "its permutation")]}
+
+
+def resize(kind, options):
+    def read(graph, op, inputs, _):
+        o = op.options(options)
+        return kind, inputs[:1], {"coordinates": "align corners" if o.AlignCorners() else "half pixel" if o.HalfPixelCenters() else "asymmetric"}
+
+    return read
+
+
+def depth_to_space(graph, op, inputs, _):
+    return "depth to space", inputs[:1], {"block": op.options(tflite.DepthToSpaceOptions).BlockSize()}
+
+
+def softmax(graph, op, inputs, _):
+    return "softmax", inputs[:1], {"beta": op.options(tflite.SoftmaxOptions).Beta()}
+
+
+def leaky_relu(graph, op, inputs, _):
+    return "leaky relu", inputs[:1], {"alpha": op.options(tflite.LeakyReluOptions).Alpha()}
+
+
+def plain(kind):
+    return lambda graph, op, inputs, _: (kind, inputs[:1], {"activation": CLAMPS.get(op.name, "NONE")})
+
+
+READERS = {"ADD": binary("addition", tflite.AddOptions), "SUB": binary("subtract", tflite.SubOptions), "MUL": binary("multiply", tflite.MulOptions),
+           "MEAN": mean, "PAD": pad, "PADV2": pad, "CONCATENATION": concatenation, "SLICE": sliced, "STRIDED_SLICE": strided, "TRANSPOSE": transpose,
+           "RESIZE_BILINEAR": resize("resize bilinear", tflite.ResizeBilinearOptions),
+           "RESIZE_NEAREST_NEIGHBOR": resize("resize nearest", tflite.ResizeNearestNeighborOptions), "DEPTH_TO_SPACE": depth_to_space, "SOFTMAX": softmax,
+           "LEAKY_RELU": leaky_relu, "LOGISTIC": plain("logistic"), "TANH": plain("tanh"), "HARD_SWISH": plain("hard swish"), "RELU": plain("activation"),
+           "RELU6": plain("activation"), "RELU_N1_TO_1": plain("activation"), "QUANTIZE": plain("quantize"), "DEQUANTIZE": plain("dequantize"),
+           "RESHAPE": plain("reshape"), "SQUEEZE": plain("reshape"), "EXPAND_DIMS": plain("reshape")}
+
+
+def read(graph, op, common, inputs, output, activations):
+    """The operator with its kind and attributes."""
+    kind, inputs, more = READERS[op.name](graph, op, inputs, activations)
+    return {"kind": kind, "name": common[0], "operator": common[1], "inputs": inputs, "outputs": [output], **more}
