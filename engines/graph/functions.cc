@@ -2,14 +2,13 @@
 #include "engines/graph/functions.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engines/graph/check.h"
 #include "engines/graph/image_functions.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
+#include "engines/graph/tables.h"
 #include "octet/functions.h"
-#include "octet/helpers.h"
 
 namespace octet::graph {
 namespace {
@@ -86,17 +85,6 @@ class Maker {
   std::vector<const Tensor*> inputs_;
 };
 
-// x * multiplier / 2^31 * 2^shift as TensorFlow Lite rounds it, twice.
-int32_t rescale(int32_t x, int32_t multiplier, int32_t shift) {
-  const int64_t product = (int64_t)x * (1 << std::max(shift, 0)) * multiplier;
-  const int64_t high = (product + ((int64_t)1 << 30)) >> 31;
-  const int32_t right = std::max(-shift, 0);
-  if (right == 0) return (int32_t)high;
-  const int64_t half = (int64_t)1 << (right - 1), magnitude = high < 0 ? -high : high;
-  const int64_t rounded = (magnitude + half) >> right;
-  return (int32_t)(high < 0 ? -rounded : rounded);
-}
-
 }  // namespace
 
 octet_broadcast broadcast_of(const Graph& g, const Op& op) {
@@ -130,103 +118,8 @@ bool is_binary(Kind kind) {
 }
 
 bool is_function(Kind kind) {
-  if (is_binary(kind)) return true;
-  switch (kind) {
-    case Kind::kActivation:
-    case Kind::kQuantize:
-    case Kind::kTranspose:
-    case Kind::kDepthToSpace:
-    case Kind::kDequantize: return true;
-    default: return is_image_function(kind);
-  }
-}
-
-bool is_table(const Graph& g, const Op& op) {
-  const auto type = [&](int t) { return g.tensors[(size_t)t].type; };
-  return (op.kind == Kind::kActivation || op.kind == Kind::kQuantize) && op.inputs.size() == 1 &&
-         op.outputs.size() == 1 && op.inputs[0] >= 0 && is_8_bits(type(op.inputs[0])) &&
-         is_8_bits(type(op.outputs[0]));
-}
-
-namespace {
-
-// The byte of each byte less its zero point; empty if the tensors are quantized alike.
-template <typename Steps>
-std::vector<uint8_t> make_table(const Tensor& from, const Tensor& to, const Steps& steps) {
-  const Bounds all = bounds_of_type(to.type);
-  std::vector<uint8_t> table;
-  for (int i = 0; i < 256; ++i) {
-    const int32_t x = (from.type == OCTET_S8 ? (int8_t)i : i) - zero_of(from);
-    table.push_back((uint8_t)std::clamp(steps(x) + zero_of(to), all.least, all.most));
-  }
-  return table;
-}
-
-void need_scales(const Tensor& from, const Tensor& to) {
-  if (from.scales.size() != 1 || to.scales.size() != 1 || !is_8_bits(from.type) ||
-      !is_8_bits(to.type))
-    refuse("tensor '", from.name, "' or '", to.name, "' is not of 8 bits with one scale");
-}
-
-int32_t nearest(float real) { return (int32_t)std::nearbyint(std::clamp(real, -65536.f, 65536.f)); }
-
-// In 8 bits after the point.
-std::vector<uint8_t> xnnpack_table(const Tensor& from, const Tensor& to) {
-  const float ratio = scale_of(from) / scale_of(to);
-  if (ratio < 0x1p-8f || ratio > 0x1p7f)
-    refuse("its scales are further apart than XNNPACK's 2^-8 to 2^7");
-  const auto multiplier = (int32_t)std::nearbyint(256.f * ratio);
-  return make_table(from, to, [&](int32_t x) {
-    const int32_t steps = x * multiplier + 128;
-    return steps >= 0 ? steps / 256 : -((255 - steps) / 256);
-  });
-}
-
-}  // namespace
-
-std::vector<uint8_t> requantize_table(const Graph& g, const Tensor& from, const Tensor& to) {
-  if (same_quantization(from, to)) return {};
-  need_scales(from, to);
-  if (g.arithmetic == Arithmetic::kXnnpack && from.type == to.type) return xnnpack_table(from, to);
-  if (g.arithmetic != Arithmetic::kTflite && g.arithmetic != Arithmetic::kXnnpack)
-    return make_table(from, to,
-                      [&](int32_t x) { return nearest((float)x * scale_of(from) / scale_of(to)); });
-  int32_t multiplier = 0, shift = 0;
-  octet_error error = {};
-  check(octet_quantize_multiplier((double)scale_of(from) / (double)scale_of(to), &multiplier,
-                                  &shift, &error),
-        error);
-  if (shift > 20) refuse("its scales are more than 2^20 apart");
-  return make_table(from, to, [&](int32_t x) { return rescale(x, multiplier, shift); });
-}
-
-std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor& to) {
-  if (g.arithmetic != Arithmetic::kTflite && g.arithmetic != Arithmetic::kXnnpack)
-    return requantize_table(g, from, to);
-  if (same_quantization(from, to)) return {};
-  need_scales(from, to);
-  // XNNPACK joins no tensors with different scales: LiteRT runs its own kernel.
-  const float inverse = 1 / scale_of(to), scale = scale_of(from) * inverse;
-  const float bias = -(float)zero_of(from) * scale;
-  return make_table(from, to, [&](int32_t x) {
-    const float stored = (float)(x + zero_of(from));
-    return (int32_t)std::clamp(std::round(stored * scale + bias), -65536.f, 65536.f);
-  });
-}
-
-std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
-  if (!is_table(g, op)) refuse("it is not from 8 bits to 8 bits");
-  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
-  std::vector<uint8_t> table = requantize_table(g, x, y);
-  if (table.empty())
-    for (int i = 0; i < 256; ++i) table.push_back((uint8_t)i);
-  const Bounds b =
-      bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), without_xnnpack(g.arithmetic));
-  for (uint8_t& byte : table) {
-    const int32_t value = y.type == OCTET_S8 ? (int8_t)byte : byte;
-    byte = (uint8_t)std::clamp(value, b.least, b.most);
-  }
-  return table;
+  return is_binary(kind) || is_table(kind) || is_move(kind) || kind == Kind::kDequantize ||
+         is_image_function(kind);
 }
 
 Function make_function(const Graph& graph, const Op& op) {

@@ -28,14 +28,4 @@ bool is_function(Kind kind);
 // Throws a sentence if there is no such function.
 Function make_function(const Graph& graph, const Op& op);
 
-// The 256 bytes of an operator of one input of 8 bits that looks up each byte by itself; throws if
-// it is none, or none that is known.
-std::vector<uint8_t> table_of(const Graph& graph, const Op& op);
-bool is_table(const Graph& graph, const Op& op);
-
-// The table that gives `from`'s bytes the quantization of `to`; empty if they are alike.
-std::vector<uint8_t> requantize_table(const Graph& graph, const Tensor& from, const Tensor& to);
-// The same where tensors are joined, for which engines have other arithmetics.
-std::vector<uint8_t> join_table(const Graph& graph, const Tensor& from, const Tensor& to);
-
 }  // namespace octet::graph

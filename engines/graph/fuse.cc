@@ -7,6 +7,7 @@
 #include "engines/graph/functions.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
+#include "engines/graph/tables.h"
 
 namespace octet::graph {
 namespace {

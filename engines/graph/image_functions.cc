@@ -252,6 +252,10 @@ octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
     const Bounds all = bounds_of_type(y.type);
     if (b.least != all.least || b.most != all.most) return OCTET_ARITHMETIC_STANDARD;
   }
+  return arithmetic_of(g);
+}
+
+octet_arithmetic arithmetic_of(const Graph& g) {
   switch (g.arithmetic) {
     case Arithmetic::kTflite: return OCTET_ARITHMETIC_TFLITE;
     case Arithmetic::kXnnpack: return OCTET_ARITHMETIC_XNNPACK;

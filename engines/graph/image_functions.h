@@ -6,8 +6,9 @@
 
 namespace octet::graph {
 
-// The graph's; but ONNX Runtime has no function on bytes with an activation that the type of the
-// output does not imply: it computes such an operator as the standard writes it.
+octet_arithmetic arithmetic_of(const Graph& graph);
+// ONNX Runtime has no function on bytes with an activation that the type of the output does not
+// imply: it computes such an operator as the standard writes it.
 octet_arithmetic arithmetic_of(const Graph& graph, const Op& op);
 
 bool is_image_function(Kind kind);

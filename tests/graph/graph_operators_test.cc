@@ -214,5 +214,51 @@ TEST(GraphOperators, RequantizationsOfEngines) {
   }
 }
 
+// By itself, and as a part of a convolution.
+TEST(GraphOperators, FunctionsOfOneValue) {
+  const struct {
+    Kind kind;
+    octet_unary function;
+  } functions[] = {{Kind::kLogistic, OCTET_UNARY_LOGISTIC},
+                   {Kind::kTanh, OCTET_UNARY_TANH},
+                   {Kind::kHardSwish, OCTET_UNARY_HARD_SWISH},
+                   {Kind::kLeakyRelu, OCTET_UNARY_LEAKY_RELU}};
+  const std::pair<Arithmetic, octet_arithmetic> arithmetics[] = {
+      {Arithmetic::kTflite, OCTET_ARITHMETIC_TFLITE},
+      {Arithmetic::kXnnpack, OCTET_ARITHMETIC_XNNPACK},
+      {Arithmetic::kOnnxruntime, OCTET_ARITHMETIC_ONNXRUNTIME},
+      {Arithmetic::kStandard, OCTET_ARITHMETIC_STANDARD}};
+  for (const auto& [kind, function] : functions)
+    for (const auto& [arithmetic, name] : arithmetics)
+      for (const bool fused : {false, true}) {
+        GraphCase c;
+        c.g.arithmetic = arithmetic;
+        const float out = 1 / 128.f;
+        const int x = c.input({1, 8, 8, 4}, OCTET_S8, 0.04f, 5);
+        const int y = c.tensor({1, 8, 8, 4}, OCTET_S8, out, -3);
+        int from = x;
+        if (fused) {
+          Bytes one(16);
+          for (size_t i = 0; i < 4; ++i) one[i * 5] = 1;  // bytes pass through
+          from = c.tensor({1, 8, 8, 4}, OCTET_S8, 0.04f, 5);
+          c.op(Kind::kConvolution, {x, c.constant({4, 1, 1, 4}, OCTET_S8, one, 1)}, from);
+        }
+        c.op(kind, {from}, y).alpha = kind == Kind::kLeakyRelu ? 0.2f : 7;  // of others not read
+        c.g.outputs = {y};
+        octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+        d.input = {OCTET_S8, 0.04f, 5}, d.output = {OCTET_S8, out, -3};
+        d.function = function, d.arithmetic = name;
+        if (kind == Kind::kLeakyRelu) d.alpha = 0.2f;
+        uint8_t table[256];
+        ASSERT_EQ(octet_unary_table(&d, table, nullptr), OCTET_OK);
+        Bytes in(256), expected;
+        std::iota(in.begin(), in.end(), (uint8_t)0);
+        for (const uint8_t byte : in) expected.push_back(table[byte]);
+        const auto program = created(c.g);
+        EXPECT_EQ(program->explain().size(), 1u);
+        EXPECT_EQ(run(*program, c.g, {in}), expected);
+      }
+}
+
 }  // namespace
 }  // namespace octet_test

@@ -31,7 +31,8 @@ OPTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOpti
            "QUANTIZE": "QuantizeOptions", "DEQUANTIZE": "DequantizeOptions", "PAD": "PadOptions", "MUL": "MulOptions", "SUB": "SubOptions",
            "CONCATENATION": "ConcatenationOptions", "MEAN": "ReducerOptions", "RESIZE_BILINEAR": "ResizeBilinearOptions", "SLICE": "SliceOptions",
            "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions", "STRIDED_SLICE": "StridedSliceOptions", "TRANSPOSE": "TransposeOptions",
-           "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SPACE_TO_DEPTH": "SpaceToDepthOptions", "MAXIMUM": "MaximumMinimumOptions", "CAST": "CastOptions"}
+           "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SPACE_TO_DEPTH": "SpaceToDepthOptions", "MAXIMUM": "MaximumMinimumOptions", "CAST": "CastOptions",
+           "LEAKY_RELU": "LeakyReluOptions", "HARD_SWISH": "HardSwishOptions", "LOGISTIC": None, "TANH": None, "RELU6": None}
 
 
 class Model:
@@ -63,13 +64,14 @@ class Model:
     def add(self, name, inputs, shape, scale=0.05, zero_point=-7, dtype=np.int8, **settings):
         """Its output."""
         output = self.tensor([] if self.bare else shape, dtype, *((scale, zero_point) if dtype != np.float32 else ()))
-        code, operator, options = schema.OperatorCodeT(), schema.OperatorT(), getattr(schema, OPTIONS[name] + "T")()
+        code, operator, options = schema.OperatorCodeT(), schema.OperatorT(), getattr(schema, OPTIONS[name] + "T")() if OPTIONS[name] else None
         code.builtinCode = code.deprecatedBuiltinCode = getattr(schema.BuiltinOperator, name)
         code.version = 1
         for key, setting in settings.items():
             setattr(options, key, setting)
         operator.opcodeIndex, operator.inputs, operator.outputs = len(self.model.operatorCodes), inputs, [output]
-        operator.builtinOptionsType, operator.builtinOptions = getattr(schema.BuiltinOptions, OPTIONS[name]), options
+        if options:
+            operator.builtinOptionsType, operator.builtinOptions = getattr(schema.BuiltinOptions, OPTIONS[name]), options
         self.model.operatorCodes.append(code)
         self.graph.operators.append(operator)
         return output
@@ -234,6 +236,9 @@ def functions(octet, path):
                      zero - 128, beta=1.0, **q)
         floats = m.add("DEQUANTIZE", [soft], [1, 10] if dtype == np.int8 else [1, 1, 1, 10], dtype=np.float32)
         outputs = [h, k, soft, floats]
+        for name, scale, zero_point, more in (("LOGISTIC", 1 / 256, -128, {}), ("TANH", 1 / 128, 0, {}), ("HARD_SWISH", 0.1, 3, {}), ("RELU6", 0.05, -90, {}),
+                                              ("LEAKY_RELU", 0.2, 5, {"alpha": 0.125})):
+            outputs.append(m.add(name, [pad], [1, 9, 9, 4], scale, zero + zero_point, **q, **more))
         if dtype == np.uint8:  # of other scales
             outputs.append(m.add("CONCATENATION", [h, g], [1, 16, 7, 20], 0.013, 100, axis=3, **q))
         compare(octet, m.save(path / f"functions_{np.dtype(dtype).name}.tflite", *outputs), [x], outputs)

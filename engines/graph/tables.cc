@@ -1,0 +1,92 @@
+// Asks the library for tables, and bounds them by activations.
+#include "engines/graph/tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engines/graph/image_functions.h"
+#include "engines/graph/refused.h"
+#include "octet/functions.h"
+
+namespace octet::graph {
+namespace {
+
+octet_quantized quantized(const Tensor& t) {
+  if (!is_8_bits(t.type) || t.scales.size() != 1)
+    refuse("tensor '", t.name, "' is not of 8 bits with one scale");
+  return {t.type, scale_of(t), zero_of(t)};
+}
+
+std::vector<uint8_t> unary_table(const Graph& g, octet_unary function, float alpha,
+                                 const Tensor& from, const Tensor& to) {
+  octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+  d.input = quantized(from), d.output = quantized(to);
+  d.function = function, d.alpha = alpha, d.arithmetic = arithmetic_of(g);
+  // XNNPACK has none from one type to another: LiteRT runs its own kernel.
+  if (d.arithmetic == OCTET_ARITHMETIC_XNNPACK && from.type != to.type)
+    d.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  std::vector<uint8_t> table(256);
+  octet_error error = {};
+  check(octet_unary_table(&d, table.data(), &error), error);
+  return table;
+}
+
+octet_unary unary_of(Kind kind) {
+  switch (kind) {
+    case Kind::kLogistic: return OCTET_UNARY_LOGISTIC;
+    case Kind::kTanh: return OCTET_UNARY_TANH;
+    case Kind::kHardSwish: return OCTET_UNARY_HARD_SWISH;
+    case Kind::kLeakyRelu: return OCTET_UNARY_LEAKY_RELU;
+    default: return OCTET_UNARY_REQUANTIZE;
+  }
+}
+
+int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
+
+}  // namespace
+
+bool is_table(Kind kind) {
+  return kind == Kind::kActivation || kind == Kind::kQuantize ||
+         unary_of(kind) != OCTET_UNARY_REQUANTIZE;
+}
+
+bool is_table(const Graph& g, const Op& op) {
+  const auto type = [&](int t) { return g.tensors[(size_t)t].type; };
+  return is_table(op.kind) && op.inputs.size() == 1 && op.outputs.size() == 1 &&
+         op.inputs[0] >= 0 && is_8_bits(type(op.inputs[0])) && is_8_bits(type(op.outputs[0]));
+}
+
+std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
+  if (!is_table(g, op)) refuse("it is not from 8 bits to 8 bits");
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  std::vector<uint8_t> table(256);
+  if (unary_of(op.kind) == OCTET_UNARY_REQUANTIZE && same_quantization(x, y))
+    for (int i = 0; i < 256; ++i) table[(size_t)i] = (uint8_t)i;
+  else
+    table = unary_table(g, unary_of(op.kind), op.kind == Kind::kLeakyRelu ? op.alpha : 0, x, y);
+  const Bounds b =
+      bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), without_xnnpack(g.arithmetic));
+  for (uint8_t& byte : table) byte = (uint8_t)std::clamp(value_of(y.type, byte), b.least, b.most);
+  return table;
+}
+
+std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor& to) {
+  if (same_quantization(from, to)) return {};
+  if (without_xnnpack(g.arithmetic) != Arithmetic::kTflite)
+    return unary_table(g, OCTET_UNARY_REQUANTIZE, 0, from, to);
+  // TensorFlow Lite's, by one float product of the stored bytes. XNNPACK joins no tensors with
+  // different scales: LiteRT runs its own kernel.
+  const octet_quantized x = quantized(from), y = quantized(to);
+  const float inverse = 1 / y.scale, scale = x.scale * inverse;
+  const float bias = -(float)x.zero_point * scale;
+  const Bounds all = bounds_of_type(y.type);
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i) {
+    const float steps = std::round((float)value_of(x.type, i) * scale + bias);
+    table[(size_t)i] = (uint8_t)std::clamp(
+        (int32_t)std::clamp(steps, -65536.f, 65536.f) + y.zero_point, all.least, all.most);
+  }
+  return table;
+}
+
+}  // namespace octet::graph
