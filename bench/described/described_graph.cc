@@ -248,7 +248,8 @@ class Separator {
 
  private:
   static bool rounds_floats(const Op& op) {
-    return op.kind == Kind::kAdd || op.kind == Kind::kAveragePool || op.kind == Kind::kMean;
+    return op.kind == Kind::kAdd || op.kind == Kind::kMultiply || op.kind == Kind::kAveragePool ||
+           op.kind == Kind::kMean;
   }
   bool was_signed(int t) const { return std::binary_search(signed_.begin(), signed_.end(), t); }
   static void retype(Tensor* t, octet_type type) {

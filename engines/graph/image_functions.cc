@@ -251,6 +251,8 @@ octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
     const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), g.arithmetic);
     const Bounds all = bounds_of_type(y.type);
     if (b.least != all.least || b.most != all.most) return OCTET_ARITHMETIC_STANDARD;
+    for (const int t : op.inputs)
+      if (g.tensors[(size_t)t].type != y.type) return OCTET_ARITHMETIC_STANDARD;
   }
   return arithmetic_of(g);
 }

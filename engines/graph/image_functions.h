@@ -7,8 +7,8 @@
 namespace octet::graph {
 
 octet_arithmetic arithmetic_of(const Graph& graph);
-// ONNX Runtime has no function on bytes with an activation that the type of the output does not
-// imply: it computes such an operator as the standard writes it.
+// ONNX Runtime has no function on bytes of two types, or with an activation that the type of the
+// output does not imply: it computes such an operator as the standard writes it.
 octet_arithmetic arithmetic_of(const Graph& graph, const Op& op);
 
 bool is_image_function(Kind kind);

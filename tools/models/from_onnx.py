@@ -181,8 +181,8 @@ def described(graph, node, operands, common, activation):
 
 
 # The number of inputs that an operator must have
-WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
-          "Gemm": 2, "MatMul": 2, "Add": 2, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
+WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "QLinearMul": 8, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearConcat": 5, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
+          "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "Concat": 1, "Sigmoid": 1, "Tanh": 1, "LeakyRelu": 1, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
 
 
 def name_of(node):
@@ -223,39 +223,38 @@ def read_operator(graph, node, taken):
         return multiplied(graph, node, operands, "NONE")
     if node.op_type in ("ConvInteger", "MatMulInteger"):
         return multiplied(graph, node, [(i[0], graph.zero_points(i[2])), (i[1], graph.zero_points(i[3])), ("", None), (node.output[0], None)], "NONE")
-    if node.op_type == "QLinearAdd":
+    if node.op_type in ("QLinearAdd", "QLinearMul"):
         return added(graph, node, (i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])),
                      (node.output[0], graph.quantization(i[6], i[7])), "NONE", ())
-    if node.op_type in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add"):
+    if node.op_type in ("Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul"):
         lhs, rhs, after = graph.integers(i[0]), graph.integers(i[1]), graph.quantized(node.output[0])
         if lhs and rhs and after:
             out, quantization, activation, ends = after
-            if node.op_type == "Add":
+            if node.op_type in ("Add", "Mul"):
                 return added(graph, node, lhs, rhs, (out, quantization), activation, ends, taken)
             bias = graph.integers(i[2]) if i[2] else None
             op = multiplied(graph, node, [lhs, rhs, bias or (i[2], None), (out, quantization)], activation)
             taken.update(ends)
             return op
-        if node.op_type != "Add":
+        if node.op_type not in ("Add", "Mul"):
             return left_out(graph, node, "not quantized: its operands are no integers")
     if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool", "Relu", "Flatten", "Reshape"):
         return onnx_functions.read(graph, node, taken) or left_out(graph, node)
+    if node.op_type in onnx_functions.TABLES or node.op_type in ("QLinearConcat", "Concat"):
+        return onnx_functions.read_more(graph, node, taken) or left_out(graph, node)
     return left_out(graph, node)
 
 
 def added(graph, node, a, b, result, activation, ends, taken=None):
-    """The description of an addition; a, b and result are (name, quantization)."""
+    """The description of an addition or a multiplication; a, b and result are (name, quantization)."""
     names = [operand[0] for operand in (a, b, result)]
-    if any(name in graph.constants for name in names[:2]):
-        raise ops.Unreadable("one of its inputs is a constant")
-    if graph.shape(a[0]) != graph.shape(b[0]):
-        raise ops.Unreadable("its inputs have different shapes")
     if graph.flattened.get(a[0]) != graph.flattened.get(b[0]):
         raise ops.Unreadable("only one of its inputs is an image that was flattened")
     if a[0] in graph.flattened:
         graph.flattened[result[0]] = graph.flattened[a[0]]
-    inputs, output = [graph.tensor(*a), graph.tensor(*b)], graph.tensor(*result)
-    op = ops.addition(name_of(node), node.op_type, [graph.type(name) for name in names], inputs, output, activation=activation)
+    rank = len(graph.shape(result[0]))
+    inputs, output = [onnx_data.operand(graph, *a, rank), onnx_data.operand(graph, *b, rank)], graph.tensor(*result)
+    op = (ops.multiplication if "Mul" in node.op_type else ops.addition)(name_of(node), node.op_type, [graph.type(name) for name in names], inputs, output, activation=activation)
     if graph.clips.get(result[0]):
         op["clip"] = graph.clips[result[0]]
     if graph.is_retyped(result[0]):

@@ -14,6 +14,17 @@ def store(graph, index, array):
     return len(graph.tensors) - 1
 
 
+def operand(graph, name, quantization, rank):
+    """An operand of a sum or a product; a constant is stored as those of so many axes have it."""
+    index = graph.tensor(name, quantization)
+    if name not in graph.constants or graph.data is None:
+        return index
+    value = graph.value(name)
+    if value.ndim < rank:
+        value = value.reshape([1] * (rank - value.ndim) + list(value.shape))
+    return store(graph, index, value.transpose(0, 2, 3, 1) if rank == 4 else value)
+
+
 def check_axis(graph, node, quantization, wanted):
     """Checks that the scales of weights are those of output channels."""
     maker = graph.maker.get(node.input[1]) if not node.op_type.startswith("Q") else None

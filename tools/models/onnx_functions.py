@@ -69,6 +69,38 @@ def reshaped(graph, node, name, out):
         graph.flattened[out] = image
 
 
+# The kinds of operators that look up each byte
+TABLES = {"QLinearSigmoid": "logistic", "Sigmoid": "logistic", "Tanh": "tanh", "QLinearLeakyRelu": "leaky relu", "LeakyRelu": "leaky relu"}
+
+
+def read_more(graph, node, taken):
+    """A look-up or a concatenation; None if it is on floats."""
+    claimed, i = set(), [*node.input, ""]
+    if node.op_type == "QLinearConcat":
+        result = node.output[0], graph.quantization(i[0], i[1]), "NONE"
+        operands = [(i[k], graph.quantization(i[k + 1], i[k + 2])) for k in range(2, len(node.input) - 2, 3)]
+    elif node.op_type.startswith("QLinear"):
+        operands, result = [(i[0], graph.quantization(i[1], i[2]))], (node.output[0], graph.quantization(i[3], i[4]), "NONE")
+    else:
+        operands, after = [graph.integers(name) for name in node.input], graph.quantized(node.output[0])
+        if None in operands or not after or after[2] != "NONE":
+            return None
+        result = after[:3]
+        claimed.update(after[3])
+    name, quantization, _ = result
+    if any(operand[0] in graph.flattened or operand[0] in graph.constants for operand in operands):
+        raise ops.Unreadable("one of its inputs is a constant or an image that was flattened")
+    more, a, rank = {}, attributes(node), len(graph.shape(name))
+    if "Concat" in node.op_type:
+        axis = a["axis"] % rank
+        more = {"axis": {0: 0, 1: 3, 2: 1, 3: 2}[axis] if rank == 4 and graph.data is not None else axis}
+    elif TABLES[node.op_type] == "leaky relu":
+        more = {"alpha": a.get("alpha", 0.01)}
+    taken.update(claimed)
+    return {"kind": TABLES.get(node.op_type, "concatenate"), "name": node.name or name, "operator": node.op_type,
+            "inputs": [graph.tensor(*operand) for operand in operands], "outputs": [graph.tensor(name, quantization)], **more}
+
+
 def read(graph, node, taken):
     """None if it is on floats."""
     claimed = set()

@@ -63,6 +63,10 @@ def addition(name, operator, types, inputs, output, **more):
     return {"kind": "addition", "name": name, "operator": operator, "inputs": inputs, "outputs": [output], **more}
 
 
+def multiplication(name, operator, types, inputs, output, **more):
+    return {**addition(name, operator, types, inputs, output, **more), "kind": "multiply"} if all(t in BYTES for t in types) else other(name, operator, inputs, [output])
+
+
 def pooling(name, operator, inputs, output, geometry, **more):
     return {"kind": "pooling", "name": name, "operator": operator, "inputs": inputs, "outputs": [output], "geometry": geometry, **more}
 
