@@ -25,6 +25,7 @@ ROLES = {
     "engines/litert": "LiteRT's external delegate",
     "engines/python": "the wheel: import octet",
     "engines/python/octet": "the package's Python",
+    "engines/onnxruntime": "ONNX Runtime's execution provider",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",

@@ -1,0 +1,248 @@
+// Cuts a graph into regions of quantized operators that reach each other without the host.
+#include "engines/onnxruntime/claim.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "engines/graph/check.h"
+#include "engines/graph/match_qdq.h"
+#include "engines/graph/would.h"
+
+namespace octet::onnxruntime {
+namespace {
+
+using graph::Kind;
+
+// Sizes that are not known before a run, as operators are asked about: images one at a time.
+constexpr int64_t kAssumedSize = 64;
+
+bool is_product(const graph::Op& op) {
+  return op.kind == Kind::kConvolution || op.kind == Kind::kProduct;
+}
+
+// Gives each unknown size of what comes from outside, or from the host, a value: one name, one
+// value. Other shapes follow. Returns whether any size was unknown.
+bool assume_shapes(const HostGraph& host, Translation* t) {
+  std::vector<graph::Tensor>& tensors = t->graph.tensors;
+  std::vector<char> follows(tensors.size());
+  for (size_t i = 0; i < t->graph.ops.size(); ++i)
+    if (t->rules[i]) follows[(size_t)t->graph.ops[i].outputs[0]] = 1;
+  bool any = false;
+  std::map<std::string, int64_t> named;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (graph::known_sizes(tensors[i])) continue;
+    any = true;
+    if (follows[i]) continue;
+    for (size_t axis = 0; axis < tensors[i].shape.size(); ++axis) {
+      int64_t& size = tensors[i].shape[axis];
+      if (size >= 0) continue;
+      size = axis == 0 ? 1 : kAssumedSize;
+      const std::string& name = host.values[i].dim[axis];
+      if (!name.empty()) size = named.emplace(name, size).first->second;
+    }
+  }
+  if (!any) return false;
+  for (size_t i = 0; i < t->graph.ops.size(); ++i) {
+    const graph::Op& op = t->graph.ops[i];
+    if (!t->rules[i]) continue;
+    std::vector<Shape> shapes;
+    bool known = true;
+    for (const int x : op.inputs)
+      if (x >= 0) {
+        known &= graph::known_sizes(tensors[(size_t)x]);
+        shapes.push_back(tensors[(size_t)x].shape);
+      }
+    graph::Tensor& y = tensors[(size_t)op.outputs[0]];
+    if (!known || graph::known_sizes(y)) continue;
+    y.shape = t->rules[i](shapes);
+    y.shape_known = !y.shape.empty();
+  }
+  return true;
+}
+
+class Claimer {
+ public:
+  Claimer(const HostGraph& host, std::shared_ptr<const Shared> shared,
+          const std::function<void(const std::string&)>& say)
+      : host_(host), shared_(std::move(shared)), say_(say) {
+    nodes_ = translate(host, shared_->options.arithmetic);
+    free_ = assume_shapes(host, &nodes_);
+    matched_ = graph::match_qdq(nodes_.graph);
+    reasons_ = graph::would(matched_);
+    makers_ = graph::makers_of(matched_);
+    node_makers_ = graph::makers_of(nodes_.graph);
+    readers_.resize(nodes_.graph.tensors.size());
+    for (size_t i = 0; i < nodes_.graph.ops.size(); ++i)
+      for (const int t : nodes_.graph.ops[i].inputs)
+        if (t >= 0) readers_[(size_t)t].push_back(i);
+  }
+
+  std::vector<Claim> claim() {
+    while (!cut()) {
+    }
+    std::map<size_t, std::vector<size_t>> regions;
+    for (size_t i = 0; i < matched_.ops.size(); ++i)
+      if (reasons_[i].empty()) regions[region_[i]].push_back(i);
+    std::vector<Claim> claims;
+    for (const auto& [first, ops] : regions) add(ops, &claims);
+    for (const std::string& why : reasons_)
+      if (!why.empty()) say_("left to ONNX Runtime: " + why);
+    return claims;
+  }
+
+ private:
+  // Gives each operator that is taken its region, and each region the DequantizeLinears that
+  // several of its operators read. Returns false after it took an operator back because one of
+  // these is read outside of its region, too.
+  bool cut() {
+    find_regions();
+    std::map<size_t, size_t> owner;  // of a node: the region
+    for (size_t i = 0; i < matched_.ops.size(); ++i)
+      for (const size_t node : matched_.ops[i].made_of)
+        if (reasons_[i].empty()) owner[node] = region_[i];
+    shared_dequantizers_.clear();
+    bool whole = true;
+    for (size_t i = 0; i < matched_.ops.size(); ++i) {
+      if (!reasons_[i].empty()) continue;
+      for (const size_t dq : dequantizers_of(matched_.ops[i], owner)) {
+        const std::vector<size_t>& all = readers_[(size_t)nodes_.graph.ops[dq].outputs[0]];
+        const bool inside = std::all_of(all.begin(), all.end(), [&](size_t reader) {
+          const auto found = owner.find(reader);
+          return found != owner.end() && found->second == region_[i];
+        });
+        if (inside) {
+          shared_dequantizers_[region_[i]].insert(dq);
+          continue;
+        }
+        reasons_[i] = matched_.ops[i].name + ": it shares the DequantizeLinear '" +
+                      host_.nodes[dq].name + "' with operators elsewhere";
+        whole = false;
+      }
+    }
+    return whole;
+  }
+
+  // DequantizeLinears that nodes of the operator read and that belong to no operator.
+  std::set<size_t> dequantizers_of(const graph::Op& op,
+                                   const std::map<size_t, size_t>& owner) const {
+    std::set<size_t> found;
+    for (const size_t node : op.made_of)
+      for (const int t : nodes_.graph.ops[node].inputs) {
+        const int maker = t < 0 ? -1 : node_makers_[(size_t)t];
+        if (maker < 0 || owner.count((size_t)maker)) continue;
+        if (std::find(op.inputs.begin(), op.inputs.end(), t) == op.inputs.end())
+          found.insert((size_t)maker);
+      }
+    return found;
+  }
+
+  // A region's operators are of one level, for what is behind an operator of the host is of a
+  // higher one, and reach each other. So no way leads out of a region and back.
+  void find_regions() {
+    const size_t count = matched_.ops.size();
+    std::vector<size_t> level(count, 0);
+    region_.resize(count);
+    std::iota(region_.begin(), region_.end(), 0);
+    const auto root = [&](size_t i) {
+      while (region_[i] != i) i = region_[i] = region_[region_[i]];
+      return i;
+    };
+    for (size_t i = 0; i < count; ++i) {
+      const bool taken = reasons_[i].empty();
+      for (const int t : matched_.ops[i].inputs) {
+        if (t < 0 || makers_[(size_t)t] < 0) continue;
+        const size_t from = (size_t)makers_[(size_t)t];
+        level[i] = std::max(level[i], level[from] + (taken && !reasons_[from].empty()));
+      }
+      for (const int t : matched_.ops[i].inputs) {
+        if (!taken || t < 0 || makers_[(size_t)t] < 0) continue;
+        const size_t from = (size_t)makers_[(size_t)t];
+        if (reasons_[from].empty() && level[from] == level[i]) {
+          const size_t a = root(from), b = root(i);
+          region_[std::max(a, b)] = std::min(a, b);
+        }
+      }
+    }
+    for (size_t i = 0; i < count; ++i) region_[i] = root(i);
+  }
+
+  void add(const std::vector<size_t>& ops, std::vector<Claim>* claims) {
+    if (std::none_of(ops.begin(), ops.end(), [&](size_t i) { return is_product(matched_.ops[i]); }))
+      return say_(graph::join("left to ONNX Runtime: ", ops.size(),
+                              " operators without a product among them"));
+    std::set<size_t> nodes = shared_dequantizers_[region_[ops[0]]];
+    for (const size_t i : ops)
+      nodes.insert(matched_.ops[i].made_of.begin(), matched_.ops[i].made_of.end());
+    graph::Graph g = matched_;
+    g.ops.clear();
+    for (const size_t i : ops) g.ops.push_back(matched_.ops[i]), g.ops.back().made_of.clear();
+    set_ends(nodes, &g);
+    try {
+      auto region = std::make_unique<Region>(g, steps_of(nodes), shared_);
+      say_(graph::join(nodes.size(), " nodes: ", region->report()));
+      Claim made;
+      for (const size_t node : nodes) made.nodes.push_back(host_.nodes[node].node);
+      made.name = g.tensors[(size_t)g.outputs[0]].name, made.group = std::move(region);
+      claims->push_back(std::move(made));
+    } catch (const graph::Refused& refused) {
+      say_(graph::join("left to ONNX Runtime: ", nodes.size(), " nodes: ", refused.what()));
+    }
+  }
+
+  void set_ends(const std::set<size_t>& nodes, graph::Graph* g) const {
+    std::vector<char> made(g->tensors.size()), read(g->tensors.size()), wanted(g->tensors.size());
+    for (const int t : nodes_.graph.outputs) wanted[(size_t)t] = 1;
+    for (size_t i = 0; i < nodes_.graph.ops.size(); ++i)
+      if (!nodes.count(i))
+        for (const int t : nodes_.graph.ops[i].inputs)
+          if (t >= 0) wanted[(size_t)t] = 1;
+    for (const graph::Op& op : g->ops) {
+      made[(size_t)op.outputs[0]] = 1;
+      for (const int t : op.inputs)
+        if (t >= 0) read[(size_t)t] = 1;
+    }
+    g->inputs.clear(), g->outputs.clear();
+    for (size_t t = 0; t < made.size(); ++t) {
+      if (read[t] && !made[t] && !g->tensors[t].constant) g->inputs.push_back((int)t);
+      if (made[t] && wanted[t]) g->outputs.push_back((int)t);
+    }
+  }
+
+  std::vector<Step> steps_of(const std::set<size_t>& nodes) const {
+    std::vector<Step> steps;
+    if (!free_) return steps;
+    for (const size_t node : nodes) {  // their order is one in which they run
+      const graph::Op& op = nodes_.graph.ops[node];
+      if (!nodes_.rules[node])
+        graph::refuse(op.name, ": the size of its output is known to the host only");
+      Step step = {{}, op.outputs[0], nodes_.rules[node]};
+      std::copy_if(op.inputs.begin(), op.inputs.end(), std::back_inserter(step.inputs),
+                   [](int t) { return t >= 0; });
+      steps.push_back(std::move(step));
+    }
+    return steps;
+  }
+
+  const HostGraph& host_;
+  const std::shared_ptr<const Shared> shared_;
+  const std::function<void(const std::string&)>& say_;
+  Translation nodes_;  // an operator for each node
+  bool free_ = false;  // some sizes are only known at a run
+  graph::Graph matched_;
+  std::vector<std::string> reasons_;          // why an operator of matched_ stays with the host
+  std::vector<int> makers_, node_makers_;     // of each tensor, in matched_ and among all nodes
+  std::vector<std::vector<size_t>> readers_;  // of each tensor: nodes
+  std::vector<size_t> region_;                // of each operator of matched_: its first operator
+  std::map<size_t, std::set<size_t>> shared_dequantizers_;  // of each region
+};
+
+}  // namespace
+
+std::vector<Claim> claim(const HostGraph& host, std::shared_ptr<const Shared> shared,
+                         const std::function<void(const std::string&)>& say) {
+  return Claimer(host, std::move(shared), say).claim();
+}
+
+}  // namespace octet::onnxruntime

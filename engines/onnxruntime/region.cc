@@ -1,0 +1,143 @@
+// Makes a region's programs, keeps the last used ones, and hands them the tensors of each run.
+#include "engines/onnxruntime/region.h"
+
+#include <algorithm>
+
+#include "engines/graph/check.h"
+
+namespace octet::onnxruntime {
+namespace {
+
+constexpr size_t kMostPlanned = 16;
+
+std::vector<Shape> shapes_of(const graph::Graph& g, const std::vector<int>& tensors) {
+  std::vector<Shape> shapes;
+  for (const int t : tensors) shapes.push_back(g.tensors[(size_t)t].shape);
+  return shapes;
+}
+
+bool is_empty(const Shape& shape) {
+  return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
+
+std::vector<size_t> find_ends(const graph::Graph& g, const std::vector<int>& ends,
+                              const std::vector<std::string>& names) {
+  std::vector<size_t> found;
+  for (const int t : ends) {
+    const std::string& name = g.tensors[(size_t)t].name;
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) graph::refuse("'", name, "' is no end of the node that was made of it");
+    found.push_back((size_t)(at - names.begin()));
+  }
+  return found;
+}
+
+}  // namespace
+
+Region::Region(graph::Graph graph, std::vector<Step> steps, std::shared_ptr<const Shared> shared)
+    : graph_(std::move(graph)), steps_(std::move(steps)), shared_(std::move(shared)) {
+  planned_.push_back(plan(graph_));
+  if (!steps_.empty()) keep_constants();
+}
+
+std::shared_ptr<const Region::Planned> Region::plan(graph::Graph graph) const {
+  auto made = std::make_shared<Planned>();
+  made->inputs = shapes_of(graph, graph.inputs), made->outputs = shapes_of(graph, graph.outputs);
+  if (std::any_of(made->inputs.begin(), made->inputs.end(), is_empty) &&
+      std::all_of(made->outputs.begin(), made->outputs.end(), is_empty))
+    return made;
+  graph::ProgramOptions options;
+  options.goal = shared_->options.goal, options.concurrency = shared_->options.threads;
+  octet_error error = {};
+  graph::check(graph::Program::create(graph, options, shared_->weights, &made->program, &error),
+               error);
+  return made;
+}
+
+void Region::keep_constants() {
+  std::vector<char> used(graph_.tensors.size());
+  for (const graph::Op& op : graph_.ops)
+    for (const int t : op.inputs)
+      if (t >= 0) used[(size_t)t] = 1;
+  for (size_t t = 0; t < used.size(); ++t) {
+    graph::Tensor& tensor = graph_.tensors[t];
+    if (!tensor.constant) continue;
+    if (used[t] && tensor.data) {
+      const auto* const data = (const uint8_t*)tensor.data;
+      constants_.emplace_back(data, data + tensor.bytes);
+    }
+    tensor.data = used[t] && tensor.data ? constants_.back().data() : nullptr;
+  }
+}
+
+void Region::bind(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  inputs_ = find_ends(graph_, graph_.inputs, inputs);
+  outputs_ = find_ends(graph_, graph_.outputs, outputs);
+  if (outputs_.size() != outputs.size()) graph::refuse("the node has outputs that nothing makes");
+}
+
+graph::Graph Region::with_shapes(const std::vector<Shape>& inputs) const {
+  graph::Graph g = graph_;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    graph::Tensor& t = g.tensors[(size_t)g.inputs[i]];
+    t.shape = inputs[i], t.shape_known = true;
+  }
+  for (const Step& step : steps_) {
+    graph::Tensor& t = g.tensors[(size_t)step.output];
+    t.shape = step.rule(shapes_of(g, step.inputs));
+    if (t.shape.empty() || *std::min_element(t.shape.begin(), t.shape.end()) < 0)
+      graph::refuse("tensor '", t.name, "' has no shape with inputs of these sizes");
+  }
+  return g;
+}
+
+std::shared_ptr<const Region::Planned> Region::find(const std::vector<Shape>& inputs) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (size_t i = planned_.size(); i-- > 0;)
+      if (planned_[i]->inputs == inputs) {
+        std::rotate(planned_.begin() + (long)i, planned_.begin() + (long)i + 1, planned_.end());
+        return planned_.back();
+      }
+  }
+  if (steps_.empty()) graph::refuse("an input has another shape than the model says");
+  std::shared_ptr<const Planned> made = plan(with_shapes(inputs));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (planned_.size() == kMostPlanned) planned_.erase(planned_.begin());
+  planned_.push_back(made);
+  return made;
+}
+
+void Region::run(OrtKernelContext* context) {
+  std::vector<const void*> from(inputs_.size());
+  std::vector<void*> to(outputs_.size());
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const OrtValue* value = nullptr;
+    check(host.api->KernelContext_GetInput(context, inputs_[i], &value));
+    shapes.push_back(shape_of(value));
+    check(host.api->GetTensorData(value, &from[i]));
+  }
+  const std::shared_ptr<const Planned> planned = find(shapes);
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    OrtValue* value = nullptr;
+    const Shape& shape = planned->outputs[i];
+    check(host.api->KernelContext_GetOutput(context, outputs_[i], shape.data(), shape.size(),
+                                            &value));
+    check(host.api->GetTensorMutableData(value, &to[i]));
+  }
+  if (!planned->program) return;
+  graph::ProgramArguments arguments;
+  arguments.inputs = from.data(), arguments.outputs = to.data();
+  lend(context, shared_->options.threads, &arguments);
+  octet_error error = {};
+  graph::check(planned->program->run(arguments, &error), error);
+}
+
+std::string Region::report() const {
+  const graph::Program& program = *planned_.front()->program;
+  return graph::join(graph_.ops.size(), " operators run as one network, ", program.fused(),
+                     " of them as parts of others");
+}
+
+}  // namespace octet::onnxruntime

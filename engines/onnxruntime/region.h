@@ -1,0 +1,78 @@
+// Runs groups of nodes in a session: a network for each shape of its inputs.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engines/graph/program.h"
+#include "engines/onnxruntime/options.h"
+#include "engines/onnxruntime/translate.h"
+
+namespace octet::onnxruntime {
+
+// A group of nodes that a session runs as one node.
+class Group {
+ public:
+  virtual ~Group() = default;
+  // The node's inputs and outputs, in the order in which runs have them. Throws.
+  virtual void bind(const std::vector<std::string>& inputs,
+                    const std::vector<std::string>& outputs) = 0;
+  virtual void run(OrtKernelContext* context) = 0;  // by many threads at once; throws
+};
+
+// Lends a session's threads to a run of Octet.
+template <typename Args>
+void lend(OrtKernelContext* context, size_t threads, Args* args) {
+  if (threads <= 1) return;
+  args->concurrency = threads, args->parallel_context = context;
+  args->parallel_for = [](void* to, size_t count, void (*run)(void*, size_t), void* arg) {
+    OrtStatus* const status =
+        host.api->KernelContext_ParallelFor((const OrtKernelContext*)to, run, count, count, arg);
+    if (!status) return;
+    host.api->ReleaseStatus(status);  // nothing has run
+    for (size_t i = 0; i < count; ++i) run(arg, i);
+  };
+}
+
+// How the shape of one tensor follows from others.
+struct Step {
+  std::vector<int> inputs;
+  int output;
+  ShapeRule rule;
+};
+
+class Region : public Group {
+ public:
+  // graph: quantized operators, with the shapes that are known or assumed. steps: for the shapes of
+  // all tensors that nodes make, in an order in which they follow; empty where shapes are fixed.
+  // Throws graph::Refused where no network can be made.
+  Region(graph::Graph graph, std::vector<Step> steps, std::shared_ptr<const Shared> shared);
+
+  void bind(const std::vector<std::string>& inputs,
+            const std::vector<std::string>& outputs) override;
+  void run(OrtKernelContext* context) override;
+
+  std::string report() const;  // a sentence about how much runs
+
+ private:
+  struct Planned {
+    std::vector<Shape> inputs, outputs;
+    std::unique_ptr<graph::Program> program;  // null: there are no elements
+  };
+  std::shared_ptr<const Planned> plan(graph::Graph graph) const;
+  std::shared_ptr<const Planned> find(const std::vector<Shape>& inputs);
+  graph::Graph with_shapes(const std::vector<Shape>& inputs) const;
+  void keep_constants();
+
+  graph::Graph graph_;
+  const std::vector<Step> steps_;
+  const std::shared_ptr<const Shared> shared_;
+  std::vector<std::vector<uint8_t>> constants_;  // copies, where programs are still to be made
+  std::vector<size_t> inputs_, outputs_;         // of a run: the node's, by the graph's
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Planned>> planned_;  // the last used one is last
+};
+
+}  // namespace octet::onnxruntime

@@ -1,0 +1,335 @@
+// Translates operators that models compute in f32 between DequantizeLinear and QuantizeLinear.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engines/onnxruntime/node.h"
+
+namespace octet::onnxruntime {
+namespace {
+
+using graph::Activation;
+using graph::Kind;
+
+int output(const Form& f) { return f.node().outputs[0]; }
+
+// ---- between f32 and 8 bits
+
+void quantize_linear(const Form& f) {
+  if (f.node().integer("block_size", 0)) return f.refuse("it has a scale for each block");
+  f.quantize(output(f), 1, 2);
+  f.take(Kind::kQuantize, {f.input(0)});
+}
+
+void dequantize_linear(const Form& f) {
+  if (f.node().integer("block_size", 0)) return f.refuse("it has a scale for each block");
+  int64_t axis = f.node().integer("axis", 1);
+  if (axis < 0) axis += (int64_t)f.rank(0);
+  if (f.floats(1).size() > 1 && !f.value(0)->constant)
+    return f.refuse("it has a scale for each channel of a tensor that is computed");
+  f.quantize(f.input(0), 1, 2, (int)axis);
+  f.take(Kind::kDequantize, {f.input(0)});
+}
+
+// ---- products
+
+void conv(const Form& f) { f.convolve(f.input(0), f.input(1), f.input(2)); }
+
+void conv_transpose(const Form& f) {
+  if (!f.node().integers("output_shape").empty() || !f.node().text("auto_pad").empty())
+    if (f.node().text("auto_pad") != "NOTSET")
+      return f.refuse("its padding is told by the output's shape; it needs explicit pads");
+  std::vector<int64_t> more = f.node().integers("output_padding");
+  if (more.size() == 1) more.insert(more.begin(), 0);
+  if (more.size() == 2)
+    f.op().output_padding_h = (size_t)more[0], f.op().output_padding_w = (size_t)more[1];
+  f.op().transposed = true;
+  f.convolve(f.input(0), f.input(1), f.input(2));
+}
+
+void gemm(const Form& f) {
+  if (f.node().integer("transA", 0) || f.node().number("alpha", 1) != 1 ||
+      f.node().number("beta", 1) != 1)
+    return f.refuse("its first operand is transposed, or its alpha or beta is not 1");
+  f.multiply(f.input(0), f.input(1), f.input(2), f.node().integer("transB", 0) == 0);
+}
+
+void matmul(const Form& f) { f.multiply(f.input(0), f.input(1), -1, true); }
+
+// ---- functions of one or two tensors
+
+template <Kind kKind>
+void binary(const Form& f) {
+  f.take(kKind, {f.input(0), f.input(1)});
+}
+
+template <Kind kKind>
+void unary(const Form& f) {
+  f.take(kKind, {f.input(0)});
+}
+
+void relu(const Form& f) {
+  f.op().clamp = {Activation::kRelu};
+  f.take(Kind::kActivation, {f.input(0)});
+}
+
+void clip(const Form& f) {
+  graph::Clamp clamp = {Activation::kClip, f.node().number("min", -INFINITY),
+                        f.node().number("max", INFINITY)};
+  for (const size_t i : {1, 2}) {
+    if (f.input(i) < 0) continue;
+    const std::vector<float> bound = f.floats(i);
+    if (bound.size() != 1) return f.refuse("its bounds are computed; it needs constants of f32");
+    (i == 1 ? clamp.least : clamp.most) = bound[0];
+  }
+  f.op().clamp = clamp;
+  f.take(Kind::kActivation, {f.input(0)});
+}
+
+void leaky_relu(const Form& f) {
+  f.op().alpha = f.node().number("alpha", 0.01f);
+  f.take(Kind::kLeakyRelu, {f.input(0)});
+}
+
+void softmax(const Form& f) {
+  const int64_t axis = f.node().integer("axis", f.node().version < 13 ? 1 : -1);
+  if (axis != -1 && axis + 1 != (int64_t)f.rank(0)) return f.refuse("it is not over the last axis");
+  f.take(Kind::kSoftmax, {f.input(0)});
+}
+
+// ---- windows and images
+
+void max_pool(const Form& f) { f.pool(Kind::kMaxPool); }
+void average_pool(const Form& f) { f.pool(Kind::kAveragePool); }
+void global_average_pool(const Form& f) { f.average_all(); }
+
+bool read_coordinates(const Form& f) {
+  const std::string mode = f.node().text("coordinate_transformation_mode");
+  octet_coordinates& to = f.op().coordinates;
+  if (mode == "asymmetric" || f.node().version < 11)
+    to = OCTET_COORDINATES_ASYMMETRIC;
+  else if (mode.empty() || mode == "half_pixel")
+    to = OCTET_COORDINATES_HALF_PIXEL;
+  else if (mode == "align_corners")
+    to = OCTET_COORDINATES_ALIGN_CORNERS;
+  else if (mode == "pytorch_half_pixel")
+    to = OCTET_COORDINATES_PYTORCH_HALF_PIXEL;
+  else
+    return false;
+  const std::string nearest = f.node().text("nearest_mode");
+  f.op().nearest = nearest == "floor" || f.node().version < 11 ? OCTET_NEAREST_PIXEL_FLOOR
+                   : nearest == "ceil"                         ? OCTET_NEAREST_PIXEL_CEIL
+                   : nearest == "round_prefer_ceil" ? OCTET_NEAREST_PIXEL_ROUND_PREFER_CEIL
+                                                    : OCTET_NEAREST_PIXEL_ROUND_PREFER_FLOOR;
+  return true;
+}
+
+// Inputs: x, region, scales, sizes; before the 11th operator set x and scales.
+void resize(const Form& f) {
+  const std::string mode = f.node().text("mode");
+  if (!mode.empty() && mode != "nearest" && mode != "linear")
+    return f.refuse("its interpolation is '" + mode + "'");
+  if (!read_coordinates(f) || f.node().integer("antialias", 0))
+    return f.refuse("its coordinates are not Octet's, or it smooths");
+  if (!f.node().integers("axes").empty()) return f.refuse("it names its axes");
+  const std::vector<float> scales = f.floats(f.node().version < 11 ? 1 : 2);
+  const std::vector<int64_t> sizes = f.integers(3);
+  f.take(mode == "linear" ? Kind::kResizeBilinear : Kind::kResizeNearest, {f.input(0)});
+  if (scales.empty() && sizes.empty())
+    return f.refuse("its output size is computed; it needs a constant");
+  // Octet resizes by the ratio of the sizes, which is the scale where that one is whole.
+  for (const float scale : scales)
+    if (scale != std::floor(scale)) return f.refuse("one of its scales is no whole number");
+  f.rule([scales, sizes](const std::vector<Shape>& inputs) {
+    if (!sizes.empty()) return sizes;
+    Shape x = inputs[0];
+    if (x.size() != scales.size()) return Shape();
+    for (size_t i = 0; i < x.size(); ++i) x[i] *= (int64_t)scales[i];
+    return x;
+  });
+}
+
+// Pads: before and after of all axes, of N, C, H and W.
+void pad(const Form& f) {
+  const std::vector<int64_t> pads =
+      f.node().version < 11 ? f.node().integers("pads") : f.integers(1);
+  const std::string mode = f.node().text("mode");
+  if (!mode.empty() && mode != "constant") return f.refuse("it pads by '" + mode + "'");
+  const std::vector<float> value = f.floats(2);
+  if (f.input(3) >= 0 || (f.input(2) >= 0 && value.empty()) || (!value.empty() && value[0] != 0) ||
+      f.node().number("value", 0) != 0)
+    return f.refuse("it names its axes, or pads with another value than 0");
+  if (pads.size() != 8 || pads[0] || pads[1] || pads[4] || pads[5] ||
+      *std::min_element(pads.begin(), pads.end()) < 0)
+    return f.refuse("its pads are no constant of lines and columns");
+  graph::Window& w = f.op().window;
+  w.top = (size_t)pads[2], w.left = (size_t)pads[3];
+  w.bottom = (size_t)pads[6], w.right = (size_t)pads[7];
+  f.take(Kind::kPad, {f.input(0)});
+  f.rule([pads](const std::vector<Shape>& inputs) {
+    Shape x = inputs[0];
+    if (x.size() != 4) return Shape();
+    for (size_t i = 0; i < 4; ++i) x[i] += pads[i] + pads[i + 4];
+    return x;
+  });
+}
+
+// ---- places
+
+void concat(const Form& f) { f.concatenate(f.node().inputs); }
+
+void reshape(const Form& f) {
+  const Shape wanted = f.integers(1);
+  const bool keeps_zeros = f.node().integer("allowzero", 0) != 0;
+  f.take(Kind::kReshape, {f.input(0)});
+  if (wanted.empty()) return;
+  f.rule([wanted, keeps_zeros](const std::vector<Shape>& inputs) {
+    const Shape& x = inputs[0];
+    Shape to = wanted;
+    int64_t known = 1, all = 1;
+    for (const int64_t size : x) all *= size;
+    for (size_t i = 0; i < to.size(); ++i) {
+      if (to[i] == 0 && !keeps_zeros && i < x.size()) to[i] = x[i];
+      if (to[i] >= 0) known *= to[i];
+    }
+    for (int64_t& size : to)
+      if (size < 0) size = known ? all / known : 0;
+    return to;
+  });
+}
+
+void flatten(const Form& f) {
+  const int64_t axis = f.node().integer("axis", 1);
+  f.take(Kind::kReshape, {f.input(0)});
+  f.rule([axis](const std::vector<Shape>& inputs) {
+    const Shape& x = inputs[0];
+    const int64_t at = axis < 0 ? axis + (int64_t)x.size() : axis;
+    Shape to = {1, 1};
+    for (size_t i = 0; i < x.size(); ++i) to[(int64_t)i < at ? 0 : 1] *= x[i];
+    return to;
+  });
+}
+
+std::vector<int64_t> axes_of(const Form& f) {
+  return f.node().version < 13 ? f.node().integers("axes") : f.integers(1);
+}
+
+void squeeze(const Form& f) {
+  const std::vector<int64_t> axes = axes_of(f);
+  f.take(Kind::kReshape, {f.input(0)});
+  if (axes.empty()) return;
+  f.rule([axes](const std::vector<Shape>& inputs) {
+    const int64_t rank = (int64_t)inputs[0].size();
+    Shape to;
+    for (int64_t i = 0; i < rank; ++i)
+      if (std::none_of(axes.begin(), axes.end(),
+                       [&](int64_t a) { return a == i || a + rank == i; }))
+        to.push_back(inputs[0][(size_t)i]);
+    return to;
+  });
+}
+
+void unsqueeze(const Form& f) {
+  const std::vector<int64_t> axes = axes_of(f);
+  f.take(Kind::kReshape, {f.input(0)});
+  if (axes.empty()) return;
+  f.rule([axes](const std::vector<Shape>& inputs) {
+    const int64_t rank = (int64_t)(inputs[0].size() + axes.size());
+    Shape to;
+    size_t next = 0;
+    for (int64_t i = 0; i < rank; ++i) {
+      const bool is_new =
+          std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return a == i || a + rank == i; });
+      if (!is_new && next >= inputs[0].size()) return Shape();
+      to.push_back(is_new ? 1 : inputs[0][next++]);
+    }
+    return to;
+  });
+}
+
+void identity(const Form& f) { f.take(Kind::kReshape, {f.input(0)}); }
+
+void transpose(const Form& f) {
+  std::vector<int64_t> order = f.node().integers("perm");
+  if (order.empty()) {
+    order.resize(f.rank(0));
+    std::iota(order.rbegin(), order.rend(), 0);
+  }
+  f.op().permutation = order;
+  f.take(Kind::kTranspose, {f.input(0)});
+  f.rule([order](const std::vector<Shape>& inputs) {
+    Shape to;
+    for (const int64_t axis : order) {
+      if (axis < 0 || (size_t)axis >= inputs[0].size()) return Shape();
+      to.push_back(inputs[0][(size_t)axis]);
+    }
+    return to;
+  });
+}
+
+// Inputs: x, starts, ends, axes, steps.
+void slice(const Form& f) {
+  const std::vector<int64_t> starts = f.integers(1), axes = f.integers(3), steps = f.integers(4);
+  const Shape x = f.tensor(f.input(0)).shape;
+  if (starts.empty() || (f.input(3) >= 0 && axes.size() != starts.size()) ||
+      std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; }))
+    return f.refuse("its beginnings are computed, or its steps are not 1");
+  std::vector<int64_t> begins(x.size());
+  for (size_t i = 0; i < starts.size(); ++i) {
+    int64_t axis = axes.empty() ? (int64_t)i : axes[i];
+    if (axis < 0) axis += (int64_t)x.size();
+    if (axis < 0 || axis >= (int64_t)x.size())
+      return f.refuse("its axes are not those of its input");
+    const int64_t size = x[(size_t)axis];
+    if (size < 0) return f.refuse("the sizes of its input are not known");
+    begins[(size_t)axis] =
+        std::clamp<int64_t>(starts[i] < 0 ? starts[i] + size : starts[i], 0, size);
+  }
+  f.op().begins = begins;
+  f.take(Kind::kSlice, {f.input(0)});
+}
+
+constexpr NamedForm kForms[] = {
+    {"", "QuantizeLinear", quantize_linear},
+    {"", "DequantizeLinear", dequantize_linear},
+    {"com.microsoft", "QuantizeLinear", quantize_linear},
+    {"com.microsoft", "DequantizeLinear", dequantize_linear},
+    {"", "Conv", conv},
+    {"", "ConvTranspose", conv_transpose},
+    {"", "Gemm", gemm},
+    {"", "MatMul", matmul},
+    {"", "Add", binary<Kind::kAdd>},
+    {"", "Sub", binary<Kind::kSubtract>},
+    {"", "Mul", binary<Kind::kMultiply>},
+    {"", "Relu", relu},
+    {"", "Clip", clip},
+    {"", "Sigmoid", unary<Kind::kLogistic>},
+    {"", "Tanh", unary<Kind::kTanh>},
+    {"", "HardSwish", unary<Kind::kHardSwish>},
+    {"", "LeakyRelu", leaky_relu},
+    {"", "Softmax", softmax},
+    {"", "MaxPool", max_pool},
+    {"", "AveragePool", average_pool},
+    {"", "GlobalAveragePool", global_average_pool},
+    {"", "Resize", resize},
+    {"", "Upsample", resize},
+    {"", "Pad", pad},
+    {"", "Concat", concat},
+    {"", "Reshape", reshape},
+    {"", "Flatten", flatten},
+    {"", "Squeeze", squeeze},
+    {"", "Unsqueeze", unsqueeze},
+    {"", "Identity", identity},
+    {"", "Transpose", transpose},
+    {"", "Slice", slice},
+};
+
+}  // namespace
+
+const NamedForm* find_standard(const Node& node) {
+  for (const NamedForm& form : kForms)
+    if (node.op == form.op && node.domain == form.domain) return &form;
+  return nullptr;
+}
+
+}  // namespace octet::onnxruntime

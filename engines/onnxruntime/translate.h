@@ -1,0 +1,25 @@
+// Translates nodes of an ONNX model into operators of a graph.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engines/graph/graph.h"
+#include "engines/onnxruntime/host.h"
+
+namespace octet::onnxruntime {
+
+using Shape = std::vector<int64_t>;
+// The shape of an operator's output by those of its inputs, which are all known.
+using ShapeRule = std::function<Shape(const std::vector<Shape>& inputs)>;
+
+struct Translation {
+  // One operator for each node and one tensor for each value, in their order. A node that is not
+  // Octet's has the reason in Op::refused. Constants are borrowed from the host.
+  graph::Graph graph;
+  std::vector<ShapeRule> rules;  // of each operator; empty: only the host knows
+};
+
+Translation translate(const HostGraph& host, graph::Arithmetic arithmetic);
+
+}  // namespace octet::onnxruntime

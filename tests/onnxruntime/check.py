@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Holds the execution provider against an unmodified ONNX Runtime: whole networks, byte by byte.
+
+    check.py <liboctet_onnxruntime.so> <directory for a virtual environment> [tier ...]
+
+Models are made and quantized here, and outputs must be those of ONNX Runtime's CPU provider where that one computes the model as it is written: int8 stays int8,
+and no sum saturates. All runs once on this machine's best tier, and the comparisons again in processes that OCTET_MAX_ISA limits to each of the tiers. Exits with 77, which ctest shows as skipped,
+where the Python packages are missing and cannot be installed.
+"""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1] / "tools" / "models"))
+import packages  # noqa: E402
+
+packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "onnxruntime.quantization", "onnx", "numpy")
+import numpy as np  # noqa: E402
+import onnxruntime as ort  # noqa: E402
+import models  # noqa: E402
+
+LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
+QUANTIZED = ("qdq-s8s8", "qdq-u8s8-channel", "qdq-u8u8", "qoperator-u8u8", "qoperator-u8s8-channel")
+failures = 0
+
+
+def complain(text):
+    global failures
+    failures += 1
+    print("FAILED:", text)
+
+
+def device():
+    return [found for found in ort.get_ep_devices() if found.ep_name == "OctetExecutionProvider"]
+
+
+def session(model, options=None, threads=1, level=None):
+    """options: the provider's; None: ONNX Runtime alone."""
+    settings = ort.SessionOptions()
+    settings.intra_op_num_threads = threads
+    settings.log_severity_level = 4
+    if level is not None:
+        settings.graph_optimization_level = level
+    settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if options is not None:
+        settings.add_provider_for_devices(device(), options)
+        return ort.InferenceSession(model, settings, enable_fallback=False)
+    # Its kernels for AVX2 saturate sums of u8 x s8; s8 weights become u8 with the first entry, s8 activations stay s8 with the second one.
+    exact = "x64quantprecision" if "s8s8" not in str(model) else "qdqisint8allowed"
+    settings.add_session_config_entry(f"session.{exact}", "1")
+    return ort.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
+
+
+def feeds(made, seed, sizes={}):
+    rng = np.random.default_rng(seed)
+    values = {}
+    for end in made.get_inputs():
+        shape = [sizes.get(size, size) for size in end.shape]
+        kind = {"tensor(uint8)": np.uint8, "tensor(int8)": np.int8}.get(end.type)
+        if kind:
+            values[end.name] = rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True)
+        else:
+            values[end.name] = rng.standard_normal(shape).astype(np.float32)
+    return values
+
+
+def differing(mine, theirs):
+    return sum(a.shape != b.shape or a.dtype != b.dtype or int((a.view(np.uint8) != b.view(np.uint8)).sum()) for a, b in zip(mine, theirs))
+
+
+def nodes_of(made):
+    """How many nodes of the model Octet has, and how many others there are."""
+    octet = others = 0
+    for part in made.get_provider_graph_assignment_info():
+        if part.ep_name == "OctetExecutionProvider":
+            octet += len(part.get_nodes())
+        else:
+            others += len(part.get_nodes())
+    return octet, others
+
+
+def compare(what, model, options, threads, sizes=({},), most_left=0):
+    mine, theirs = session(model, options, threads), session(model, None, threads)
+    octet, others = nodes_of(mine)
+    if octet == 0 or others > most_left:
+        complain(f"{what} {options}: Octet has {octet} nodes and leaves {others}")
+    for seed, chosen in enumerate(sizes):
+        given = feeds(mine, seed, chosen)
+        wrong = differing(mine.run(None, given), theirs.run(None, given))
+        if wrong:
+            complain(f"{what} {options}, sizes {chosen}: {wrong} bytes differ")
+
+
+def configurations(full):
+    for threads in (1, 2):
+        for goal in ("time", "layers", "traffic", "memory") if full else ("time",):
+            yield {"threads": str(threads), "goal": goal}, threads
+
+
+def check_images(folder, full):
+    for how in QUANTIZED:
+        path = models.quantized(models.image_network(), folder, how, {"x": (1, 3, 30, 30)})
+        for options, threads in configurations(full):
+            compare(f"images, {how}", path, options, threads)
+    path = models.quantized(models.image_network("N", 30), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
+    compare("free batch", path, {"threads": "2"}, 2, [{"N": n} for n in (1, 5, 2, 0, 5)])
+    path = models.quantized(models.image_network("N", "S"), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
+    compare("free batch and sizes", path, {}, 1, [{"N": 1, "S": 30}, {"N": 2, "S": 45}, {"N": 1, "S": 17}])
+
+
+def check_without_optimizations(folder):
+    """Then several operators share a DequantizeLinear, as the model has it."""
+    path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
+    mine, theirs = session(path, {}, level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL), session(path)
+    given = feeds(mine, 1)
+    wrong = differing(mine.run(None, given), theirs.run(None, given))
+    if wrong or nodes_of(mine)[0] == 0:
+        complain(f"without optimizations: {wrong} bytes differ, Octet has {nodes_of(mine)[0]} nodes")
+
+
+def check_options(path):
+    for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
+                              ({"thread": "2"}, "is none; there are as, threads, goal and report")):
+        try:
+            session(path, options)
+            complain(f"the options {options} were taken")
+        except Exception as error:
+            if sentence not in str(error):
+                complain(f"the options {options} were refused by '{error}'")
+    if nodes_of(session(path, {"as": "standard"}))[0] == 0:
+        complain("as=standard took nothing")
+
+
+def check_threads(path):
+    """Sixteen threads run one session; others make, run and destroy their own again and again."""
+    shared = session(path, {"threads": "2"}, 2)
+    given = feeds(shared, 3)
+    want = session(path).run(None, given)
+
+    def work(index):
+        for _ in range(6):
+            made = shared if index % 2 else session(path, {"threads": "2"}, 2)
+            if differing(made.run(None, given), want):
+                return False
+        return True
+
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        if not all(pool.map(work, range(16))):
+            complain("sessions on many threads gave other bytes")
+
+
+def check_corrupt(path):
+    """Damaged models are refused with a sentence or run; nothing ends the process."""
+    whole = pathlib.Path(path).read_bytes()
+    rng = np.random.default_rng(4)
+    for trial in range(60):
+        damaged = bytearray(whole)
+        for at in rng.integers(0, len(whole), 1 + trial % 5):
+            damaged[at] = rng.integers(0, 256)
+        if trial % 10 == 0:
+            del damaged[len(whole) * trial // 60:]
+        try:
+            made = session(bytes(damaged), {})
+            made.run(None, feeds(made, 0))
+        except Exception as error:
+            if not str(error):
+                complain("a damaged model was refused without a sentence")
+
+
+def main(full):
+    ort.register_execution_provider_library("octet", LIBRARY)
+    if len(device()) != 1:
+        complain(f"the library gave {len(device())} devices")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_images(folder, full)
+        if full:
+            path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
+            check_without_optimizations(folder)
+            check_options(path)
+            check_threads(path)
+            check_corrupt(path)
+
+
+limited = "limited" in sys.argv
+main(not limited)
+if not limited:
+    for tier in sys.argv[3:]:
+        environment = {**os.environ, "OCTET_MAX_ISA": tier}
+        if subprocess.run([sys.executable, *sys.argv[:3], "limited"], env=environment, check=False).returncode:
+            complain(f"with OCTET_MAX_ISA={tier}")
+    print(f"{failures} failures")
+sys.exit(failures != 0)

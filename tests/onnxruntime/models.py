@@ -1,0 +1,116 @@
+"""Makes ONNX models with random weights and quantizes them as ONNX Runtime's users do."""
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+
+
+class Builder:
+    """A graph of f32 that grows node by node; tensors are known by their names."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
+        self.count = 0
+
+    def name(self):
+        self.count += 1
+        return f"t{self.count}"
+
+    def constant(self, values):
+        name = self.name()
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def op(self, kind, inputs, domain="", outputs=None, **attributes):
+        outputs = outputs or [self.name()]
+        self.nodes.append(helper.make_node(kind, inputs, outputs, name=f"n{len(self.nodes)}", domain=domain, **attributes))
+        return outputs[0]
+
+    def input(self, name, shape, kind=TensorProto.FLOAT):
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def output(self, name, shape, kind=TensorProto.FLOAT):
+        self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
+
+    def weights(self, *shape):
+        fan = np.prod(shape[1:]) if len(shape) == 4 else shape[0]
+        return (self.rng.standard_normal(shape) * np.sqrt(2 / fan)).astype(np.float32)
+
+    def conv(self, x, channels, out, kernel, activation="", **attributes):
+        groups = attributes.get("group", 1)
+        bias = (self.rng.standard_normal(out) * 0.05).astype(np.float32)
+        attributes.setdefault("pads", [kernel // 2] * 4)
+        y = self.op("Conv", [x, self.constant(self.weights(out, channels // groups, kernel, kernel)), self.constant(bias)],
+                    kernel_shape=[kernel, kernel], **attributes)
+        if activation == "Relu":
+            return self.op("Relu", [y])
+        if activation == "Clip":
+            return self.op("Clip", [y, self.constant(np.float32(0)), self.constant(np.float32(6))])
+        return y
+
+    def model(self):
+        graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.constants)
+        sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=sets, ir_version=8)
+
+
+def image_network(batch=1, size=30):
+    """Convolutions of all kinds, a residual, pools, a concatenation, a resize and a product."""
+    b = Builder(5)
+    x = b.conv(b.input("x", [batch, 3, size, size]), 3, 16, 7, "Relu", strides=[2, 2])
+    x = b.op("MaxPool", [x], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    y = b.conv(b.conv(x, 16, 24, 1, "Relu"), 24, 16, 3)
+    x = b.op("Relu", [b.op("Add", [y, x])])
+    y = b.conv(b.conv(x, 16, 32, 1, "Clip"), 32, 32, 3, "Clip", group=32)
+    x = b.op("Concat", [y, b.conv(x, 16, 8, 1)], axis=1)
+    x = b.op("AveragePool", [x], kernel_shape=[3, 3], strides=[1, 1], pads=[1] * 4)
+    none = b.constant(np.zeros(0, np.float32))
+    x = b.op("Resize", [x, none, b.constant(np.float32([1, 1, 2, 2]))], mode="nearest", nearest_mode="floor",
+             coordinate_transformation_mode="asymmetric")
+    x = b.conv(x, 40, 20, 3, group=4, dilations=[2, 2], pads=[2] * 4)
+    x = b.op("Flatten", [b.op("GlobalAveragePool", [x])])
+    b.op("Gemm", [x, b.constant(b.weights(10, 20)), b.constant(np.zeros(10, np.float32))], transB=1, outputs=["y"])
+    b.output("y", [batch, 10])
+    return b.model()
+
+
+def token_network(tokens="tokens", depth=48):
+    """Products of three dimensions: a part of an encoder, whose Q, K and V read one tensor."""
+    b = Builder(6)
+    x = b.input("x", [1, tokens, depth])
+    linear = lambda x, n, k: b.op("Add", [b.op("MatMul", [x, b.constant(b.weights(n, k))]), b.constant(b.weights(k))])
+    q, k, v = (linear(x, depth, depth) for _ in range(3))
+    s = b.op("Softmax", [b.op("MatMul", [q, b.op("Transpose", [k], perm=[0, 2, 1])])], axis=-1)
+    x = b.op("Add", [b.op("MatMul", [s, v]), x])
+    x = b.op("Add", [linear(b.op("Relu", [linear(x, depth, 3 * depth)]), 3 * depth, depth), x])
+    b.op("Identity", [x], outputs=["y"])
+    b.output("y", [1, tokens, depth])
+    return b.model()
+
+
+class Calibration(CalibrationDataReader):
+    def __init__(self, shapes):
+        rng = np.random.default_rng(1)
+        self.feeds = iter([{name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()} for _ in range(3)])
+
+    def get_next(self):
+        return next(self.feeds, None)
+
+
+TYPES = {"s8": QuantType.QInt8, "u8": QuantType.QUInt8}
+
+
+def quantized(model, folder, how, shapes, size=None):
+    """how: "qdq-s8s8", "qdq-u8s8-channel", "qoperator-u8u8", "dynamic-s8", ...; returns a path."""
+    form, types, *channel = how.split("-")
+    source, path = str(folder / "float.onnx"), str(folder / f"{how}.onnx")
+    onnx.save(model, source)
+    if form == "dynamic":
+        quantize_dynamic(source, path, per_channel=bool(channel), weight_type=TYPES[types])
+    else:
+        quantize_static(source, path, Calibration(shapes), per_channel=bool(channel),
+                        quant_format=QuantFormat.QDQ if form == "qdq" else QuantFormat.QOperator,
+                        activation_type=TYPES[types[:2]], weight_type=TYPES[types[2:]])
+    return path
