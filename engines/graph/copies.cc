@@ -156,24 +156,29 @@ void quantize_pixels(const Affine& a, const float* from, size_t n, void* to) {
   }
 }
 
+// Calls convert(from, to, elements) with lines where pixels follow each other without gaps, as in
+// images of one channel, else with pixels. from_bytes, to_bytes: of an element.
 template <typename Convert>
-void for_each_pixel(const octet_network_call& call, const Convert& convert) {
+void for_each_piece(const octet_network_call& call, size_t from_bytes, size_t to_bytes,
+                    const Convert& convert) {
   const octet_network_image &in = call.inputs[0], &out = call.output;
+  const bool dense = in.pixel == in.channels * from_bytes && out.pixel == out.channels * to_bytes;
+  const size_t pixels = dense ? 1 : out.w, elements = out.channels * (dense ? out.w : 1);
   for (size_t y = call.first; y < call.end; ++y)
-    for (size_t x = 0; x < out.w; ++x)
+    for (size_t x = 0; x < pixels; ++x)
       convert((const uint8_t*)octet_network_line(&in, y) + x * in.pixel,
-              (uint8_t*)octet_network_line(&out, y) + x * out.pixel, out.channels);
+              (uint8_t*)octet_network_line(&out, y) + x * out.pixel, elements);
 }
 
 void quantize_lines(void* context, const octet_network_call* call) {
-  for_each_pixel(*call, [&](const uint8_t* from, uint8_t* to, size_t n) {
+  for_each_piece(*call, sizeof(float), 1, [&](const uint8_t* from, uint8_t* to, size_t n) {
     quantize_pixels(*(const Affine*)context, (const float*)from, n, to);
   });
 }
 
 void dequantize_lines(void* context, const octet_network_call* call) {
   const Affine& a = *(const Affine*)context;
-  for_each_pixel(*call, [&](const uint8_t* from, uint8_t* to, size_t n) {
+  for_each_piece(*call, 1, sizeof(float), [&](const uint8_t* from, uint8_t* to, size_t n) {
     octet_dequantize(from, a.type, n, a.scale, a.zero_point, (float*)to, nullptr);
   });
 }
