@@ -9,6 +9,7 @@
 #include "engines/graph/check.h"
 #include "engines/graph/match_qdq.h"
 #include "engines/graph/would.h"
+#include "engines/onnxruntime/dynamic.h"
 
 namespace octet::onnxruntime {
 namespace {
@@ -67,7 +68,15 @@ class Claimer {
   Claimer(const HostGraph& host, std::shared_ptr<const Shared> shared,
           const std::function<void(const std::string&)>& say)
       : host_(host), shared_(std::move(shared)), say_(say) {
+    claim_dynamic();
     nodes_ = translate(host, shared_->options.arithmetic);
+    for (const size_t node : dynamic_) {
+      graph::Op& op = nodes_.graph.ops[node];
+      op.kind = Kind::kOther, op.refused = "it belongs to a dynamic product", op.inputs.clear();
+      for (const int t : host.nodes[node].inputs)
+        if (t >= 0) op.inputs.push_back(t);
+      nodes_.rules[node] = nullptr;
+    }
     free_ = assume_shapes(host, &nodes_);
     matched_ = graph::match_qdq(nodes_.graph);
     reasons_ = graph::would(matched_);
@@ -85,14 +94,35 @@ class Claimer {
     std::map<size_t, std::vector<size_t>> regions;
     for (size_t i = 0; i < matched_.ops.size(); ++i)
       if (reasons_[i].empty()) regions[region_[i]].push_back(i);
-    std::vector<Claim> claims;
-    for (const auto& [first, ops] : regions) add(ops, &claims);
-    for (const std::string& why : reasons_)
-      if (!why.empty()) say_("left to ONNX Runtime: " + why);
-    return claims;
+    for (const auto& [first, ops] : regions) add(ops);
+    for (size_t i = 0; i < reasons_.size(); ++i)
+      if (!reasons_[i].empty() && !dynamic_.count(matched_.ops[i].made_of[0]))
+        say_("left to ONNX Runtime: " + reasons_[i]);
+    return std::move(claims_);
   }
 
  private:
+  // These groups have one input each, so that no way leads out of one and back.
+  void claim_dynamic() {
+    for (DynamicNodes& found : find_dynamic(host_)) {
+      Claim made;
+      for (const size_t node : found.nodes) made.nodes.push_back(host_.nodes[node].node);
+      made.name = host_.values[(size_t)found.products[0].output].name;
+      const std::string size = graph::join(found.nodes.size(), " nodes: ");
+      const std::set<size_t> nodes(found.nodes.begin(), found.nodes.end());
+      const size_t products = found.products.size();
+      try {
+        made.group = std::make_unique<DynamicGroup>(std::move(found), shared_);
+      } catch (const graph::Refused& refused) {
+        say_("left to ONNX Runtime: " + size + refused.what());
+        continue;
+      }
+      say_(graph::join(size, products, " products of one tensor, which is quantized in the run"));
+      claims_.push_back(std::move(made));
+      dynamic_.insert(nodes.begin(), nodes.end());
+    }
+  }
+
   // Gives each operator that is taken its region, and each region the DequantizeLinears that
   // several of its operators read. Returns false after it took an operator back because one of
   // these is read outside of its region, too.
@@ -168,7 +198,7 @@ class Claimer {
     for (size_t i = 0; i < count; ++i) region_[i] = root(i);
   }
 
-  void add(const std::vector<size_t>& ops, std::vector<Claim>* claims) {
+  void add(const std::vector<size_t>& ops) {
     if (std::none_of(ops.begin(), ops.end(), [&](size_t i) { return is_product(matched_.ops[i]); }))
       return say_(graph::join("left to ONNX Runtime: ", ops.size(),
                               " operators without a product among them"));
@@ -185,7 +215,7 @@ class Claimer {
       Claim made;
       for (const size_t node : nodes) made.nodes.push_back(host_.nodes[node].node);
       made.name = g.tensors[(size_t)g.outputs[0]].name, made.group = std::move(region);
-      claims->push_back(std::move(made));
+      claims_.push_back(std::move(made));
     } catch (const graph::Refused& refused) {
       say_(graph::join("left to ONNX Runtime: ", nodes.size(), " nodes: ", refused.what()));
     }
@@ -228,8 +258,10 @@ class Claimer {
   const HostGraph& host_;
   const std::shared_ptr<const Shared> shared_;
   const std::function<void(const std::string&)>& say_;
-  Translation nodes_;  // an operator for each node
-  bool free_ = false;  // some sizes are only known at a run
+  std::vector<Claim> claims_;
+  std::set<size_t> dynamic_;  // nodes of products whose input is quantized in the run
+  Translation nodes_;         // an operator for each node
+  bool free_ = false;         // some sizes are only known at a run
   graph::Graph matched_;
   std::vector<std::string> reasons_;          // why an operator of matched_ stays with the host
   std::vector<int> makers_, node_makers_;     // of each tensor, in matched_ and among all nodes

@@ -157,7 +157,9 @@ std::string Node::text(const char* attribute) const {
 
 bool Node::has(const char* attribute) const { return attribute_of(node, attribute) != nullptr; }
 
-HostGraph::HostGraph(const OrtGraph* graph) {
+HostGraph read_graph(const OrtGraph* graph) {
+  HostGraph to_graph;
+  std::vector<Value>& values = to_graph.values;
   std::map<std::string, int> known;
   const auto find = [&](const std::vector<const OrtValueInfo*>& infos) {
     const std::vector<std::string> names = names_of(infos);
@@ -191,12 +193,13 @@ HostGraph::HostGraph(const OrtGraph* graph) {
     const char* provider = nullptr;
     check(api.Node_GetEpName(node, &provider));
     to.taken = provider && *provider;
-    nodes.push_back(std::move(to));
+    to_graph.nodes.push_back(std::move(to));
   }
   check(api.Graph_GetNumOutputs(graph, &count));
   std::vector<const OrtValueInfo*> ends(count);
   check(api.Graph_GetOutputs(graph, ends.data(), count));
-  outputs = find(ends);
+  to_graph.outputs = find(ends);
+  return to_graph;
 }
 
 std::vector<std::string> input_names(const OrtNode* node) {

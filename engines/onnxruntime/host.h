@@ -72,11 +72,11 @@ struct Node {
 };
 
 struct HostGraph {
-  explicit HostGraph(const OrtGraph* graph);
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<int> outputs;
 };
+HostGraph read_graph(const OrtGraph* graph);
 
 // The names of a node's inputs or outputs, in their order.
 std::vector<std::string> input_names(const OrtNode* node);

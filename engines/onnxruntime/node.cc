@@ -62,11 +62,14 @@ void Form::set_zero_point(int t, size_t zero_point, int axis) const {
   if (input(zero_point) >= 0 && zeros.empty())
     return refuse("a zero point is no constant; it needs one");
   if (t < 0) return refuse("one of its inputs is left out");
-  const graph::Tensor& to = tensor(t);
-  if (!to.scales.empty() && to.scales.size() == std::max<size_t>(1, zeros.size()))
-    return set_scales(t, to.scales, {zeros.begin(), zeros.end()}, axis);
-  set_scales(t, std::vector<float>(std::max<size_t>(1, zeros.size()), 1.f),
-             {zeros.begin(), zeros.end()}, axis);
+  graph::Tensor& to = tensor(t);
+  if (zeros.size() > 1)
+    return set_scales(t, std::vector<float>(zeros.size(), 1.f), {zeros.begin(), zeros.end()}, axis);
+  const std::vector<int32_t> zero = {zeros.empty() ? 0 : (int32_t)zeros[0]};
+  if (to.zero_points.empty())
+    to.zero_points = zero;
+  else if (to.zero_points != zero)
+    refuse("tensor '" + to.name + "' has another zero point elsewhere");
 }
 
 void Form::set_scales(int t, const std::vector<float>& scales, const std::vector<int32_t>& given,
@@ -91,9 +94,10 @@ void Form::set_scales(int t, const std::vector<float>& scales, const std::vector
                   " scales or zero points, which do not belong to its channels");
   if (all_equal(zeros)) zeros.resize(1);
   if (to.type == OCTET_S32) zeros.clear();
-  if (to.scales.empty()) {
+  const bool same_zeros = to.zero_points.empty() || to.zero_points == zeros;
+  if (to.scales.empty() && same_zeros) {
     to.scales = all, to.zero_points = zeros;
-  } else if (to.scales != all || to.zero_points != zeros) {
+  } else if (to.scales != all || !same_zeros) {
     refuse("tensor '" + to.name + "' has another scale or zero point elsewhere");
   }
 }

@@ -57,7 +57,7 @@ struct Provider : OrtEp {
   }
 
   void claim_nodes(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
-    const HostGraph read(graph);
+    const HostGraph read = read_graph(graph);
     groups.clear();
     OrtNodeFusionOptions options = {};
     options.ort_version_supported = ORT_API_VERSION;

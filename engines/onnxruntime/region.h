@@ -1,4 +1,4 @@
-// Runs groups of nodes in a session: a network for each shape of its inputs.
+// Runs a region of quantized operators: a network for each shape of its inputs.
 #pragma once
 
 #include <memory>
@@ -7,34 +7,11 @@
 #include <vector>
 
 #include "engines/graph/program.h"
+#include "engines/onnxruntime/group.h"
 #include "engines/onnxruntime/options.h"
 #include "engines/onnxruntime/translate.h"
 
 namespace octet::onnxruntime {
-
-// A group of nodes that a session runs as one node.
-class Group {
- public:
-  virtual ~Group() = default;
-  // The node's inputs and outputs, in the order in which runs have them. Throws.
-  virtual void bind(const std::vector<std::string>& inputs,
-                    const std::vector<std::string>& outputs) = 0;
-  virtual void run(OrtKernelContext* context) = 0;  // by many threads at once; throws
-};
-
-// Lends a session's threads to a run of Octet.
-template <typename Args>
-void lend(OrtKernelContext* context, size_t threads, Args* args) {
-  if (threads <= 1) return;
-  args->concurrency = threads, args->parallel_context = context;
-  args->parallel_for = [](void* to, size_t count, void (*run)(void*, size_t), void* arg) {
-    OrtStatus* const status =
-        host.api->KernelContext_ParallelFor((const OrtKernelContext*)to, run, count, count, arg);
-    if (!status) return;
-    host.api->ReleaseStatus(status);  // nothing has run
-    for (size_t i = 0; i < count; ++i) run(arg, i);
-  };
-}
 
 // How the shape of one tensor follows from others.
 struct Step {

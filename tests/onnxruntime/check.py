@@ -20,6 +20,7 @@ import packages  # noqa: E402
 
 packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "onnxruntime.quantization", "onnx", "numpy")
 import numpy as np  # noqa: E402
+import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 import models  # noqa: E402
 
@@ -112,6 +113,31 @@ def check_images(folder, full):
     compare("free batch and sizes", path, {}, 1, [{"N": 1, "S": 30}, {"N": 2, "S": 45}, {"N": 1, "S": 17}])
 
 
+def check_integers(folder, full):
+    path = str(folder / "integers.onnx")
+    onnx.save(models.integer_network(), path)
+    for options, threads in configurations(full):
+        compare("integers", path, options, threads)
+
+
+def check_dynamic(folder, full):
+    """Ranges are found in the run, also where ONNX Runtime has fused the operators beforehand."""
+    tokens = [{"tokens": n} for n in (1, 700, 33, 0)]
+    for how in ("dynamic-s8", "dynamic-u8", "dynamic-s8-channel") if full else ("dynamic-s8",):
+        path = models.quantized(models.token_network(), folder, how, {})
+        fused = ort.SessionOptions()
+        fused.optimized_model_filepath = str(folder / "fused.onnx")
+        fused.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        ort.InferenceSession(path, fused, providers=["CPUExecutionProvider"])
+        for threads in (1, 2):
+            options = {"threads": str(threads)}
+            compare(f"tokens, {how}", path, options, threads, tokens, most_left=10)
+            compare(f"tokens, {how}, fused", fused.optimized_model_filepath, options, threads, tokens, most_left=10)
+    path = models.quantized(models.image_network("N"), folder, "dynamic-u8", {})
+    for threads in (1, 2):
+        compare("images, dynamic", path, {"threads": str(threads)}, threads, [{"N": n} for n in (1, 3, 0)], most_left=20)
+
+
 def check_without_optimizations(folder):
     """Then several operators share a DequantizeLinear, as the model has it."""
     path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
@@ -179,6 +205,8 @@ def main(full):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_images(folder, full)
+        check_integers(folder, full)
+        check_dynamic(folder, full)
         if full:
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
             check_without_optimizations(folder)

@@ -90,6 +90,43 @@ def token_network(tokens="tokens", depth=48):
     return b.model()
 
 
+def integer_network():
+    """Operators on bytes with scales and zero points at random, and those with sums of int32 and f32 as results."""
+    b = Builder(7)
+    scale = lambda low=0.01, high=0.04: b.constant(np.float32(b.rng.uniform(low, high)))
+    zero = lambda kind=np.uint8: b.constant(kind(b.rng.integers(100, 140) if kind is np.uint8 else b.rng.integers(-9, 9)))
+    weights = lambda kind, *shape: b.constant(b.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True))
+    per_channel = lambda n: b.constant(b.rng.uniform(0.001, 0.003, n).astype(np.float32))
+    bias = lambda n: b.constant(b.rng.integers(-900, 900, n, np.int32))
+    own = lambda kind, *inputs, **attributes: b.op(kind, list(inputs), "com.microsoft", **attributes)
+    x, xs, xz = b.input("x", [2, 8, 11, 9], TensorProto.UINT8), scale(), zero()
+    ys, yz = scale(0.05, 0.1), zero()
+    y = b.op("QLinearConv", [x, xs, xz, weights(np.int8, 16, 8, 3, 3), per_channel(16), b.constant(np.zeros(16, np.int8)), ys, yz, bias(16)],
+             auto_pad="SAME_UPPER", strides=[2, 1])
+    z = b.op("QLinearConv", [y, ys, yz, weights(np.uint8, 16, 1, 3, 3), scale(0.001, 0.004), zero(), ys, yz], pads=[1] * 4, group=16)
+    zs, zz = scale(0.05, 0.1), zero()
+    z = own("QLinearAdd", z, ys, yz, y, ys, yz, zs, zz)
+    ms, mz = scale(0.2, 0.4), zero()
+    m = own("QLinearMul", z, zs, zz, y, ys, yz, ms, mz)
+    cs, cz = scale(0.2, 0.4), zero()
+    c = own("QLinearConcat", cs, cz, m, ms, mz, z, zs, zz, axis=1)
+    c = b.op("MaxPool", [c], kernel_shape=[2, 2], strides=[1, 1])
+    ps, pz = scale(0.1, 0.3), zero()
+    p = own("QLinearAveragePool", c, cs, cz, ps, pz, kernel_shape=[2, 3], strides=[1, 2], pads=[0, 1, 0, 1], count_include_pad=1)
+    gs, gz = scale(0.05, 0.1), zero()
+    g = own("QLinearGlobalAveragePool", p, ps, pz, gs, gz, channels_last=0)
+    g = b.op("Flatten", [g])
+    qs, qz = scale(0.1, 0.2), zero()
+    q = b.op("QLinearMatMul", [g, gs, gz, weights(np.uint8, 32, 12), scale(0.001, 0.004), zero(), qs, qz])
+    own("QGemm", q, qs, qz, weights(np.int8, 7, 12), per_channel(7), b.constant(np.zeros(7, np.int8)), bias(7), transB=1, outputs=["real"])
+    b.op("MatMulInteger", [q, weights(np.int8, 12, 5), qz], outputs=["sums"])
+    b.op("ConvInteger", [x, weights(np.uint8, 6, 8, 3, 3), xz, zero()], outputs=["images"], pads=[1] * 4)
+    b.output("real", [2, 7])
+    b.output("sums", [2, 5], TensorProto.INT32)
+    b.output("images", [2, 6, 11, 9], TensorProto.INT32)
+    return b.model()
+
+
 class Calibration(CalibrationDataReader):
     def __init__(self, shapes):
         rng = np.random.default_rng(1)

@@ -1,0 +1,196 @@
+// Finds DynamicQuantizeLinear with the products that read it, and com.microsoft's fused forms.
+#include <algorithm>
+
+#include "engines/graph/refused.h"
+#include "engines/onnxruntime/dynamic.h"
+
+namespace octet::onnxruntime {
+namespace {
+
+class Finder {
+ public:
+  explicit Finder(const HostGraph& host)
+      : host_(host), makers_(host.values.size(), -1), readers_(host.values.size()) {
+    for (size_t i = 0; i < host.nodes.size(); ++i) {
+      for (const std::vector<int>* ends : {&host.nodes[i].inputs, &host.nodes[i].captured})
+        for (const int t : *ends)
+          if (t >= 0) readers_[(size_t)t].push_back(i);
+      for (const int t : host.nodes[i].outputs)
+        if (t >= 0) makers_[(size_t)t] = (int)i;
+    }
+    is_output_.resize(host.values.size());
+    for (const int t : host.outputs)
+      if (t >= 0) is_output_[(size_t)t] = 1;
+  }
+
+  std::vector<DynamicNodes> find() {
+    std::vector<DynamicNodes> found;
+    for (size_t i = 0; i < host_.nodes.size(); ++i) {
+      DynamicNodes group;
+      if (is(i, "", "DynamicQuantizeLinear") ? quantizer(i, &group) : fused(i, &group))
+        found.push_back(std::move(group));
+    }
+    return found;
+  }
+
+ private:
+  struct Part {
+    Node product;  // as MatMulInteger or ConvInteger, whose input has no zero point
+    std::vector<size_t> nodes;
+    int scale, bias, output;  // scale and bias: constants; bias: or -1
+  };
+
+  const Node& node(size_t i) const { return host_.nodes[i]; }
+  const Value& value(int t) const { return host_.values[(size_t)t]; }
+  bool is(size_t i, const char* domain, const char* op) const {
+    return node(i).domain == domain && node(i).op == op && !node(i).taken;
+  }
+  int input(size_t i, size_t k) const { return k < node(i).inputs.size() ? node(i).inputs[k] : -1; }
+  bool is_constant(int t) const { return t >= 0 && value(t).constant; }
+  // The only reader of a tensor that the graph does not give out, or -1.
+  int reader(int t) const {
+    const std::vector<size_t>& all = readers_[(size_t)t];
+    return all.size() == 1 && !is_output_[(size_t)t] ? (int)all[0] : -1;
+  }
+  int reader(int t, const char* op) const {
+    const int found = reader(t);
+    return found >= 0 && is((size_t)found, "", op) ? found : -1;
+  }
+  int other_input(size_t i, int than) const {
+    return input(i, 0) == than ? input(i, 1) : input(i, 0);
+  }
+
+  size_t channels_of(const Part& part) const {
+    const Shape& w = value(part.product.inputs[1]).shape;
+    if (part.product.op == "ConvInteger") return w.empty() ? 0 : (size_t)w[0];
+    return w.size() == 2 ? (size_t)w[1] : 0;
+  }
+  // A value for each channel: of a shape that has nothing but one along the channels' axis.
+  bool is_per_channel(const Part& part, int t) const {
+    if (!is_constant(t) || value(t).type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) return false;
+    const size_t n = channels_of(part), rank = value(t).shape.size();
+    if (value(t).count != n || rank == 0) return false;
+    const size_t behind =
+        part.product.op == "ConvInteger" ? value(part.product.inputs[1]).shape.size() - 2 : 0;
+    return rank > behind && value(t).shape[rank - 1 - behind] == (int64_t)n;
+  }
+  bool fits(const Part& part) const {
+    if (!is_constant(part.product.inputs[1]) || !is_constant(part.scale)) return false;
+    if (value(part.scale).type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) return false;
+    return value(part.scale).count == 1 ||
+           (part.product.op == "MatMulInteger" && is_per_channel(part, part.scale));
+  }
+
+  // MatMulInteger or ConvInteger of quantized x, then Cast, Mul by both scales, Add.
+  bool integer_product(size_t at, const Node& quantizer, Part* part) const {
+    const bool product = is(at, "", "MatMulInteger") || is(at, "", "ConvInteger");
+    if (!product || input(at, 0) != quantizer.outputs[0] || input(at, 2) != quantizer.outputs[2])
+      return false;
+    part->product = node(at), part->product.inputs[2] = -1;
+    const int cast = reader(node(at).outputs[0], "Cast");
+    if (cast < 0 || node((size_t)cast).integer("to", 0) != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+      return false;
+    const int real = node((size_t)cast).outputs[0], mul = reader(real, "Mul");
+    if (mul < 0) return false;
+    const int factor = other_input((size_t)mul, real);
+    const int scales = factor < 0 ? -1 : makers_[(size_t)factor];
+    if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) return false;
+    const int own = quantizer.outputs[1];
+    if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) return false;
+    part->scale = other_input((size_t)scales, own), part->bias = -1;
+    part->nodes = {at, (size_t)cast, (size_t)scales, (size_t)mul};
+    part->output = node((size_t)mul).outputs[0];
+    if (!fits(*part)) return false;
+    const int add = reader(part->output, "Add");
+    const int bias = add < 0 ? -1 : other_input((size_t)add, part->output);
+    if (bias >= 0 && is_per_channel(*part, bias)) {
+      part->bias = bias, part->output = node((size_t)add).outputs[0];
+      part->nodes.push_back((size_t)add);
+    }
+    return true;
+  }
+
+  // Inputs: a, b, scale of a, scale of b, zero points of a and of b, bias.
+  bool product_to_float(size_t at, const Node& quantizer, Part* part) const {
+    if (!is(at, "com.microsoft", "MatMulIntegerToFloat") || input(at, 0) != quantizer.outputs[0] ||
+        input(at, 2) != quantizer.outputs[1] || input(at, 4) != quantizer.outputs[2])
+      return false;
+    part->product = node(at), part->product.op = "MatMulInteger", part->product.domain.clear();
+    part->product.inputs = {input(at, 0), input(at, 1), -1, input(at, 5)};
+    part->scale = input(at, 3), part->bias = input(at, 6);
+    part->output = node(at).outputs[0], part->nodes = {at};
+    return fits(*part) && (part->bias < 0 || is_per_channel(*part, part->bias));
+  }
+
+  bool quantizer(size_t at, DynamicNodes* group) const {
+    const Node& n = node(at);
+    if (n.inputs.empty() || n.inputs[0] < 0 || n.outputs.size() != 3) return false;
+    std::vector<Part> parts;
+    std::set<size_t> nodes = {at};
+    for (const size_t reader : readers_[(size_t)n.outputs[0]]) {
+      Part part;
+      if (!integer_product(reader, n, &part) && !product_to_float(reader, n, &part)) return false;
+      nodes.insert(part.nodes.begin(), part.nodes.end());
+      parts.push_back(std::move(part));
+    }
+    for (const int t : n.outputs) {
+      if (t < 0) continue;
+      if (is_output_[(size_t)t]) return false;
+      for (const size_t reader : readers_[(size_t)t])
+        if (!nodes.count(reader)) return false;
+    }
+    return make(nodes, n.inputs[0], parts, group);
+  }
+
+  // Inputs: a of f32, b, scale and zero point of b, bias.
+  bool fused(size_t at, DynamicNodes* group) const {
+    if (!is(at, "com.microsoft", "DynamicQuantizeMatMul")) return false;
+    std::vector<Part> parts;
+    std::set<size_t> nodes;
+    for (const size_t i : readers_[(size_t)input(at, 0)]) {
+      if (!is(i, "com.microsoft", "DynamicQuantizeMatMul") || input(i, 0) != input(at, 0)) continue;
+      Part part;
+      part.product = node(i), part.product.op = "MatMulInteger", part.product.domain.clear();
+      part.product.inputs = {input(i, 0), input(i, 1), -1, input(i, 3)};
+      part.scale = input(i, 2), part.bias = input(i, 4);
+      part.output = node(i).outputs[0], part.nodes = {i};
+      if (!fits(part) || (part.bias >= 0 && !is_per_channel(part, part.bias))) continue;
+      nodes.insert(i);
+      parts.push_back(std::move(part));
+    }
+    if (nodes.empty() || *nodes.begin() != at) return false;  // the first one has found all
+    return make(nodes, input(at, 0), parts, group);
+  }
+
+  bool make(const std::set<size_t>& nodes, int x, const std::vector<Part>& parts,
+            DynamicNodes* group) const {
+    if (parts.empty()) return false;
+    HostGraph products = {host_.values, {}, {}};
+    for (const Part& part : parts) {
+      products.nodes.push_back(part.product);
+      products.values[(size_t)part.product.outputs[0]].type = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
+      products.values[(size_t)part.product.inputs[0]].type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+      const Value& scale = value(part.scale);
+      group->products.push_back({group->products.size(), scale.floats(),
+                                 part.bias < 0 ? std::vector<float>() : value(part.bias).floats(),
+                                 part.output});
+    }
+    Translation translation = translate(products, graph::Arithmetic::kOnnxruntime);
+    for (const graph::Op& op : translation.graph.ops)
+      if (!op.refused.empty()) return false;
+    group->nodes.assign(nodes.begin(), nodes.end()), group->input = x;
+    group->graph = std::move(translation.graph), group->rules = std::move(translation.rules);
+    return true;
+  }
+
+  const HostGraph& host_;
+  std::vector<int> makers_;
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<char> is_output_;
+};
+
+}  // namespace
+
+std::vector<DynamicNodes> find_dynamic(const HostGraph& host) { return Finder(host).find(); }
+
+}  // namespace octet::onnxruntime
