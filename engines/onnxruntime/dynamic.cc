@@ -48,6 +48,14 @@ size_t count_of(const Shape& shape) {
   return count;
 }
 
+octet_function_tensor tensor(const void* data, size_t h, size_t w, size_t channels) {
+  return {(void*)data, h, w, channels, 0, 0, 0};
+}
+
+size_t rounded(size_t bytes) {
+  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
+}
+
 }  // namespace
 
 DynamicGroup::DynamicGroup(DynamicNodes nodes, std::shared_ptr<const Shared> shared)
@@ -93,6 +101,10 @@ graph::Object DynamicGroup::make(const DynamicProduct& product, const graph::Gra
   octet_epilogue& e = d.epilogue();
   e.scales = product.scales.data(), e.scale_count = product.scales.size();
   if (!product.bias.empty()) e.bias_f32 = product.bias.data();
+  if (product.clamp.activation != graph::Activation::kNone) {
+    e.activation = OCTET_ACTIVATION_CLAMP;
+    e.clamp_min = product.clamp.least, e.clamp_max = product.clamp.most;
+  }
   const auto set = [](auto* desc) {
     desc->dst_type = OCTET_F32, desc->lhs_quant = OCTET_LHS_PER_TENSOR;
   };
@@ -101,7 +113,6 @@ graph::Object DynamicGroup::make(const DynamicProduct& product, const graph::Gra
   if (d.is_convolution) {
     set(&d.conv);
     made.blob = shared_->weights->get(d.filter, OCTET_ISA_AUTO);
-    d.conv.lhs_layout = d.conv.dst_layout = OCTET_NCHW;
     d.conv.packed = made.blob->data, d.conv.packed_bytes = made.blob->bytes;
     octet_conv2d* conv = nullptr;
     graph::check(octet_conv2d_create(&d.conv, &conv, &error), error);
@@ -141,6 +152,15 @@ std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& inp
     size_t bytes = 0;
     made->objects.push_back(make(product, g, &bytes));
     made->workspace_bytes = std::max(made->workspace_bytes, bytes);
+    if (op.kind != graph::Kind::kConvolution) continue;
+    const graph::Sizes last = graph::sizes_of(g, op.outputs[0], true);
+    made->input = graph::sizes_of(g, op.inputs[0], true);
+    if (!made->to_last.arguments)
+      made->to_last = graph::transpose_function(OCTET_U8, made->input, OCTET_NHWC);
+    made->sizes.push_back(last);
+    made->from_last.push_back(graph::transpose_function(OCTET_F32, last, OCTET_NCHW));
+    made->input_bytes = rounded(made->input.count());
+    made->output_bytes = std::max(made->output_bytes, rounded(last.count() * sizeof(float)));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (planned_.size() == kMostPlanned) planned_.erase(planned_.begin());
@@ -183,29 +203,48 @@ DynamicGroup::Quantized DynamicGroup::quantize(OrtKernelContext* context, const 
   return q;
 }
 
-void DynamicGroup::run_product(const graph::Object& object, const Shape& input, const Quantized& x,
-                               void* to, graph::Blob* workspace, size_t used,
-                               OrtKernelContext* context) const {
+void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes& last,
+                             bool to_last, const void* from, void* to,
+                             OrtKernelContext* context) const {
+  // Channels first are lines of pixels of one channel.
+  octet_function_args args = OCTET_FUNCTION_ARGS_INIT;
+  args.batch = last.batch;
+  args.inputs[0] = to_last ? tensor(from, last.channels, last.h * last.w, 1)
+                           : tensor(from, last.h, last.w, last.channels);
+  args.output = to_last ? tensor(to, last.h, last.w, last.channels)
+                        : tensor(to, last.channels, last.h * last.w, 1);
+  lend(context, shared_->options.threads, &args);
   octet_error error = {};
-  const auto set = [&](auto* args) {
-    args->lhs = x.data, args->dst = to;
-    args->workspace = (uint8_t*)workspace->data + used;
-    args->workspace_bytes = workspace->bytes - used;
-    lend(context, shared_->options.threads, args);
-  };
-  if (object.gemm) {
-    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-    set(&args);
-    args.m = count_of(input) / (size_t)input.back();
-    args.lhs_scales = &x.scale, args.lhs_zero_points = &x.zero_point;
-    return graph::check(octet_gemm_run(object.gemm.get(), &args, &error), error);
-  }
-  const std::vector<float> scales((size_t)input[0], x.scale);
-  const std::vector<int32_t> zero_points((size_t)input[0], x.zero_point);
+  graph::check(octet_function_run((const octet_function*)function.arguments.get(), &args, &error),
+               error);
+}
+
+void DynamicGroup::run_matrix(const graph::Object& object, const Shape& input, const Quantized& x,
+                              void* to, uint8_t* workspace, size_t bytes,
+                              OrtKernelContext* context) const {
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.lhs = x.data, args.dst = to, args.m = count_of(input) / (size_t)input.back();
+  args.lhs_scales = &x.scale, args.lhs_zero_points = &x.zero_point;
+  args.workspace = workspace, args.workspace_bytes = bytes;
+  lend(context, shared_->options.threads, &args);
+  octet_error error = {};
+  graph::check(octet_gemm_run(object.gemm.get(), &args, &error), error);
+}
+
+void DynamicGroup::run_convolution(const Planned& planned, size_t index, const Quantized& x,
+                                   void* to, uint8_t* workspace, OrtKernelContext* context) const {
+  const size_t batch = planned.input.batch;
+  const std::vector<float> scales(batch, x.scale);
+  const std::vector<int32_t> zero_points(batch, x.zero_point);
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
-  set(&args);
+  args.lhs = x.data, args.dst = workspace;
   args.lhs_scales = scales.data(), args.lhs_zero_points = zero_points.data();
-  graph::check(octet_conv2d_run(object.conv.get(), &args, &error), error);
+  args.workspace = workspace + planned.output_bytes;
+  args.workspace_bytes = planned.workspace_bytes;
+  lend(context, shared_->options.threads, &args);
+  octet_error error = {};
+  graph::check(octet_conv2d_run(planned.objects[index].conv.get(), &args, &error), error);
+  transpose(planned.from_last[index], planned.sizes[index], false, workspace, to, context);
 }
 
 void DynamicGroup::run(OrtKernelContext* context) {
@@ -225,11 +264,20 @@ void DynamicGroup::run(OrtKernelContext* context) {
   }
   if (planned->objects.empty()) return;
   const size_t count = count_of(input);
-  const size_t used = (count + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-  graph::Blob workspace(used + planned->workspace_bytes);
-  const Quantized x = quantize(context, (const float*)from, count, (uint8_t*)workspace.data);
-  for (size_t i = 0; i < outputs_.size(); ++i)
-    run_product(planned->objects[i], input, x, to[i], &workspace, used, context);
+  graph::Blob all(rounded(count) + planned->input_bytes + planned->output_bytes +
+                  planned->workspace_bytes);
+  uint8_t* rest = (uint8_t*)all.data + rounded(count);
+  Quantized x = quantize(context, (const float*)from, count, (uint8_t*)all.data);
+  if (planned->to_last.arguments) {
+    transpose(planned->to_last, planned->input, true, x.data, rest, context);
+    x.data = rest, rest += planned->input_bytes;
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    if (planned->objects[i].conv)
+      run_convolution(*planned, i, x, to[i], rest, context);
+    else
+      run_matrix(planned->objects[i], input, x, to[i], rest, planned->workspace_bytes, context);
+  }
 }
 
 }  // namespace octet::onnxruntime

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "engines/graph/copies.h"
 #include "engines/graph/objects.h"
 #include "engines/graph/products.h"
 #include "engines/onnxruntime/group.h"
@@ -19,6 +20,7 @@ namespace octet::onnxruntime {
 struct DynamicProduct {
   size_t op;                        // of the group's graph
   std::vector<float> scales, bias;  // of the weights; bias: one for each channel, or empty
+  graph::Clamp clamp;               // after the bias
   int output;                       // a tensor
 };
 
@@ -32,7 +34,8 @@ struct DynamicNodes {
 };
 
 // DynamicQuantizeLinear with all that reads it (MatMulInteger or ConvInteger, Cast, Mul by the
-// scales, Add of a bias; MatMulIntegerToFloat), and DynamicQuantizeMatMuls of one tensor.
+// scales, Add of a bias, Relu or Clip; MatMulIntegerToFloat), and DynamicQuantizeMatMuls of one
+// tensor.
 std::vector<DynamicNodes> find_dynamic(const HostGraph& host);
 
 class DynamicGroup : public Group {
@@ -46,10 +49,16 @@ class DynamicGroup : public Group {
 
  private:
   // The objects of one shape of the input; none where it has no elements.
+  // Convolutions run on channels last: their input and outputs go through a transposition.
   struct Planned {
     std::vector<Shape> outputs;
     std::vector<graph::Object> objects;
-    size_t workspace_bytes = 0;
+    graph::Sizes input;  // of convolutions
+    graph::Function to_last;
+    std::vector<graph::Sizes> sizes;           // of outputs of convolutions
+    std::vector<graph::Function> from_last;    // of outputs
+    size_t workspace_bytes = 0;                // of the objects
+    size_t input_bytes = 0, output_bytes = 0;  // of what is transposed
   };
   struct Quantized {
     const uint8_t* data;
@@ -59,8 +68,12 @@ class DynamicGroup : public Group {
   std::shared_ptr<const Planned> find(const Shape& input);
   graph::Object make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
   Quantized quantize(OrtKernelContext* context, const float* from, size_t count, uint8_t* to) const;
-  void run_product(const graph::Object& object, const Shape& input, const Quantized& x, void* to,
-                   graph::Blob* workspace, size_t used, OrtKernelContext* context) const;
+  void run_matrix(const graph::Object& object, const Shape& input, const Quantized& x, void* to,
+                  uint8_t* workspace, size_t bytes, OrtKernelContext* context) const;
+  void run_convolution(const Planned& planned, size_t index, const Quantized& x, void* to,
+                       uint8_t* workspace, OrtKernelContext* context) const;
+  void transpose(const graph::Function& function, const graph::Sizes& last, bool to_last,
+                 const void* from, void* to, OrtKernelContext* context) const;
 
   DynamicNodes nodes_;
   const std::shared_ptr<const Shared> shared_;

@@ -1,5 +1,6 @@
 // Finds DynamicQuantizeLinear with the products that read it, and com.microsoft's fused forms.
 #include <algorithm>
+#include <cmath>
 
 #include "engines/graph/refused.h"
 #include "engines/onnxruntime/dynamic.h"
@@ -38,6 +39,7 @@ class Finder {
     Node product;  // as MatMulInteger or ConvInteger, whose input has no zero point
     std::vector<size_t> nodes;
     int scale, bias, output;  // scale and bias: constants; bias: or -1
+    graph::Clamp clamp = {};
   };
 
   const Node& node(size_t i) const { return host_.nodes[i]; }
@@ -107,7 +109,30 @@ class Finder {
       part->bias = bias, part->output = node((size_t)add).outputs[0];
       part->nodes.push_back((size_t)add);
     }
+    add_activation(part);
     return true;
+  }
+
+  // As bounds of f32. Clip has its bounds as attributes or as inputs.
+  void add_activation(Part* part) const {
+    graph::Clamp clamp = {graph::Activation::kClip, 0, INFINITY};
+    int next = reader(part->output, "Relu");
+    if (next < 0) {
+      next = reader(part->output, "Clip");
+      if (next < 0) return;
+      const Node& clip = node((size_t)next);
+      clamp.least = clip.number("min", -INFINITY), clamp.most = clip.number("max", INFINITY);
+      for (const size_t k : {1, 2}) {
+        const int bound = input((size_t)next, k);
+        if (bound < 0) continue;
+        const std::vector<float> values = value(bound).floats();
+        if (values.size() != 1) return;
+        (k == 1 ? clamp.least : clamp.most) = values[0];
+      }
+      if (!(clamp.least <= clamp.most)) return;
+    }
+    part->clamp = clamp, part->output = node((size_t)next).outputs[0];
+    part->nodes.push_back((size_t)next);
   }
 
   // Inputs: a, b, scale of a, scale of b, zero points of a and of b, bias.
@@ -173,7 +198,7 @@ class Finder {
       const Value& scale = value(part.scale);
       group->products.push_back({group->products.size(), scale.floats(),
                                  part.bias < 0 ? std::vector<float>() : value(part.bias).floats(),
-                                 part.output});
+                                 part.clamp, part.output});
     }
     Translation translation = translate(products, graph::Arithmetic::kOnnxruntime);
     for (const graph::Op& op : translation.graph.ops)
