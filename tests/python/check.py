@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Builds the wheel octet-int8, installs it into a new virtual environment and runs the tests beside this file there.
+"""Builds the wheel octet-int8, installs it into a new environment, and runs the tests there.
 
-    check.py <build of Octet> <directory for virtual environments and the wheel> [<argument of pytest>...]
+    check.py <build of Octet> <directory for environments and the wheel> [<argument of pytest>...]
 
-Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
+Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be
+installed.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""Prints this machine's tier and a digest of the bytes of a product, a layer and a convolution: one digest for all CPUs."""
+"""Prints this machine's tier and a digest of the bytes of a product, a layer and a convolution.
+
+The digest is the same on all CPUs.
+"""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""The numeric contract in NumPy, for the tests: every step as DESIGN.md has it, and no code of Octet's."""
+"""The numeric contract in NumPy: every step as DESIGN.md has it, and no code of Octet's."""
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -36,7 +36,7 @@ def requantize(sums, scales, quantization, low=None, high=None):
 
 
 def quantize_rows(x, symmetric):
-    """(int64 rows with the zero point taken off, their scales) of a float32 matrix; ranges are not tiny."""
+    """(int64 rows, the zero point taken off; their scales) of a float32 matrix; no tiny ranges."""
     if symmetric:
         scale = np.abs(x).max(axis=1, keepdims=True) / np.float32(127)
         return np.rint(x / scale).astype(np.int64), scale

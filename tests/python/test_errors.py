@@ -1,4 +1,4 @@
-"""Bad arguments: an exception of the right type with a sentence, and an output that stays as it was."""
+"""Bad arguments: an exception of the right type with a sentence, and an untouched output."""
 
 import re
 
@@ -120,7 +120,7 @@ BAD = [
     ),
     (
         TypeError,
-        "bias is int32, but the scale of the input is not known",
+        "bias is int32, but the scale of x is not known",
         lambda: octet.Linear(WEIGHTS, np.zeros(5, np.int32)),
     ),
     (TypeError, "bias has the type int64", lambda: octet.Linear(WEIGHTS, np.zeros(5, np.int64))),

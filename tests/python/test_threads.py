@@ -44,7 +44,10 @@ def test_one_layer_on_many_threads():
 
 
 def test_gil_is_released():
-    """While a thread is inside of a product, this one runs. The interpreter alone would not switch to it for an hour."""
+    """While a thread is inside of a product, this one runs.
+
+    The interpreter alone would not switch to it for an hour.
+    """
     inside = finished = False
     a, b = random(RNG, (2000, 2000), np.int8), random(RNG, (2000, 2000), np.int8)
     seen = []

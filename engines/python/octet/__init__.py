@@ -7,8 +7,8 @@ array([[17],
 >>> fc = octet.Linear(octet.quantize_weights(w), bias)  # w: float32, (n, k); packed once
 >>> y = fc(x)                                           # float32, (..., k) -> (..., n)
 
-octet.litert runs TensorFlow Lite models of an unmodified LiteRT on Octet, octet.torch has layers of
-PyTorch.
+octet.litert and octet.onnxruntime make an unmodified LiteRT or ONNX Runtime run on Octet;
+octet.torch has layers for PyTorch.
 """
 
 from ._octet import cpu, matmul, version

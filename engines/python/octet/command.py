@@ -10,6 +10,7 @@ def main() -> None:
     program = pathlib.Path(__file__).with_name("bin") / "octet"
     if not program.exists():
         sys.exit(
-            "octet: this wheel was built without the command, which needs CLI11, fmt and nlohmann_json"
+            "octet: this wheel was built without the command, "
+            "which needs CLI11, fmt and nlohmann_json"
         )
     os.execv(program, [str(program), *sys.argv[1:]])

@@ -71,7 +71,7 @@ def _bias(bias, settings, sum_scales):
     if bias.dtype == np.int32:
         if settings["input"] == "float32":
             raise TypeError(
-                "bias is int32, but the scale of the input is not known before a run: float32 is needed"
+                "bias is int32, but the scale of x is not known before a run: float32 is needed"
             )
         return {"bias": bias}
     if not np.issubdtype(bias.dtype, np.floating):
@@ -88,7 +88,7 @@ def _weights(weights):
     if isinstance(weights, Weights):
         return weights
     raise TypeError(
-        f"weights are {type(weights).__name__}: octet.Weights are needed, which quantize_weights makes"
+        f"weights are {type(weights).__name__}: octet.Weights are needed (quantize_weights)"
     )
 
 
@@ -135,8 +135,8 @@ class Linear:
         out: of the output's type, contiguous; None: a new NumPy array
         threads: most threads that work on it; 0 means as many as the process may use
 
-        ValueError: shapes or strides do not fit, out is read-only or overlaps x. TypeError: x or out
-        has another type.
+        ValueError: shapes or strides do not fit, out is read-only or overlaps x. TypeError: x or
+        out has another type.
         """
         return self._product.run(x, out, threads)
 
@@ -159,10 +159,13 @@ class Linear:
         """The kernel that multiplies an x of so many rows."""
         return self._product.kernel(rows)
 
+    def __deepcopy__(self, memo: typing.Any) -> "Linear":
+        return self  # nothing of it ever changes
+
     def __repr__(self) -> str:
         return (
-            f"octet.Linear({self.in_features} -> {self.out_features}, {self._types}, {self.kernel(64)}, "
-            f"{self.packed_bytes} bytes)"
+            f"octet.Linear({self.in_features} -> {self.out_features}, {self._types}, "
+            f"{self.kernel(64)}, {self.packed_bytes} bytes)"
         )
 
 
@@ -184,7 +187,8 @@ def _pads(padding):
         pads = (pads[0], pads[0], pads[1], pads[1])
     if len(pads) != 4:
         raise ValueError(
-            f"padding is {padding!r}: one number, two (height, width) or four (top, bottom, left, right) are needed"
+            f"padding is {padding!r}: one number, two (height, width) or four (top, bottom, "
+            "left, right) are needed"
         )
     return False, pads
 
@@ -192,15 +196,16 @@ def _pads(padding):
 class Conv2d:
     """A convolution of images, with 8-bit weights that are packed once.
 
-    weights: octet.Weights, in the order that `order` names: "OHWI" (TensorFlow Lite) or "OIHW" (ONNX,
-        PyTorch); O: output channels, I: input channels of one group
-    bias, input, output, activation, symmetric: as of Linear; an x of float32 is quantized image by image
+    weights: octet.Weights, in the order that `order` names: "OHWI" (TensorFlow Lite) or "OIHW"
+        (ONNX, PyTorch); O: output channels, I: input channels of one group
+    bias, input, output, activation, symmetric: as of Linear; a float32 x is quantized image by
+        image
     stride, dilation: a number, or (height, width)
-    padding: a number, (height, width), (top, bottom, left, right), "valid", or "same": ceil(in / stride)
-        pixels, an odd one at the end
+    padding: a number, (height, width), (top, bottom, left, right), "valid", or "same": the result
+        has ceil(in / stride) pixels along an axis, an odd pad is at the end
     groups: the groups of channels; as many as input channels: depthwise
     layout: "NHWC" or "NCHW", of x and of the result
-    size: (height, width) of the images that the algorithm is chosen for; images of other sizes run, too
+    size: (height, width) of the images that the algorithm is chosen for; others run, too
 
     Many threads may call it at once. The same arguments give the same bytes on every CPU.
     """
@@ -240,15 +245,15 @@ class Conv2d:
         self._types = _types(input, output)
 
     def __call__(self, x: typing.Any, out: typing.Any = None, *, threads: int = 1) -> typing.Any:
-        """Runs the layer on x, (images, height, width, channels), or with NCHW (images, channels, height,
-        width), and returns out, which has the output's size and channels there.
+        """Runs the layer on x, (images, height, width, channels), or with NCHW (images, channels,
+        height, width), and returns out, which has the output's size and channels there.
 
         x: of the input's type; pixels of NHWC may lie apart
         out: of the output's type, contiguous; None: a new NumPy array
         threads: most threads that work on it; 0 means as many as the process may use
 
-        ValueError: shapes or strides do not fit, out is read-only or overlaps x. TypeError: x or out
-        has another type.
+        ValueError: shapes or strides do not fit, out is read-only or overlaps x. TypeError: x or
+        out has another type.
         """
         return self._convolution.run(x, out, threads)
 
@@ -277,22 +282,25 @@ class Conv2d:
         """The kernel that multiplies."""
         return self._convolution.kernel
 
+    def __deepcopy__(self, memo: typing.Any) -> "Conv2d":
+        return self  # nothing of it ever changes
+
     def __repr__(self) -> str:
         height, width = self._convolution.kernel_size
         return (
-            f"octet.Conv2d({self.in_channels} -> {self.out_channels}, {height}x{width}, {self._types}, "
-            f"{self.algorithm}, {self.kernel}, {self.packed_bytes} bytes)"
+            f"octet.Conv2d({self.in_channels} -> {self.out_channels}, {height}x{width}, "
+            f"{self._types}, {self.algorithm}, {self.kernel}, {self.packed_bytes} bytes)"
         )
 
 
 def explain(layer: typing.Union[Linear, Conv2d], rows: int = 64, threads: int = 1) -> typing.Any:
     """Says what a layer is computed by, and why.
 
-    Of a Linear a dictionary: kernel, tier, reason, choice, origin ("predicted" or "measured, on this
-    machine"), tasks, workspace_bytes and packed_bytes of a run of so many rows on so many threads. Of a
-    Conv2d a list with a dictionary for each algorithm: algorithm, possible, chosen, kernel,
-    microseconds (predicted, for one thread and an image of the layer's size), packed_bytes, reason,
-    choice, origin.
+    Of a Linear a dictionary: kernel, tier, reason, choice, origin ("predicted" or "measured, on
+    this machine"), tasks, workspace_bytes and packed_bytes of a run of so many rows on so many
+    threads. Of a Conv2d a list with a dictionary for each algorithm: algorithm, possible, chosen,
+    kernel, microseconds (predicted, for one thread and an image of the layer's size), packed_bytes,
+    reason, choice, origin.
     """
     if isinstance(layer, Linear):
         return layer._product.explain(rows, threads)

@@ -5,18 +5,14 @@
 >>> interpreter = Interpreter("model.tflite", experimental_delegates=[octet.litert.delegate()])
 """
 
-import pathlib
 import typing
+
+from . import plugins
 
 
 def library() -> str:
     """The path of liboctet_litert.so. RuntimeError: the wheel was built without it."""
-    path = pathlib.Path(__file__).with_name("lib") / "liboctet_litert.so"
-    if not path.exists():
-        raise RuntimeError(
-            "this wheel was built without liboctet_litert.so, which needs LiteRT's C headers"
-        )
-    return str(path)
+    return plugins.library("liboctet_litert.so", "LiteRT's C headers")
 
 
 def delegate(
@@ -24,13 +20,14 @@ def delegate(
 ) -> typing.Any:
     """A delegate for `experimental_delegates` of one Interpreter.
 
-    as_: "reference": the bytes of LiteRT's reference kernels; "xnnpack": those of its default delegate
+    as_: "reference": the bytes of LiteRT's reference kernels; "xnnpack": those of its default
+        delegate
     threads: most threads of a run; 0 means as many as the process may use
     goal: "time", "layers", "traffic" or "memory": the quantity that a network keeps small
     report: write to stderr what runs on Octet, and why the rest does not
 
-    ValueError: an option has another value. ImportError: neither ai_edge_litert nor tflite_runtime is
-    installed.
+    ValueError: an option has another value. ImportError: neither ai_edge_litert nor tflite_runtime
+    is installed.
     """
     try:
         from ai_edge_litert.interpreter import load_delegate

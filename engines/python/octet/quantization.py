@@ -1,4 +1,4 @@
-"""Quantized tensors: the scale, zero point and type of one, and weights with a scale per channel."""
+"""Quantized tensors: scale, zero point and type of one; weights with a scale per channel."""
 
 from __future__ import annotations
 

@@ -1,0 +1,69 @@
+"""The plug-ins of engines that the wheel carries, where the engines are installed."""
+
+import pathlib
+
+import numpy as np
+import pytest
+
+import octet
+import octet.litert
+from reference import random
+
+LIBRARIES = pathlib.Path(octet.__file__).parent / "lib"
+
+
+def test_delegate():
+    interpreter = pytest.importorskip("ai_edge_litert.interpreter")
+    if not (LIBRARIES / "liboctet_litert.so").exists():
+        pytest.skip("this wheel has no delegate")
+    delegate = octet.litert.delegate(as_="xnnpack", threads=2)
+    assert isinstance(delegate, interpreter.Delegate)
+    with pytest.raises(ValueError, match="threads"):
+        octet.litert.delegate(threads=-1)
+
+
+def test_without_the_library(monkeypatch, tmp_path):
+    monkeypatch.setattr(octet.litert.plugins, "__file__", str(tmp_path / "plugins.py"))
+    with pytest.raises(RuntimeError, match="built without liboctet_litert.so, which needs LiteRT"):
+        octet.litert.library()
+
+
+def test_onnxruntime():
+    """A session with the provider gives the bytes of one without it."""
+    onnxruntime, onnx = pytest.importorskip("onnxruntime"), pytest.importorskip("onnx")
+    if not (LIBRARIES / "liboctet_onnxruntime.so").exists():
+        pytest.skip("this wheel has no execution provider")
+    import octet.onnxruntime
+
+    rng = np.random.default_rng(0)
+    tensor = onnx.numpy_helper.from_array
+    constants = [
+        tensor(np.float32(0.02), "xs"),
+        tensor(np.uint8(120), "xz"),
+        tensor(random(rng, (40, 30), np.int8) // 2, "w"),  # the peer saturates larger ones
+        tensor(np.float32(0.01), "ws"),
+        tensor(np.int8(0), "wz"),
+        tensor(np.float32(0.3), "ys"),
+        tensor(np.uint8(9), "yz"),
+    ]
+    names = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("QLinearMatMul", names, ["y"])],
+        "g",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.UINT8, [7, 40])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.UINT8, [7, 30])],
+        constants,
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=9
+    ).SerializeToString()
+    x = {"x": random(rng, (7, 40), np.uint8)}
+    want = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, x)
+    for threads in (0, 1, 2):
+        session = octet.onnxruntime.session(model, threads=threads)
+        assert octet.onnxruntime.NAME in session.get_providers()
+        assert np.array_equal(session.run(None, x)[0], want[0])
+    options = onnxruntime.SessionOptions()
+    assert np.array_equal(
+        octet.onnxruntime.session(model, options, goal="memory").run(None, x)[0], want[0]
+    )
