@@ -2,9 +2,8 @@
 // height, on all images at once or image by image, and its predicted cost.
 #pragma once
 
-#include "dispatch/cpu/features.h"
-#include "operators/conv/cost.h"
 #include "operators/network/chains.h"
+#include "operators/network/costs.h"
 
 namespace octet {
 
@@ -16,56 +15,113 @@ struct PartCandidate {
   double traffic;       // bytes that the cache misses
 };
 
-// The cost of a switch before an op, from image by image to all images at once: tensors that pass
-// from one to the other exist for all images.
-struct MergeCost {
-  size_t live;
-  double traffic;
-};
-
-// The terms of an op's predicted time, in any part.
-struct OpCost {
-  Estimate far;  // where its tensors come from the cache that holds them
-  double near;   // its memory term if they lie in L2
-  size_t bytes;  // of its tensors, in all images or in one
-  size_t tile;   // lines of the algorithm's tiles
-  // Microseconds of all ops up to this one: by themselves, and at least, in a part.
-  double alone, least;
-};
-
 // For the goal TIME the predicted time of a part of several ops counts so much more: small
 // predicted gains may be losses.
 constexpr double kLongerPart = 1.04;
 
-// The machine that costs are predicted for.
-struct PlanMachine {
-  CpuFeatures cpu;
-  size_t cache_bytes;  // size of the cache that a chain should stay in
-};
-
-struct Candidates {
-  PartCandidate* list;  // sorted by the parts' first ops, then by their ends
-  size_t count;
-  MergeCost* merge;  // entry i: before op i; the last one: after the last op
-  OpCost* ops;       // two for each op: on all images, image by image
-};
-
-// The most ops of a chain, and the band heights that are tried.
+// The most ops of a chain, and the band heights that are tried, besides all lines at once.
 constexpr size_t kLongestChain = 24;
-constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};  // besides all lines at once
-constexpr size_t most_candidates(size_t ops) {
-  return 2 * ops * (1 + kLongestChain * (1 + sizeof kBands / sizeof kBands[0]));
-}
+constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};
 
-// Leaves out parts that no plan for the goal would take. memory: scratch of shaping_values(number
-// of ops) values.
-octet_status find_candidates(octet_network* network, const PlanMachine& machine,
-                             octet_network_goal goal, size_t* memory, Candidates* candidates,
-                             octet_error* error);
+// Candidates have numbers, slots: by the number of their ops, the first one, the band, and whether
+// they run image by image.
+constexpr size_t kBandSlots = 1 + sizeof kBands / sizeof kBands[0];
+constexpr size_t slots_of(size_t ops) { return 2 * ops * kLongestChain * kBandSlots; }
+
+class Candidates {
+ public:
+  enum class State : uint8_t { kUnknown, kImpossible, kLoose, kTight };
+  struct Figures {
+    size_t live;
+    double microseconds, traffic;
+  };
+  // The caller's memory, for this object's life.
+  struct Memory {
+    OpCost* ops;       // two for each op
+    RingCost* rings;   // one for each tensor
+    State* states;     // slots_of(number of ops)
+    Figures* figures;  // likewise
+    LineRange* lines;  // one for each tensor
+    size_t* values;    // shaping_values(number of ops)
+  };
+  Candidates(octet_network* network, const PlanMachine& machine, octet_network_goal goal,
+             const Memory& memory);
+
+  // Finds the parts of one op. Fails if one cannot be shaped. Call it before the functions below.
+  octet_status find_singles(octet_error* error);
+  PartCandidate single(size_t op, bool by_image) const;
+  bool by_image() const { return by_image_; }  // parts may run image by image
+  MergeCost merge(size_t op) const { return costs_.merge(op); }
+
+  // Calls take(slot, candidate) for each candidate that begins with op `first`: by their ends, then
+  // bands, on all images before image by image. It takes microseconds to shape one, so
+  // useful(bound) is asked before: false if no candidate of the bound's ops whose figures are these
+  // or larger is of use. Those are left out.
+  template <typename Useful, typename Take>
+  void visit(size_t first, const Useful& useful, const Take& take);
+
+  // First op, end, band, by_image and tight of a candidate that visit found.
+  PartCandidate candidate(size_t slot) const;
+
+ private:
+  static constexpr size_t kNoBand = SIZE_MAX;
+  // Ops [first, end). Of a part of them, on all images and image by image: bytes of tensors that
+  // are no rings, and the traffic that rings save; and the least bytes of its rings.
+  struct Range {
+    size_t first, end;
+    size_t others[2];
+    double saved[2];
+    size_t rings;
+  };
+
+  Range start(size_t first);
+  bool extend(Range* range);
+  void add_op(Range* range);
+  PartCandidate bound(const Range& range, bool by_image) const;
+  bool add_first_band(const Range& range, PartCandidate* bound) const;
+  // kNoBand: no candidate has it.
+  size_t band_of(size_t first, size_t end, size_t band_slot) const;
+  size_t slot_of(const Range& range, size_t band_slot, bool by_image) const {
+    const size_t row = (range.end - range.first - 1) * n_->op_count + range.first;
+    return 2 * (row * kBandSlots + band_slot) + by_image;
+  }
+  bool shape(PartCandidate* candidate);
+  void keep(const Range& range, size_t slot, PartCandidate candidate);
+  bool read(size_t slot, PartCandidate* candidate) const;
+
+  octet_network* const n_;
+  const PlanMachine machine_;
+  const octet_network_goal goal_;
+  const Memory memory_;
+  const Costs costs_;
+  const bool by_image_;
+};
+
+template <typename Useful, typename Take>
+void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
+  for (Range range = start(first); extend(&range);) {
+    const PartCandidate bounds[] = {bound(range, false), bound(range, true)};
+    bool use[] = {useful(bounds[0]), by_image_ && useful(bounds[1])};
+    for (size_t i = 0; i < 2 * kBandSlots && (use[0] || use[1]); ++i) {
+      PartCandidate c = bounds[i % 2];
+      c.part.band = band_of(first, range.end, i / 2);
+      if (c.part.band == kNoBand || !use[i % 2]) continue;
+      const size_t slot = slot_of(range, i / 2, i % 2);
+      if (memory_.states[slot] == State::kUnknown) {
+        // Higher bands have larger rings
+        use[i % 2] = add_first_band(range, &c) && useful(c);
+        if (!use[i % 2]) continue;
+        c.microseconds = costs_.microseconds_of_part(c.part);
+        if (!useful(c)) continue;
+        memory_.states[slot] = State::kImpossible;
+        if (shape(&c)) keep(range, slot, c);
+      }
+      if (read(slot, &c)) take(slot, c);
+    }
+  }
+}
 
 // The batch of all ops; 0 if they differ.
 size_t batch_of(const octet_network& network);
-// True for a convolution that reads and writes slices of one tensor: it runs only in a chain.
-bool by_lines_only(const octet_network& network, size_t op);
 
 }  // namespace octet

@@ -10,7 +10,7 @@ namespace {
 bool is_inner(const octet_network& n, const NetworkPart& part, size_t alias_root) {
   const NetworkTensor& t = n.tensors[alias_root];
   if (t.kept || t.first_use < part.first || t.last_use >= part.end) return false;
-  for (size_t i = part.first; i < part.end; ++i)
+  for (size_t i = t.last_use + 1; i-- > t.first_use;)
     for (size_t k = 0; k < n.ops[i].input_count; ++k)
       if (n.tensors[n.ops[i].inputs[k]].alias_root == alias_root) return true;
   return false;
@@ -18,7 +18,7 @@ bool is_inner(const octet_network& n, const NetworkPart& part, size_t alias_root
 
 // The slot of a tensor that ops [part.first, end) write; kNoSlot if none does.
 size_t find_slot(const octet_network& n, const NetworkPart& part, size_t end, size_t alias_root) {
-  for (size_t i = part.first; i < end; ++i)
+  for (size_t i = end; i-- > part.first;)
     if (n.tensors[n.ops[i].output].alias_root == alias_root) return n.ops[i].out_slot;
   return kNoSlot;
 }
@@ -48,6 +48,7 @@ double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkO
 // The number of tasks. More than one only if no two tasks write the same line, or read each other's
 // lines, outside of rings.
 size_t tasks_of(const octet_network& n, const NetworkPart& part) {
+  if (n.concurrency == 1) return 1;
   const NetworkTensor& last = n.tensors[n.ops[part.end - 1].output];
   for (size_t i = part.first; i < part.end; ++i) {
     const NetworkOp& op = n.ops[i];
@@ -101,9 +102,7 @@ octet_status shape_chain(octet_network* n, NetworkPart* part, bool tight, size_t
     t.span = t.step = 0;
     t.offset = kNoUse;
   }
-  part->tasks = tasks_of(*n, *part);
-  const RowSlices row_slices(*n, *part);
-  part->tasks = divide_up(row_slices.units, row_slices.step);
+  const RowSlices row_slices = cut_chain(*n, part);
   for (size_t task = 0; task < part->tasks; ++task) {
     LineRange row_slice;
     for (size_t at = task * row_slices.step; (row_slice = row_slices.piece(task, at)).count();
@@ -150,15 +149,19 @@ octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* erro
 
 }  // namespace
 
+const char* refuse_link(const octet_network& n, size_t first, size_t index) {
+  const NetworkOp& op = n.ops[index];
+  if (op.conv && !has_lines(*op.conv))
+    return "one of its convolutions quantizes whole images, or is approximate";
+  if (op.flat) return "one of its products reads whole images";
+  if (n.tensors[op.output].batch != n.tensors[n.ops[first].output].batch)
+    return "its batches differ";
+  return nullptr;
+}
+
 const char* refuse_chain(const octet_network& n, size_t first, size_t end) {
-  for (size_t i = first; i < end; ++i) {
-    const NetworkOp& op = n.ops[i];
-    if (op.conv && !has_lines(*op.conv))
-      return "one of its convolutions quantizes whole images, or is approximate";
-    if (op.flat) return "one of its products reads whole images";
-    if (n.tensors[op.output].batch != n.tensors[n.ops[first].output].batch)
-      return "its batches differ";
-  }
+  for (size_t i = first; i < end; ++i)
+    if (const char* const why = refuse_link(n, first, i)) return why;
   return nullptr;
 }
 
@@ -167,6 +170,13 @@ void mark_rings(octet_network* n, const NetworkPart& part) {
     const size_t alias_root = n->tensors[n->ops[i].output].alias_root;
     n->tensors[alias_root].is_ring = part.band && is_inner(*n, part, alias_root);
   }
+}
+
+RowSlices cut_chain(const octet_network& n, NetworkPart* part) {
+  part->tasks = tasks_of(n, *part);
+  const RowSlices row_slices(n, *part);
+  part->tasks = divide_up(row_slices.units, row_slices.step);
+  return row_slices;
 }
 
 size_t shaping_values(size_t ops) { return BandWalk::values(ops) + Repeats::values(ops); }

@@ -1,6 +1,8 @@
 // Plans a network: chooses its parts and places its tensors in the workspace.
 #include "operators/network/plan.h"
 
+#include <math.h>
+
 #include "dispatch/select/override.h"
 #include "operators/common/arena.h"
 #include "operators/conv/machine.h"
@@ -12,28 +14,32 @@ namespace {
 
 // The planner's scratch memory.
 struct Desk {
-  PartCandidate* candidates;
   // best[i]: the best plan of the ops before op i, if its last part runs all images at once
   struct Best {
     double cost;
     size_t live;
-    const PartCandidate* last;
+    size_t last;        // slot of its last part; kNoSlot: there is no part
     bool after_images;  // the parts before the last run image by image
   } * best, *by_image;  // by_image[i]: the same, if all parts run image by image
-  MergeCost* merge;
-  OpCost* costs;
+  // The cost of all ops before op i as parts of their own, two for each op: on all images, image by
+  // image.
+  double* singles;
+  Candidates::Memory candidates;
   Piece* pieces;
-  size_t* values;
 
-  static Desk on(Arena* arena, size_t tensors, size_t ops, size_t candidates) {
-    Desk desk;
-    desk.candidates = arena->take<PartCandidate>(candidates);
+  static Desk on(Arena* arena, size_t tensors, size_t ops, bool chooses) {
+    Desk desk = {};
+    desk.pieces = arena->take<Piece>(tensors + 2 * ops);
+    desk.candidates.values = arena->take<size_t>(shaping_values(ops));
+    if (!chooses) return desk;
     desk.best = arena->take<Best>(ops + 1);
     desk.by_image = arena->take<Best>(ops + 1);
-    desk.merge = arena->take<MergeCost>(ops + 1);
-    desk.costs = arena->take<OpCost>(2 * ops);
-    desk.pieces = arena->take<Piece>(tensors + 2 * ops);
-    desk.values = arena->take<size_t>(shaping_values(ops));
+    desk.singles = arena->take<double>(2 * (ops + 1));
+    desk.candidates.ops = arena->take<OpCost>(2 * ops);
+    desk.candidates.rings = arena->take<RingCost>(tensors);
+    desk.candidates.lines = arena->take<LineRange>(tensors);
+    desk.candidates.states = arena->take<Candidates::State>(slots_of(ops));
+    desk.candidates.figures = arena->take<Candidates::Figures>(slots_of(ops));
     return desk;
   }
 };
@@ -79,40 +85,71 @@ struct Weigh {
   }
 };
 
+// Sums up the cost of parts of one op. NaN or infinite where one of them is no part of a plan.
+void add_singles(const octet_network& n, const Candidates& candidates, const Weigh& weigh,
+                 double* sums) {
+  sums[0] = sums[1] = 0;
+  for (size_t i = 0; i < n.op_count; ++i)
+    for (size_t k = 0; k < 2; ++k) {
+      const PartCandidate c = candidates.single(i, k && candidates.by_image());
+      sums[2 * i + 2 + k] = sums[2 * i + k] + (c.live > weigh.most_live ? INFINITY : weigh.cost(c));
+    }
+}
+
 // Cuts the ops into candidates by dynamic programming: first parts that run image by image, maybe
-// none, then parts that run all images. Returns the bytes that live at once; SIZE_MAX if there is
-// no cut.
-size_t choose(const octet_network& n, const Candidates& candidates, const Weigh& weigh,
+// none, then parts that run all images. Candidates that could be of no use are not shaped. Returns
+// the bytes that live at once; SIZE_MAX if there is no cut.
+size_t choose(const octet_network& n, Candidates* candidates, const Weigh& weigh,
               const Desk& desk) {
   for (size_t i = 0; i <= n.op_count; ++i)
-    desk.best[i] = desk.by_image[i] = {0, i ? SIZE_MAX : 0, nullptr, false};
-  const auto extend = [&](const Desk::Best& before, const PartCandidate& c, Desk::Best* after) {
-    if (before.live == SIZE_MAX || c.live > weigh.most_live) return;
-    const Desk::Best with = {before.cost + weigh.cost(c), larger(before.live, c.live), &c,
-                             before.after_images};
-    if (weigh.better(with, *after)) *after = with;
-  };
+    desk.best[i] = desk.by_image[i] = {0, i ? SIZE_MAX : 0, kNoSlot, false};
+  add_singles(n, *candidates, weigh, desk.singles);
   // Image by image before op i, all images from op i on
   const auto merged_at = [&](size_t i) {
     Desk::Best b = desk.by_image[i];
     if (b.live == SIZE_MAX) return b;
-    b.live += candidates.merge[i].live;
-    b.cost += weigh.cost(candidates.merge[i]);
+    const MergeCost merge = candidates->merge(i);
+    b.live += merge.live;
+    b.cost += weigh.cost(merge);
     if (b.live > weigh.most_live) b.live = SIZE_MAX;
     b.after_images = true;
     return b;
   };
-  for (size_t i = 0; i < candidates.count; ++i) {  // sorted by first op
-    const PartCandidate& c = candidates.list[i];
-    const size_t first = c.part.first, end = c.part.end;
-    if (c.part.by_image) {
-      extend(desk.by_image[first], c, &desk.by_image[end]);
-      continue;
-    }
-    Desk::Best before = desk.best[first];
-    before.after_images = false;
-    extend(before, c, &desk.best[end]);
-    if (first) extend(merged_at(first), c, &desk.best[end]);
+  for (size_t first = 0; first < n.op_count; ++first) {
+    if (desk.best[first].live == SIZE_MAX && desk.by_image[first].live == SIZE_MAX) continue;
+    const Desk::Best merged = merged_at(first);
+    Desk::Best all = desk.best[first];
+    all.after_images = false;
+    // Returns whether the candidate, after its best predecessor, is better than the best plan so
+    // far.
+    const auto extend = [&](const PartCandidate& c, Desk::Best* after) {
+      const auto append = [&](const Desk::Best& before) {
+        if (before.live == SIZE_MAX || c.live > weigh.most_live) return false;
+        const Desk::Best with = {before.cost + weigh.cost(c), larger(before.live, c.live), kNoSlot,
+                                 before.after_images};
+        if (!weigh.better(with, *after)) return false;
+        *after = with;
+        return true;
+      };
+      if (c.part.by_image) return append(desk.by_image[first]);
+      const bool better = append(all);
+      return (first && append(merged)) || better;
+    };
+    const auto best_before = [&](const PartCandidate& c) -> Desk::Best& {
+      return (c.part.by_image ? desk.by_image : desk.best)[c.part.end];
+    };
+    candidates->visit(
+        first,
+        [&](const PartCandidate& bound) {
+          const double* const sum = desk.singles + bound.part.by_image;
+          const double singles = sum[2 * bound.part.end] - sum[2 * first];
+          if (!weigh.least_live && weigh.cost(bound) > singles * (1 + 1e-9)) return false;
+          Desk::Best after = best_before(bound);
+          return extend(bound, &after);
+        },
+        [&](size_t slot, const PartCandidate& c) {
+          if (extend(c, &best_before(c))) best_before(c).last = slot;
+        });
   }
   const bool images = weigh.better(desk.by_image[n.op_count], desk.best[n.op_count]);
   if (images) desk.best[n.op_count] = desk.by_image[n.op_count];
@@ -121,9 +158,10 @@ size_t choose(const octet_network& n, const Candidates& candidates, const Weigh&
 
 // Calls take(candidate) for the chosen candidates, the last one first.
 template <typename Take>
-octet_status for_each_chosen(const octet_network& n, const Desk& desk, Take take) {
-  for (const Desk::Best* b = &desk.best[n.op_count]; b->last;) {
-    const PartCandidate& c = *b->last;
+octet_status for_each_chosen(const octet_network& n, const Candidates& candidates, const Desk& desk,
+                             Take take) {
+  for (const Desk::Best* b = &desk.best[n.op_count]; b->last != kNoSlot;) {
+    const PartCandidate c = candidates.candidate(b->last);
     b = (c.part.by_image || b->after_images ? desk.by_image : desk.best) + c.part.first;
     OCTET_TRY(take(c));
   }
@@ -131,16 +169,17 @@ octet_status for_each_chosen(const octet_network& n, const Desk& desk, Take take
 }
 
 // Shapes the chosen parts again, because later candidates have changed the ops.
-octet_status take_parts(octet_network* n, const Desk& desk, octet_error* error) {
+octet_status take_parts(octet_network* n, const Candidates& candidates, const Desk& desk,
+                        octet_error* error) {
   n->part_count = 0;
-  OCTET_TRY(for_each_chosen(*n, desk, [&](const PartCandidate&) {
+  OCTET_TRY(for_each_chosen(*n, candidates, desk, [&](const PartCandidate&) {
     ++n->part_count;
     return OCTET_OK;
   }));
   size_t at = n->part_count;
-  return for_each_chosen(*n, desk, [&](const PartCandidate& c) {
+  return for_each_chosen(*n, candidates, desk, [&](const PartCandidate& c) {
     n->parts[--at] = c.part;
-    return shape_part(n, &n->parts[at], c.tight, desk.values, error);
+    return shape_part(n, &n->parts[at], c.tight, desk.candidates.values, error);
   });
 }
 
@@ -189,7 +228,7 @@ octet_status take_given(const octet_network_desc& desc, octet_network* n, const 
                       "tensor",
                       p, i);
     }
-    OCTET_TRY(shape_part(n, &part, false, desk.values, error));
+    OCTET_TRY(shape_part(n, &part, false, desk.candidates.values, error));
   }
   if (at == n->op_count) return OCTET_OK;
   return fail(error, OCTET_BAD_NETWORK, "desc.parts ends before op %zu of %zu", at, n->op_count);
@@ -243,18 +282,29 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
   return OCTET_OK;
 }
 
-octet_status plan_parts(octet_network* n, const Candidates& candidates, const Weigh& weigh,
+octet_status plan_parts(octet_network* n, Candidates* candidates, const Weigh& weigh,
                         const Desk& desk, octet_error* error) {
   choose(*n, candidates, weigh, desk);
-  OCTET_TRY(take_parts(n, desk, error));
+  OCTET_TRY(take_parts(n, *candidates, desk, error));
   return lay_out_network(n, desk.pieces, error);
+}
+
+// The least bytes that can live at once. Looks for them within limits that grow, because a low
+// limit rules out most candidates before they are shaped. Parts of one op are within the last one.
+size_t find_least(const octet_network& n, Candidates* candidates, const Desk& desk) {
+  size_t most = 0;
+  for (size_t i = 0; i < n.op_count; ++i) most = larger(most, candidates->single(i, false).live);
+  size_t least = SIZE_MAX;
+  for (size_t parts = 16; least == SIZE_MAX; parts = parts * 2 / 3)
+    least = choose(n, candidates, {OCTET_NETWORK_MEMORY, most / parts, true}, desk);
+  return least;
 }
 
 // Plans within a memory limit. The layout may need a little more than the live bytes; then plans
 // again with a lower limit.
-octet_status plan_within(octet_network* n, const Candidates& candidates, size_t most,
-                         const Desk& desk, octet_error* error) {
-  const size_t least = choose(*n, candidates, {OCTET_NETWORK_MEMORY, SIZE_MAX, true}, desk);
+octet_status plan_within(octet_network* n, Candidates* candidates, size_t most, const Desk& desk,
+                         octet_error* error) {
+  const size_t least = find_least(*n, candidates, desk);
   for (size_t live = most ? most : least; live >= least;) {
     OCTET_TRY(plan_parts(n, candidates, {OCTET_NETWORK_MEMORY, live, false}, desk, error));
     if (!most || n->map_bytes <= most) return OCTET_OK;
@@ -278,26 +328,25 @@ octet_status plan(const octet_network_desc& desc, octet_network* n, const Desk& 
     return lay_out_network(n, desk.pieces, error);
   }
   if (!machine.cache_bytes) machine.cache_bytes = machine.cpu.l2_bytes();
-  Candidates candidates = {desk.candidates, 0, desk.merge, desk.costs};
-  OCTET_TRY(find_candidates(n, machine, desc.goal, desk.values, &candidates, error));
+  Candidates candidates(n, machine, desc.goal, desk.candidates);
+  OCTET_TRY(candidates.find_singles(error));
   if (desc.goal == OCTET_NETWORK_MEMORY)
-    return plan_within(n, candidates, desc.memory_bytes, desk, error);
-  return plan_parts(n, candidates, {desc.goal, SIZE_MAX, false}, desk, error);
+    return plan_within(n, &candidates, desc.memory_bytes, desk, error);
+  return plan_parts(n, &candidates, {desc.goal, SIZE_MAX, false}, desk, error);
 }
 
 }  // namespace
 
 octet_status plan_network(const octet_network_desc& desc, octet_network* n, octet_error* error) {
   find_uses(n);
-  const size_t candidates = desc.parts ? 0 : most_candidates(n->op_count);
   Arena arena = {nullptr, 0};
-  Desk::on(&arena, n->tensor_count, n->op_count, candidates);
+  Desk::on(&arena, n->tensor_count, n->op_count, !desc.parts);
   if (arena.used > PTRDIFF_MAX) return refuse_size(error);
   octet_allocator allocator = n->allocator;
   void* memory;
   OCTET_TRY(allocate(&allocator, arena.used, &memory, error));
   arena = {(uint8_t*)memory, 0};
-  const Desk desk = Desk::on(&arena, n->tensor_count, n->op_count, candidates);
+  const Desk desk = Desk::on(&arena, n->tensor_count, n->op_count, !desc.parts);
   const octet_status status = plan(desc, n, desk, error);
   allocator.release(allocator.context, memory);
   return status;

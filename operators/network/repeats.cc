@@ -24,9 +24,8 @@ Repeats::Repeats(const octet_network& n, const NetworkPart& part, size_t* memory
       count_(part.end - part.first),
       lines_(memory),
       of_(memory + count_),
-      done_(memory + 2 * count_),
-      oldest_(memory + 3 * count_) {
-  for (size_t i = 0; i < count_; ++i) done_[i] = oldest_[i] = 0;
+      done_(memory + 2 * count_) {
+  for (size_t i = 0; i < count_; ++i) done_[i] = 0;
   if (!find_rates()) return;
   size_t period = 1;
   for (size_t s = 0; s < count_; ++s) {
@@ -80,16 +79,16 @@ bool Repeats::find_rates() {
 // Compares with the ends, too: an op that ended meanwhile needs no more of its inputs, so the ops
 // that make them may now stay behind.
 bool Repeats::as_before(const BandWalk& walk) {
+  const auto moved = [&](size_t i) { return walk.left(i) ? lines_[op(i).out_slot] : 0; };
+  const auto counts = [&](size_t i) { return !walk.left(i) || lines_[op(i).out_slot]; };
   bool same = bands_ > period_;
-  for (size_t i = 0; i < count_; ++i) {
-    const size_t slot = op(i).out_slot, oldest = walk.oldest(slot), lines = lines_[slot];
-    if (!walk.left(i))
-      same &= walk.done(i) == done_[i];
-    else if (lines)
-      same &= walk.done(i) == done_[i] + lines && oldest == oldest_[slot] + lines;
-    done_[i] = walk.done(i);
+  for (size_t i = 0; i < count_ && same; ++i)
+    same = !counts(i) || walk.done(i) == done_[i] + moved(i);
+  for (size_t i = 0; i < count_ && same; ++i) {
+    const size_t slot = op(i).out_slot;
+    same = !moved(i) || walk.oldest(slot) == walk.oldest(slot, done_) + moved(i);
   }
-  for (size_t i = 0; i < count_; ++i) oldest_[op(i).out_slot] = walk.oldest(op(i).out_slot);
+  for (size_t i = 0; i < count_; ++i) done_[i] = walk.done(i);
   return same;
 }
 

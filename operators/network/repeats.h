@@ -10,7 +10,7 @@ class Repeats {
  public:
   // memory: values(part) values, owned while this object lives.
   Repeats(const octet_network& network, const NetworkPart& part, size_t* memory);
-  static constexpr size_t values(size_t ops) { return 4 * ops; }
+  static constexpr size_t values(size_t ops) { return 3 * ops; }
 
   // Call after each band: skips the following bands that do the same one period further down.
   void after_band(BandWalk* walk);
@@ -31,8 +31,8 @@ class Repeats {
   size_t period_ = 0;  // bands after which all ops have moved by whole lines; 0: not known
   size_t bands_ = 0;
   // lines_, of_: per slot, lines in a period, at first as a fraction. done_: per op, lines done at
-  // the end of the last period. oldest_: per slot, its oldest line then.
-  size_t *lines_, *of_, *done_, *oldest_;
+  // the end of the last period.
+  size_t *lines_, *of_, *done_;
 };
 
 }  // namespace octet

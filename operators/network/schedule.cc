@@ -134,15 +134,15 @@ void BandWalk::place_rings() {
   }
 }
 
-size_t BandWalk::oldest(size_t slot) const {
+size_t BandWalk::oldest(size_t slot, const size_t* done) const {
   size_t oldest = SIZE_MAX;
   for (size_t i = first_[slot]; i <= last_[slot]; ++i) {
     const NetworkOp& o = op(i);
-    if (done_[i] == end_[i]) continue;
-    if (o.out_slot == slot) oldest = smaller(oldest, done_[i]);
+    if (done[i] == end_[i]) continue;
+    if (o.out_slot == slot) oldest = smaller(oldest, done[i]);
     for (size_t k = 0; k < o.input_count; ++k)
       if (o.in_slots[k] == slot)
-        oldest = smaller(oldest, lines_read(n_, o, k, {done_[i], done_[i] + 1}).first);
+        oldest = smaller(oldest, lines_read(n_, o, k, {done[i], done[i] + 1}).first);
   }
   return oldest;
 }

@@ -37,8 +37,10 @@ class BandWalk {
   // The lines that op `first + i` computes in this band; may be empty.
   LineRange lines(size_t i) const { return {done_[i], until_[i]}; }
   void mark_done(size_t i) { done_[i] = until_[i]; }
-  // The first line of a slot's tensor that an op will still write or read; SIZE_MAX: none.
-  size_t oldest(size_t slot) const;
+  // The first line of a slot's tensor that an op will still write or read, where so many lines of
+  // each op are done; SIZE_MAX: none.
+  size_t oldest(size_t slot, const size_t* done) const;
+  size_t oldest(size_t slot) const { return oldest(slot, done_); }
   // The position of line 0 in a ring: with it, writes of `step` lines seldom wrap. For the first
   // band.
   size_t origin(size_t slot) const { return origin_[slot]; }
