@@ -94,6 +94,8 @@ struct Op {
   bool transposed = false;
   size_t output_padding_h = 0, output_padding_w = 0;  // of a transposed one with explicit padding
   bool weights_kn = false;                            // of a product: K x N instead of N x K
+  // In kTflite: rounded once, in double, as FULLY_CONNECTED is from LiteRT 1.3 on.
+  bool in_double = false;
   // Of a product without an activation's tensor between: a residual that is added in float before
   // the only rounding, after product_clamp. With `between`, the tensor of the product alone, the
   // residual is added as by an operator of its own.

@@ -212,6 +212,13 @@ class Describer {
     const Tensor& made = tensor(op_.between >= 0 ? op_.between : y_);
     if (dst != OCTET_F32 && made.scales.size() != 1)
       refuse(name(y_), " has ", made.scales.size(), " scales; it needs one");
+    if (tflite_ && op_.in_double) {
+      for (const float w : weights)
+        to_.factors.push_back((double)scale_of(tensor(x_)) * (double)w / (double)scale_of(made));
+      e.requant = OCTET_REQUANT_DOUBLE;
+      e.factors = to_.factors.data(), e.factor_count = weights.size();
+      return;
+    }
     if (tflite_) {
       to_.multipliers.resize(weights.size()), to_.shifts.resize(weights.size());
       octet_error error = {};
@@ -282,7 +289,8 @@ class Describer {
       e.residual.scale = scale_of(residual) / scale_of(y);
       return clamp_product_float(scale_of(y), &e);
     }
-    if (!tflite_) refuse("only TFLite's arithmetic adds a residual to a rounded product");
+    if (!tflite_ || op_.in_double)
+      refuse("only TFLite's arithmetic with Q31 multipliers adds a residual to a rounded product");
     const Tensor& product = tensor(op_.between);
     octet_error error = {};
     check(octet_tflite_add(scale_of(product), scale_of(residual), scale_of(y), &e.residual, &error),

@@ -21,6 +21,7 @@ struct ProductDescription {
   octet_gemm_desc gemm = OCTET_GEMM_DESC_INIT;
   std::vector<int32_t> weight_zeros, bias, multipliers, shifts;
   std::vector<float> scales;
+  std::vector<double> factors;
 
   octet_epilogue& epilogue() { return is_convolution ? conv.epilogue : gemm.epilogue; }
 };

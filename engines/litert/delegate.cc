@@ -12,6 +12,7 @@
 
 #include "engines/graph/would.h"
 #include "engines/litert/partition.h"
+#include "engines/litert/rounds_twice.h"
 #include "engines/litert/translate.h"
 
 namespace octet::litert {
@@ -64,7 +65,7 @@ struct Claims {
   std::vector<int> nodes, products;
 };
 Claims claim(TfLiteContext* context, const std::vector<int>& plan, const Delegate& delegate) {
-  graph::Graph g = translate(context, plan, delegate.shared->options.arithmetic);
+  graph::Graph g = translate(context, plan, delegate.shared->rounding());
   find_ends(&g);
   const std::vector<std::string> reasons = graph::would(g);
   Claims claims;
@@ -180,7 +181,10 @@ TfLiteStatus prepare(TfLiteContext* context, TfLiteDelegate* self) {
     TfLiteIntArray* order = nullptr;
     if (context->GetExecutionPlan(context, &order) != kTfLiteOk)
       throw std::runtime_error("the interpreter has no execution plan");
-    Claims claims = claim(context, {order->data, order->data + order->size}, *delegate);
+    const std::vector<int> plan(order->data, order->data + order->size);
+    if (delegate->shared->options.arithmetic == graph::Arithmetic::kTflite)
+      delegate->shared->in_double = !rounds_twice(context, plan);
+    Claims claims = claim(context, plan, *delegate);
     std::sort(claims.products.begin(), claims.products.end());
     TfLiteDelegateParams* parts = nullptr;
     int count = 0;

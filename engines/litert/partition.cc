@@ -32,7 +32,7 @@ std::vector<std::vector<int>> Partition::sizes_of_inputs(const TfLiteContext& co
 octet_status Partition::prepare(TfLiteContext* context, octet_error* error) {
   std::vector<std::vector<int>> sizes = sizes_of_inputs(*context);
   if (program_ && sizes == sizes_) return OCTET_OK;
-  graph::Graph graph = translate(context, nodes_, shared_->options.arithmetic);
+  graph::Graph graph = translate(context, nodes_, shared_->rounding());
   graph.inputs = inputs_, graph.outputs = outputs_;
   graph::ProgramOptions options;
   options.goal = shared_->options.goal;

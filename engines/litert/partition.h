@@ -9,6 +9,7 @@
 
 #include "engines/graph/program.h"
 #include "engines/litert/options.h"
+#include "engines/litert/translate.h"
 #include "engines/threads/threads.h"
 
 namespace octet::litert {
@@ -16,8 +17,11 @@ namespace octet::litert {
 // The options, threads and weights that all partitions of one delegate share.
 struct Shared {
   Options options;
+  bool in_double = true;  // Rounding's, which the delegate finds out
   engines::Threads threads;
   std::shared_ptr<graph::PackedWeights> weights = std::make_shared<graph::PackedWeights>();
+
+  Rounding rounding() const { return {options.arithmetic, in_double}; }
 };
 
 class Partition {

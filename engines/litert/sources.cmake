@@ -7,7 +7,8 @@ if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads)
   target_include_directories(octet_litert SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
   # A host may have a pthreadpool or an Octet of its own: the two functions are all it may see.
   target_link_libraries(octet_litert PRIVATE octet_graph octet_threads -Wl,--exclude-libs,ALL)
-  octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc translate.cc)
+  octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc rounds_twice.cc
+    translate.cc)
   # Python loads the delegate: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(litert tests/litert/check.py $<TARGET_FILE:octet_litert>

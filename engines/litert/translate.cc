@@ -61,7 +61,7 @@ Padding padding_of(TfLitePadding padding) {
 struct Node {
   const TfLiteContext& context;
   const TfLiteNode& node;
-  graph::Arithmetic arithmetic;
+  const Rounding& rounding;
   Op* op;
 
   template <typename Params>
@@ -133,9 +133,7 @@ void fully_connected(const Node& n) {
   n.op->clamp = clamp_of(p.activation, n.op);
   if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
     n.refuse("its weights are in a shuffled format");
-  // The runtime does not say its version, and equal bytes are what "reference" is for.
-  if (n.arithmetic == graph::Arithmetic::kTflite)
-    n.refuse("reference kernels of LiteRT from 1.3 on round it once, and Octet rounds it twice");
+  n.op->in_double = n.rounding.in_double;
 }
 
 // ---- functions of two tensors
@@ -261,7 +259,7 @@ constexpr Form kForms[] = {
 };
 
 Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int code,
-         graph::Arithmetic arithmetic) {
+         const Rounding& rounding) {
   Op op;
   op.inputs.assign(node.inputs->data, node.inputs->data + node.inputs->size);
   op.outputs.assign(node.outputs->data, node.outputs->data + node.outputs->size);
@@ -275,7 +273,7 @@ Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int co
       else if (form.needs_params && !node.builtin_data)
         op.refused = "its parameters are missing";
       else
-        form.translate({context, node, arithmetic, &op});
+        form.translate({context, node, rounding, &op});
       return op;
     }
   op.name = number + " (builtin operator " + std::to_string(code) + ")";
@@ -286,9 +284,9 @@ Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int co
 }  // namespace
 
 graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
-                       graph::Arithmetic arithmetic) {
+                       const Rounding& rounding) {
   graph::Graph to;
-  to.arithmetic = arithmetic;
+  to.arithmetic = rounding.arithmetic;
   to.tensors.resize(context->tensors_size);
   for (const int index : nodes) {
     TfLiteNode* node = nullptr;
@@ -297,7 +295,7 @@ graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
       to.ops.emplace_back().refused = "the interpreter does not have it";
       continue;
     }
-    to.ops.push_back(op_of(*context, index, *node, registration->builtin_code, arithmetic));
+    to.ops.push_back(op_of(*context, index, *node, registration->builtin_code, rounding));
     for (const std::vector<int>* tensors : {&to.ops.back().inputs, &to.ops.back().outputs})
       for (const int t : *tensors)
         if (t >= 0) to.tensors[(size_t)t] = tensor_of(context->tensors[t]);

@@ -9,11 +9,17 @@
 
 namespace octet::litert {
 
+// How results are rounded. in_double: of "reference", whether FULLY_CONNECTED is rounded once.
+struct Rounding {
+  graph::Arithmetic arithmetic = graph::Arithmetic::kTflite;
+  bool in_double = true;
+};
+
 // A graph with one operator for each of the nodes, in their order. Tensors have the interpreter's
 // numbers; those that no node reads or writes are left empty. A node that the translation does not
 // know has the reason in Op::refused. Constants are borrowed from the interpreter. Throws
 // std::bad_alloc only.
 graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
-                       graph::Arithmetic arithmetic);
+                       const Rounding& rounding);
 
 }  // namespace octet::litert

@@ -50,6 +50,39 @@ TEST(Graph, ConvolutionInEachArithmetic) {
   }
 }
 
+// Factors of 1/128: halves go away from zero, and what two roundings would make a half does not.
+TEST(Graph, ProductRoundedOnceInDouble) {
+  GraphCase c;
+  const int x = c.input({8, 1}, OCTET_S8, 0.5f, 3), w = c.weights({300, 1}, 0.5f), b = c.bias(300);
+  const int y = c.tensor({8, 300}, OCTET_S8, 32, 5);
+  c.op(Kind::kProduct, {x, w, b}, y).in_double = true;
+  c.g.outputs = {y};
+  const Bytes in = c.draw(8), out = run(*created(c.g), c.g, {in});
+  const auto* const weights = (const int8_t*)c.g.tensors[(size_t)w].data;
+  const auto* const bias = (const int32_t*)c.g.tensors[(size_t)b].data;
+  size_t halves = 0, twice = 0;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int32_t acc = ((int8_t)in[i / 300] - 3) * weights[i % 300] + bias[i % 300];
+    const auto steps = (int32_t)std::round(acc / 128.0);
+    ASSERT_EQ((int8_t)out[i], std::clamp(steps + 5, -128, 127)) << i;
+    halves += std::abs(acc) % 128 == 64, twice += tflite_rescale(acc, 1 / 128.0) != steps;
+  }
+  EXPECT_GT(halves, 0u);
+  EXPECT_GT(twice, 0u);
+}
+
+TEST(Graph, ProductsInDoubleTakeNoResidual) {
+  for (const bool in_double : {false, true}) {
+    GraphCase c;
+    const int x = c.input({8, 4}, OCTET_S8, 0.5f, 3), r = c.input({8, 5}, OCTET_S8, 30, 1);
+    const int y = c.tensor({8, 5}, OCTET_S8, 32, 5), sum = c.tensor({8, 5}, OCTET_S8, 50, -7);
+    c.op(Kind::kProduct, {x, c.weights({5, 4}, 0.5f), c.bias(5)}, y).in_double = in_double;
+    c.op(Kind::kAdd, {y, r}, sum);
+    c.g.outputs = {sum};
+    EXPECT_EQ(created(c.g)->fused(), in_double ? 0u : 1u);
+  }
+}
+
 TEST(Graph, ProductOfRowsAndOfImages) {
   for (const bool images : {false, true}) {
     GraphCase c;

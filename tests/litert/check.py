@@ -65,6 +65,26 @@ def small_network():
     model.operator("FULLY_CONNECTED", "NONE", [e, model.constant(int8(13, 40), [scale]), model.constant(bias(13), [np.float32(0.05) * scale])], product,
                    keepNumDims=True)
     model.graph.outputs = [product]
+    return packed(model)
+
+
+def products(dtype):
+    """FULLY_CONNECTED whose factors are powers of two, so that results fall on halves: one scale for all weights, then, of int8, one for each channel."""
+    rng = np.random.default_rng(28)
+    model = tflite.Model()
+    ends, zero = np.iinfo(dtype), 131 if dtype == np.uint8 else 0
+    some = lambda *shape: rng.integers(max(ends.min, -127), ends.max, shape, dtype, endpoint=True)
+    x, scale = model.input(some(6, 16), [2.0**-3], zero + 5), 2.0**-3
+    for depth, width, weights, out in ((16, 400, [2.0**-4], 2.0**1), (400, 301, [2.0**-8] if zero else 2.0 ** -rng.integers(7, 10, 301), 2.0**3)):
+        y = model.tensor((6, width), dtype, [out], zero - 7)
+        bias = model.constant(rng.integers(-3000, 3000, width, np.int32), scale * np.float32(weights))
+        model.operator("FULLY_CONNECTED", "NONE", [x, model.constant(some(width, depth), weights, zero), bias], y)
+        x, scale = y, out
+    model.graph.outputs = [x]
+    return packed(model)
+
+
+def packed(model):
     builder = flatbuffers.Builder()
     builder.Finish(model.model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
@@ -112,8 +132,8 @@ def check_networks(networks):
         ran = [compare(name, network, {"as": who, "threads": threads, "goal": goal})
                for who, threads, goal in itertools.product(PEERS, "12", ("time", "layers", "traffic", "memory"))]
         print(f"{name}: Octet ran it {sum(ran)} times of {len(ran)}")
-        if name == "small" and not all(ran):
-            complain("the delegate took nothing of the small network")
+        if name in MADE and not all(ran):
+            complain(f"the delegate took nothing of the network {name}")
 
 
 def check_options():
@@ -144,9 +164,10 @@ def check_threads(network):
 
 
 small = small_network()
+MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8)}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
-check_networks({"small": small, **found})
+check_networks({**MADE, **found})
 compare("small", small, {"as": "reference", "threads": "2"}, batch=3)
 check_options()
 check_threads(small)
