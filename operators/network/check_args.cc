@@ -32,21 +32,22 @@ octet_status check_overlap(const octet_network& n, const octet_network_args& arg
 
 octet_status check_weights(const octet_network& n, const octet_network_args& args,
                            octet_error* error) {
-  const Extent workspace = extent_of(args.workspace, n.workspace_bytes);
-  for (size_t o = 0; o < n.op_count; ++o) {
-    const NetworkOp& op = n.ops[o];
-    if (!op.conv && !op.gemm) continue;
-    const Extent packed = op.conv ? extent_of(op.conv->packed, op.conv->packed_bytes)
-                                  : extent_of(op.gemm->packed, op.gemm->packed_bytes);
-    if (meet(packed, workspace))
-      return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[%zu]",
-                  o);
-    for (size_t i = 0; i < n.tensor_count; ++i)
-      if (is_callers(n, i) && writes(n, i) &&
-          meet(packed, extent_of(args.tensors[i], n.tensors[i].bytes)))
-        return fail(error, OCTET_OVERLAP,
-                    "args.tensors[%zu] overlaps the packed weights of ops[%zu]", i, o);
-  }
+  const auto finds = [&](const Extent& written, size_t* o) {
+    for (*o = 0; *o < n.op_count; ++*o) {
+      const NetworkOp& op = n.ops[*o];
+      if (op.conv && meet(written, extent_of(op.conv->packed, op.conv->packed_bytes))) return true;
+      if (op.gemm && meet(written, extent_of(op.gemm->packed, op.gemm->packed_bytes))) return true;
+    }
+    return false;
+  };
+  size_t o;
+  if (finds(extent_of(args.workspace, n.workspace_bytes), &o))
+    return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[%zu]", o);
+  for (size_t i = 0; i < n.tensor_count; ++i)
+    if (is_callers(n, i) && writes(n, i) &&
+        finds(extent_of(args.tensors[i], n.tensors[i].bytes), &o))
+      return fail(error, OCTET_OVERLAP, "args.tensors[%zu] overlaps the packed weights of ops[%zu]",
+                  i, o);
   return OCTET_OK;
 }
 

@@ -21,7 +21,8 @@ void fill(Args* args, const NetworkRun& run, const NetworkPart& part, const Netw
     args->residual = run.data(op.inputs[1], first);
     args->residual_stride = stride_of(n.tensors[op.inputs[1]]);
   }
-  args->workspace = (uint8_t*)run.args.workspace + part.scratch;
+  // An empty workspace would lie in a tensor, which keeps products from their fast path
+  if (part.scratch_bytes) args->workspace = (uint8_t*)run.args.workspace + part.scratch;
   args->workspace_bytes = part.scratch_bytes;
   args->parallel_for = run.args.parallel_for;
   args->parallel_context = run.args.parallel_context;
