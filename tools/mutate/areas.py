@@ -7,7 +7,7 @@ from collections import namedtuple
 # has a pattern for it.
 Area = namedtuple("Area", "name share files tests apart", defaults=[[]])
 
-PRODUCTS = ["batch", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "overlap", "pack",
+PRODUCTS = ["batch", "double_mode", "dynamic", "epilogue", "float_modes", "gemm", "kernel", "overlap", "pack",
             "random", "threads", "tflite", "int16_kernel"]  # these contain no convolution
 DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  # these do not use the public API
 
@@ -66,14 +66,14 @@ NATIVE = [
     Area("epilogue", 3,
          ["kernels/generic/*", "kernels/core/accumulator_init.h", "kernels/core/epilogue.h",
           "kernels/core/lhs_rows.h", "kernels/core/requantize.h", "kernels/core/tier_ops.h",
-          "kernels/core/tflite*.h", "kernels/x86/shared/*"],
+          "kernels/core/tflite*.h", "kernels/core/double_scale.h", "kernels/x86/shared/*"],
          ["vectors", "residual_epilogue", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
          ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/xsimd/*"],
          ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
     Area("checks", 4,
          ["operators/*/*", "dispatch/api/*", "dispatch/cpu/environment.*"],
-         ["bad_input", "conv_bad_input", "conv_limit", "large_sizes", "large_counts", "struct_size",
+         ["bad_input", "conv_bad_input", "double_mode", "conv_limit", "large_sizes", "large_counts", "struct_size",
           "helpers", "overlap", "workspace", "environment", "blob", "residual_epilogue", "tflite",
           "dead_channels", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
          DIRECT),
