@@ -51,6 +51,11 @@ if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
       LABELS checks slow)
   endforeach()
 endif()
+# A shared library, and programs of before.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING
+   AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  octet_add_script(shared tests/abi/shared.py ${build} LABELS api slow)
+endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto")
   return()
 endif()

@@ -1,5 +1,4 @@
 octet_add_archive(octet_traffic)
-target_link_libraries(octet_traffic PUBLIC octet)
 octet_sources(TARGET octet_traffic gemm.cc memory.cc trace.cc traffic.cc)
 octet_sources(IF OCTET_WITH_CONVOLUTION TARGET octet_traffic conv.cc)
 octet_sources(IF OCTET_WITH_NETWORK TARGET octet_traffic network.cc)

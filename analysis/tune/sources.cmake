@@ -1,5 +1,4 @@
 octet_add_archive(octet_tune)
-target_link_libraries(octet_tune PUBLIC octet)
 octet_sources(TARGET octet_tune
   SETUP gemm_choices.cc operands.cc profile.cc race.cc search.cc tune_gemm.cc)
 octet_sources(IF OCTET_WITH_CONVOLUTION TARGET octet_tune

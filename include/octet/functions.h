@@ -46,7 +46,8 @@ typedef enum octet_arithmetic OCTET_INT_ENUM {
 /* An immutable function. Runs may share it between threads. */
 typedef struct octet_function octet_function;
 
-void octet_function_destroy(octet_function* function); /* null is allowed; no run in progress */
+OCTET_API void octet_function_destroy(
+    octet_function* function); /* null is allowed; no run in progress */
 
 /* The function as one of a network, which borrows it until the network's destroy. The network
  * checks only that the op's tensors have one batch. The caller must get the rest right, or the run
@@ -55,8 +56,8 @@ void octet_function_destroy(octet_function* function); /* null is allowed; no ru
  *   concatenations, one of all others;
  * - the types of inputs and output, those of the descriptor;
  * - the sizes: those that octet_function_run takes, of inputs and output. */
-octet_status octet_function_for_network(const octet_function* function, octet_network_function* to,
-                                        octet_error* error);
+OCTET_API octet_status octet_function_for_network(const octet_function* function,
+                                                  octet_network_function* to, octet_error* error);
 
 /* A batch of images; strides in bytes. Data and strides are at multiples of the element's bytes (1,
  * or 4 for s32 and f32). Frozen. */
@@ -85,8 +86,8 @@ typedef struct octet_function_args {
 /* Computes the output. A bad argument is found before anything is written: OCTET_NULL_POINTER,
  * OCTET_BAD_STRUCT_SIZE, OCTET_BAD_SIZE (0, beyond memory, or not what the function was created
  * for), OCTET_BAD_STRIDE, OCTET_MISALIGNED, OCTET_OVERLAP. */
-octet_status octet_function_run(const octet_function* function, const octet_function_args* args,
-                                octet_error* error);
+OCTET_API octet_status octet_function_run(const octet_function* function,
+                                          const octet_function_args* args, octet_error* error);
 
 /* ---- sum, difference, product ---------------------------------------------------------------- */
 
@@ -124,17 +125,17 @@ typedef octet_add_desc octet_mul_desc;
  * - TFLITE: the larger one of 2^19 or more.
  * - XNNPACK: the larger one outside [2^-10, 2^8).
  * - ONNXRUNTIME: either one outside [2^-100, 2^100]. */
-octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
-                              octet_error* error);
+OCTET_API octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
+                                        octet_error* error);
 /* a - b, with the ratios of a sum. There is none in ONNX Runtime's arithmetic. */
-octet_status octet_sub_create(const octet_sub_desc* desc, octet_function** function,
-                              octet_error* error);
+OCTET_API octet_status octet_sub_create(const octet_sub_desc* desc, octet_function** function,
+                                        octet_error* error);
 /* a * b. OCTET_BAD_SCALE are these values of a.scale * b.scale / output.scale:
  * - STANDARD, ONNXRUNTIME: outside [2^-126, 2^96).
  * - TFLITE: outside [2^-126, 2^14).
  * - XNNPACK: outside [2^-16, 2^8). */
-octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
-                              octet_error* error);
+OCTET_API octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
+                                        octet_error* error);
 
 /* ---- look-up --------------------------------------------------------------------------------- */
 
@@ -150,8 +151,8 @@ typedef struct octet_lut_desc {
 } octet_lut_desc;
 #define OCTET_LUT_DESC_INIT OCTET_INIT(octet_lut_desc)
 
-octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
-                              octet_error* error);
+OCTET_API octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
+                                        octet_error* error);
 
 /* ---- functions of one value: tables made here ------------------------------------------------ */
 

@@ -33,16 +33,17 @@ typedef enum octet_tflite_op OCTET_INT_ENUM {
 /* multipliers[i], shifts[i] of `count` weight scales, for octet_epilogue. type is that of the input
  * and the output, OCTET_S8 or OCTET_U8; uint8 has one scale per tensor. A product so small that
  * TFLite has no multiplier for it becomes 0. */
-octet_status octet_tflite_multipliers(octet_tflite_op op, octet_type type, float lhs_scale,
-                                      const float* rhs_scales, size_t count, float dst_scale,
-                                      int32_t* multipliers, int32_t* shifts, octet_error* error);
+OCTET_API octet_status octet_tflite_multipliers(octet_tflite_op op, octet_type type,
+                                                float lhs_scale, const float* rhs_scales,
+                                                size_t count, float dst_scale, int32_t* multipliers,
+                                                int32_t* shifts, octet_error* error);
 
 /* The six multipliers and shifts of a TFLite ADD, int8 or uint8, that follows a product;
  * product_scale is that of the tensor between the two. Type and zero points of *residual are left
  * to the caller. Where the product has a fused activation of its own, it is
  * octet_epilogue.product_activation, with the same product_scale. */
-octet_status octet_tflite_add(float product_scale, float residual_scale, float dst_scale,
-                              octet_residual* residual, octet_error* error);
+OCTET_API octet_status octet_tflite_add(float product_scale, float residual_scale, float dst_scale,
+                                        octet_residual* residual, octet_error* error);
 
 /* ---- padding --------------------------------------------------------------------------------- */
 
@@ -58,34 +59,37 @@ typedef enum octet_padding OCTET_INT_ENUM {
  * those that leave the same remainder when divided by the strides. For others set
  * octet_conv2d_args.pads, of a convolution that declares the most that SAME pads: those for an
  * input of 1 x 1. */
-octet_status octet_conv2d_set_padding(octet_padding padding, octet_conv2d_shape* shape,
-                                      octet_error* error);
+OCTET_API octet_status octet_conv2d_set_padding(octet_padding padding, octet_conv2d_shape* shape,
+                                                octet_error* error);
 
 /* For a transposed convolution whose output size is given, as TFLite and ONNX's output_shape do:
  * sets pads and output paddings so that an input of in_h_max x in_w_max gives out_h x out_w. What
  * is too much is cut off on both sides, an odd one where `padding` says; with VALID at the end
  * only. */
-octet_status octet_conv2d_set_output_size(octet_padding padding, size_t out_h, size_t out_w,
-                                          octet_conv2d_shape* shape, octet_error* error);
+OCTET_API octet_status octet_conv2d_set_output_size(octet_padding padding, size_t out_h,
+                                                    size_t out_w, octet_conv2d_shape* shape,
+                                                    octet_error* error);
 
 /* ---- quantization ---------------------------------------------------------------------------- */
 
 /* quantized[i] = round_half_even(values[i] / scale) + zero_point, saturated to OCTET_S8 or
  * OCTET_U8: ONNX QuantizeLinear. NaN becomes the zero point. */
-octet_status octet_quantize(const float* values, size_t count, float scale, int32_t zero_point,
-                            octet_type type, void* quantized, octet_error* error);
+OCTET_API octet_status octet_quantize(const float* values, size_t count, float scale,
+                                      int32_t zero_point, octet_type type, void* quantized,
+                                      octet_error* error);
 
 /* values[i] = (quantized[i] - zero_point) * scale of OCTET_S8, OCTET_U8, or OCTET_S32 with zero
  * point 0: ONNX DequantizeLinear. */
-octet_status octet_dequantize(const void* quantized, octet_type type, size_t count, float scale,
-                              int32_t zero_point, float* values, octet_error* error);
+OCTET_API octet_status octet_dequantize(const void* quantized, octet_type type, size_t count,
+                                        float scale, int32_t zero_point, float* values,
+                                        octet_error* error);
 
 /* Quantizes a tensor by its own range, as a run does with each row or image of an f32 lhs:
  * OCTET_LHS_SYMMETRIC to s8, OCTET_LHS_ASYMMETRIC to u8 (ONNX DynamicQuantizeLinear). Values that
  * hold NaN or infinity, or whose range leaves float, become zeros with the scale NaN. */
-octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values, size_t count,
-                                    void* quantized, float* scale, int32_t* zero_point,
-                                    octet_error* error);
+OCTET_API octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values,
+                                              size_t count, void* quantized, float* scale,
+                                              int32_t* zero_point, octet_error* error);
 
 /* ---- look-up tables -------------------------------------------------------------------------- */
 
@@ -97,10 +101,10 @@ octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values, 
  *
  * in double and saturated. A framework's own table of the same function may round otherwise. A
  * function that gives NaN is refused. */
-octet_status octet_make_lut(double (*function)(void* context, double x), void* context,
-                            octet_type type, float src_scale, int32_t src_zero_point,
-                            float dst_scale, int32_t dst_zero_point, uint8_t lut[256],
-                            octet_error* error);
+OCTET_API octet_status octet_make_lut(double (*function)(void* context, double x), void* context,
+                                      octet_type type, float src_scale, int32_t src_zero_point,
+                                      float dst_scale, int32_t dst_zero_point, uint8_t lut[256],
+                                      octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

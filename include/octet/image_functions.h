@@ -54,8 +54,8 @@ typedef struct octet_max_pool_desc {
   int32_t least, most; /* the output's bounds in its integers; both 0: the type's */
 } octet_max_pool_desc;
 #define OCTET_MAX_POOL_DESC_INIT OCTET_INIT(octet_max_pool_desc)
-octet_status octet_max_pool_create(const octet_max_pool_desc* desc, octet_function** function,
-                                   octet_error* error);
+OCTET_API octet_status octet_max_pool_create(const octet_max_pool_desc* desc,
+                                             octet_function** function, octet_error* error);
 
 /* Averages of windows. OCTET_ARITHMETIC_
  * - TFLITE, XNNPACK: the sum of the bytes over the window's pixels in the image, divided by their
@@ -76,8 +76,8 @@ typedef struct octet_average_pool_desc {
   int count_include_pad; /* 1: the count is kernel_h * kernel_w. Not TFLITE, XNNPACK */
 } octet_average_pool_desc;
 #define OCTET_AVERAGE_POOL_DESC_INIT OCTET_INIT(octet_average_pool_desc)
-octet_status octet_average_pool_create(const octet_average_pool_desc* desc,
-                                       octet_function** function, octet_error* error);
+OCTET_API octet_status octet_average_pool_create(const octet_average_pool_desc* desc,
+                                                 octet_function** function, octet_error* error);
 
 /* The mean of each channel over an image of n pixels. OCTET_ARITHMETIC_
  * - TFLITE: LiteRT's reference MEAN, MultiplyByQuantizedMultiplier of sum - n * zero_point with n
@@ -96,8 +96,8 @@ typedef struct octet_mean_desc {
   int32_t least, most; /* the output's bounds in its integers; both 0: the type's */
 } octet_mean_desc;
 #define OCTET_MEAN_DESC_INIT OCTET_INIT(octet_mean_desc)
-octet_status octet_mean_create(const octet_mean_desc* desc, octet_function** function,
-                               octet_error* error);
+OCTET_API octet_status octet_mean_create(const octet_mean_desc* desc, octet_function** function,
+                                         octet_error* error);
 
 /* ---- resizing -------------------------------------------------------------------------------- */
 
@@ -143,8 +143,8 @@ typedef struct octet_resize_desc {
   octet_quantized output;
 } octet_resize_desc;
 #define OCTET_RESIZE_DESC_INIT OCTET_INIT(octet_resize_desc)
-octet_status octet_resize_create(const octet_resize_desc* desc, octet_function** function,
-                                 octet_error* error);
+OCTET_API octet_status octet_resize_create(const octet_resize_desc* desc, octet_function** function,
+                                           octet_error* error);
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
@@ -161,8 +161,8 @@ typedef struct octet_softmax_desc {
   /* -- an older struct may end here -- */
 } octet_softmax_desc;
 #define OCTET_SOFTMAX_DESC_INIT OCTET_INIT(octet_softmax_desc)
-octet_status octet_softmax_create(const octet_softmax_desc* desc, octet_function** function,
-                                  octet_error* error);
+OCTET_API octet_status octet_softmax_create(const octet_softmax_desc* desc,
+                                            octet_function** function, octet_error* error);
 
 /* ---- copies: of any type --------------------------------------------------------------------- */
 
@@ -175,8 +175,8 @@ typedef struct octet_pad_desc {
   /* -- an older struct may end here -- */
 } octet_pad_desc;
 #define OCTET_PAD_DESC_INIT OCTET_INIT(octet_pad_desc)
-octet_status octet_pad_create(const octet_pad_desc* desc, octet_function** function,
-                              octet_error* error);
+OCTET_API octet_status octet_pad_create(const octet_pad_desc* desc, octet_function** function,
+                                        octet_error* error);
 
 /* SLICE, SPLIT, CROP: `size` lines, pixels and channels from `first` on. */
 typedef struct octet_slice_desc {
@@ -186,8 +186,8 @@ typedef struct octet_slice_desc {
   /* -- an older struct may end here -- */
 } octet_slice_desc;
 #define OCTET_SLICE_DESC_INIT OCTET_INIT(octet_slice_desc)
-octet_status octet_slice_create(const octet_slice_desc* desc, octet_function** function,
-                                octet_error* error);
+OCTET_API octet_status octet_slice_create(const octet_slice_desc* desc, octet_function** function,
+                                          octet_error* error);
 
 /* RESHAPE, FLATTEN, SQUEEZE: the same elements in the same order as an image of `size`. */
 typedef struct octet_reshape_desc {
@@ -197,8 +197,8 @@ typedef struct octet_reshape_desc {
   /* -- an older struct may end here -- */
 } octet_reshape_desc;
 #define OCTET_RESHAPE_DESC_INIT OCTET_INIT(octet_reshape_desc)
-octet_status octet_reshape_create(const octet_reshape_desc* desc, octet_function** function,
-                                  octet_error* error);
+OCTET_API octet_status octet_reshape_create(const octet_reshape_desc* desc,
+                                            octet_function** function, octet_error* error);
 
 /* Between NHWC and NCHW. `input.size` is the NHWC image's, on either side; the NCHW one is, to a
  * network, an image of h = channels, w = h * w and one channel. */
@@ -209,8 +209,8 @@ typedef struct octet_transpose_desc {
   /* -- an older struct may end here -- */
 } octet_transpose_desc;
 #define OCTET_TRANSPOSE_DESC_INIT OCTET_INIT(octet_transpose_desc)
-octet_status octet_transpose_create(const octet_transpose_desc* desc, octet_function** function,
-                                    octet_error* error);
+OCTET_API octet_status octet_transpose_create(const octet_transpose_desc* desc,
+                                              octet_function** function, octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -144,15 +144,16 @@ typedef struct octet_network_desc {
 typedef struct octet_network octet_network;
 
 /* Checks desc and plans. Copies tensors and ops. On failure *network is null. */
-octet_status octet_network_create(const octet_network_desc* desc, octet_network** network,
-                                  octet_error* error);
-void octet_network_destroy(octet_network* network); /* null is allowed; no run in progress */
+OCTET_API octet_status octet_network_create(const octet_network_desc* desc, octet_network** network,
+                                            octet_error* error);
+OCTET_API void octet_network_destroy(
+    octet_network* network); /* null is allowed; no run in progress */
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* The workspace bytes of any run: all tensors that are not kept, and what ops need. */
-octet_status octet_network_workspace(const octet_network* network, size_t* bytes,
-                                     octet_error* error);
+OCTET_API octet_status octet_network_workspace(const octet_network* network, size_t* bytes,
+                                               octet_error* error);
 
 typedef struct octet_network_args {
   size_t struct_size;
@@ -169,8 +170,8 @@ typedef struct octet_network_args {
 #define OCTET_NETWORK_ARGS_INIT OCTET_INIT(octet_network_args)
 
 /* Runs all ops. A bad argument is found before anything is written. */
-octet_status octet_network_run(const octet_network* network, const octet_network_args* args,
-                               octet_error* error);
+OCTET_API octet_status octet_network_run(const octet_network* network,
+                                         const octet_network_args* args, octet_error* error);
 
 /* ---- what was planned ------------------------------------------------------------------------ */
 
@@ -190,8 +191,9 @@ typedef struct octet_network_explanation {
 #define OCTET_NETWORK_EXPLANATION_INIT OCTET_INIT(octet_network_explanation)
 
 /* The parts of the plan in their order, index 0, 1, ... until OCTET_BAD_SIZE. */
-octet_status octet_network_explain(const octet_network* network, size_t index,
-                                   octet_network_explanation* explanation, octet_error* error);
+OCTET_API octet_status octet_network_explain(const octet_network* network, size_t index,
+                                             octet_network_explanation* explanation,
+                                             octet_error* error);
 
 /* Where line y of an image lies, if it is there. */
 static inline void* octet_network_line(const octet_network_image* image, size_t y) {

@@ -28,6 +28,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Marks the functions that a shared library exports: its build defines OCTET_API. */
+#ifndef OCTET_API
+#define OCTET_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -89,7 +94,7 @@ typedef struct octet_error {
 } octet_error;
 
 /* "OCTET_OK", ...; "unknown status" outside the enumeration; never null. */
-const char* octet_status_name(octet_status status);
+OCTET_API const char* octet_status_name(octet_status status);
 
 /* ---- versions -------------------------------------------------------------------------------- */
 
@@ -97,7 +102,7 @@ const char* octet_status_name(octet_status status);
 #define OCTET_VERSION_MINOR 2
 #define OCTET_VERSION_PATCH 0
 
-const char* octet_version(void); /* of the library: "0.2.0" */
+OCTET_API const char* octet_version(void); /* of the library: "0.2.0" */
 
 /* A program goes on working with later libraries than the one that it was compiled for, since 0.2.
  * Every struct that may grow begins with struct_size, which the caller sets to sizeof; the _INIT
@@ -136,7 +141,7 @@ typedef enum octet_type OCTET_INT_ENUM {
 } octet_type;
 
 /* "s8", "u8", "s32", "f32"; "unknown" outside the enumeration. */
-const char* octet_type_name(octet_type type);
+OCTET_API const char* octet_type_name(octet_type type);
 
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
  * to AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
@@ -153,7 +158,7 @@ typedef enum octet_isa OCTET_INT_ENUM {
 } octet_isa;
 
 /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */
-const char* octet_isa_name(octet_isa isa);
+OCTET_API const char* octet_isa_name(octet_isa isa);
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
@@ -179,7 +184,7 @@ typedef enum octet_cpu_design OCTET_INT_ENUM {
 } octet_cpu_design;
 
 /* The design's name, such as "zen4"; "unknown" outside the enumeration. A static string. */
-const char* octet_cpu_design_name(octet_cpu_design design);
+OCTET_API const char* octet_cpu_design_name(octet_cpu_design design);
 
 /* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. */
 typedef struct octet_cpu_info {
@@ -201,7 +206,7 @@ typedef struct octet_cpu_info {
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
 /* Detects the CPU and tests its kernels at first use, in less than 0.1 ms on AVX512VNNI. */
-octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
+OCTET_API octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 typedef struct octet_tuning octet_tuning;
 
@@ -240,7 +245,8 @@ typedef struct octet_kernel_info {
 #define OCTET_KERNEL_INFO_INIT OCTET_INIT(octet_kernel_info)
 
 /* Lists the kernels compiled in, best first: index 0, 1, ... until OCTET_BAD_SIZE. */
-octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_error* error);
+OCTET_API octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info,
+                                             octet_error* error);
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
@@ -404,15 +410,15 @@ typedef struct octet_rhs_desc {
  * all; where the weights do not suit it, the blob is in the shared layout, and zeros follow it up
  * to this size (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go
  * elsewhere. */
-octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
-                             octet_error* error);
+OCTET_API octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
+                                       octet_error* error);
 
 /* Packs into the caller's memory. Any tier may be packed for on any machine; OCTET_ISA_AUTO means
  * this machine's best and obeys OCTET_MAX_ISA and OCTET_KERNEL. The blob is position-independent
  * and little-endian: write it to a file, map it elsewhere, read-only if you like. The same input
  * and tier give the same bytes. */
-octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
-                        octet_error* error);
+OCTET_API octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob,
+                                  size_t blob_bytes, octet_error* error);
 
 /* Where the lhs zero point (and scale) come from. */
 typedef enum octet_lhs_quant OCTET_INT_ENUM {
@@ -522,22 +528,24 @@ typedef struct octet_gemm octet_gemm;
 
 /* Checks desc, chooses the kernels and copies every array of desc but the packed weights. On
  * failure *gemm is null. */
-octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm, octet_error* error);
+OCTET_API octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm** gemm,
+                                         octet_error* error);
 
 /* The workspace bytes of any run with at most m rows and this concurrency (0 means 1). Run-time
  * weights are packed into the workspace. */
-octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency,
-                                  size_t* bytes, octet_error* error);
+OCTET_API octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency,
+                                            size_t* bytes, octet_error* error);
 
 /* Multiplies. On failure dst is untouched. */
-octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
-                            octet_error* error);
+OCTET_API octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
+                                      octet_error* error);
 
-void octet_gemm_destroy(octet_gemm* gemm); /* null is allowed; no run may be in progress */
+OCTET_API void octet_gemm_destroy(
+    octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
 /* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4": a static string, or null if
  * gemm is null. */
-const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
+OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
 typedef struct octet_gemm_explanation {
@@ -566,8 +574,8 @@ typedef struct octet_gemm_explanation {
 
 /* Fails like octet_gemm_create, whose work it does and whose object it destroys again. Without
  * packed weights it explains run-time ones. concurrency 0 means 1. */
-octet_status octet_gemm_explain(const octet_gemm_desc* desc, size_t concurrency,
-                                octet_gemm_explanation* explanation, octet_error* error);
+OCTET_API octet_status octet_gemm_explain(const octet_gemm_desc* desc, size_t concurrency,
+                                          octet_gemm_explanation* explanation, octet_error* error);
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
@@ -612,7 +620,7 @@ typedef enum octet_conv_algorithm OCTET_INT_ENUM {
 } octet_conv_algorithm;
 
 /* "direct", ...; "unknown" outside the enumeration. */
-const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm);
+OCTET_API const char* octet_conv_algorithm_name(octet_conv_algorithm algorithm);
 
 typedef enum octet_accuracy OCTET_INT_ENUM {
   OCTET_ACCURACY_EXACT = 0,
@@ -671,8 +679,9 @@ typedef struct octet_conv2d_shape {
 
 /* The output's height and width for an input of in_h x in_w. Neither the declared maxima nor
  * channels and groups matter. */
-octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h, size_t in_w,
-                                      size_t* out_h, size_t* out_w, octet_error* error);
+OCTET_API octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape, size_t in_h,
+                                                size_t in_w, size_t* out_h, size_t* out_w,
+                                                octet_error* error);
 
 typedef struct octet_filter_desc {
   size_t struct_size;
@@ -719,14 +728,14 @@ typedef struct octet_filter_desc {
  * algorithm and of one tier's layout. It serves every batch, input size and padding, though the
  * algorithm was chosen for the declared ones; channels, groups, kernel, strides, dilations and
  * direction are part of it. */
-octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
-                                    octet_error* error);
+OCTET_API octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa,
+                                              size_t* bytes, octet_error* error);
 
 /* As octet_pack. A forced algorithm that cannot compute the shape is OCTET_UNSUPPORTED, with the
  * reason. Where no algorithm stays within packed_bytes_max, that is OCTET_BAD_SIZE, and the message
  * has the smallest size that there is. */
-octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
-                               size_t blob_bytes, octet_error* error);
+OCTET_API octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
+                                         size_t blob_bytes, octet_error* error);
 
 /* What the plan thinks of one algorithm for one convolution on one tier of this machine. */
 typedef struct octet_conv2d_candidate {
@@ -769,8 +778,9 @@ typedef struct octet_conv2d_candidate {
 /* The candidates, index 0, 1, ... until OCTET_BAD_SIZE; at index 0 that means a bad filter. Fails
  * like pack where a forced algorithm (or OCTET_CONV) cannot compute the shape. filter.data may be
  * null: then the weights are assumed to be the worst. */
-octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
-                                  octet_conv2d_candidate* candidate, octet_error* error);
+OCTET_API octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa,
+                                            size_t index, octet_conv2d_candidate* candidate,
+                                            octet_error* error);
 
 /* Fields that octet_gemm_desc has too mean the same here, with n = out_channels and lhs = the input
  * tensor. */
@@ -861,23 +871,23 @@ typedef struct octet_conv2d_args {
 
 typedef struct octet_conv2d octet_conv2d;
 
-octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
-                                 octet_error* error);
+OCTET_API octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
+                                           octet_error* error);
 
 /* The workspace bytes of any run of at most these sizes (0 means as declared) and this concurrency
  * (0 means 1). */
-octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h,
-                                    size_t in_w, size_t concurrency, size_t* bytes,
-                                    octet_error* error);
+OCTET_API octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t batch, size_t in_h,
+                                              size_t in_w, size_t concurrency, size_t* bytes,
+                                              octet_error* error);
 
-octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
-                              octet_error* error);
+OCTET_API octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
+                                        octet_error* error);
 
-void octet_conv2d_destroy(octet_conv2d* conv);
+OCTET_API void octet_conv2d_destroy(octet_conv2d* conv);
 
 /* OCTET_CONV_AUTO if conv is null. */
-octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);
-const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is null */
+OCTET_API octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);
+OCTET_API const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is null */
 
 /* Limits the bytes of all filters of a network together. Each filter is described as it will be
  * packed, its shape with the sizes of the layer, which the prediction is for; data may be null.
@@ -897,9 +907,9 @@ const char* octet_conv2d_kernel(const octet_conv2d* conv); /* null if conv is nu
  * without filters 0. A null filters[i] is OCTET_NULL_POINTER, and a struct that ends before
  * packed_bytes_max is OCTET_BAD_STRUCT_SIZE. On failure no filter is changed; an error that is of
  * one filter begins with "filters[i]: ". Allocates while it runs. */
-octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t count,
-                                       octet_isa isa, size_t bytes_max, size_t* bytes,
-                                       octet_error* error);
+OCTET_API octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t count,
+                                                 octet_isa isa, size_t bytes_max, size_t* bytes,
+                                                 octet_error* error);
 
 /* ---- blobs ----------------------------------------------------------------------------------- */
 
@@ -922,12 +932,12 @@ typedef struct octet_blob_info {
 
 /* Checks the header (magic, version, sizes, its checksum) and reports it. Reads the header only, so
  * that a mapped file stays untouched. */
-octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob_info* info,
-                                 octet_error* error);
+OCTET_API octet_status octet_blob_get_info(const void* blob, size_t blob_bytes,
+                                           octet_blob_info* info, octet_error* error);
 
 /* Checks the header, the checksum of the whole payload, and of weights in pairs that no product
  * leaves 16 bits. */
-octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
+OCTET_API octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
@@ -935,8 +945,8 @@ octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error*
  *
  * Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
  * 2^shift, as its QuantizeMultiplier does. */
-octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
-                                       octet_error* error);
+OCTET_API octet_status octet_quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift,
+                                                 octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

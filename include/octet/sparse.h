@@ -46,26 +46,28 @@ typedef struct octet_sparse_stream_format {
 #define OCTET_SPARSE_STREAM_FORMAT_INIT OCTET_INIT(octet_sparse_stream_format)
 
 /* The weights in a stream, those that fill it up included: a multiple of format.chunk. */
-octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format* format,
-                                             const void* stream, size_t stream_bytes,
-                                             size_t* weights, octet_error* error);
+OCTET_API octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format* format,
+                                                       const void* stream, size_t stream_bytes,
+                                                       size_t* weights, octet_error* error);
 
 /* Writes all n x k weights as OCTET_NK: column n at weights + n * stride (0 means dense); what is
  * between is left alone. The stream must hold these and no more: whatever is missing, left over or
  * contradicts the description above is OCTET_BAD_BLOB, and the message has its offset. */
-octet_status octet_sparse_import_stream(const octet_sparse_stream_format* format,
-                                        const void* stream, size_t stream_bytes, size_t n, size_t k,
-                                        void* weights, size_t stride, octet_error* error);
+OCTET_API octet_status octet_sparse_import_stream(const octet_sparse_stream_format* format,
+                                                  const void* stream, size_t stream_bytes, size_t n,
+                                                  size_t k, void* weights, size_t stride,
+                                                  octet_error* error);
 
 /* The bytes that octet_sparse_export_stream will write. Reads the weights: of a group with three
  * that are not zero the message has column, k and values. Matrices of a batch follow each other. */
-octet_status octet_sparse_export_stream_size(const octet_rhs_desc* rhs,
-                                             const octet_sparse_stream_format* format,
-                                             size_t* stream_bytes, octet_error* error);
+OCTET_API octet_status octet_sparse_export_stream_size(const octet_rhs_desc* rhs,
+                                                       const octet_sparse_stream_format* format,
+                                                       size_t* stream_bytes, octet_error* error);
 
-octet_status octet_sparse_export_stream(const octet_rhs_desc* rhs,
-                                        const octet_sparse_stream_format* format, void* stream,
-                                        size_t stream_bytes, octet_error* error);
+OCTET_API octet_status octet_sparse_export_stream(const octet_rhs_desc* rhs,
+                                                  const octet_sparse_stream_format* format,
+                                                  void* stream, size_t stream_bytes,
+                                                  octet_error* error);
 
 /* ---- values and places ----------------------------------------------------------------------- */
 
@@ -84,17 +86,19 @@ typedef enum octet_sparse_metadata OCTET_INT_ENUM {
 /* Writes all n x k weights as octet_sparse_import_stream does. values_bytes is n * k / 2,
  * metadata_bytes n * k / 8. Places that are not in order are OCTET_BAD_BLOB, and the message has
  * their offset. The wrong order of metadata cannot be found out: it gives other weights. */
-octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, size_t k,
-                                         const void* values, size_t values_bytes,
-                                         const void* metadata, size_t metadata_bytes, void* weights,
-                                         size_t stride, octet_error* error);
+OCTET_API octet_status octet_sparse_import_indexed(octet_sparse_metadata order, size_t n, size_t k,
+                                                   const void* values, size_t values_bytes,
+                                                   const void* metadata, size_t metadata_bytes,
+                                                   void* weights, size_t stride,
+                                                   octet_error* error);
 
 /* Of one matrix. Of a group with fewer than two weights the last zeros are among the values: what
  * the first versions of PyTorch's conversion wrote. Later ones take other zeros ({5, 0, 0, 0}: at 0
  * and 2, not 0 and 3), so that weights may have other bytes there; import reads all of them. */
-octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs, octet_sparse_metadata order,
-                                         void* values, size_t values_bytes, void* metadata,
-                                         size_t metadata_bytes, octet_error* error);
+OCTET_API octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs,
+                                                   octet_sparse_metadata order, void* values,
+                                                   size_t values_bytes, void* metadata,
+                                                   size_t metadata_bytes, octet_error* error);
 
 /* ---- pruning --------------------------------------------------------------------------------- */
 
@@ -113,13 +117,13 @@ typedef struct octet_sparse_loss {
  *
  * pruned is laid out as rhs.data, and may be it; otherwise they may not overlap. Only weights are
  * written, not what lies between rows. losses: null, or batch x n. */
-octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_sparse_loss* losses,
-                                octet_error* error);
+OCTET_API octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned,
+                                          octet_sparse_loss* losses, octet_error* error);
 
 /* The same of a convolution's weights: groups are of input channels. losses: null, or
  * out_channels. */
-octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pruned,
-                                       octet_sparse_loss* losses, octet_error* error);
+OCTET_API octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pruned,
+                                                 octet_sparse_loss* losses, octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -51,38 +51,39 @@ typedef struct octet_layer_traffic {
 /* The caches are empty, the layer is 0. The first level has 8 ways, the last one 16; in each, the
  * least recently used line of a set leaves. Takes 16 bytes for each line. Not for two threads at
  * once. */
-octet_status octet_traffic_create(const octet_traffic_options* options, octet_traffic** traffic,
-                                  octet_error* error);
-void octet_traffic_destroy(octet_traffic* traffic); /* null is allowed */
+OCTET_API octet_status octet_traffic_create(const octet_traffic_options* options,
+                                            octet_traffic** traffic, octet_error* error);
+OCTET_API void octet_traffic_destroy(octet_traffic* traffic); /* null is allowed */
 
 /* What follows counts for layer `index`, below options.layers. Layers may take turns. */
-octet_status octet_traffic_begin(octet_traffic* traffic, size_t index, octet_error* error);
+OCTET_API octet_status octet_traffic_begin(octet_traffic* traffic, size_t index,
+                                           octet_error* error);
 
 /* As octet_conv2d_run and octet_gemm_run, by one task whatever the arguments say, but nothing is
  * computed: what dst and the workspace hold is lost, and inputs are read as far as plain code
  * copies them. Buffers count by their addresses: use the same for what one layer writes and the
  * next one reads. */
-octet_status octet_traffic_conv2d(octet_traffic* traffic, const octet_conv2d* conv,
-                                  const octet_conv2d_args* args, octet_error* error);
-octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_gemm* gemm,
-                                const octet_gemm_args* args, octet_error* error);
+OCTET_API octet_status octet_traffic_conv2d(octet_traffic* traffic, const octet_conv2d* conv,
+                                            const octet_conv2d_args* args, octet_error* error);
+OCTET_API octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_gemm* gemm,
+                                          const octet_gemm_args* args, octet_error* error);
 
 /* As octet_network_run, by one task at a time, as planned: op i counts for layer begun + i, where
  * `begun` is the layer of the last octet_traffic_begin, and functions are not called: they read the
  * lines that they said, and write theirs. Afterwards the layer is that of an op. */
-octet_status octet_traffic_network(octet_traffic* traffic, const octet_network* network,
-                                   const octet_network_args* args, octet_error* error);
+OCTET_API octet_status octet_traffic_network(octet_traffic* traffic, const octet_network* network,
+                                             const octet_network_args* args, octet_error* error);
 
 /* What other code reads (write = 0) or writes (1), from first to last byte, up to 2^40 (of
  * 32 bits: 2^31 - 1). The memory need not be there. */
-octet_status octet_traffic_touch(octet_traffic* traffic, const void* at, size_t bytes,
-                                 octet_operand operand, int write, octet_error* error);
+OCTET_API octet_status octet_traffic_touch(octet_traffic* traffic, const void* at, size_t bytes,
+                                           octet_operand operand, int write, octet_error* error);
 
 /* Writes back what is still to be, and empties the caches. */
-octet_status octet_traffic_flush(octet_traffic* traffic, octet_error* error);
+OCTET_API octet_status octet_traffic_flush(octet_traffic* traffic, octet_error* error);
 
-octet_status octet_traffic_get(const octet_traffic* traffic, size_t index,
-                               octet_layer_traffic* layer, octet_error* error);
+OCTET_API octet_status octet_traffic_get(const octet_traffic* traffic, size_t index,
+                                         octet_layer_traffic* layer, octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -40,20 +40,21 @@ typedef struct octet_tuning_report {
 /* An empty one. It may be read (by pack and create) by many threads at once; while it is loaded
  * into or tuned into, by nobody else. It must live until the last create or pack that is given
  * it. */
-octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
-void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
+OCTET_API octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
+OCTET_API void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
 
 /* Adds the lines of a file; where both have one for a problem, the file's counts. Damaged lines are
  * no error, and reported. A file that is not there is empty; what is no regular file is
  * OCTET_BAD_FILE. report may be null. */
-octet_status octet_tuning_load(octet_tuning* tuning, const char* path, octet_tuning_report* report,
-                               octet_error* error);
+OCTET_API octet_status octet_tuning_load(octet_tuning* tuning, const char* path,
+                                         octet_tuning_report* report, octet_error* error);
 
 /* Adds all lines to a file, in order; where both have one for a problem, the tuning's counts. It is
  * written aside and renamed: readers see the old file or the new one. Writers on one machine wait
  * for each other, and none loses another's lines. A file that has other things in it than a tuning
  * is OCTET_BAD_FILE, and left alone. */
-octet_status octet_tuning_save(const octet_tuning* tuning, const char* path, octet_error* error);
+OCTET_API octet_status octet_tuning_save(const octet_tuning* tuning, const char* path,
+                                         octet_error* error);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
@@ -101,16 +102,18 @@ typedef struct octet_tune_result {
 /* Measures a product as octet_gemm_create would make it, with data of its own; desc.packed may be
  * null, for run-time weights. The kernel must not be named. options, tuning and result may be null;
  * the tuning gets the choice. */
-octet_status octet_tune_gemm(const octet_gemm_desc* desc, const octet_tune_options* options,
-                             octet_tuning* tuning, octet_tune_result* result, octet_error* error);
+OCTET_API octet_status octet_tune_gemm(const octet_gemm_desc* desc,
+                                       const octet_tune_options* options, octet_tuning* tuning,
+                                       octet_tune_result* result, octet_error* error);
 
 /* Measures a convolution that would be packed from `filter` and created by `desc`, whose packed
  * weights are not looked at: each algorithm needs its own. Their shapes and types must be the same,
  * neither an algorithm nor a kernel named, and the filter exact. Memory: all algorithms'
  * weights. */
-octet_status octet_tune_conv2d(const octet_filter_desc* filter, const octet_conv2d_desc* desc,
-                               const octet_tune_options* options, octet_tuning* tuning,
-                               octet_tune_result* result, octet_error* error);
+OCTET_API octet_status octet_tune_conv2d(const octet_filter_desc* filter,
+                                         const octet_conv2d_desc* desc,
+                                         const octet_tune_options* options, octet_tuning* tuning,
+                                         octet_tune_result* result, octet_error* error);
 
 /* ---- this machine's costs -------------------------------------------------------------------- */
 
@@ -133,13 +136,15 @@ typedef struct octet_calibration {
  * same; some seconds. isa: the tier, OCTET_ISA_AUTO the best one. options (whose concurrency must
  * not be above 1), tuning and result may be null; the tuning gets the costs. The watcher is told of
  * each probe: what it was, and predicted / measured. */
-octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, octet_tuning* tuning,
-                             octet_calibration* result, octet_error* error);
+OCTET_API octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options,
+                                       octet_tuning* tuning, octet_calibration* result,
+                                       octet_error* error);
 
 /* Costs that are assumed and not measured, of a text of lines "TIER NAME=VALUE ...": those that it
  * does not name are the built-in ones. What is wrong is named by its line; then the tuning is as it
  * was. */
-octet_status octet_tuning_assume(octet_tuning* tuning, const char* path, octet_error* error);
+OCTET_API octet_status octet_tuning_assume(octet_tuning* tuning, const char* path,
+                                           octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */
