@@ -2,6 +2,9 @@
 #   runtime: the shared library
 #   development: headers, archives, find_package(octet CONFIG), octet.pc, octet-tune.pc,
 #     octet-traffic.pc
+#   tools: the octet command, its page of the manual, completions for bash, zsh and fish
+#   engines: the delegate that LiteRT loads
+#   documentation: docs, licence, the sources of the examples
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_CURRENT_BINARY_DIR}/package)
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/octet)
@@ -31,3 +34,38 @@ foreach(archive IN LISTS octet_archives)
   # The other archives need the library's.
   set(OCTET_PC_REQUIRES "Requires: octet = ${PROJECT_VERSION}\n")
 endforeach()
+
+if(TARGET octet_command)
+  install(TARGETS octet_command RUNTIME COMPONENT tools)
+  set_property(TARGET octet_command APPEND PROPERTY
+    INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN/../${CMAKE_INSTALL_LIBDIR}>)
+  # The command writes them: a cross build needs an emulator for that.
+  find_package(Python3 COMPONENTS Interpreter)
+  if(Python3_FOUND AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+    set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
+    add_custom_command(OUTPUT ${manual}/octet.1 DEPENDS octet_command packaging/manual.py README.md
+      COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/packaging/manual.py
+      ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:octet_command> ${PROJECT_VERSION} ${manual}
+      VERBATIM)
+    add_custom_target(octet_manual ALL DEPENDS ${manual}/octet.1)
+    set(data ${CMAKE_INSTALL_DATADIR})
+    install(FILES ${manual}/octet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+    install(FILES ${manual}/octet.bash DESTINATION ${data}/bash-completion/completions RENAME octet
+      COMPONENT tools)
+    install(FILES ${manual}/_octet DESTINATION ${data}/zsh/site-functions COMPONENT tools)
+    install(FILES ${manual}/octet.fish DESTINATION ${data}/fish/vendor_completions.d
+      COMPONENT tools)
+  endif()
+endif()
+if(TARGET octet_litert AND OCTET_BUILD_ENGINES)
+  install(TARGETS octet_litert LIBRARY COMPONENT engines)
+  set_property(TARGET octet_litert APPEND PROPERTY
+    INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN>)
+endif()
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation
+  PATTERN "*.py" EXCLUDE)
+install(FILES README.md DESIGN.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT documentation)
+if(PROJECT_IS_TOP_LEVEL)
+  include(packaging/cpack.cmake)
+endif()

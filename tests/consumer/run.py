@@ -57,7 +57,7 @@ def main():
     prefix = work / "prefix"
     shutil.rmtree(work, ignore_errors=True)
     say(build.text("CMAKE_COMMAND"), "--install", build.text("PROJECT_BINARY_DIR"),
-        "--prefix", work / "elsewhere", "--config", config)
+        "--prefix", work / "elsewhere", "--config", config, "--component", "development")
     (work / "elsewhere").rename(prefix)
     if consumer in ("c", "cpp"):
         program = by_cmake(build, config, consumer, work, prefix)

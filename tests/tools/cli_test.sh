@@ -23,6 +23,22 @@ expect 0 'Usage' --help
 for command in '' info verify explain bench 'bench plan' 'bench pack' tune run traffic; do
   [[ $("$octet" $command --help | wc -L) -le 100 ]] || { echo "octet $command --help is wider than 100 columns"; failures=$((failures + 1)); }
 done
+# The manual's page and the completions that are made of the help.
+if command -v python3 >/dev/null; then
+  complete_with() { # complete_with <word>...: what bash would complete the last word to
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _octet && echo "${COMPREPLY[*]}"
+  }
+  manual=$(cd "$(dirname "$0")/../.." && pwd)/packaging/manual.py
+  if ! python3 "$manual" "$octet" 1.2.3 "$scratch/manual" || ! . "$scratch/manual/octet.bash" ||
+    [[ $(complete_with octet bench plan --ch) != --check || $(complete_with octet ver) != verify ]] ||
+    ! grep -q '^\.SH BENCH PLAN' "$scratch/manual/octet.1" || ! grep -q 1.2.3 "$scratch/manual/octet.1" ||
+    ! grep -q "'--packed\\?-bytes-max" "$scratch/manual/_octet" ||
+    ! grep -q 'from explain.* -l packed-bytes-max -r' "$scratch/manual/octet.fish"; then
+    echo 'packaging/manual.py does not make a manual or completions of the help'
+    failures=$((failures + 1))
+  fi
+fi
 expect 0 '.' --version
 expect 0 'scalar_u8s8_4x4x4' info
 expect 0 '"kernels"' info --json
