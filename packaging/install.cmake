@@ -58,7 +58,7 @@ if(TARGET octet_command)
   endif()
 endif()
 if(TARGET octet_litert AND OCTET_BUILD_ENGINES)
-  install(TARGETS octet_litert LIBRARY COMPONENT engines)
+  install(TARGETS octet_litert LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT engines)
   set_property(TARGET octet_litert APPEND PROPERTY
     INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN>)
 endif()
