@@ -186,12 +186,12 @@ typedef struct octet_unary_desc {
  * - TFLITE: r or r * alpha of 2^22 or more; of HARD_SWISH, as with XNNPACK, r outside [2^-9, 2^7)
  *   or input.scale outside [3 * 2^-24, 3 * 2^23);
  * - XNNPACK, REQUANTIZE and LEAKY_RELU: r or r * alpha outside [2^-8, 2^7]. */
-octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
-                               octet_error* error);
+OCTET_API octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
+                                         octet_error* error);
 
 /* The function that looks up in that table. */
-octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
-                                octet_error* error);
+OCTET_API octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
+                                          octet_error* error);
 
 /* ---- concatenation --------------------------------------------------------------------------- */
 
@@ -222,8 +222,8 @@ typedef struct octet_concat_desc {
 } octet_concat_desc;
 #define OCTET_CONCAT_DESC_INIT OCTET_INIT(octet_concat_desc)
 
-octet_status octet_concat_create(const octet_concat_desc* desc, octet_function** function,
-                                 octet_error* error);
+OCTET_API octet_status octet_concat_create(const octet_concat_desc* desc, octet_function** function,
+                                           octet_error* error);
 
 /* ---- from f32, and to f32 -------------------------------------------------------------------- */
 
@@ -245,11 +245,11 @@ typedef struct octet_quantize_desc {
 #define OCTET_QUANTIZE_DESC_INIT OCTET_INIT(octet_quantize_desc)
 
 /* From f32. XNNPACK: a scale below 2^-126 is OCTET_BAD_SCALE. */
-octet_status octet_quantize_create(const octet_quantize_desc* desc, octet_function** function,
-                                   octet_error* error);
+OCTET_API octet_status octet_quantize_create(const octet_quantize_desc* desc,
+                                             octet_function** function, octet_error* error);
 /* To f32. */
-octet_status octet_dequantize_create(const octet_quantize_desc* desc, octet_function** function,
-                                     octet_error* error);
+OCTET_API octet_status octet_dequantize_create(const octet_quantize_desc* desc,
+                                               octet_function** function, octet_error* error);
 
 #ifdef __cplusplus
 } /* extern "C" */
