@@ -81,19 +81,17 @@ void subtract(BinaryPlan* p) {
   p->scale[i] = -p->scale[i];
 }
 
-// Takes add_fixed in place of a slower body, where it gives the same bytes.
-void hasten(const octet_add_desc& d, bool subtracts, FunctionBody fixed, const BinaryPlan& given,
-            FunctionBuilder<BinaryPlan>* builder) {
-  auto& run = builder->function.network.run;
-  if (run == fixed) return;
+// Takes add_fixed in place of a slower body, where it gives the same bytes. common: the plan
+// without an arithmetic's numbers.
+void hasten(const octet_add_desc& d, bool subtracts, PairsBody fixed, const BinaryPlan& common,
+            BinaryPlan* plan) {
+  if (plan->body == fixed) return;
   const double scale = (double)d.output.scale;
-  SumToFit sum = {
-      {(double)d.a.scale / scale, (double)d.b.scale / scale}, run, fixed, builder->plan};
-  if (subtracts) sum.ratio[!given.swaps] *= -1;
-  BinaryPlan plan = given;
-  if (!fit_sum(sum, &plan)) return;
-  builder->plan = plan;
-  run = fixed;
+  SumToFit sum = {{(double)d.a.scale / scale, (double)d.b.scale / scale}, *plan};
+  if (subtracts) sum.ratio[!common.swaps] *= -1;
+  BinaryPlan fitted = common;
+  fitted.body = fixed;
+  if (fit_sum(sum, &fitted)) *plan = fitted;
 }
 
 octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_function** function,
@@ -107,28 +105,27 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
   const BinaryPlan common = plan;
-  auto& run = builder.function.network.run;
   bool far = false;
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
       OCTET_TRY(plan_tflite(d, &plan, error));
-      run = ops.add_tflite;
+      plan.body = ops.add_tflite;
       break;
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(plan_xnnpack(d, &plan, error));
       if (subtracts) plan.multiplier[!plan.swaps] *= -1;
-      run = ops.add_fixed;
+      plan.body = ops.add_fixed;
       break;
     case OCTET_ARITHMETIC_ONNXRUNTIME:
       if (subtracts)
         return fail(error, OCTET_UNSUPPORTED, "desc.arithmetic: ONNX Runtime has no QLinearSub");
       OCTET_TRY(plan_onnxruntime(d, &plan, &far, error));
-      run = far ? ops.add_fused_far : ops.add_fused;
+      plan.body = far ? elementwise_of(kPortableIsa).add_fused_far : ops.add_fused;
       break;
-    default: run = ops.add_float;
+    default: plan.body = ops.add_float;
   }
   if (subtracts) subtract(&plan);
-  hasten(d, subtracts, ops.add_fixed, common, &builder);
+  hasten(d, subtracts, ops.add_fixed, common, &plan);
   return make_function(builder, d.allocator, function, error);
 }
 

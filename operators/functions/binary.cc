@@ -1,5 +1,7 @@
-// Checks the descriptors and sizes of functions of two tensors.
+// Checks the descriptors and sizes of functions of two tensors, and walks through their bytes.
 #include "operators/functions/binary.h"
+
+#include <string.h>
 
 #include "operators/common/check.h"
 
@@ -17,6 +19,61 @@ octet_status check_shapes(const void* plan, const FunctionShapes& s, octet_error
                              one_channel ? 1 : out.channels, error));
   }
   return OCTET_OK;
+}
+
+// ---- the loop over lines and pixels
+
+// The last bytes, fewer than a body takes.
+void run_rest(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
+  uint8_t from_a[kPairs] = {}, from_b[kPairs] = {}, made[kPairs];
+  memcpy(from_a, a, bytes), memcpy(from_b, b, bytes);
+  p.body(p, from_a, from_b, made, kPairs);
+  memcpy(out, made, bytes);
+}
+
+void run_bytes(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+               size_t bytes) {
+  const size_t whole = bytes / kPairs * kPairs, rest = bytes - whole;
+  if (whole) p.body(p, a, b, out, whole);
+  if (rest) run_rest(p, a + whole, b + whole, out + whole, rest);
+}
+
+// One pixel for all, as often as it fits.
+struct Repeated {
+  uint8_t bytes[1024];
+  size_t count = 0;  // 0: it does not fit twice
+  Repeated(const uint8_t* pixel, size_t channels) {
+    if (channels > sizeof bytes / 2) return;
+    memcpy(bytes, pixel, channels);
+    for (count = channels; count <= sizeof bytes / 2; count *= 2)
+      memcpy(bytes + count, bytes, count);
+  }
+};
+
+void run_binary(void* plan, const octet_network_call* call) {
+  const BinaryPlan& p = *(const BinaryPlan*)plan;
+  const octet_network_image &a = call->inputs[p.swaps], &b = call->inputs[!p.swaps],
+                            &out = call->output;
+  const size_t channels = out.channels;
+  const bool one_byte = p.one_pixel && b.channels == 1;
+  const Repeated repeated(p.one_pixel ? (const uint8_t*)octet_network_line(&b, 0) : nullptr,
+                          p.one_pixel ? b.channels : SIZE_MAX);
+  const bool repeats = repeated.count > 0;
+  const bool dense =
+      a.pixel == channels && out.pixel == channels && (p.one_pixel ? repeats : b.pixel == channels);
+  const size_t runs = dense ? 1 : out.w, bytes = dense ? out.w * channels : channels;
+  const size_t step = repeats && (dense || one_byte) ? repeated.count : bytes;
+  for (size_t y = call->first; y < call->end; ++y) {
+    const uint8_t *from_a = (const uint8_t*)octet_network_line(&a, y),
+                  *from_b = (const uint8_t*)octet_network_line(&b, p.one_pixel ? 0 : y);
+    uint8_t* to = (uint8_t*)octet_network_line(&out, y);
+    for (size_t x = 0; x < runs; ++x) {
+      for (size_t i = 0; i < bytes; i += step)
+        run_bytes(p, from_a + i, repeats ? repeated.bytes : from_b, to + i,
+                  bytes - i < step ? bytes - i : step);
+      from_a += a.pixel, to += out.pixel, from_b += p.one_pixel ? 0 : b.pixel;
+    }
+  }
 }
 
 }  // namespace
@@ -48,6 +105,7 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
   f.cycles = 0.5;
   // A pixel is one line for all, which no kernel of lines describes.
   f.network.kernel_h = d->broadcast ? 0 : 1;
+  f.network.run = run_binary;
   BinaryPlan& p = builder->plan;
   p = {};
   p.one_pixel = d->broadcast;

@@ -1,4 +1,6 @@
 // octet_quantize_create and octet_dequantize_create: between f32 and 8 bits.
+#include <string.h>
+
 #include "dispatch/tables/elementwise.h"
 #include "kernels/core/strict_float.h"
 #include "operators/common/check.h"
@@ -10,6 +12,37 @@ namespace {
 octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* error) {
   const octet_function_tensor& out = s.output;
   return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
+}
+
+// The last elements of a run, fewer than a body takes, go through copies.
+template <typename From, typename To, typename Body>
+void run_conversion(const ConvertPlan& p, const octet_network_call& call, Body body) {
+  const octet_network_image &in = call.inputs[0], &out = call.output;
+  const bool dense =
+      in.pixel == out.channels * sizeof(From) && out.pixel == out.channels * sizeof(To);
+  const size_t runs = dense ? 1 : out.w, count = dense ? out.w * out.channels : out.channels;
+  const size_t whole = count / kConverted * kConverted, rest = count - whole;
+  From last_from[kConverted] = {};
+  To last_to[kConverted];
+  for (size_t y = call.first; y < call.end; ++y)
+    for (size_t x = 0; x < runs; ++x) {
+      const From* from = (const From*)((const uint8_t*)octet_network_line(&in, y) + x * in.pixel);
+      To* to = (To*)((uint8_t*)octet_network_line(&out, y) + x * out.pixel);
+      if (whole) body(p, from, to, whole);
+      if (!rest) continue;
+      memcpy(last_from, from + whole, rest * sizeof(From));
+      body(p, last_from, last_to, kConverted);
+      memcpy(to + whole, last_to, rest * sizeof(To));
+    }
+}
+
+void run_quantize(void* plan, const octet_network_call* call) {
+  const ConvertPlan& p = *(const ConvertPlan*)plan;
+  run_conversion<float, uint8_t>(p, *call, p.quantize);
+}
+void run_dequantize(void* plan, const octet_network_call* call) {
+  const ConvertPlan& p = *(const ConvertPlan*)plan;
+  run_conversion<uint8_t, float>(p, *call, p.dequantize);
 }
 
 Rounding rounding_of(octet_arithmetic arithmetic) {
@@ -41,7 +74,12 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   const ElementwiseOps& ops = elementwise_of(isa);
   FunctionBuilder<ConvertPlan> builder = {};
   const uint8_t flip = to_float && q.type == OCTET_S8 ? 0x80 : 0;
-  builder.plan = {inverts ? 1 / q.scale : q.scale, q.zero_point + flip, least(q.type), most(q.type),
+  builder.plan = {ops.quantize[(int)rounding],
+                  ops.dequantize,
+                  inverts ? 1 / q.scale : q.scale,
+                  q.zero_point + flip,
+                  least(q.type),
+                  most(q.type),
                   flip};
   octet_function& f = builder.function;
   f.types[0] = to_float ? q.type : OCTET_F32, f.output_type = to_float ? OCTET_F32 : q.type;
@@ -49,7 +87,7 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = to_float ? ops.dequantize : ops.quantize[(int)rounding];
+  f.network.run = to_float ? run_dequantize : run_quantize;
   return make_function(builder, desc->allocator, function, error);
 }
 

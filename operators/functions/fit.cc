@@ -24,18 +24,6 @@ constexpr double kFactorLimit = 0x1p30;
 // In units of 2^-shift: above rounding errors of factors that a power of two divides, and of all.
 constexpr double kEnlarged[] = {0, 0x1p5, 0x1p10};
 
-// A body on all bytes of b, with one of a.
-void run_row(FunctionBody body, const BinaryPlan& plan, const uint8_t* a, const uint8_t* b,
-             uint8_t* out) {
-  const auto image = [](const uint8_t* data) {
-    return octet_network_image{(void*)data, kBytes, kBytes, 1, 1, kBytes, 0, 0};
-  };
-  octet_network_call call = {};
-  call.end = 1;
-  call.inputs[0] = image(a), call.inputs[1] = image(b), call.output = image(out);
-  body((void*)&plan, &call);
-}
-
 // A pair whose result is another: its values, and what its sum lacks.
 struct Miss {
   int64_t a, b, lack;
@@ -63,8 +51,8 @@ int compare(const SumToFit& sum, const BinaryPlan& p, Miss* farthest) {
   *farthest = {};
   for (int i = 0; i < kBytes && misses <= kMostMisses; ++i) {
     memset(a, i, sizeof a);
-    run_row(sum.exact, sum.exact_plan, a, b, wanted);
-    run_row(sum.fixed, p, a, b, made);
+    sum.exact_plan.body(sum.exact_plan, a, b, wanted, kBytes);
+    p.body(p, a, b, made, kBytes);
     if (!memcmp(wanted, made, sizeof made)) continue;
     for (int j = 0; j < kBytes; ++j) {
       if (made[j] == wanted[j]) continue;
@@ -106,11 +94,8 @@ bool fit(const SumToFit& sum, double enlarged, BinaryPlan* p) {
 
 }  // namespace
 
-bool fit_sum(const SumToFit& given, BinaryPlan* plan) {
-  SumToFit sum = given;
-  sum.exact_plan.one_pixel = sum.exact_plan.swaps = false;
+bool fit_sum(const SumToFit& sum, BinaryPlan* plan) {
   BinaryPlan p = *plan;
-  p.one_pixel = p.swaps = false;
   const double a = sum.ratio[0] < 0 ? -sum.ratio[0] : sum.ratio[0],
                b = sum.ratio[1] < 0 ? -sum.ratio[1] : sum.ratio[1],
                largest = (a > b ? a : b) * (1 + 0x1p-4);
@@ -120,7 +105,6 @@ bool fit_sum(const SumToFit& given, BinaryPlan* plan) {
   p.shift[2] = shift;
   for (const double enlarged : kEnlarged) {
     if (!fit(sum, enlarged, &p)) continue;
-    p.one_pixel = plan->one_pixel, p.swaps = plan->swaps;
     *plan = p;
     return true;
   }

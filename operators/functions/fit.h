@@ -5,13 +5,12 @@
 
 namespace octet {
 
-// Sets the numbers of an add_fixed so that it gives the bytes of another body with its own plan for
-// all pairs of bytes: both run on all pairs. The plan has types, zero points and bounds. ratio: of
-// a and b, about, in units of the output. False: no such numbers were found.
+// Sets the numbers of an add_fixed so that it gives the bytes of another plan for all pairs of
+// bytes: the bodies of both run on all pairs. *plan has its body, types, zero points and bounds.
+// ratio: of a and b, about, in units of the output. False: no such numbers were found.
 struct SumToFit {
   double ratio[2];
-  FunctionBody exact, fixed;
-  BinaryPlan exact_plan;
+  const BinaryPlan& exact_plan;
 };
 bool fit_sum(const SumToFit& sum, BinaryPlan* plan);
 

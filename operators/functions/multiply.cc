@@ -42,25 +42,24 @@ octet_status create_product(const octet_mul_desc* given, octet_function** functi
   OCTET_TRY(start_binary(&d, &builder, &isa, error));
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
-  auto& run = builder.function.network.run;
   const float factor = d.a.scale * d.b.scale / d.output.scale;
   OCTET_TRY(check_factor(factor, 0x1p-126f, 0x1p96f, error));
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
       OCTET_TRY(plan_tflite(factor, &plan, error));
-      run = ops.multiply_tflite;
+      plan.body = ops.multiply_tflite;
       break;
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(check_factor(factor, 0x1p-16f, 0x1p8f, error));
       plan.scale[2] = factor;
-      run = ops.multiply_scaled;
+      plan.body = ops.multiply_scaled;
       break;
     case OCTET_ARITHMETIC_ONNXRUNTIME:
       plan.scale[2] = factor;
       plan.fixed = (float)d.output.zero_point;
-      run = ops.multiply_scaled;
+      plan.body = ops.multiply_scaled;
       break;
-    default: run = ops.multiply_float;
+    default: plan.body = ops.multiply_float;
   }
   return make_function(builder, d.allocator, function, error);
 }

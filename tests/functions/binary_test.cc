@@ -2,6 +2,7 @@
 // bytes, on every tier; look-ups; strides, tasks and bad arguments of all functions.
 #include "functions/binary_definitions.h"
 #include "functions/function_case.h"
+#include "kernels/generic/functions/elementwise.h"
 #include "support/tiers.h"
 
 namespace octet_test {
@@ -85,15 +86,16 @@ TEST(Binary, OneBodyForSumsOfAllArithmetics) {
   const float scales[][3] = {
       {0.05f, 0.04f, 0.07f}, {0.0234783f, 0.0471192f, 0.0510931f}, {1, 1, 1}};
   for (const auto& scale : scales) {
-    void (*run)(void*, const octet_network_call*) = nullptr;
+    octet::PairsBody body = nullptr;
     for (const int arithmetic : {OCTET_ARITHMETIC_XNNPACK, OCTET_ARITHMETIC_STANDARD,
                                  OCTET_ARITHMETIC_TFLITE, OCTET_ARITHMETIC_ONNXRUNTIME}) {
       const Function f =
           make(octet_add_create, desc_of(arithmetic, OCTET_S8, scale, {120, 131, 128}));
       octet_network_function function = {};
       ASSERT_EQ(octet_function_for_network(f.get(), &function, nullptr), OCTET_OK);
-      if (arithmetic == OCTET_ARITHMETIC_XNNPACK) run = function.run;
-      EXPECT_EQ(function.run, run) << arithmetic << " " << scale[0];
+      const octet::PairsBody taken = ((const octet::BinaryPlan*)function.context)->body;
+      if (arithmetic == OCTET_ARITHMETIC_XNNPACK) body = taken;
+      EXPECT_EQ(taken, body) << arithmetic << " " << scale[0];
     }
   }
 }

@@ -20,13 +20,13 @@ struct ShiftedMultiplier {
 };
 
 // TensorFlow Lite: both inputs shifted left by 20 bits and scaled, the sum scaled.
-inline void add_tflite(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void add_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                       size_t bytes) {
   const ShiftedMultiplier of_a(p.multiplier[0]), of_b(p.multiplier[1]);
   const RoundingShift shift_a(p.shift[0]), shift_b(p.shift[1]), shift(p.shift[2]);
   const int32_t multiplier = p.multiplier[2], negate_a = p.negate[0], negate_b = p.negate[1];
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
         const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
         return shift.right(high_product(sum, multiplier));
@@ -35,24 +35,24 @@ inline void add_tflite(void* plan, const octet_network_call* call) {
 
 // (a * factor a + b * factor b + offset) >> shift, rounded down, in 45 bits of two 32-bit halves.
 // It is XNNPACK's sum, and that of other engines where create has compared all pairs of bytes.
-inline void add_fixed(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void add_fixed(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                      size_t bytes) {
   const FixedFactor of_a(p.multiplier[0]), of_b(p.multiplier[1]);
   const int32_t offset = p.offset, shift = p.shift[2] - kFixedLow;
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         const int32_t low = a * of_a.low + b * of_b.low + offset;
         return (a * of_a.high + b * of_b.high + (low >> kFixedLow)) >> shift;
       });
 }
 
 // ONNX: dequantized, added, quantized.
-inline void add_float(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void add_float(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                      size_t bytes) {
   const float scale_a = p.scale[0], scale_b = p.scale[1], scale = p.scale[2];
   const float least = (float)(p.least - p.zero[2]), most = (float)(p.most - p.zero[2]);
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         const float sum = ((float)a * scale_a + (float)b * scale_b) / scale;
         return round_half_even(within(sum, least, most));
       });
@@ -61,13 +61,13 @@ inline void add_float(void* plan, const octet_network_call* call) {
 // ONNX Runtime: fma(a, scale a, fma(b, scale b, fixed)) with the zero points in `fixed`. Here the
 // plan's zero points of a and b are those of no bytes but of the type: a and b come as stored.
 template <bool far>
-inline void add_fused(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void add_fused(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                      size_t bytes) {
   const double scale_a = p.scale[0], scale_b = p.scale[1], fixed = p.fixed;
   const int32_t flip = p.flip[2], zero = p.zero[2] - flip;
   const float least = (float)(p.least - flip), most = (float)(p.most - flip);
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         const float second = fused<far>((double)b, scale_b, fixed);
         const float sum = fused<far>((double)a, scale_a, second);
         return round_half_even(within(sum, least, most)) - zero;

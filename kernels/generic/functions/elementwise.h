@@ -12,8 +12,17 @@ namespace octet {
 // octet_network_function.run, with a plan as context
 typedef void (*FunctionBody)(void* plan, const octet_network_call* call);
 
+// Bytes that a body of pairs takes at a time. All counts are multiples of it.
+constexpr size_t kPairs = 32;
+
+struct BinaryPlan;
+// out[i] of a[i] and b[i], for i below `bytes`
+typedef void (*PairsBody)(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                          size_t bytes);
+
 // out = clamp(f(a - zero[0], b - zero[1]) + zero[2]), a, b and out flipped
 struct BinaryPlan {
+  PairsBody body;
   uint8_t flip[3];        // 0x80 for s8, of a, b and out
   bool one_pixel, swaps;  // b is one pixel for all; a is inputs[1]
   int32_t zero[3];        // of a, b and out, as u8
@@ -45,8 +54,18 @@ enum class Rounding {
   kXnnpack,  // x * scale, halves to even; NaN is the largest value
 };
 
+// Elements that bodies of conversions take at a time. All counts are multiples of it.
+constexpr size_t kConverted = 32;
+
+struct ConvertPlan;
+typedef void (*QuantizeBody)(const ConvertPlan& plan, const float* from, uint8_t* to, size_t count);
+typedef void (*DequantizeBody)(const ConvertPlan& plan, const uint8_t* from, float* to,
+                               size_t count);
+
 // Between f32 and 8 bits.
 struct ConvertPlan {
+  QuantizeBody quantize;
+  DequantizeBody dequantize;
   float scale;  // kXnnpack: its reciprocal
   // quantize: in the type's own numbers; dequantize: of bytes flipped
   int32_t zero, least, most;
@@ -54,8 +73,12 @@ struct ConvertPlan {
 };
 
 struct ElementwiseOps {
-  FunctionBody add_tflite, add_fixed, add_float, add_fused, add_fused_far, multiply_tflite,
-      multiply_scaled, multiply_float, look_up, dequantize, quantize[3];  // by Rounding
+  PairsBody add_tflite, add_fixed, add_float, add_fused, multiply_tflite, multiply_scaled,
+      multiply_float;
+  PairsBody add_fused_far;  // of the portable build only
+  FunctionBody look_up;
+  DequantizeBody dequantize;
+  QuantizeBody quantize[3];  // by Rounding
 };
 
 }  // namespace octet

@@ -11,8 +11,8 @@ namespace octet {
 namespace {
 
 struct PlainBodies {
-  static constexpr FunctionBody kAddFixed = add_fixed, kMultiplyTflite = multiply_tflite,
-                                kMultiplyScaled = multiply_scaled;
+  static constexpr PairsBody kAddFixed = add_fixed, kMultiplyTflite = multiply_tflite,
+                             kMultiplyScaled = multiply_scaled;
 };
 
 // Vectors: PlainBodies, or a tier's own bodies in vectors.
@@ -23,7 +23,6 @@ constexpr ElementwiseOps elementwise_bodies() {
   ops.add_fixed = Vectors::kAddFixed;
   ops.add_float = add_float;
   ops.add_fused = add_fused<false>;
-  ops.add_fused_far = add_fused<true>;
   ops.multiply_tflite = Vectors::kMultiplyTflite;
   ops.multiply_scaled = Vectors::kMultiplyScaled;
   ops.multiply_float = multiply_float;

@@ -9,37 +9,37 @@ namespace octet {
 namespace {
 
 // TensorFlow Lite: the product by one multiplier and a shift to either side.
-inline void multiply_tflite(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void multiply_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                            size_t bytes) {
   const RoundingShift shift(p.shift[2] > 0 ? p.shift[2] : 0);
   const int32_t left = p.shift[2] < 0 ? -p.shift[2] : 0, multiplier = p.multiplier[2];
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         return shift.right(high_product((int32_t)((uint32_t)(a * b) << left), multiplier));
       });
 }
 
 // XNNPACK and ONNX Runtime: the product by one factor; ONNX Runtime adds the zero point (fixed)
 // before it rounds.
-inline void multiply_scaled(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void multiply_scaled(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                            size_t bytes) {
   const float scale = p.scale[2], fixed = p.fixed;
   const int32_t moved = (int32_t)fixed - p.zero[2];
   const float least = (float)(p.least + moved), most = (float)(p.most + moved);
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         return round_half_even(within((float)(a * b) * scale + fixed, least, most)) -
                (int32_t)fixed;
       });
 }
 
 // ONNX: dequantized, multiplied, quantized.
-inline void multiply_float(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void multiply_float(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                           size_t bytes) {
   const float scale_a = p.scale[0], scale_b = p.scale[1], scale = p.scale[2];
   const float least = (float)(p.least - p.zero[2]), most = (float)(p.most - p.zero[2]);
   for_each_pair(
-      p, *call, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         const float product = ((float)a * scale_a) * ((float)b * scale_b) / scale;
         return round_half_even(within(product, least, most));
       });

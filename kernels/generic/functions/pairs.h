@@ -2,9 +2,9 @@
 // fixed-point steps.
 #pragma once
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/strict_float.h"
 #include "kernels/generic/functions/elementwise.h"
-#include "kernels/generic/functions/walk.h"
 
 namespace octet {
 namespace {
@@ -18,25 +18,26 @@ OCTET_INLINE inline float within(float x, float lo, float hi) {
   return x < hi ? x : hi;
 }
 
+// Elements whose values are computed side by side: two vectors of most CPUs.
+constexpr size_t kSideBySide = 16;
+
 // Calls element(a - zero a, b - zero b) for all elements; what it returns is clamped, as it is
 // before the output's zero point is added.
 template <typename Element>
-OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const octet_network_call& call,
-                                       const Element& element) {
+OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                       uint8_t* out, size_t bytes, const Element& element) {
   const uint8_t flip_a = p.flip[0], flip_b = p.flip[1], flip = p.flip[2];
   const int32_t zero_a = p.zero[0], zero_b = p.zero[1], zero = p.zero[2];
   const int32_t least = p.least - zero, most = p.most - zero;
-  for_each_chunk_of_two(
-      call, call.inputs[p.swaps], call.inputs[!p.swaps], p.one_pixel,
-      [&](const uint8_t* a, const uint8_t* b, uint8_t* out) __attribute__((always_inline)) {
-        uint8_t made[kFunctionChunk];
-        for (size_t i = 0; i < kFunctionChunk; ++i) {
-          const int32_t value =
-              element((uint8_t)(a[i] ^ flip_a) - zero_a, (uint8_t)(b[i] ^ flip_b) - zero_b);
-          made[i] = (uint8_t)(within(value, least, most) + zero) ^ flip;
-        }
-        __builtin_memcpy(out, made, sizeof made);
-      });
+  for (size_t first = 0; first < bytes; first += kSideBySide) {
+    uint8_t made[kSideBySide];
+    for (size_t i = 0; i < kSideBySide; ++i) {
+      const int32_t value = element((uint8_t)(a[first + i] ^ flip_a) - zero_a,
+                                    (uint8_t)(b[first + i] ^ flip_b) - zero_b);
+      made[i] = (uint8_t)(within(value, least, most) + zero) ^ flip;
+    }
+    __builtin_memcpy(out + first, made, sizeof made);
+  }
 }
 
 // gemmlowp's RoundingDivideByPOT of |x| < 2^30, bits >= 0: halves away from zero.

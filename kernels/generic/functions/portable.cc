@@ -4,5 +4,11 @@
 #include "kernels/generic/functions/elementwise_bodies.h"
 
 namespace octet {
-const ElementwiseOps portable_elementwise = elementwise_bodies<PlainBodies>();
+namespace {
+constexpr ElementwiseOps with_far_sums(ElementwiseOps ops) {
+  ops.add_fused_far = add_fused<true>;
+  return ops;
+}
+}  // namespace
+const ElementwiseOps portable_elementwise = with_far_sums(elementwise_bodies<PlainBodies>());
 }  // namespace octet

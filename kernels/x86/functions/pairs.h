@@ -30,27 +30,23 @@ OCTET_INLINE inline Vector sum32(Vector a, Vector b) { return OCTET_MM(add_epi32
 // Calls quarter(bytes of a and b alternating, as 16 bits) for a fourth of the bytes of each vector;
 // what it returns, 32 bits for each pair, is saturated and clamped as for_each_pair does it.
 template <typename Quarters>
-OCTET_INLINE inline void for_each_vector(const BinaryPlan& p, const octet_network_call& call,
-                                         const Quarters& quarters) {
+OCTET_INLINE inline void for_each_vector(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                         uint8_t* out, size_t bytes, const Quarters& quarters) {
   const Vector flip_a = OCTET_MM(set1_epi8)((char)p.flip[0]),
                flip_b = OCTET_MM(set1_epi8)((char)p.flip[1]),
                flip = OCTET_MM(set1_epi8)((char)p.flip[2]);
   const Vector zero = OCTET_MM(set1_epi16)((int16_t)p.zero[2]),
                least = OCTET_MM(set1_epi8)((char)p.least), most = OCTET_MM(set1_epi8)((char)p.most);
-  for_each_chunk_of_two(
-      call, call.inputs[p.swaps], call.inputs[!p.swaps], p.one_pixel,
-      [&](const uint8_t* a, const uint8_t* b, uint8_t* out) __attribute__((always_inline)) {
-        for (size_t i = 0; i < kFunctionChunk; i += kVector) {
-          Vector part[4];
-          quarters(load(a + i) ^ flip_a, load(b + i) ^ flip_b, part);
-          const Vector low = OCTET_MM(packs_epi32)(part[0], part[1]),
-                       high = OCTET_MM(packs_epi32)(part[2], part[3]);
-          Vector bytes = OCTET_MM(packus_epi16)(OCTET_MM(adds_epi16)(low, zero),
-                                                OCTET_MM(adds_epi16)(high, zero));
-          bytes = OCTET_MM(min_epu8)(OCTET_MM(max_epu8)(bytes, least), most) ^ flip;
-          __builtin_memcpy(out + i, &bytes, sizeof bytes);
-        }
-      });
+  for (size_t i = 0; i < bytes; i += kVector) {
+    Vector part[4];
+    quarters(load(a + i) ^ flip_a, load(b + i) ^ flip_b, part);
+    const Vector low = OCTET_MM(packs_epi32)(part[0], part[1]),
+                 high = OCTET_MM(packs_epi32)(part[2], part[3]);
+    Vector made =
+        OCTET_MM(packus_epi16)(OCTET_MM(adds_epi16)(low, zero), OCTET_MM(adds_epi16)(high, zero));
+    made = OCTET_MM(min_epu8)(OCTET_MM(max_epu8)(made, least), most) ^ flip;
+    __builtin_memcpy(out + i, &made, sizeof made);
+  }
 }
 
 // 16 bits for a and 16 for b, alternating.
@@ -58,8 +54,8 @@ OCTET_INLINE inline Vector alternating(int32_t a, int32_t b) {
   return OCTET_MM(set1_epi32)((int32_t)((uint32_t)(uint16_t)a | (uint32_t)b << 16));
 }
 
-inline void add_fixed_x86(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void add_fixed_x86(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                          size_t bytes) {
   const FixedFactor of_a(p.multiplier[0]), of_b(p.multiplier[1]);
   const Vector factor_high = alternating(of_a.high, of_b.high),
                factor_low = alternating(of_a.low, of_b.low),
@@ -74,7 +70,7 @@ inline void add_fixed_x86(void* plan, const octet_network_call* call) {
         shift);
   };
   for_each_vector(
-      p, *call, [&](Vector a, Vector b, Vector * part) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](Vector a, Vector b, Vector * part) __attribute__((always_inline)) {
         const Vector low = OCTET_MM(unpacklo_epi8)(a, b), high = OCTET_MM(unpackhi_epi8)(a, b);
         part[0] = sum(OCTET_MM(unpacklo_epi8)(low, nothing));
         part[1] = sum(OCTET_MM(unpackhi_epi8)(low, nothing));
@@ -85,8 +81,8 @@ inline void add_fixed_x86(void* plan, const octet_network_call* call) {
 
 // Calls scaled((a - zero a) * (b - zero b)), 32 bits, for all elements.
 template <typename Scaled>
-OCTET_INLINE inline void for_each_product(const BinaryPlan& p, const octet_network_call& call,
-                                          const Scaled& scaled) {
+OCTET_INLINE inline void for_each_product(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                          uint8_t* out, size_t bytes, const Scaled& scaled) {
   const Vector zero_a = OCTET_MM(set1_epi16)((int16_t)p.zero[0]),
                zero_b = OCTET_MM(set1_epi16)((int16_t)p.zero[1]), nothing = {};
   const auto multiply = [&](Vector a, Vector b, Vector * part) __attribute__((always_inline)) {
@@ -96,7 +92,7 @@ OCTET_INLINE inline void for_each_product(const BinaryPlan& p, const octet_netwo
     part[1] = scaled(OCTET_MM(unpackhi_epi16)(low, high));
   };
   for_each_vector(
-      p, call, [&](Vector a, Vector b, Vector * part) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](Vector a, Vector b, Vector * part) __attribute__((always_inline)) {
         multiply(OCTET_MM(unpacklo_epi8)(a, nothing), OCTET_MM(unpacklo_epi8)(b, nothing), part);
         multiply(OCTET_MM(unpackhi_epi8)(a, nothing), OCTET_MM(unpackhi_epi8)(b, nothing),
                  part + 2);
@@ -114,28 +110,28 @@ OCTET_INLINE inline Vector high_products(Vector x, Vector multiplier) {
   return OCTET_MM(blend_epi16)(even, odd, 0xcc);
 }
 
-inline void multiply_tflite_x86(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void multiply_tflite_x86(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                uint8_t* out, size_t bytes) {
   const RoundingShift right(p.shift[2] > 0 ? p.shift[2] : 0);
   const __m128i left = _mm_cvtsi32_si128(p.shift[2] < 0 ? -p.shift[2] : 0),
                 shift = _mm_cvtsi32_si128(right.bits);
   const Vector multiplier = OCTET_MM(set1_epi32)(p.multiplier[2]),
                half = OCTET_MM(set1_epi32)(right.half), sign = OCTET_MM(set1_epi32)(right.sign);
   for_each_product(
-      p, *call, [&](Vector product) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](Vector product) __attribute__((always_inline)) {
         const Vector high = high_products(OCTET_MM(sll_epi32)(product, left), multiplier);
         const Vector below = OCTET_MM(srai_epi32)(high, 31) & sign;
         return OCTET_MM(sra_epi32)(sum32(sum32(high, half), below), shift);
       });
 }
 
-inline void multiply_scaled_x86(void* plan, const octet_network_call* call) {
-  const BinaryPlan& p = *(const BinaryPlan*)plan;
+inline void multiply_scaled_x86(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                uint8_t* out, size_t bytes) {
   const VectorF scale = OCTET_MM(set1_ps)(p.scale[2]), fixed = OCTET_MM(set1_ps)(p.fixed),
                 least = OCTET_MM(set1_ps)(-0x1p16f), most = OCTET_MM(set1_ps)(0x1p16f);
   const Vector moved = OCTET_MM(set1_epi32)((int32_t)p.fixed);
   for_each_product(
-      p, *call, [&](Vector product) __attribute__((always_inline)) {
+      p, a, b, out, bytes, [&](Vector product) __attribute__((always_inline)) {
         const VectorF exact =
             OCTET_MM(add_ps)(OCTET_MM(mul_ps)(OCTET_MM(cvtepi32_ps)(product), scale), fixed);
         const VectorF inside = OCTET_MM(min_ps)(OCTET_MM(max_ps)(exact, least), most);
@@ -144,8 +140,8 @@ inline void multiply_scaled_x86(void* plan, const octet_network_call* call) {
 }
 
 struct X86Bodies {
-  static constexpr FunctionBody kAddFixed = add_fixed_x86, kMultiplyTflite = multiply_tflite_x86,
-                                kMultiplyScaled = multiply_scaled_x86;
+  static constexpr PairsBody kAddFixed = add_fixed_x86, kMultiplyTflite = multiply_tflite_x86,
+                             kMultiplyScaled = multiply_scaled_x86;
 };
 
 }  // namespace
