@@ -2,11 +2,11 @@
 #pragma once
 
 #include "kernels/generic/functions/average.h"
-#include "kernels/generic/functions/copies.h"
 #include "kernels/generic/functions/max_pool.h"
+#include "kernels/generic/functions/portable.h"
 #include "kernels/generic/functions/resize.h"
 #include "kernels/generic/functions/softmax.h"
 #include "kernels/generic/functions/transpose.h"
 
 #define OCTET_IMAGE_FUNCTIONS \
-  { max_pool, average_pool, mean, resize, softmax, place, reshape, transpose }
+  { max_pool, average_pool, mean, resize, softmax, place_portable, reshape_portable, transpose }

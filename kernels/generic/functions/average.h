@@ -49,6 +49,17 @@ struct Flipped {
   int16_t operator()(uint8_t byte) const { return byte ^ nothing; }
 };
 
+// Sums of bytes from 0 to 255; few of them are added in 16 bits.
+OCTET_LOOP void sum_bytes(const ImageLines& in, const Span& rows, const Span& columns, size_t first,
+                          size_t n, uint8_t flip, int32_t* sums) {
+  const Flipped value = {flip};
+  if ((rows.end - rows.begin) * (columns.end - columns.begin) > kShortCount)
+    return sum_window(in, rows, columns, first, n, sums, value);
+  int16_t few[kChunk];
+  sum_window(in, rows, columns, first, n, few, value);
+  for (size_t c = 0; c < n; ++c) sums[c] = few[c];
+}
+
 // The real number; that of the zero point is 0.
 struct Real {
   uint8_t nothing, flip;
@@ -62,9 +73,8 @@ struct Real {
 // The quotient of integers below 2^24, truncated: one of floats cannot round up to a whole number.
 constexpr size_t kFloatCount = (size_t)1 << 15;
 
-template <typename Sum>
-OCTET_LOOP void divide_tflite(const AveragePool& f, const Sum* sums, int32_t count, int32_t zero,
-                              uint8_t* __restrict to, size_t n) {
+OCTET_LOOP void divide_tflite(const AveragePool& f, const int32_t* sums, int32_t count,
+                              int32_t zero, uint8_t* __restrict to, size_t n) {
   const int32_t half = count / 2, least = f.least, most = f.most;
   const float divisor = (float)count;
   for (size_t c = 0; c < n; ++c) {
@@ -90,14 +100,8 @@ inline void average_tflite(const AveragePool& f, const ImageLines& in, const Spa
   const Bytes bytes(f.is_signed);
   const size_t count = (rows.end - rows.begin) * (columns.end - columns.begin);
   const int32_t pixels = (int32_t)count, zero = pixels * bytes.zero;
-  const Flipped value = {bytes.flip};
-  if (count <= kShortCount) {
-    int16_t sums[kChunk];
-    sum_window(in, rows, columns, first, n, sums, value);
-    return divide_tflite(f, sums, pixels, zero, to, n);
-  }
   int32_t sums[kChunk];
-  sum_window(in, rows, columns, first, n, sums, value);
+  sum_bytes(in, rows, columns, first, n, bytes.flip, sums);
   if (count <= kFloatCount) return divide_tflite(f, sums, pixels, zero, to, n);
   divide_exactly(f, sums, pixels, zero, to, n);
 }
@@ -135,6 +139,13 @@ inline void average_pool(const AveragePool& f, const ImageCall& call) {
 
 // ---- means of images
 
+// One at a time: vectors of 64 bits take 3 KB of code, for a pixel of an image.
+OCTET_LOOP uint8_t finish_tflite(const Mean& f, int32_t sum) {
+  const int64_t value = (int64_t)tflite_scale(sum, f.multiplier, f.shift) + f.out_zero_point;
+  const int64_t above = value > f.least ? value : f.least;
+  return (uint8_t)(above < f.most ? above : f.most);
+}
+
 OCTET_LOOP void finish_mean(const Mean& f, const int32_t* sums, int32_t signed_zero,
                             uint8_t* __restrict to, size_t n) {
   const int32_t zero = f.out_zero_point, addend = f.addend + signed_zero;
@@ -148,11 +159,7 @@ OCTET_LOOP void finish_mean(const Mean& f, const int32_t* sums, int32_t signed_z
     for (size_t c = 0; c < n; ++c)
       to[c] = (uint8_t)(round_within((float)(sums[c] - addend) * factor, low, high) + zero);
   } else {
-    for (size_t c = 0; c < n; ++c) {
-      const int64_t value = (int64_t)tflite_scale(sums[c] - addend, f.multiplier, f.shift) + zero;
-      const int64_t above = value > f.least ? value : f.least;
-      to[c] = (uint8_t)(above < f.most ? above : f.most);
-    }
+    for (size_t c = 0; c < n; ++c) to[c] = finish_tflite(f, sums[c] - addend);
   }
 }
 
@@ -164,13 +171,7 @@ inline void mean(const Mean& f, const ImageCall& call) {
   uint8_t* const to = line_of(call.output, 0);
   for_each_chunk(call.output.channels, [&](size_t first, size_t n) {
     int32_t sums[kChunk];
-    if (rows.end * columns.end <= kShortCount) {
-      int16_t few[kChunk];
-      sum_window(call.input, rows, columns, first, n, few, Flipped{bytes.flip});
-      for (size_t c = 0; c < n; ++c) sums[c] = few[c];
-    } else {
-      sum_window(call.input, rows, columns, first, n, sums, Flipped{bytes.flip});
-    }
+    sum_bytes(call.input, rows, columns, first, n, bytes.flip, sums);
     finish_mean(f, sums, zero, to + first, n);
   });
 }

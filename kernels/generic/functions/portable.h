@@ -7,4 +7,8 @@
 namespace octet {
 extern const ImageFunctions portable_image_functions;
 extern const ElementwiseOps portable_elementwise;
+
+// In all tiers: a copy gains nothing by other vectors.
+void place_portable(const Place& f, const ImageCall& call);
+void reshape_portable(const Reshape& f, const ImageCall& call);
 }  // namespace octet
