@@ -2,11 +2,9 @@
 #include "engines/graph/copies.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "engines/graph/refused.h"
-#include "octet/helpers.h"
 #include "octet/image_functions.h"
 
 namespace octet::graph {
@@ -121,68 +119,6 @@ void depth_to_space_lines(void* context, const octet_network_call* call) {
   }
 }
 
-// ---- floats
-
-struct Affine {
-  octet_type type;
-  float scale;
-  int32_t zero_point;
-  Arithmetic arithmetic;
-};
-
-void quantize_as_xnnpack(const Affine& a, const float* from, size_t n, uint8_t* to) {
-  const Bounds all = bounds_of_type(a.type);
-  const float inverse = 1 / a.scale, least = (float)(all.least - a.zero_point),
-              most = (float)(all.most - a.zero_point);
-  for (size_t i = 0; i < n; ++i) {
-    const float steps = from[i] * inverse;
-    // NaN becomes the largest byte, as on x86.
-    const float low = steps < most ? steps : most;
-    to[i] = (uint8_t)((int32_t)std::nearbyint(std::max(low, least)) + a.zero_point);
-  }
-}
-
-void quantize_pixels(const Affine& a, const float* from, size_t n, void* to) {
-  if (a.arithmetic == Arithmetic::kXnnpack) return quantize_as_xnnpack(a, from, n, (uint8_t*)to);
-  if (a.arithmetic != Arithmetic::kTflite) {
-    octet_quantize(from, n, a.scale, a.zero_point, a.type, to, nullptr);
-    return;
-  }
-  const Bounds all = bounds_of_type(a.type);
-  for (size_t i = 0; i < n; ++i) {
-    const float steps = std::clamp(std::round(from[i] / a.scale), -65536.f, 65536.f);
-    const int32_t whole = std::isnan(steps) ? 0 : (int32_t)steps;
-    ((uint8_t*)to)[i] = (uint8_t)std::clamp(whole + a.zero_point, all.least, all.most);
-  }
-}
-
-// Calls convert(from, to, elements) with lines where pixels follow each other without gaps, as in
-// images of one channel, else with pixels. from_bytes, to_bytes: of an element.
-template <typename Convert>
-void for_each_piece(const octet_network_call& call, size_t from_bytes, size_t to_bytes,
-                    const Convert& convert) {
-  const octet_network_image &in = call.inputs[0], &out = call.output;
-  const bool dense = in.pixel == in.channels * from_bytes && out.pixel == out.channels * to_bytes;
-  const size_t pixels = dense ? 1 : out.w, elements = out.channels * (dense ? out.w : 1);
-  for (size_t y = call.first; y < call.end; ++y)
-    for (size_t x = 0; x < pixels; ++x)
-      convert((const uint8_t*)octet_network_line(&in, y) + x * in.pixel,
-              (uint8_t*)octet_network_line(&out, y) + x * out.pixel, elements);
-}
-
-void quantize_lines(void* context, const octet_network_call* call) {
-  for_each_piece(*call, sizeof(float), 1, [&](const uint8_t* from, uint8_t* to, size_t n) {
-    quantize_pixels(*(const Affine*)context, (const float*)from, n, to);
-  });
-}
-
-void dequantize_lines(void* context, const octet_network_call* call) {
-  const Affine& a = *(const Affine*)context;
-  for_each_piece(*call, 1, sizeof(float), [&](const uint8_t* from, uint8_t* to, size_t n) {
-    octet_dequantize(from, a.type, n, a.scale, a.zero_point, (float*)to, nullptr);
-  });
-}
-
 template <typename Arguments>
 Function make(const Arguments& arguments, void (*run)(void*, const octet_network_call*),
               size_t kernel_h) {
@@ -239,15 +175,6 @@ Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to)
   octet_error error = {};
   check(octet_transpose_create(&d, &function, &error), error);
   return owned_function(function);
-}
-
-Function quantize_function(octet_type type, float scale, int32_t zero_point,
-                           Arithmetic arithmetic) {
-  return make(Affine{type, scale, zero_point, arithmetic}, quantize_lines, 1);
-}
-
-Function dequantize_function(octet_type type, float scale, int32_t zero_point) {
-  return make(Affine{type, scale, zero_point, {}}, dequantize_lines, 1);
 }
 
 }  // namespace octet::graph

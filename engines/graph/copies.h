@@ -33,9 +33,4 @@ Function depth_to_space_function(size_t element, size_t block);
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);
 
-// f32 to 8 bits and back, by one scale: TensorFlow Lite divides by it and rounds halves away from
-// zero, XNNPACK multiplies by its inverse and rounds halves to even, the others are octet_quantize.
-Function quantize_function(octet_type type, float scale, int32_t zero_point, Arithmetic arithmetic);
-Function dequantize_function(octet_type type, float scale, int32_t zero_point);
-
 }  // namespace octet::graph

@@ -26,12 +26,10 @@ class Maker {
       case Kind::kMultiply: return binary(octet_mul_create);
       case Kind::kQuantize:
         if (x().type != OCTET_F32) break;
-        need_scale(y_);
-        return quantize_function(y_.type, scale_of(y_), zero_of(y_), g_.arithmetic);
+        return from_floats(y_, octet_quantize_create);
       case Kind::kDequantize:
         if (!is_8_bits(x().type) || y_.type != OCTET_F32) refuse("it is not from 8 bits to f32");
-        need_scale(x());
-        return dequantize_function(x().type, scale_of(x()), zero_of(x()));
+        return from_floats(x(), octet_dequantize_create);
       default: break;
     }
     if (is_move(op_.kind)) return make_move(g_, op_);
@@ -62,6 +60,17 @@ class Maker {
     d.arithmetic = arithmetic_of(g_, op_), d.broadcast = broadcast_of(g_, op_);
     const Bounds b = bounds_of_descriptor(bounds(), y_.type);
     d.least = b.least, d.most = b.most;
+    octet_function* function = nullptr;
+    octet_error error = {};
+    check(create(&d, &function, &error), error);
+    return owned_function(function);
+  }
+
+  Function from_floats(const Tensor& bytes,
+                       octet_status (*create)(const octet_quantize_desc*, octet_function**,
+                                              octet_error*)) const {
+    octet_quantize_desc d = OCTET_QUANTIZE_DESC_INIT;
+    d.quantized = quantized(bytes), d.arithmetic = arithmetic_of(g_);
     octet_function* function = nullptr;
     octet_error error = {};
     check(create(&d, &function, &error), error);
