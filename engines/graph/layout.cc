@@ -15,7 +15,9 @@ namespace {
 
 class Placer {
  public:
-  explicit Placer(const Graph& g) : g_(g), places_(g.tensors.size()) {}
+  // question: without the bytes of constants.
+  Placer(const Graph& g, bool question) : g_(g), question_(question), places_(g.tensors.size()) {}
+  size_t at() const { return at_; }  // the operator that is being placed
 
   PlacedGraph place() {
     for (const int t : g_.inputs) {
@@ -62,11 +64,8 @@ class Placer {
   }
   void add_function(Function f, std::vector<size_t> inputs, size_t output) {
     if (inputs.size() > OCTET_NETWORK_INPUTS_MAX)
-      refuse(here(), " has more than ", OCTET_NETWORK_INPUTS_MAX, " inputs");
+      refuse("it has more than ", OCTET_NETWORK_INPUTS_MAX, " inputs");
     to_.ops.push_back({at_, false, std::move(f), std::move(inputs), output});
-  }
-  std::string here() const {
-    return at_ < g_.ops.size() ? op_name(g_, at_) : std::string("an output of the graph");
   }
   bool is_moved(int t) const { return g_.channels_first && tensor(t).shape.size() > 2; }
 
@@ -81,8 +80,7 @@ class Placer {
 
   const Where& where(int t) const {
     const std::optional<Where>& place = places_[(size_t)t];
-    if (!place)
-      refuse(here(), " reads ", tensor_name(g_, t), ", which has no place in the network");
+    if (!place) refuse("it reads ", tensor_name(g_, t), ", which has no place in the network");
     return *place;
   }
 
@@ -109,7 +107,7 @@ class Placer {
 
   size_t copied(size_t from, const Sizes& sizes) {
     if (lies(from).batch != sizes.batch)
-      refuse(here(), " reads ", sizes.batch, " images of what was made as ", lies(from).batch,
+      refuse("it reads ", sizes.batch, " images of what was made as ", lies(from).batch,
              "; it would need a reshape across images");
     const size_t node = add_made(sizes, to_.tensors[from].type);
     nodes_[from].settled = true;
@@ -153,14 +151,14 @@ class Placer {
   // has as many.
   size_t constant(int t, int y, bool moved, const Sizes& sizes) {
     const Tensor& from = tensor(t);
-    if (!from.data)
-      throw Refused(OCTET_NULL_POINTER, join(here(), ": the data of its constant is null"));
+    if (!from.data && !question_)
+      throw Refused(OCTET_NULL_POINTER, "the data of its constant is null");
     const size_t rank = std::max(from.shape.size(), tensor(y).shape.size());
     const Sizes own = sizes_of(g_, t, moved, rank);
     const size_t pixels = moved && rank > 2 ? own.h * own.w : 1, channels = own.image() / pixels;
     const auto* const data = (const uint8_t*)from.data;
     std::vector<uint8_t> bytes(sizes.count());
-    for (size_t i = 0; i < bytes.size(); ++i) {
+    for (size_t i = 0; data && i < bytes.size(); ++i) {
       const size_t at = i % own.count(), in_image = at % own.image();
       bytes[i] = data[at - in_image + in_image % channels * pixels + in_image / channels];
     }
@@ -290,7 +288,7 @@ class Placer {
       if (table.empty() && can_be_slice(node, parent, own)) {
         make_slice(node, parent, first);
       } else {
-        if (lies(node).batch != own.batch) refuse(here(), " would need a reshape across images");
+        if (lies(node).batch != own.batch) refuse("it would need a reshape across images");
         const size_t slice = add_made(own, tensor(y).type);
         make_slice(slice, parent, first);
         nodes_[node].settled = true;
@@ -349,6 +347,7 @@ class Placer {
   }
 
   const Graph& g_;
+  const bool question_;
   std::vector<std::optional<Where>> places_;
   std::vector<Node> nodes_;
   std::vector<std::pair<int, size_t>> turned_;  // tensors in their other order of channels
@@ -358,6 +357,25 @@ class Placer {
 
 }  // namespace
 
-PlacedGraph place(const Graph& graph) { return Placer(graph).place(); }
+PlacedGraph place(const Graph& graph) {
+  Placer placer(graph, false);
+  try {
+    return placer.place();
+  } catch (const Refused& refused) {
+    const std::string name = placer.at() < graph.ops.size() ? op_name(graph, placer.at())
+                                                            : std::string("an output of the graph");
+    throw Refused(refused.status(), join(name, ": ", refused.why()));
+  }
+}
+
+std::pair<size_t, std::string> first_unplaced(const Graph& graph) {
+  Placer placer(graph, true);
+  try {
+    placer.place();
+    return {graph.ops.size(), ""};
+  } catch (const Refused& refused) {
+    return {placer.at(), refused.why()};
+  }
+}
 
 }  // namespace octet::graph

@@ -1,6 +1,8 @@
 // Places a graph's tensors in a network: sizes, channel order, aliases, slices, copies.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engines/graph/copies.h"
@@ -28,8 +30,12 @@ struct PlacedGraph {
 };
 constexpr size_t kNowhere = SIZE_MAX;
 
-// Of a graph whose operators are in order (fuse.h). Throws a sentence if a tensor cannot lie as an
-// operator needs it.
+// Of a graph whose operators are in order (fuse.h). Throws a sentence with the operator's name if a
+// tensor cannot lie as it needs it.
 PlacedGraph place(const Graph& graph);
+
+// The first operator that has no place, and why; its number is that of operators if each has one.
+// Constants' data may be null.
+std::pair<size_t, std::string> first_unplaced(const Graph& graph);
 
 }  // namespace octet::graph

@@ -1,8 +1,9 @@
-// Looks at each operator by itself, without its weights.
+// Looks at each operator by itself, without its weights, and at the places of all tensors.
 #include "engines/graph/would.h"
 
 #include "engines/graph/check.h"
 #include "engines/graph/functions.h"
+#include "engines/graph/layout.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
 #include "engines/graph/tables.h"
@@ -39,14 +40,6 @@ void look_at_reshape(const Graph& g, const Op& op) {
   const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
   if (x.type != y.type || element_count(x) != element_count(y))
     refuse("its input and its output have different types or numbers of elements");
-  if (sizes_of(g, op.inputs[0], false).batch == sizes_of(g, op.outputs[0], false).batch) return;
-  // Other images: only products, which read rows, and the outside can read them.
-  for (const Op& reader : g.ops)
-    for (const int t : reader.inputs)
-      if (t == op.outputs[0] && reader.kind != Kind::kProduct && reader.kind != Kind::kReshape)
-        refuse("it makes ", sizes_of(g, t, false).batch, " images of ",
-               sizes_of(g, op.inputs[0], false).batch, ", and ", reader.name,
-               " reads them; it would need a reshape across images");
 }
 
 void look_at_concatenation(const Graph& g, const Op& op) {
@@ -84,6 +77,43 @@ void look_at(const Graph& g, const Op& op) {
   make_function(g, op);
 }
 
+// The operators that are taken so far, in order, between the tensors that others make and read.
+Graph taken_part(const Graph& g, const std::vector<size_t>& order,
+                 const std::vector<std::string>& answers, std::vector<size_t>* numbers) {
+  Graph part = g;
+  part.ops.clear(), part.inputs.clear(), part.outputs.clear();
+  std::vector<char> made(g.tensors.size()), read(g.tensors.size());
+  numbers->clear();
+  for (const size_t i : order) {
+    if (!answers[i].empty()) continue;
+    part.ops.push_back(g.ops[i]), numbers->push_back(i);
+    for (const int t : g.ops[i].inputs)
+      if (t >= 0 && !made[(size_t)t] && !read[(size_t)t] && !g.tensors[(size_t)t].constant)
+        part.inputs.push_back(t), read[(size_t)t] = 1;
+    for (const int t : g.ops[i].outputs) made[(size_t)t] = 1;
+  }
+  std::vector<char> wanted(g.tensors.size());
+  for (const int t : g.outputs) wanted[(size_t)t] = 1;
+  for (size_t i = 0; i < g.ops.size(); ++i)
+    for (const int t : g.ops[i].inputs)
+      if (t >= 0 && !answers[i].empty()) wanted[(size_t)t] = 1;
+  for (size_t t = 0; t < made.size(); ++t)
+    if (made[t] && wanted[t]) part.outputs.push_back((int)t);
+  return part;
+}
+
+// Operators that run by themselves may not find their tensors as others leave them.
+void look_at_places(const Graph& g, const std::vector<size_t>& order,
+                    std::vector<std::string>* answers) {
+  std::vector<size_t> numbers;
+  while (true) {
+    const Graph part = taken_part(g, order, *answers, &numbers);
+    const auto [at, why] = first_unplaced(part);
+    if (at == part.ops.size()) return;
+    (*answers)[numbers[at]] = join(op_name(g, numbers[at]), ": ", why);
+  }
+}
+
 }  // namespace
 
 const char* kind_name(Kind kind) {
@@ -106,8 +136,9 @@ const char* kind_name(Kind kind) {
 
 std::vector<std::string> would(const Graph& graph) {
   std::vector<std::string> answers(graph.ops.size());
+  std::vector<size_t> order;
   try {
-    check_graph(graph);
+    order = check_graph(graph);
   } catch (const Refused& refused) {
     for (std::string& answer : answers) answer = refused.why();
     return answers;
@@ -119,6 +150,7 @@ std::vector<std::string> would(const Graph& graph) {
       answers[i] = join(op_name(graph, i), ": ", refused.what());
     }
   }
+  look_at_places(graph, order, &answers);
   return answers;
 }
 

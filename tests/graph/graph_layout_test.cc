@@ -45,6 +45,36 @@ TEST(GraphLayout, ReshapeBetweenConvolutionsCopies) {
   EXPECT_EQ(run(*created(c.g), c.g, {in}), in);
 }
 
+// Rows of two images, as one matrix: operators on elements and products do not mind; others do, and
+// are refused before anything is created.
+TEST(GraphLayout, ReshapeAcrossImages) {
+  GraphCase c;
+  c.g.arithmetic = Arithmetic::kStandard;
+  const int x = c.input({2, 3, 8}, OCTET_S8, 0.1f), rows = c.tensor({6, 8}, OCTET_S8, 0.1f);
+  const int q = c.tensor({6, 8}, OCTET_S8, 0.2f), p = c.tensor({6, 5}, OCTET_S8, 0.3f);
+  const int y = c.tensor({2, 3, 5}, OCTET_S8, 0.3f), soft = c.tensor({6, 5}, OCTET_F32);
+  const int w = c.weights({5, 8});
+  c.op(Kind::kReshape, {x}, rows);
+  c.op(Kind::kQuantize, {rows}, q);
+  c.op(Kind::kProduct, {q, w}, p);
+  c.op(Kind::kReshape, {p}, y);
+  c.g.outputs = {y};
+  GraphCase direct;
+  direct.g = c.g;
+  direct.g.tensors[(size_t)q].shape = {2, 3, 8};
+  direct.g.ops = {c.g.ops[1], c.g.ops[2]};
+  direct.g.ops[0].inputs = {x}, direct.g.ops[1].outputs = {y};
+  const Bytes in = c.draw(48);
+  EXPECT_EQ(run(*created(c.g), c.g, {in}), run(*created(direct.g), direct.g, {in}));
+  c.op(Kind::kSoftmax, {p}, soft);
+  c.op(Kind::kConvolution, {y, c.weights({4, 1, 1, 5})}, c.tensor({2, 3, 4}, OCTET_S8, 0.1f));
+  const std::vector<std::string> why = would(c.g);
+  EXPECT_EQ(why, (std::vector<std::string>{"", "", "", "",
+                                           "op4: it reads 6 images of what was made as 2; it would "
+                                           "need a reshape across images",
+                                           ""}));
+}
+
 TEST(GraphLayout, OutputsThatAreInputsOrTwice) {
   GraphCase c;
   const int x = c.input({2, 3}, OCTET_U8, 0.1f), y = c.tensor({6}, OCTET_U8, 0.1f);
