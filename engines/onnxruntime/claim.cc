@@ -104,23 +104,34 @@ class Claimer {
  private:
   // These groups have one input each, so that no way leads out of one and back.
   void claim_dynamic() {
-    for (DynamicNodes& found : find_dynamic(host_)) {
-      Claim made;
-      for (const size_t node : found.nodes) made.nodes.push_back(host_.nodes[node].node);
-      made.name = host_.values[(size_t)found.products[0].output].name;
-      const std::string size = graph::join(found.nodes.size(), " nodes: ");
-      const std::set<size_t> nodes(found.nodes.begin(), found.nodes.end());
-      const size_t products = found.products.size();
-      try {
-        made.group = std::make_unique<DynamicGroup>(std::move(found), shared_);
-      } catch (const graph::Refused& refused) {
-        say_("left to ONNX Runtime: " + size + refused.what());
-        continue;
-      }
-      say_(graph::join(size, products, " products of one tensor, which is quantized in the run"));
-      claims_.push_back(std::move(made));
-      dynamic_.insert(nodes.begin(), nodes.end());
+    for (DynamicChain& chain : find_dynamic(host_)) {
+      if (chain.size() > 1 && claim_chain(chain, false)) continue;
+      for (DynamicNodes& nodes : chain) claim_chain({nodes}, true);
     }
+  }
+
+  bool claim_chain(const DynamicChain& chain, bool last_try) {
+    Claim made;
+    std::set<size_t> nodes;
+    size_t products = 0;
+    for (const DynamicNodes& part : chain) {
+      nodes.insert(part.nodes.begin(), part.nodes.end());
+      products += part.products.size();
+    }
+    for (const size_t node : nodes) made.nodes.push_back(host_.nodes[node].node);
+    const std::string size = graph::join(nodes.size(), " nodes: ");
+    made.name = host_.values[(size_t)chain.back().products[0].output].name;
+    try {
+      made.group = std::make_unique<DynamicGroup>(chain, shared_);
+    } catch (const graph::Refused& refused) {
+      if (last_try) say_("left to ONNX Runtime: " + size + refused.what());
+      return false;
+    }
+    say_(graph::join(size, products, " products of ", chain.size(),
+                     " tensors that are quantized in the run"));
+    claims_.push_back(std::move(made));
+    dynamic_.insert(nodes.begin(), nodes.end());
+    return true;
   }
 
   // Gives each operator that is taken its region, and each region the DequantizeLinears that

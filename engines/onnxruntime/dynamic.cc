@@ -58,44 +58,67 @@ size_t rounded(size_t bytes) {
 
 }  // namespace
 
-DynamicGroup::DynamicGroup(DynamicNodes nodes, std::shared_ptr<const Shared> shared)
-    : nodes_(std::move(nodes)), shared_(std::move(shared)) {
-  graph::Graph& g = nodes_.graph;
-  std::vector<char> used(g.tensors.size());
-  for (const graph::Op& op : g.ops) used[(size_t)op.inputs[1]] = 1;
-  for (size_t t = 0; t < used.size(); ++t) {
-    graph::Tensor& tensor = g.tensors[t];
-    if (used[t] && tensor.data) {
-      const auto* const data = (const uint8_t*)tensor.data;
-      constants_.emplace_back(data, data + tensor.bytes);
-    }
-    tensor.data = used[t] && tensor.data ? constants_.back().data() : nullptr;
+DynamicGroup::DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared)
+    : chain_(std::move(chain)), shared_(std::move(shared)) {
+  for (size_t s = 0; s + 1 < chain_.size(); ++s) {
+    const std::vector<DynamicProduct>& products = chain_[s].products;
+    size_t i = 0;
+    while (i < products.size() && products[i].output != chain_[s + 1].input) ++i;
+    if (i == products.size()) graph::refuse("a chain of products does not hang together");
+    next_.push_back(i);
   }
-  // Any sizes show now whether the weights can be packed. Images are of a size for all kernels.
+  keep_weights();
+  // Any sizes show now whether the weights can be packed.
+  const Shape input = assumed_input();
+  if (!input.empty()) find(input);
+}
+
+void DynamicGroup::keep_weights() {
+  for (DynamicNodes& nodes : chain_) {
+    std::vector<char> used(nodes.graph.tensors.size());
+    for (const graph::Op& op : nodes.graph.ops) used[(size_t)op.inputs[1]] = 1;
+    for (size_t t = 0; t < used.size(); ++t) {
+      graph::Tensor& tensor = nodes.graph.tensors[t];
+      if (used[t] && tensor.data) {
+        const auto* const data = (const uint8_t*)tensor.data;
+        constants_.emplace_back(data, data + tensor.bytes);
+      }
+      tensor.data = used[t] && tensor.data ? constants_.back().data() : nullptr;
+    }
+  }
+}
+
+Shape DynamicGroup::assumed_input() const {
+  const graph::Graph& g = chain_[0].graph;
   Shape input = g.tensors[(size_t)g.ops[0].inputs[0]].shape;
   for (size_t i = 0; i < input.size(); ++i)
     if (input[i] < 0) input[i] = i == 0 ? 1 : 64;
   if (!input.empty() && g.ops[0].kind == graph::Kind::kProduct)
     input.back() = g.tensors[(size_t)g.ops[0].inputs[1]].shape[0];
-  if (!input.empty()) find(input);
+  return input;
 }
 
 void DynamicGroup::bind(const std::vector<std::string>& inputs,
                         const std::vector<std::string>& outputs) {
+  const graph::Graph& g = chain_[0].graph;  // all have the host's tensors
   const auto find = [&](int t, const std::vector<std::string>& names) {
-    const std::string& name = nodes_.graph.tensors[(size_t)t].name;
+    const std::string& name = g.tensors[(size_t)t].name;
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) graph::refuse("'", name, "' is no end of the node that was made of it");
     return (size_t)(at - names.begin());
   };
-  input_ = find(nodes_.input, inputs);
-  for (const DynamicProduct& product : nodes_.products)
-    outputs_.push_back(find(product.output, outputs));
+  input_ = find(chain_[0].input, inputs);
+  for (size_t s = 0; s < chain_.size(); ++s)
+    for (size_t i = 0; i < chain_[s].products.size(); ++i)
+      if (s >= next_.size() || next_[s] != i)
+        outputs_.push_back(find(chain_[s].products[i].output, outputs));
   if (outputs_.size() != outputs.size()) graph::refuse("the node has outputs that nothing makes");
 }
 
-graph::Object DynamicGroup::make(const DynamicProduct& product, const graph::Graph& g,
-                                 size_t* bytes) const {
+// ---- for one shape
+
+DynamicGroup::Product DynamicGroup::make(const DynamicProduct& product, const graph::Graph& g,
+                                         size_t* bytes) const {
   graph::ProductDescription d;
   graph::describe_product(g, g.ops[product.op], &d);
   octet_epilogue& e = d.epilogue();
@@ -105,31 +128,73 @@ graph::Object DynamicGroup::make(const DynamicProduct& product, const graph::Gra
     e.activation = OCTET_ACTIVATION_CLAMP;
     e.clamp_min = product.clamp.least, e.clamp_max = product.clamp.most;
   }
-  const auto set = [](auto* desc) {
+  const size_t threads = shared_->options.threads;
+  const auto set = [](auto* desc, const graph::Blob& blob) {
     desc->dst_type = OCTET_F32, desc->lhs_quant = OCTET_LHS_PER_TENSOR;
+    desc->packed = blob.data, desc->packed_bytes = blob.bytes;
   };
-  graph::Object made;
+  Product made;
+  graph::Object& to = made.object;
   octet_error error = {};
   if (d.is_convolution) {
-    set(&d.conv);
-    made.blob = shared_->weights->get(d.filter, OCTET_ISA_AUTO);
-    d.conv.packed = made.blob->data, d.conv.packed_bytes = made.blob->bytes;
+    to.blob = shared_->weights->get(d.filter, OCTET_ISA_AUTO);
+    set(&d.conv, *to.blob);
     octet_conv2d* conv = nullptr;
     graph::check(octet_conv2d_create(&d.conv, &conv, &error), error);
-    made.conv.reset(conv);
-    graph::check(octet_conv2d_workspace(conv, 0, 0, 0, shared_->options.threads, bytes, &error),
-                 error);
-    return made;
+    to.conv.reset(conv);
+    graph::check(octet_conv2d_workspace(conv, 0, 0, 0, threads, bytes, &error), error);
+  } else {
+    to.blob = shared_->weights->get(d.rhs, OCTET_ISA_AUTO);
+    set(&d.gemm, *to.blob);
+    octet_gemm* gemm = nullptr;
+    graph::check(octet_gemm_create(&d.gemm, &gemm, &error), error);
+    to.gemm.reset(gemm);
+    graph::check(octet_gemm_workspace(gemm, d.gemm.m_max, threads, bytes, &error), error);
   }
-  set(&d.gemm);
-  const size_t rows = d.gemm.m_max;
-  made.blob = shared_->weights->get(d.rhs, OCTET_ISA_AUTO);
-  d.gemm.packed = made.blob->data, d.gemm.packed_bytes = made.blob->bytes;
-  octet_gemm* gemm = nullptr;
-  graph::check(octet_gemm_create(&d.gemm, &gemm, &error), error);
-  made.gemm.reset(gemm);
-  graph::check(octet_gemm_workspace(gemm, rows, shared_->options.threads, bytes, &error), error);
   return made;
+}
+
+DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
+                                             Planned* planned) const {
+  const DynamicNodes& nodes = chain_[index];
+  Stage stage;
+  stage.input = input;
+  planned->quantized = std::max(planned->quantized, rounded(count_of(input)));
+  graph::Graph g = nodes.graph;
+  for (size_t i = 0; i < nodes.products.size(); ++i) {
+    const graph::Op& op = g.ops[nodes.products[i].op];
+    graph::Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+    x.shape = input, x.shape_known = true;
+    const Shape shape = nodes.rules[i]({input, g.tensors[(size_t)op.inputs[1]].shape});
+    if (shape.empty()) graph::refuse(op.name, ": its input does not fit its weights");
+    y.shape = shape, y.shape_known = true;
+    const bool inside = index < next_.size() && next_[index] == i;
+    if (!inside) planned->outputs.push_back(shape);
+    if (count_of(input) == 0) {
+      stage.products.push_back({{}, shape, {}, {}});
+      continue;
+    }
+    size_t bytes = 0;
+    Product made = make(nodes.products[i], g, &bytes);
+    made.shape = shape;
+    planned->workspace = std::max(planned->workspace, bytes);
+    const size_t floats = rounded(count_of(shape) * sizeof(float));
+    if (inside) planned->between = std::max(planned->between, floats);
+    if (made.object.conv) {
+      stage.last = graph::sizes_of(g, op.inputs[0], true);
+      made.last = graph::sizes_of(g, op.outputs[0], true);
+      if (!inside) {
+        made.from_last = graph::transpose_function(OCTET_F32, made.last, OCTET_NCHW);
+        planned->staged = std::max(planned->staged, floats);
+      }
+      if (index == 0 && !stage.to_last.arguments) {
+        stage.to_last = graph::transpose_function(OCTET_U8, stage.last, OCTET_NHWC);
+        planned->moved = rounded(count_of(input));
+      }
+    }
+    stage.products.push_back(std::move(made));
+  }
+  return stage;
 }
 
 std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& input) {
@@ -139,34 +204,19 @@ std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& inp
     if (found != planned_.end()) return found->second;
   }
   auto made = std::make_shared<Planned>();
-  graph::Graph g = nodes_.graph;
-  for (const DynamicProduct& product : nodes_.products) {
-    const graph::Op& op = g.ops[product.op];
-    graph::Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
-    x.shape = input, x.shape_known = true;
-    y.shape = nodes_.rules[product.op]({input, g.tensors[(size_t)op.inputs[1]].shape});
-    if (y.shape.empty()) graph::refuse(op.name, ": an input of this rank does not fit its weights");
-    y.shape_known = true;
-    made->outputs.push_back(y.shape);
-    if (count_of(input) == 0) continue;
-    size_t bytes = 0;
-    made->objects.push_back(make(product, g, &bytes));
-    made->workspace_bytes = std::max(made->workspace_bytes, bytes);
-    if (op.kind != graph::Kind::kConvolution) continue;
-    const graph::Sizes last = graph::sizes_of(g, op.outputs[0], true);
-    made->input = graph::sizes_of(g, op.inputs[0], true);
-    if (!made->to_last.arguments)
-      made->to_last = graph::transpose_function(OCTET_U8, made->input, OCTET_NHWC);
-    made->sizes.push_back(last);
-    made->from_last.push_back(graph::transpose_function(OCTET_F32, last, OCTET_NCHW));
-    made->input_bytes = rounded(made->input.count());
-    made->output_bytes = std::max(made->output_bytes, rounded(last.count() * sizeof(float)));
+  Shape next = input;
+  for (size_t s = 0; s < chain_.size(); ++s) {
+    Stage stage = plan_stage(s, next, made.get());
+    if (s < next_.size()) next = stage.products[next_[s]].shape;
+    if (count_of(input) != 0) made->stages.push_back(std::move(stage));
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (planned_.size() == kMostPlanned) planned_.erase(planned_.begin());
   planned_[input] = made;
   return made;
 }
+
+// ---- runs
 
 DynamicGroup::Quantized DynamicGroup::quantize(OrtKernelContext* context, const float* from,
                                                size_t count, uint8_t* to) const {
@@ -207,44 +257,65 @@ void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes
                              bool to_last, const void* from, void* to,
                              OrtKernelContext* context) const {
   // Channels first are lines of pixels of one channel.
+  const auto images = [&](const void* data, bool are_last) {
+    return are_last ? tensor(data, last.h, last.w, last.channels)
+                    : tensor(data, last.channels, last.h * last.w, 1);
+  };
   octet_function_args args = OCTET_FUNCTION_ARGS_INIT;
   args.batch = last.batch;
-  args.inputs[0] = to_last ? tensor(from, last.channels, last.h * last.w, 1)
-                           : tensor(from, last.h, last.w, last.channels);
-  args.output = to_last ? tensor(to, last.h, last.w, last.channels)
-                        : tensor(to, last.channels, last.h * last.w, 1);
+  args.inputs[0] = images(from, !to_last), args.output = images(to, to_last);
   lend(context, shared_->options.threads, &args);
   octet_error error = {};
   graph::check(octet_function_run((const octet_function*)function.arguments.get(), &args, &error),
                error);
 }
 
-void DynamicGroup::run_matrix(const graph::Object& object, const Shape& input, const Quantized& x,
-                              void* to, uint8_t* workspace, size_t bytes,
-                              OrtKernelContext* context) const {
-  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.lhs = x.data, args.dst = to, args.m = count_of(input) / (size_t)input.back();
-  args.lhs_scales = &x.scale, args.lhs_zero_points = &x.zero_point;
-  args.workspace = workspace, args.workspace_bytes = bytes;
-  lend(context, shared_->options.threads, &args);
+void DynamicGroup::run_product(const Stage& stage, const Product& product, const Quantized& x,
+                               void* to, const Memory& memory, size_t bytes,
+                               OrtKernelContext* context) const {
+  const auto set = [&](auto* args) {
+    args->lhs = x.data, args->dst = to;
+    args->workspace = memory.workspace, args->workspace_bytes = bytes;
+    lend(context, shared_->options.threads, args);
+  };
   octet_error error = {};
-  graph::check(octet_gemm_run(object.gemm.get(), &args, &error), error);
+  if (product.object.gemm) {
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    set(&args);
+    args.m = count_of(stage.input) / (size_t)stage.input.back();
+    args.lhs_scales = &x.scale, args.lhs_zero_points = &x.zero_point;
+    return graph::check(octet_gemm_run(product.object.gemm.get(), &args, &error), error);
+  }
+  const std::vector<float> scales(stage.last.batch, x.scale);
+  const std::vector<int32_t> zero_points(stage.last.batch, x.zero_point);
+  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
+  set(&args);
+  args.lhs_scales = scales.data(), args.lhs_zero_points = zero_points.data();
+  if (product.from_last.arguments) args.dst = memory.staged;
+  graph::check(octet_conv2d_run(product.object.conv.get(), &args, &error), error);
+  if (product.from_last.arguments)
+    transpose(product.from_last, product.last, false, memory.staged, to, context);
 }
 
-void DynamicGroup::run_convolution(const Planned& planned, size_t index, const Quantized& x,
-                                   void* to, uint8_t* workspace, OrtKernelContext* context) const {
-  const size_t batch = planned.input.batch;
-  const std::vector<float> scales(batch, x.scale);
-  const std::vector<int32_t> zero_points(batch, x.zero_point);
-  octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
-  args.lhs = x.data, args.dst = workspace;
-  args.lhs_scales = scales.data(), args.lhs_zero_points = zero_points.data();
-  args.workspace = workspace + planned.output_bytes;
-  args.workspace_bytes = planned.workspace_bytes;
-  lend(context, shared_->options.threads, &args);
-  octet_error error = {};
-  graph::check(octet_conv2d_run(planned.objects[index].conv.get(), &args, &error), error);
-  transpose(planned.from_last[index], planned.sizes[index], false, workspace, to, context);
+void DynamicGroup::run_stages(const Planned& planned, const void* from,
+                              const std::vector<void*>& to, const Memory& memory,
+                              OrtKernelContext* context) const {
+  size_t output = 0;
+  for (size_t s = 0; s < planned.stages.size(); ++s) {
+    const Stage& stage = planned.stages[s];
+    Quantized x = quantize(context, (const float*)from, count_of(stage.input), memory.quantized);
+    if (stage.to_last.arguments) {
+      transpose(stage.to_last, stage.last, true, x.data, memory.moved, context);
+      x.data = memory.moved;
+    }
+    // The floats that the next stage reads may lie where this stage's did: these are quantized.
+    for (size_t i = 0; i < stage.products.size(); ++i) {
+      const bool inside = s < next_.size() && next_[s] == i;
+      run_product(stage, stage.products[i], x, inside ? memory.between : to[output++], memory,
+                  planned.workspace, context);
+    }
+    from = memory.between;
+  }
 }
 
 void DynamicGroup::run(OrtKernelContext* context) {
@@ -252,8 +323,7 @@ void DynamicGroup::run(OrtKernelContext* context) {
   const void* from = nullptr;
   check(host.api->KernelContext_GetInput(context, input_, &value));
   check(host.api->GetTensorData(value, &from));
-  const Shape input = shape_of(value);
-  const std::shared_ptr<const Planned> planned = find(input);
+  const std::shared_ptr<const Planned> planned = find(shape_of(value));
   std::vector<void*> to(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) {
     OrtValue* made = nullptr;
@@ -262,22 +332,22 @@ void DynamicGroup::run(OrtKernelContext* context) {
         host.api->KernelContext_GetOutput(context, outputs_[i], shape.data(), shape.size(), &made));
     check(host.api->GetTensorMutableData(made, &to[i]));
   }
-  if (planned->objects.empty()) return;
-  const size_t count = count_of(input);
-  graph::Blob all(rounded(count) + planned->input_bytes + planned->output_bytes +
-                  planned->workspace_bytes);
-  uint8_t* rest = (uint8_t*)all.data + rounded(count);
-  Quantized x = quantize(context, (const float*)from, count, (uint8_t*)all.data);
-  if (planned->to_last.arguments) {
-    transpose(planned->to_last, planned->input, true, x.data, rest, context);
-    x.data = rest, rest += planned->input_bytes;
+  if (planned->stages.empty()) return;
+  const Planned& p = *planned;
+  const size_t bytes = p.quantized + p.moved + p.between + p.staged + p.workspace;
+  std::unique_ptr<graph::Blob> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!memory_.empty()) all = std::move(memory_.back()), memory_.pop_back();
   }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    if (planned->objects[i].conv)
-      run_convolution(*planned, i, x, to[i], rest, context);
-    else
-      run_matrix(planned->objects[i], input, x, to[i], rest, planned->workspace_bytes, context);
-  }
+  if (!all || all->bytes < bytes) all = std::make_unique<graph::Blob>(bytes);
+  Memory memory = {};
+  memory.quantized = (uint8_t*)all->data;
+  memory.moved = memory.quantized + p.quantized, memory.between = memory.moved + p.moved;
+  memory.staged = memory.between + p.between, memory.workspace = memory.staged + p.staged;
+  run_stages(p, from, to, memory, context);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  memory_.push_back(std::move(all));
 }
 
 }  // namespace octet::onnxruntime

@@ -1,4 +1,4 @@
-// Runs products whose input is quantized by its own range, in the run.
+// Runs products whose input is quantized by its own range, in the run, and chains of them.
 #pragma once
 
 #include <map>
@@ -35,53 +35,75 @@ struct DynamicNodes {
 
 // DynamicQuantizeLinear with all that reads it (MatMulInteger or ConvInteger, Cast, Mul by the
 // scales, Add of a bias, Relu or Clip; MatMulIntegerToFloat), and DynamicQuantizeMatMuls of one
-// tensor.
-std::vector<DynamicNodes> find_dynamic(const HostGraph& host);
+// tensor. A chain's later elements read nothing but a product of the element before, which nothing
+// else reads.
+using DynamicChain = std::vector<DynamicNodes>;
+std::vector<DynamicChain> find_dynamic(const HostGraph& host);
 
+// Of a chain, only its first tensor comes from the host. Tensors between convolutions lie with
+// channels last; those of the host go through a transposition.
 class DynamicGroup : public Group {
  public:
   // Packs the weights of products; throws graph::Refused where Octet does not compute one.
-  DynamicGroup(DynamicNodes nodes, std::shared_ptr<const Shared> shared);
+  DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared);
 
   void bind(const std::vector<std::string>& inputs,
             const std::vector<std::string>& outputs) override;
   void run(OrtKernelContext* context) override;
 
  private:
-  // The objects of one shape of the input; none where it has no elements.
-  // Convolutions run on channels last: their input and outputs go through a transposition.
+  struct Product {
+    graph::Object object;
+    Shape shape;                // of the output
+    graph::Sizes last;          // of a convolution: the same, channels last
+    graph::Function from_last;  // of a convolution: transposes to the host's order
+  };
+  struct Stage {
+    Shape input;
+    graph::Sizes last;
+    graph::Function to_last;  // of a first stage of convolutions
+    std::vector<Product> products;
+  };
+  // All for one shape of the first tensor. There are no stages where it has no elements.
   struct Planned {
     std::vector<Shape> outputs;
-    std::vector<graph::Object> objects;
-    graph::Sizes input;  // of convolutions
-    graph::Function to_last;
-    std::vector<graph::Sizes> sizes;           // of outputs of convolutions
-    std::vector<graph::Function> from_last;    // of outputs
-    size_t workspace_bytes = 0;                // of the objects
-    size_t input_bytes = 0, output_bytes = 0;  // of what is transposed
+    std::vector<Stage> stages;
+    // Of a run: bytes of each stage, the first one's bytes before a transposition, floats between
+    // stages, floats before a transposition, the objects' workspace.
+    size_t quantized = 0, moved = 0, between = 0, staged = 0, workspace = 0;
   };
   struct Quantized {
     const uint8_t* data;
     float scale;
     int32_t zero_point;
   };
+  // The parts of a run's memory.
+  struct Memory {
+    uint8_t *quantized, *moved, *between, *staged, *workspace;
+  };
+
+  void keep_weights();
+  Shape assumed_input() const;
   std::shared_ptr<const Planned> find(const Shape& input);
-  graph::Object make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
+  Stage plan_stage(size_t index, const Shape& input, Planned* planned) const;
+  Product make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
+  void run_stages(const Planned& planned, const void* from, const std::vector<void*>& to,
+                  const Memory& memory, OrtKernelContext* context) const;
   Quantized quantize(OrtKernelContext* context, const float* from, size_t count, uint8_t* to) const;
-  void run_matrix(const graph::Object& object, const Shape& input, const Quantized& x, void* to,
-                  uint8_t* workspace, size_t bytes, OrtKernelContext* context) const;
-  void run_convolution(const Planned& planned, size_t index, const Quantized& x, void* to,
-                       uint8_t* workspace, OrtKernelContext* context) const;
+  void run_product(const Stage& stage, const Product& product, const Quantized& x, void* to,
+                   const Memory& memory, size_t bytes, OrtKernelContext* context) const;
   void transpose(const graph::Function& function, const graph::Sizes& last, bool to_last,
                  const void* from, void* to, OrtKernelContext* context) const;
 
-  DynamicNodes nodes_;
+  DynamicChain chain_;
+  std::vector<size_t> next_;  // of each stage but the last: the product that the next one reads
   const std::shared_ptr<const Shared> shared_;
   std::vector<std::vector<uint8_t>> constants_;  // copies of weights
   size_t input_ = 0;
-  std::vector<size_t> outputs_;  // of a run, for each product
+  std::vector<size_t> outputs_;  // of a run, for each product that the host reads, in order
   std::mutex mutex_;
   std::map<Shape, std::shared_ptr<const Planned>> planned_;
+  std::vector<std::unique_ptr<graph::Blob>> memory_;  // that no run uses
 };
 
 }  // namespace octet::onnxruntime

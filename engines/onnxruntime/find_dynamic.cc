@@ -24,6 +24,37 @@ class Finder {
       if (t >= 0) is_output_[(size_t)t] = 1;
   }
 
+  std::vector<DynamicChain> find_chains() {
+    std::vector<DynamicNodes> all = find();
+    std::vector<int> before(all.size(), -1), behind(all.size(), -1);
+    for (size_t i = 0; i < all.size(); ++i)
+      for (size_t k = 0; k < all.size(); ++k)
+        if (behind[i] < 0 && before[k] < 0 && reads_only(all[k], all[i]))
+          behind[i] = (int)k, before[k] = (int)i;
+    std::vector<DynamicChain> chains;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (before[i] >= 0) continue;
+      chains.emplace_back();
+      for (int at = (int)i; at >= 0; at = behind[(size_t)at])
+        chains.back().push_back(std::move(all[(size_t)at]));
+    }
+    return chains;
+  }
+
+ private:
+  // Whether a product of `from` is the input of `to`, and of nothing else.
+  bool reads_only(const DynamicNodes& to, const DynamicNodes& from) const {
+    if (to.graph.ops[0].kind != from.graph.ops[0].kind) return false;
+    for (const DynamicProduct& product : from.products) {
+      if (product.output != to.input || is_output_[(size_t)to.input]) continue;
+      const std::vector<size_t>& all = readers_[(size_t)to.input];
+      return std::all_of(all.begin(), all.end(), [&](size_t reader) {
+        return std::count(to.nodes.begin(), to.nodes.end(), reader) != 0;
+      });
+    }
+    return false;
+  }
+
   std::vector<DynamicNodes> find() {
     std::vector<DynamicNodes> found;
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
@@ -34,7 +65,6 @@ class Finder {
     return found;
   }
 
- private:
   struct Part {
     Node product;  // as MatMulInteger or ConvInteger, whose input has no zero point
     std::vector<size_t> nodes;
@@ -216,6 +246,6 @@ class Finder {
 
 }  // namespace
 
-std::vector<DynamicNodes> find_dynamic(const HostGraph& host) { return Finder(host).find(); }
+std::vector<DynamicChain> find_dynamic(const HostGraph& host) { return Finder(host).find_chains(); }
 
 }  // namespace octet::onnxruntime
