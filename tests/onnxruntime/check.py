@@ -107,6 +107,8 @@ def check_images(folder, full):
         path = models.quantized(models.image_network(), folder, how, {"x": (1, 3, 30, 30)})
         for options, threads in configurations(full):
             compare(f"images, {how}", path, options, threads)
+    path = models.quantized(models.divided_network(), folder, "qdq-u8u8", {"x": (1, 3, 12, 12)})
+    compare("an operator in the middle", path, {}, 1, most_left=1)
     path = models.quantized(models.image_network("N", 30), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
     compare("free batch", path, {"threads": "2"}, 2, [{"N": n} for n in (1, 5, 2, 0, 5)])
     path = models.quantized(models.image_network("N", "S"), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})

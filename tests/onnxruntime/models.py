@@ -76,6 +76,18 @@ def image_network(batch=1, size=30):
     return b.model()
 
 
+def divided_network():
+    """An operator that nobody quantizes between convolutions, beside a way around it."""
+    b = Builder(8)
+    x = b.conv(b.input("x", [1, 3, 12, 12]), 3, 8, 3, "Relu")
+    y = b.conv(b.op("Erf", [b.conv(x, 8, 8, 3)]), 8, 8, 3)
+    x = b.op("Add", [y, b.conv(x, 8, 8, 1)])
+    x = b.op("Flatten", [b.op("GlobalAveragePool", [x])])
+    b.op("Gemm", [x, b.constant(b.weights(4, 8)), b.constant(np.zeros(4, np.float32))], transB=1, outputs=["y"])
+    b.output("y", [1, 4])
+    return b.model()
+
+
 def token_network(tokens="tokens", depth=48):
     """Products of three dimensions: a part of an encoder, whose Q, K and V read one tensor."""
     b = Builder(6)
