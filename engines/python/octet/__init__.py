@@ -6,6 +6,7 @@ array([[17],
        [39]], dtype=int32)
 >>> fc = octet.Linear(octet.quantize_weights(w), bias)  # w: float32, (n, k); packed once
 >>> y = fc(x)                                           # float32, (..., k) -> (..., n)
+>>> y = octet.load("model.tflite")(x)                   # or .onnx
 
 octet.litert and octet.onnxruntime make an unmodified LiteRT or ONNX Runtime run on Octet;
 octet.torch has layers for PyTorch.
@@ -13,16 +14,19 @@ octet.torch has layers for PyTorch.
 
 from ._octet import cpu, matmul, version
 from .layers import Conv2d, Linear, explain
+from .models import Model, load
 from .quantization import Quantization, Weights, quantize_weights
 
 __version__ = version()
 __all__ = [
     "Conv2d",
     "Linear",
+    "Model",
     "Quantization",
     "Weights",
     "cpu",
     "explain",
+    "load",
     "matmul",
     "quantize_weights",
     "version",
