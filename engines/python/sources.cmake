@@ -1,7 +1,7 @@
 # The wheel is a project of its own, CMakeLists.txt beside this file, which takes these files from a
 # build of Octet.
 if(OCTET_BUILD_ENGINES)
-  set(octet_wheel octet octet_graph)
+  set(octet_wheel octet)
   foreach(target octet_threads octet_litert octet_onnxruntime)
     if(TARGET ${target})
       list(APPEND octet_wheel ${target})

@@ -1,6 +1,8 @@
 """Bad arguments: an exception of the right type with a sentence, and an untouched output."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -212,3 +214,30 @@ def test_environment(monkeypatch):
     monkeypatch.setenv("OCTET_MAX_ISA", "NONE_SUCH")
     with pytest.raises(RuntimeError, match="OCTET_MAX_ISA"):
         octet.cpu()
+
+
+def test_no_memory():
+    """Where the system refuses memory, that is a MemoryError, and the same call works afterwards."""
+    program = """
+import resource, numpy as np, octet
+values, out = np.ones((8000, 8000), np.int8), np.empty((1, 8000), np.int32)
+weights = octet.Weights(values, np.float32([1]))
+with open("/proc/self/statm") as file:
+    limit = int(file.read().split()[0]) * resource.getpagesize() + (20 << 20)
+limits = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limits[1]))
+calls = [lambda: octet.Linear(weights), lambda: octet.matmul(values[:1], values, out)]
+for call in calls:
+    try:
+        call()
+        raise SystemExit("there was memory")
+    except MemoryError as error:
+        print(error)
+resource.setrlimit(resource.RLIMIT_AS, limits)
+for call in calls:
+    call()
+assert (out == 8000).all()
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr
+    assert "could not be allocated" in said.stdout
