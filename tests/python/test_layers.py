@@ -215,3 +215,11 @@ def test_reports():
     )
     (chosen,) = [candidate for candidate in octet.explain(conv) if candidate["chosen"]]
     assert chosen["algorithm"] == conv.algorithm and chosen["possible"]
+
+
+def test_numbers_of_numpy():
+    """Strides, pads and counts may be NumPy's numbers."""
+    w, x = octet.quantize_weights(np.ones((4, 3, 3, 2))), np.ones((1, 5, 6, 4), np.float32)
+    two, one = np.int64(2), np.int64(1)
+    got = octet.Conv2d(w, stride=two, padding=(one, one), groups=two)(x, threads=two)
+    assert np.array_equal(got, octet.Conv2d(w, stride=(2, 2), padding=1, groups=2)(x))

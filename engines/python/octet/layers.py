@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import typing
 
 import numpy as np
@@ -169,11 +170,19 @@ class Linear:
         )
 
 
+def _numbers(value):
+    """(2,) of 2 and of NumPy's 2; (2, 3) of [2, 3]."""
+    try:
+        return (operator.index(value),)
+    except TypeError:
+        return tuple(value)
+
+
 def _pair(value, name):
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2:
+    pair = _numbers(value)
+    if len(pair) > 2 or not pair:
         raise ValueError(f"{name} is {value!r}: a number or two of them (height, width) are needed")
-    return pair
+    return (pair[0], pair[-1])
 
 
 def _pads(padding):
@@ -182,15 +191,13 @@ def _pads(padding):
         if padding not in ("same", "valid"):
             raise ValueError(f'padding is {padding!r}: numbers, "same" or "valid" are needed')
         return padding == "same", (0, 0, 0, 0)
-    pads = (padding, padding) if isinstance(padding, int) else tuple(padding)
-    if len(pads) == 2:
-        pads = (pads[0], pads[0], pads[1], pads[1])
-    if len(pads) != 4:
+    pads = _numbers(padding)
+    if len(pads) not in (1, 2, 4):
         raise ValueError(
             f"padding is {padding!r}: one number, two (height, width) or four (top, bottom, "
             "left, right) are needed"
         )
-    return False, pads
+    return False, pads if len(pads) == 4 else (pads[0], pads[0], pads[-1], pads[-1])
 
 
 class Conv2d:
