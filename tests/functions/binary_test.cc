@@ -157,9 +157,20 @@ TEST(Binary, StridesAndPixelsForAll) {
 TEST(LookUp, EachByte) {
   octet_lut_desc d = OCTET_LUT_DESC_INIT;
   d.input = OCTET_S8, d.output = OCTET_U8;
-  Tensor in = {1, 2, 64, 2};
-  for (int i = 0; i < 256; ++i) in.bytes[i] = (uint8_t)i, d.table[i] = (uint8_t)(i * i + 3);
-  EXPECT_EQ(run(make(octet_lut_create, d), {in}, in), Bytes(d.table, d.table + 256));
+  for (int i = 0; i < 256; ++i) d.table[i] = (uint8_t)(i * i + 3);
+  for (const size_t channels : {1, 31, 64, 200}) {
+    Tensor in = {1, 2, 5, channels};
+    Bytes wanted;
+    for (size_t i = 0; i < in.bytes.size(); ++i) {
+      in.bytes[i] = (uint8_t)(i * 37);
+      wanted.push_back(d.table[in.bytes[i]]);
+    }
+    for (const octet_isa isa : tiers_to_test()) {
+      d.max_isa = isa;
+      for (const HowToRun& how : {HowToRun{}, HowToRun{{3, 7, 1}, {1, 2, 9}, Side::kFront, 2}})
+        EXPECT_EQ(run(make(octet_lut_create, d), {in}, in, how), wanted) << channels;
+    }
+  }
 }
 
 void expect_refused(octet_add_desc d, octet_status status, const char* words) {

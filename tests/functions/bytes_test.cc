@@ -88,7 +88,7 @@ void check_pair(Numbers& numbers) {
   d.output = numbers.quantized(type);
   d.least = (int32_t)numbers.next(), d.most = (int32_t)numbers.next();
   const uint64_t wanted = std::stoull(numbers.rest());
-  Tensor a = {1, 256, 256, 1}, b = a;
+  Tensor a = {1, 256, 1, 256}, b = a;
   for (size_t i = 0; i < a.bytes.size(); ++i)
     a.bytes[i] = (uint8_t)(i / 256), b.bytes[i] = (uint8_t)i;
   for (const octet_isa isa : tiers_to_test()) {

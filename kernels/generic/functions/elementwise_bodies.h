@@ -13,6 +13,7 @@ namespace {
 struct PlainBodies {
   static constexpr PairsBody kAddFixed = add_fixed, kMultiplyTflite = multiply_tflite,
                              kMultiplyScaled = multiply_scaled;
+  static constexpr FunctionBody kLookUp = look_up;
 };
 
 // Vectors: PlainBodies, or a tier's own bodies in vectors.
@@ -26,7 +27,7 @@ constexpr ElementwiseOps elementwise_bodies() {
   ops.multiply_tflite = Vectors::kMultiplyTflite;
   ops.multiply_scaled = Vectors::kMultiplyScaled;
   ops.multiply_float = multiply_float;
-  ops.look_up = look_up;
+  ops.look_up = Vectors::kLookUp;
   ops.dequantize = dequantize;
   ops.quantize[(int)Rounding::kEven] = quantize<Rounding::kEven>;
   ops.quantize[(int)Rounding::kAway] = quantize<Rounding::kAway>;

@@ -2,29 +2,12 @@
 // Unpacking and packing keep to halves of a vector, and cancel each other.
 #pragma once
 
-#include <immintrin.h>
-
 #include "kernels/generic/functions/pairs.h"
+#include "kernels/x86/functions/vector.h"
 
 namespace octet {
 namespace {
 
-#ifdef __AVX2__
-#define OCTET_MM(name) _mm256_##name
-using Vector = __m256i;
-using VectorF = __m256;
-#else
-#define OCTET_MM(name) _mm_##name
-using Vector = __m128i;
-using VectorF = __m128;
-#endif
-constexpr size_t kVector = sizeof(Vector);
-
-OCTET_INLINE inline Vector load(const uint8_t* from) {
-  Vector v;
-  __builtin_memcpy(&v, from, sizeof v);
-  return v;
-}
 OCTET_INLINE inline Vector sum32(Vector a, Vector b) { return OCTET_MM(add_epi32)(a, b); }
 
 // Calls quarter(bytes of a and b alternating, as 16 bits) for a fourth of the bytes of each vector;
@@ -138,11 +121,6 @@ inline void multiply_scaled_x86(const BinaryPlan& p, const uint8_t* a, const uin
         return OCTET_MM(sub_epi32)(OCTET_MM(cvtps_epi32)(inside), moved);
       });
 }
-
-struct X86Bodies {
-  static constexpr PairsBody kAddFixed = add_fixed_x86, kMultiplyTflite = multiply_tflite_x86,
-                             kMultiplyScaled = multiply_scaled_x86;
-};
 
 }  // namespace
 }  // namespace octet

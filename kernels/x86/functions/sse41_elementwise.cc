@@ -1,6 +1,5 @@
 // The functions over elements of the SSE4.1 tier.
-#include "kernels/generic/functions/elementwise_bodies.h"
-#include "kernels/x86/functions/pairs.h"
+#include "kernels/x86/functions/bodies.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
