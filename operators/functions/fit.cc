@@ -14,8 +14,8 @@ namespace octet {
 namespace {
 
 constexpr int kBytes = 256;
-constexpr int kRounds = 8;
-constexpr int kMostMisses = 64;      // more are no matter of a few units
+constexpr int kRounds = 5;
+constexpr int kMostMisses = 32;      // more are no matter of a few units
 constexpr int64_t kOffsetUnit = 64;  // of a change of the offset, as large as a byte's
 constexpr int kMostShift = 30;
 constexpr double kFactorLimit = 0x1p30;

@@ -12,7 +12,8 @@ namespace {
 
 struct PlainBodies {
   static constexpr PairsBody kAddFixed = add_fixed, kMultiplyTflite = multiply_tflite,
-                             kMultiplyScaled = multiply_scaled;
+                             kMultiplyScaled = multiply_scaled, kAddFloat = add_float,
+                             kMultiplyFloat = multiply_float;
   static constexpr FunctionBody kLookUp = look_up;
 };
 
@@ -22,11 +23,11 @@ constexpr ElementwiseOps elementwise_bodies() {
   ElementwiseOps ops = {};
   ops.add_tflite = add_tflite;
   ops.add_fixed = Vectors::kAddFixed;
-  ops.add_float = add_float;
+  ops.add_float = Vectors::kAddFloat;
   ops.add_fused = add_fused<false>;
   ops.multiply_tflite = Vectors::kMultiplyTflite;
   ops.multiply_scaled = Vectors::kMultiplyScaled;
-  ops.multiply_float = multiply_float;
+  ops.multiply_float = Vectors::kMultiplyFloat;
   ops.look_up = Vectors::kLookUp;
   ops.dequantize = dequantize;
   ops.quantize[(int)Rounding::kEven] = quantize<Rounding::kEven>;

@@ -10,7 +10,8 @@ namespace {
 
 struct X86Bodies {
   static constexpr PairsBody kAddFixed = add_fixed_x86, kMultiplyTflite = multiply_tflite_x86,
-                             kMultiplyScaled = multiply_scaled_x86;
+                             kMultiplyScaled = multiply_scaled_x86, kAddFloat = add_float_x86,
+                             kMultiplyFloat = multiply_float_x86;
   static constexpr FunctionBody kLookUp = look_up_x86;
 };
 

@@ -1,7 +1,7 @@
 // Looks bytes up in a table of 256, which is 16 rows of 16, by PSHUFB, which gives 0 for negative
 // indices. From row to row 16 is subtracted from the index: it stays at 0 or above for its own row
-// and all rows before, whose entries are xor differences, so that the xor of all is the entry. Bytes
-// below 128 and from there on have eight rows each.
+// and all rows before, whose entries are xor differences, so that the xor of all is the entry.
+// Bytes below 128 and from there on have eight rows each.
 #pragma once
 
 #include "kernels/generic/functions/look_up.h"

@@ -82,6 +82,49 @@ OCTET_INLINE inline void for_each_product(const BinaryPlan& p, const uint8_t* a,
       });
 }
 
+// Calls combined(real a, real b), in float, for all elements; what it returns is divided by the
+// output's scale and rounded.
+template <typename Combined>
+OCTET_INLINE inline void for_each_real(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                                       uint8_t* out, size_t bytes, const Combined& combined) {
+  const Vector zero_a = OCTET_MM(set1_epi16)((int16_t)p.zero[0]),
+               zero_b = OCTET_MM(set1_epi16)((int16_t)p.zero[1]), nothing = {};
+  const VectorF scale_a = OCTET_MM(set1_ps)(p.scale[0]), scale_b = OCTET_MM(set1_ps)(p.scale[1]),
+                scale = OCTET_MM(set1_ps)(p.scale[2]), least = OCTET_MM(set1_ps)(-0x1p16f),
+                most = OCTET_MM(set1_ps)(0x1p16f);
+  const auto real = [](Vector twice, VectorF by) __attribute__((always_inline)) {
+    return OCTET_MM(mul_ps)(OCTET_MM(cvtepi32_ps)(OCTET_MM(srai_epi32)(twice, 16)), by);
+  };
+  const auto value = [&](Vector x, Vector y) __attribute__((always_inline)) {
+    const VectorF exact = OCTET_MM(div_ps)(combined(real(x, scale_a), real(y, scale_b)), scale);
+    return OCTET_MM(cvtps_epi32)(OCTET_MM(min_ps)(OCTET_MM(max_ps)(exact, least), most));
+  };
+  const auto half = [&](Vector x, Vector y, Vector * part) __attribute__((always_inline)) {
+    x = OCTET_MM(sub_epi16)(x, zero_a), y = OCTET_MM(sub_epi16)(y, zero_b);
+    part[0] = value(OCTET_MM(unpacklo_epi16)(x, x), OCTET_MM(unpacklo_epi16)(y, y));
+    part[1] = value(OCTET_MM(unpackhi_epi16)(x, x), OCTET_MM(unpackhi_epi16)(y, y));
+  };
+  for_each_vector(
+      p, a, b, out, bytes, [&](Vector x, Vector y, Vector * part) __attribute__((always_inline)) {
+        half(OCTET_MM(unpacklo_epi8)(x, nothing), OCTET_MM(unpacklo_epi8)(y, nothing), part);
+        half(OCTET_MM(unpackhi_epi8)(x, nothing), OCTET_MM(unpackhi_epi8)(y, nothing), part + 2);
+      });
+}
+
+inline void add_float_x86(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                          size_t bytes) {
+  for_each_real(
+      p, a, b, out, bytes,
+      [](VectorF x, VectorF y) __attribute__((always_inline)) { return OCTET_MM(add_ps)(x, y); });
+}
+
+inline void multiply_float_x86(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
+                               uint8_t* out, size_t bytes) {
+  for_each_real(
+      p, a, b, out, bytes,
+      [](VectorF x, VectorF y) __attribute__((always_inline)) { return OCTET_MM(mul_ps)(x, y); });
+}
+
 // As high_product: bits 31 to 62 of the products less their rounding.
 OCTET_INLINE inline Vector high_products(Vector x, Vector multiplier) {
   const Vector half = OCTET_MM(set1_epi64x)((int64_t)1 << 30);
