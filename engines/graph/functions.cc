@@ -54,7 +54,6 @@ class Maker {
 
   Function binary(octet_status (*create)(const octet_add_desc*, octet_function**,
                                          octet_error*)) const {
-    if (inputs_.size() != 2) refuse("it has ", inputs_.size(), " inputs, not 2");
     octet_add_desc d = OCTET_ADD_DESC_INIT;
     d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
     d.arithmetic = arithmetic_of(g_, op_), d.broadcast = broadcast_of(g_, op_);
@@ -97,6 +96,7 @@ class Maker {
 }  // namespace
 
 octet_broadcast broadcast_of(const Graph& g, const Op& op) {
+  if (op.inputs.size() != 2) refuse("it has ", op.inputs.size(), " inputs, not 2");
   const std::vector<int64_t>& y = g.tensors[(size_t)op.outputs[0]].shape;
   const Sizes out = sizes_of(g, op.outputs[0], g.channels_first);
   octet_broadcast broadcast = OCTET_BROADCAST_NONE;
