@@ -32,6 +32,7 @@ class Describer {
     rescale();
     end();
     add_residual();
+    if (to_.is_convolution) tell_output();
   }
 
  private:
@@ -260,6 +261,15 @@ class Describer {
                     : c.activation == Activation::kReluN1To1 ? 1.f
                                                              : INFINITY;
     }
+  }
+
+  // What the choice of an algorithm counts.
+  void tell_output() const {
+    const octet_epilogue& e = to_.conv.epilogue;
+    to_.filter.dst_type = to_.conv.dst_type;
+    if (!is_8_bits(to_.conv.dst_type)) return;
+    to_.filter.requant = e.requant;
+    to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;
   }
 
   static void clamp(const Bounds& bounds, octet_type type, octet_activation* activation,

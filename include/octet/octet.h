@@ -697,9 +697,8 @@ typedef struct octet_filter_desc {
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */
   octet_conv_algorithm algorithm;
   octet_accuracy accuracy;
-  /* winograd2x2_int8: 16 calibrated magnitudes of the transformed input, row by row; null means the
-   * widest, 512. They are those of B^T x B with u8 inputs centred (x - 128); what is larger
-   * saturates. */
+  /* winograd2x2_int8: 16 calibrated magnitudes of B^T x B, row by row, with u8 inputs centred
+   * (x - 128); what is larger saturates. null means the widest, 512. */
   const float* tap_ranges;
   /* The machine that will run it. Matters with OCTET_CONV_AUTO only; null means this one. */
   const octet_machine* machine;
@@ -709,6 +708,11 @@ typedef struct octet_filter_desc {
   /* OCTET_SPARSE_2_4 leaves direct and im2col. */
   octet_sparsity sparsity;
   int reserved; /* must be 0 */
+  /* The output, whose cost OCTET_CONV_AUTO counts: transforms of Winograd requantize in float mode
+   * only, no kernel adds a residual. dst_type 0: unknown, taken as 8 bits without the following. */
+  octet_type dst_type;
+  octet_requant requant;     /* of an s8 or u8 dst */
+  int has_residual, has_lut; /* 1: the epilogue has one, of an s8 or u8 dst */
 } octet_filter_desc;
 #ifdef __cplusplus
 #define OCTET_FILTER_DESC_INIT            \
@@ -746,28 +750,23 @@ typedef struct octet_conv2d_candidate {
   int possible; /* 0: cannot compute this shape, or not exactly */
   int chosen;   /* 1 for the algorithm that octet_conv2d_pack takes */
   /* -- an older struct may end here -- */
-  /* The multiply-accumulates that this algorithm does, padding and rounding up to tiles
-   * included. */
+  /* The multiply-accumulates of this algorithm, with padding and rounding up to tiles. */
   double macs;
   /* Input, weights as packed and output, each once, and what is staged in the workspace, written
    * and read. */
   double bytes;
-  /* Predicted for one thread, declared sizes and an s8 or u8 output; 0 if refused. The parts
+  /* Predicted for one thread, declared sizes and the filter's dst_type; 0 if refused. The parts
    * follow; of the first two the shorter one hides behind the longer one, but for a fifth, unless
    * cores execute in order. */
   double microseconds;
-  double compute_microseconds; /* dot products */
-  /* Traffic from the cache level or the memory where the operands live. */
-  double memory_microseconds;
-  /* Winograd's transforms, im2col's copies, layout conversion, the epilogue. */
-  double transform_microseconds;
-  char reason[160]; /* why refused, or what limits it */
+  double compute_microseconds;   /* dot products */
+  double memory_microseconds;    /* traffic from the cache or the memory where the operands live */
+  double transform_microseconds; /* transforms, copies, layout conversion, the epilogue */
+  char reason[160];              /* why refused, or what limits it */
   /* All that would be chosen with it, and that no output byte depends on, in a line (DESIGN.md, "A
    * choice"), for a u8 input and an output of 8 bits; empty where kernel is null. */
   char choice[256];
-  /* Of the blob that octet_conv2d_pack would write. Told of what packed_bytes_max rules out, too;
-   * else 0 if refused. */
-  size_t packed_bytes;
+  size_t packed_bytes; /* of the blob; 0 if refused, but not if refused for packed_bytes_max */
   /* How the chosen one was chosen, else null: "measured, on this machine"; "predicted", by costs
    * that were fitted to this design of CPU; "predicted, costs not measured", by costs of another
    * design; "predicted, calibrated" or "predicted, assumed" (tune.h). */

@@ -14,6 +14,31 @@
 namespace octet {
 namespace {
 
+octet_status check_output(const octet_filter_desc& f, octet_error* error) {
+  if (f.dst_type < 0 || f.dst_type > OCTET_F32)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.dst_type is %d, neither 0 nor an octet_type",
+                (int)f.dst_type);
+  if (f.requant != OCTET_REQUANT_FLOAT && f.requant != OCTET_REQUANT_TFLITE)
+    return fail(error, OCTET_UNKNOWN_ENUM, "filter.requant is %d, not an octet_requant",
+                (int)f.requant);
+  const struct {
+    const char* name;
+    int value;
+  } flags[] = {{"has_residual", f.has_residual}, {"has_lut", f.has_lut}};
+  for (const auto& flag : flags)
+    if (flag.value != (flag.value != 0))
+      return fail(error, OCTET_UNKNOWN_ENUM, "filter.%s is %d, neither 0 nor 1", flag.name,
+                  flag.value);
+  if ((f.requant || f.has_residual || f.has_lut) && !is_8bit(f.dst_type))
+    return fail(error, OCTET_UNSUPPORTED,
+                "filter.%s is set, but filter.dst_type is %s, not s8 or u8",
+                f.requant        ? "requant"
+                : f.has_residual ? "has_residual"
+                                 : "has_lut",
+                f.dst_type ? octet_type_name(f.dst_type) : "0");
+  return OCTET_OK;
+}
+
 octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
   if (!is_8bit(f.type))
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8",
@@ -28,12 +53,19 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.accuracy is %d, not an octet_accuracy",
                 (int)f.accuracy);
   OCTET_TRY(check_sparsity(f.sparsity, f.reserved, "filter", error));
+  OCTET_TRY(check_output(f, error));
   for (size_t i = 0; f.tap_ranges && i < 16; ++i)
     if (!(f.tap_ranges[i] > 0 && f.tap_ranges[i] <= kMaxScale))
       return fail(error, OCTET_BAD_SCALE,
                   "filter.tap_ranges[%zu] is %g; it must be positive and at most 2^48", i,
                   (double)f.tap_ranges[i]);
   return OCTET_OK;
+}
+
+OutputFacts facts_of(const octet_filter_desc& f) {
+  if (!f.dst_type) return {};
+  return {element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
+          f.has_residual || f.has_lut || f.dst_type == OCTET_F32};
 }
 
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
@@ -151,7 +183,8 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
                          f.packed_bytes_max,
                          sparse,
                          &d->costs,
-                         !is_built_in(d->costs_origin)};
+                         !is_built_in(d->costs_origin),
+                         facts_of(f)};
   measure_blobs(*d, &problem);
   plan_conv(problem, &d->plans);
 }

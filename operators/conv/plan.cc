@@ -84,7 +84,7 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
          problem.sparse ? format_of(tier.sparse).layout
                         : conv_layout(*implementation, problem.isa, problem.rhs_type,
                                       problem.zero_points.any()),
-         costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes()});
+         costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes(), problem.output});
     c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());
     const double rank = c.microseconds * (guesses && is_exact_winograd(i) ? kLeadWhereGuessed : 1);
     if (best && best_rank <= rank) continue;

@@ -23,6 +23,7 @@ struct ConvProblem {
   bool sparse;                       // the weights are packed 2:4 sparse
   const TierCosts* costs = nullptr;  // replace the tier's costs
   bool costs_given = false;          // the costs are the machine's own, from a tuning
+  OutputFacts output = {};
 };
 
 // True if predictions for the machine are a guess: its L2 is unknown, or its design is unknown and

@@ -276,6 +276,61 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
   }
 }
 
+// Predictions count the output that the filter tells: transforms requantize in float mode only, and
+// no kernel adds a residual.
+TEST(ConvExplain, CountsTheOutput) {
+  ConvCase c;
+  c.shape = square(16, 16, 16, 3, 1, 1);
+  Filter f(c);
+  const Candidates unknown = explain(f.desc, OCTET_ISA_AUTO);
+  f.desc.dst_type = OCTET_U8;
+  const Candidates plain = explain(f.desc, OCTET_ISA_AUTO);
+  f.desc.requant = OCTET_REQUANT_TFLITE;
+  const Candidates tflite = explain(f.desc, OCTET_ISA_AUTO);
+  f.desc.has_residual = 1;
+  const Candidates residual = explain(f.desc, OCTET_ISA_AUTO);
+  ASSERT_EQ(unknown.list.size(), plain.list.size());
+  size_t winograds = 0;
+  for (size_t i = 0; i < unknown.list.size(); ++i) {
+    const octet_conv2d_candidate& u = unknown.list[i];
+    if (!u.possible) continue;
+    SCOPED_TRACE(octet_conv_algorithm_name(u.algorithm));
+    const bool winograd =
+        u.algorithm == OCTET_CONV_WINOGRAD_2X2 || u.algorithm == OCTET_CONV_WINOGRAD_4X4;
+    winograds += winograd;
+    EXPECT_EQ(u.microseconds, plain.list[i].microseconds);
+    EXPECT_EQ(u.chosen, plain.list[i].chosen);
+    EXPECT_EQ(tflite.list[i].microseconds > u.microseconds, winograd);
+    EXPECT_GT(residual.list[i].microseconds, u.microseconds);
+  }
+  EXPECT_EQ(winograds, 2u);
+}
+
+TEST(ConvExplain, BadOutputs) {
+  const Filter good((ConvCase()));
+  const auto refused = [&](octet_status status, const char* message, auto spoil) {
+    octet_filter_desc filter = good.desc;
+    spoil(&filter);
+    octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
+    octet_error error = {};
+    EXPECT_EQ(octet_conv2d_explain(&filter, OCTET_ISA_AUTO, 0, &candidate, &error), status);
+    EXPECT_STREQ(error.message, message);
+  };
+  refused(OCTET_UNKNOWN_ENUM, "filter.dst_type is 9, neither 0 nor an octet_type",
+          [](octet_filter_desc* f) { f->dst_type = (octet_type)9; });
+  refused(OCTET_UNKNOWN_ENUM, "filter.requant is 7, not an octet_requant",
+          [](octet_filter_desc* f) { f->requant = (octet_requant)7; });
+  refused(OCTET_UNKNOWN_ENUM, "filter.has_lut is 2, neither 0 nor 1",
+          [](octet_filter_desc* f) { f->has_lut = 2; });
+  refused(OCTET_UNSUPPORTED, "filter.has_residual is set, but filter.dst_type is 0, not s8 or u8",
+          [](octet_filter_desc* f) { f->has_residual = 1; });
+  refused(OCTET_UNSUPPORTED, "filter.requant is set, but filter.dst_type is f32, not s8 or u8",
+          [](octet_filter_desc* f) {
+            f->dst_type = OCTET_F32;
+            f->requant = OCTET_REQUANT_TFLITE;
+          });
+}
+
 TEST(ConvExplain, BadArguments) {
   ConvCase c;
   c.shape = square(9, 8, 8, 3, 1, 1);

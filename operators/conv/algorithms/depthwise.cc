@@ -80,7 +80,8 @@ Estimate estimate(const ConvWork& w) {
                        (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
                    (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
-  e.transform = microseconds(w.inputs * (double)s.group_out() * spread(s.group_out()));
+  e.transform =
+      microseconds(w.inputs * (double)s.group_out() * spread(s.group_out()) + w.epilogue_cycles());
   return e;
 }
 

@@ -13,12 +13,13 @@ constexpr double kTileFixed = 0.3;
 }  // namespace
 
 ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const TierCosts& costs,
-                   size_t l2_bytes, size_t l3_bytes)
+                   size_t l2_bytes, size_t l3_bytes, const OutputFacts& facts)
     : shape(s),
       layout(weight_layout),
       cost(costs),
       l2((double)l2_bytes),
       l3((double)l3_bytes),
+      output(facts),
       out_h((double)conv_out_h(s, s.in_h)),
       out_w((double)conv_out_w(s, s.in_w)),
       pixels((double)s.batch * out_h * out_w),
@@ -26,7 +27,8 @@ ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const Tie
       inputs((double)s.batch * (double)(s.in_h * s.in_w) * (double)s.in_channels),
       // int16 weights count once, as the caller has them
       weights((double)(s.taps() * s.group_in() * s.out_channels) * (double)smaller(layout.bits, 8) /
-              8) {}
+              8),
+      output_bytes(outputs * (double)larger(output.bytes, 1)) {}
 
 double ConvWork::bandwidth(double bytes, bool prefetched) const {
   return bytes <= l2                 ? cost.l2_bytes
@@ -59,7 +61,7 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
                            p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
   e.bytes = w.traffic() + p.traffic;
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
-  double cycles = p.points * cost.point;
+  double cycles = p.points * cost.point + w.epilogue_cycles();
   if (cost.gather > 0) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
   cycles += p.copied / cost.copy_bytes + p.copies * cost.copy;
   e.transform = microseconds(cycles);

@@ -15,23 +15,34 @@ struct Estimate {
   double exposed = 0.2;
 };
 
+// The output as far as a filter's descriptor tells. Zeros: 8 bits that the kernel requantizes.
+struct OutputFacts {
+  size_t bytes;   // of an output; 0 = unknown
+  bool tflite;    // TFLite mode: transforms do not requantize, kernels do
+  bool epilogue;  // a residual, a look-up table or floats: the tier's epilogue makes the output
+};
+
 // A convolution at its declared sizes, with the machine's costs.
 struct ConvWork {
   const ConvShape& shape;
   RhsLayout layout;  // layout of the algorithm's weights
   const TierCosts& cost;
   double l2, l3;  // sizes in bytes
+  OutputFacts output;
   double out_h, out_w, pixels, outputs, inputs, weights;
+  double output_bytes;
 
   // l3_bytes: 0 = no L3
   ConvWork(const ConvShape& shape, const RhsLayout& layout, const TierCosts& cost, size_t l2_bytes,
-           size_t l3_bytes);
+           size_t l3_bytes, const OutputFacts& output = {});
 
   // Bytes per cycle from the cache that holds `bytes` of operands between two uses. Only half of L3
   // counts, since other cores use it, or, for prefetching kernels, all of it at a lower bandwidth;
   // more than kOneCoresL3 never counts, because a larger L3 serves dozens of cores.
   double bandwidth(double bytes, bool prefetched = false) const;
-  double traffic() const { return inputs + weights + outputs; }  // bytes, each tensor once
+  double traffic() const { return inputs + weights + output_bytes; }  // each tensor once
+  // Of an algorithm whose kernels requantize in both modes.
+  double epilogue_cycles() const { return output.epilogue ? outputs * cost.epilogue : 0; }
 };
 
 constexpr double kGigahertz = 3.5;  // nominal, because only ratios matter

@@ -60,6 +60,7 @@ Estimate estimate(const ConvWork& w) {
       microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_store) +
                    w.pixels * partial + (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
+  e.transform = microseconds(w.epilogue_cycles());
   return e;
 }
 

@@ -59,7 +59,7 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   Estimate e = {};
   e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
   const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
-  e.bytes = w.inputs + transformed + w.outputs;
+  e.bytes = w.inputs + transformed + w.output_bytes;
   // Each block of tiles, whose inputs and products take three quarters of L2, reads all transformed
   // weights.
   const double micro_panel = cost.int16_nr,
@@ -72,13 +72,18 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   const double calls = blocks * rows * values * lanes / micro_panel;
   e.compute =
       microseconds(e.macs / (words ? cost.int16_macs : cost.macs) + calls * cost.int16_call);
-  e.memory = microseconds(blocks * transformed / w.bandwidth(transformed, true) +
-                          (w.inputs + w.outputs) / w.bandwidth(w.inputs + w.outputs, true));
+  e.memory =
+      microseconds(blocks * transformed / w.bandwidth(transformed, true) +
+                   (w.inputs + w.output_bytes) / w.bandwidth(w.inputs + w.output_bytes, true));
   if (rows > 1) e.exposed = cost.int16_exposed;
   e.transform = microseconds(tiles * values * scheme.adds *
                              (cost.transform_call * (groups + lanes / micro_panel) +
                               (double)round_up(s.group_in(), cost.lanes) * groups * cost.int16_in +
                               lanes * cost.int16_out));
+  // The epilogue takes the int32 of the transform, a line of a tile at a time
+  if (w.output.epilogue || w.output.tflite)
+    e.transform += microseconds(w.outputs * cost.epilogue + tiles * (double)scheme.out * lanes /
+                                                                micro_panel * cost.epilogue_call);
   return e;
 }
 
