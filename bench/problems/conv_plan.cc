@@ -22,6 +22,13 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
   filter.data = data.filter.as();
   set_zero_points(data.filter_zero_points, data.types.rhs, forced, &filter);
   filter.algorithm = forced.algorithm;
+  filter.dst_type = data.types.dst;
+  if (data.types.dst == OCTET_S8 || data.types.dst == OCTET_U8) {
+    const bool tflite = data.tflite.requant() == Requant::kTflite;
+    filter.requant = tflite ? OCTET_REQUANT_TFLITE : OCTET_REQUANT_FLOAT;
+    filter.has_residual = data.after.residual.type != 0;
+    filter.has_lut = !data.after.table.empty();
+  }
   if (forced.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
     filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
   return filter;
