@@ -53,8 +53,8 @@ run(
     "--no-build-isolation",
     "-w",
     wheels,
-    f"-Cbuild-dir={directory}/build",
-    f"-Ccmake.define.OCTET_BUILD_DIR={build}",
+    f"--config-settings=build-dir={directory}/build",
+    f"--config-settings=cmake.define.OCTET_BUILD_DIR={build}",
     ROOT / "engines" / "python",
 )
 (wheel,) = wheels.glob("*.whl")
