@@ -106,8 +106,7 @@ class AlignedBuffer {
   size_t size_ = 0;
 };
 
-// Weights packed for one tier, in memory of their own. For a blob in a mapped file use the `packed`
-// of octet_gemm_desc or octet_conv2d_desc directly.
+// Weights packed for one tier, in memory of their own or borrowed.
 class PackedWeights {
  public:
   static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
@@ -142,7 +141,20 @@ class PackedWeights {
     return owner_of(std::move(*blob));
   }
 
-  const void* data() const { return blob_.data(); }
+  // Of weights that stay where they are, at OCTET_ALIGNMENT, such as in a mapped file; the memory
+  // must outlive this and every object that is created of it. Their head is checked: octet_blob_verify
+  // what you do not trust.
+  static Result<PackedWeights> borrow(const void* packed, size_t bytes) {
+    octet_error error;
+    auto info = make<octet_blob_info>();
+    if (octet_blob_get_info(packed, bytes, &info, &error)) return error;
+    PackedWeights weights;
+    weights.borrowed_ = packed;
+    weights.size_ = info.bytes;
+    return weights;
+  }
+
+  const void* data() const { return borrowed_ ? borrowed_ : blob_.data(); }
   // What they take: packed sparse, less than was allocated.
   size_t size() const { return data() ? size_ : 0; }
   template <class Desc>  // octet_gemm_desc, octet_conv2d_desc
@@ -163,8 +175,20 @@ class PackedWeights {
   }
 
   AlignedBuffer blob_;
+  const void* borrowed_ = nullptr;
   size_t size_ = 0;
 };
+
+// The height and width of a convolution's output, of an input of in_h x in_w pixels.
+struct OutputSize {
+  size_t h = 0, w = 0;
+};
+inline Result<OutputSize> output_size(const octet_conv2d_shape& shape, size_t in_h, size_t in_w) {
+  octet_error error;
+  OutputSize out;
+  if (octet_conv2d_output_size(&shape, in_h, in_w, &out.h, &out.w, &error)) return error;
+  return out;
+}
 
 // Limits the packed bytes of all filters of a network, before they are packed; bytes_max 0 takes
 // the default limit of octet_conv2d_limit_packed. Returns the bytes of all blobs.
@@ -196,20 +220,23 @@ class Tuning {
     return tuning;
   }
 
-  octet_status load(const char* path, octet_tuning_report* report = nullptr,
-                    octet_error* error = nullptr) {
+  [[nodiscard]] octet_status load(const char* path, octet_tuning_report* report = nullptr,
+                                  octet_error* error = nullptr) {
     return octet_tuning_load(tuning_, path, report, error);
   }
-  octet_status save(const char* path, octet_error* error = nullptr) const {
+  [[nodiscard]] octet_status save(const char* path, octet_error* error = nullptr) const {
     return octet_tuning_save(tuning_, path, error);
   }
-  octet_status tune(const octet_gemm_desc& desc, const octet_tune_options* options = nullptr,
-                    octet_tune_result* result = nullptr, octet_error* error = nullptr) {
+  [[nodiscard]] octet_status tune(const octet_gemm_desc& desc,
+                                  const octet_tune_options* options = nullptr,
+                                  octet_tune_result* result = nullptr,
+                                  octet_error* error = nullptr) {
     return octet_tune_gemm(&desc, options, tuning_, result, error);
   }
-  octet_status tune(const octet_filter_desc& filter, const octet_conv2d_desc& desc,
-                    const octet_tune_options* options = nullptr,
-                    octet_tune_result* result = nullptr, octet_error* error = nullptr) {
+  [[nodiscard]] octet_status tune(const octet_filter_desc& filter, const octet_conv2d_desc& desc,
+                                  const octet_tune_options* options = nullptr,
+                                  octet_tune_result* result = nullptr,
+                                  octet_error* error = nullptr) {
     return octet_tune_conv2d(&filter, &desc, options, tuning_, result, error);
   }
   // This machine with what was measured on it, for the `machine` of descriptors.
@@ -224,7 +251,7 @@ class Tuning {
   octet_tuning* tuning_ = nullptr;
 };
 
-// The scratch memory of one run at a time.
+// The scratch memory of one run at a time, its own or borrowed.
 class Workspace {
  public:
   Workspace() = default;
@@ -235,17 +262,26 @@ class Workspace {
     if (!memory) return memory.error();
     return Workspace(std::move(*memory), concurrency);
   }
-  size_t size() const { return memory_.size(); }
+  // In memory of the caller's, at OCTET_ALIGNMENT, which must outlive the runs: as many bytes as
+  // workspace_bytes says, for the same concurrency.
+  static Workspace borrow(void* memory, size_t bytes, size_t concurrency = 1) {
+    Workspace workspace(AlignedBuffer(), concurrency);
+    workspace.borrowed_ = memory;
+    workspace.borrowed_bytes_ = bytes;
+    return workspace;
+  }
+  size_t size() const { return borrowed_ ? borrowed_bytes_ : memory_.size(); }
   template <class Args>  // octet_gemm_args, octet_conv2d_args, octet_network_args
   void attach(Args& args) {
-    args.workspace = memory_.data();
-    args.workspace_bytes = memory_.size();
+    args.workspace = borrowed_ ? borrowed_ : memory_.data();
+    args.workspace_bytes = size();
     args.concurrency = concurrency_;
   }
 
  private:
   AlignedBuffer memory_;
-  size_t concurrency_ = 1;
+  void* borrowed_ = nullptr;
+  size_t borrowed_bytes_ = 0, concurrency_ = 1;
 };
 
 // Owns an octet_gemm. Immutable: any number of threads may run it, each with its own workspace.
@@ -261,11 +297,16 @@ class Gemm {
   }
 
   // For runs of at most m rows on at most `concurrency` tasks.
-  Result<Workspace> workspace(size_t m, size_t concurrency = 1) const {
+  Result<size_t> workspace_bytes(size_t m, size_t concurrency = 1) const {
     octet_error error;
     size_t bytes;
     if (octet_gemm_workspace(gemm_.get(), m, concurrency, &bytes, &error)) return error;
-    return Workspace::allocate(bytes, concurrency);
+    return bytes;
+  }
+  Result<Workspace> workspace(size_t m, size_t concurrency = 1) const {
+    const Result<size_t> bytes = workspace_bytes(m, concurrency);
+    if (!bytes) return bytes.error();
+    return Workspace::allocate(*bytes, concurrency);
   }
 
   [[nodiscard]] octet_status run(const octet_gemm_args& args, octet_error* error = nullptr) const {
@@ -296,12 +337,17 @@ class Conv2d {
   }
 
   // For runs of at most these sizes (0 = as declared) on at most `concurrency` tasks.
-  Result<Workspace> workspace(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
+  Result<size_t> workspace_bytes(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
     octet_error error;
     size_t bytes;
     if (octet_conv2d_workspace(conv_.get(), batch, in_h, in_w, concurrency, &bytes, &error))
       return error;
-    return Workspace::allocate(bytes, concurrency);
+    return bytes;
+  }
+  Result<Workspace> workspace(size_t batch, size_t in_h, size_t in_w, size_t concurrency) const {
+    const Result<size_t> bytes = workspace_bytes(batch, in_h, in_w, concurrency);
+    if (!bytes) return bytes.error();
+    return Workspace::allocate(*bytes, concurrency);
   }
 
   [[nodiscard]] octet_status run(const octet_conv2d_args& args,
@@ -330,11 +376,16 @@ class Network {
   }
 
   // For runs on `concurrency` tasks, at most as many as the descriptor has: all take the same.
-  Result<Workspace> workspace(size_t concurrency = 1) const {
+  Result<size_t> workspace_bytes() const {
     octet_error error;
     size_t bytes;
     if (octet_network_workspace(network_.get(), &bytes, &error)) return error;
-    return Workspace::allocate(bytes, concurrency);
+    return bytes;
+  }
+  Result<Workspace> workspace(size_t concurrency = 1) const {
+    const Result<size_t> bytes = workspace_bytes();
+    if (!bytes) return bytes.error();
+    return Workspace::allocate(*bytes, concurrency);
   }
 
   [[nodiscard]] octet_status run(const octet_network_args& args,

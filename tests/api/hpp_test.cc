@@ -137,6 +137,54 @@ TEST(Hpp, RunsANetwork) {
   EXPECT_EQ(octet::Network::create(desc).status(), OCTET_BAD_SIZE);
 }
 
+// Weights and workspace in one piece of the caller's memory.
+TEST(Hpp, BorrowsMemory) {
+  const std::vector<int8_t> data = {-3};
+  auto packed = octet::PackedWeights::pack(weights_of(data, 1, 1));
+  ASSERT_TRUE(packed) << packed.error().message;
+  alignas(OCTET_ALIGNMENT) static char memory[1 << 16];
+  ASSERT_LE(packed->size(), sizeof memory / 2);
+  std::memcpy(memory, packed->data(), packed->size());
+  auto weights = octet::PackedWeights::borrow(memory, sizeof memory / 2);
+  ASSERT_TRUE(weights) << weights.error().message;
+  EXPECT_EQ(weights->data(), memory);
+  EXPECT_EQ(weights->size(), packed->size());
+  EXPECT_EQ(octet::PackedWeights::borrow(memory + sizeof memory / 2, 64).status(), OCTET_BAD_BLOB);
+  EXPECT_EQ(octet::PackedWeights::borrow(nullptr, 64).status(), OCTET_NULL_POINTER);
+
+  auto desc = octet::make<octet_gemm_desc>();
+  desc.m_max = desc.n = desc.k = 1, desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8,
+  desc.dst_type = OCTET_S32;
+  weights->attach(desc);
+  auto gemm = octet::Gemm::create(desc);
+  ASSERT_TRUE(gemm) << gemm.error().message;
+  auto bytes = gemm->workspace_bytes(1, 2);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  ASSERT_LE(*bytes, sizeof memory / 2);
+  EXPECT_EQ(gemm->workspace_bytes(2).status(), OCTET_SIZE_ABOVE_MAXIMUM);
+  auto workspace = octet::Workspace::borrow(memory + sizeof memory / 2, *bytes, 2);
+  EXPECT_EQ(workspace.size(), *bytes);
+  const uint8_t lhs = 7;
+  int32_t dst = 0;
+  auto args = octet::make<octet_gemm_args>();
+  args.m = 1, args.lhs = &lhs, args.dst = &dst;
+  workspace.attach(args);
+  EXPECT_EQ(args.workspace, memory + sizeof memory / 2);
+  EXPECT_EQ(args.concurrency, 2u);
+  EXPECT_EQ(gemm->run(args), OCTET_OK);
+  EXPECT_EQ(dst, -21);
+}
+
+TEST(Hpp, SaysTheSizeOfAnOutput) {
+  auto shape = octet::make<octet_filter_desc>().shape;
+  shape.kernel_h = shape.kernel_w = 3;
+  auto out = octet::output_size(shape, 5, 7);
+  ASSERT_TRUE(out) << out.error().message;
+  EXPECT_EQ(out->h, 3u);
+  EXPECT_EQ(out->w, 5u);
+  EXPECT_FALSE(octet::output_size(shape, 2, 7));
+}
+
 TEST(Hpp, FailureIsAValue) {
   const std::vector<int8_t> data = {1};
   auto weights = octet::PackedWeights::pack(weights_of(data, 0, 1));
