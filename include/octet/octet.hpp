@@ -142,8 +142,8 @@ class PackedWeights {
   }
 
   // Of weights that stay where they are, at OCTET_ALIGNMENT, such as in a mapped file; the memory
-  // must outlive this and every object that is created of it. Their head is checked: octet_blob_verify
-  // what you do not trust.
+  // must outlive this and every object that is created of it. Only their head is checked:
+  // octet_blob_verify what you do not trust.
   static Result<PackedWeights> borrow(const void* packed, size_t bytes) {
     octet_error error;
     auto info = make<octet_blob_info>();
