@@ -178,7 +178,7 @@ octet_status scale_16(float factor, int32_t most, const char* of, Scaled16* scal
 // The gate of HARD_SWISH, of 15 bits, from the input with 7 more bits.
 int32_t gate_of(const Scaled16& three, int32_t fine) {
   const int32_t left = three.exponent > 0 ? three.exponent : 0;
-  int32_t gate = left ? saturated((int64_t)fine << (left - 1)) : fine;
+  int32_t gate = left ? saturated(fine * ((int64_t)1 << (left - 1))) : fine;
   gate = three.high_product(gate);
   if (left) gate = saturated((int64_t)gate * 2);
   return (rounding_shift_right(gate, left - three.exponent) + (1 << 15)) >> 1;
