@@ -28,7 +28,7 @@ struct RunnableNetwork {
 
   // Throws, with the network's name.
   std::unique_ptr<octet::graph::Program> create(const octet::graph::ProgramOptions& options) const;
-  // What weights_max, octet_conv2d_limit_packed's limit, does to all filters together.
+  // The effect of weights_max, octet_conv2d_limit_packed's limit, on all filters together.
   FilterLimits limits(octet_isa isa, size_t weights_max) const;
 };
 

@@ -263,7 +263,7 @@ class Describer {
     }
   }
 
-  // What the choice of an algorithm counts.
+  // The filter tells its output, whose cost the choice of an algorithm counts.
   void tell_output() const {
     const octet_epilogue& e = to_.conv.epilogue;
     to_.filter.dst_type = to_.conv.dst_type;

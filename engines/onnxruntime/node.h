@@ -1,4 +1,4 @@
-// What the translations of single nodes share: a node with its graph, and the operator to fill in.
+// A node of ONNX with its graph, and the operator that its translation fills in.
 #pragma once
 
 #include "engines/onnxruntime/translate.h"
@@ -43,7 +43,7 @@ class Form {
   }
   void rule(ShapeRule rule) const { to_.rules[index_] = std::move(rule); }
 
-  // What several operators have in common.
+  // These fill in attributes that several operators share.
   void read_window() const;  // kernel, strides, dilations and padding
   void convolve(int x, int weights, int bias) const;
   void multiply(int x, int weights, int bias, bool weights_kn) const;

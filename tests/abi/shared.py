@@ -20,7 +20,7 @@ from build import ROOT, Build, attempt, run  # noqa: E402
 BUILD = Build(sys.argv[1])
 WORK = Path(BUILD.text("PROJECT_BINARY_DIR")) / "shared"
 MAY_NEED = re.compile(r"lib[cm]\.so\.6|ld-linux.*|libcpuinfo\.so.*")
-# What abidiff may say of a function: the structs behind its pointers have grown.
+# abidiff may say of a function that the structs behind its pointers have grown.
 GROWN = re.compile(
     r"\[C\] 'function .*has some indirect sub-type changes:|parameter \d+ of type .* has sub-type "
     r"changes:|in (pointed to|unqualified underlying) type .*:|underlying type .* changed:|"

@@ -130,7 +130,7 @@ TEST(GraphOperators, Transpose) {
       }
 }
 
-// What a convolution reads of a transposition, and a transposition of a convolution.
+// A convolution reads a transposition, and a transposition reads a convolution.
 TEST(GraphOperators, TransposeBetweenConvolutions) {
   for (const bool first : {false, true}) {
     GraphCase c;

@@ -142,8 +142,8 @@ TEST(NetworkPlan, EqualChainsCostTheSame) {
   EXPECT_GT(compared, 10u);
 }
 
-// What the planner rules out before it shapes parts is of no use: a search through all candidates,
-// without bounds, finds the same plan.
+// A search through all candidates, without bounds, finds the planner's plan: no candidate that the
+// planner rules out before it shapes parts would have been better.
 struct Plan {
   double cost;
   size_t live;
