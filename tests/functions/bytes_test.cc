@@ -6,6 +6,7 @@
 #include <sstream>
 #include <string>
 
+#include "functions/from_hex.h"
 #include "functions/function_case.h"
 #include "support/tiers.h"
 
@@ -38,13 +39,6 @@ struct Numbers {
 };
 
 octet_type type_of(int64_t is_unsigned) { return is_unsigned ? OCTET_U8 : OCTET_S8; }
-
-Bytes from_hex(const std::string& hex) {
-  Bytes bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back((uint8_t)std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
 
 Tensor all_bytes() {
   Tensor all = {1, 1, 1, 256};

@@ -5,18 +5,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "functions/from_hex.h"
 #include "functions/image_case.h"
 #include "support/vector_test.h"
 
 namespace octet_test {
 namespace {
-
-std::vector<uint8_t> from_hex(const std::string& hex) {
-  std::vector<uint8_t> bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes.push_back((uint8_t)std::stoi(hex.substr(i, 2), nullptr, 16));
-  return bytes;
-}
 
 class ImagesTest : public testing::TestWithParam<octet_isa> {
  protected:
