@@ -135,8 +135,9 @@ void Region::run(OrtKernelContext* context) {
 }
 
 std::string Region::report() const {
-  const graph::Program& program = *planned_.front()->program;
-  return graph::join(graph_.ops.size(), " operators run as one network, ", program.fused(),
+  const std::unique_ptr<graph::Program>& program = planned_.front()->program;
+  if (!program) return "no tensor has elements, so that nothing is computed";
+  return graph::join(graph_.ops.size(), " operators run as one network, ", program->fused(),
                      " of them as parts of others");
 }
 
