@@ -64,6 +64,7 @@ constexpr TierCosts kAvx2Costs = {
     .depthwise_int16 = 1, .grouped_macs = 17.5, .grouped_store = 1.5, .grouped_partial = 25,
     .sparse_macs = 41, .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16,
     .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8, .sparse_few_far = 8,
+    .epilogue = 1.2, .epilogue_call = 200,
 };
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0, .int16_macs = 24,

@@ -56,8 +56,8 @@ struct TierCosts {
       copy_bytes = 7;         // im2col and staging: bytes per cycle
   double point = 3,           // to find the row of a tap
       gather_row = 12;        // to start gathering a row
-  double epilogue = 1.2,      // per output that the tier's epilogue makes, not the kernel
-      epilogue_call = 200;    // per call of the epilogue, of Winograd: a line of a tile
+  double epilogue = 0,        // per output that the tier's epilogue makes; 0 = not measured
+      epilogue_call = 0;      // per call of the epilogue, of Winograd: a line of a tile
   double int16_call = 50;     // per call of an int16 kernel
   double transform_call = 6;  // per value of the patch in a call of a transform
 };

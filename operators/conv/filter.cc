@@ -18,7 +18,7 @@ octet_status check_output(const octet_filter_desc& f, octet_error* error) {
   if (f.dst_type < 0 || f.dst_type > OCTET_F32)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.dst_type is %d, neither 0 nor an octet_type",
                 (int)f.dst_type);
-  if (f.requant != OCTET_REQUANT_FLOAT && f.requant != OCTET_REQUANT_TFLITE)
+  if (f.requant < OCTET_REQUANT_FLOAT || f.requant > OCTET_REQUANT_DOUBLE)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.requant is %d, not an octet_requant",
                 (int)f.requant);
   const struct {
@@ -64,8 +64,9 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
 
 OutputFacts facts_of(const octet_filter_desc& f) {
   if (!f.dst_type) return {};
-  return {element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
-          f.has_residual || f.has_lut || f.dst_type == OCTET_F32};
+  return {
+      element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
+      f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut || f.dst_type == OCTET_F32};
 }
 
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {

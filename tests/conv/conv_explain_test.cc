@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dispatch/tables/tiers.h"
 #include "support/conv_case.h"
 #include "support/refused.h"
 #include "support/tiers.h"
@@ -278,32 +279,41 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
 
 // Predictions count the output that the filter tells: transforms requantize in float mode only, and
 // no kernel adds a residual.
+// A tier whose epilogue was not measured plans as if it cost nothing.
 TEST(ConvExplain, CountsTheOutput) {
-  ConvCase c;
-  c.shape = square(16, 16, 16, 3, 1, 1);
-  Filter f(c);
-  const Candidates unknown = explain(f.desc, OCTET_ISA_AUTO);
-  f.desc.dst_type = OCTET_U8;
-  const Candidates plain = explain(f.desc, OCTET_ISA_AUTO);
-  f.desc.requant = OCTET_REQUANT_TFLITE;
-  const Candidates tflite = explain(f.desc, OCTET_ISA_AUTO);
-  f.desc.has_residual = 1;
-  const Candidates residual = explain(f.desc, OCTET_ISA_AUTO);
-  ASSERT_EQ(unknown.list.size(), plain.list.size());
-  size_t winograds = 0;
-  for (size_t i = 0; i < unknown.list.size(); ++i) {
-    const octet_conv2d_candidate& u = unknown.list[i];
-    if (!u.possible) continue;
-    SCOPED_TRACE(octet_conv_algorithm_name(u.algorithm));
-    const bool winograd =
-        u.algorithm == OCTET_CONV_WINOGRAD_2X2 || u.algorithm == OCTET_CONV_WINOGRAD_4X4;
-    winograds += winograd;
-    EXPECT_EQ(u.microseconds, plain.list[i].microseconds);
-    EXPECT_EQ(u.chosen, plain.list[i].chosen);
-    EXPECT_EQ(tflite.list[i].microseconds > u.microseconds, winograd);
-    EXPECT_GT(residual.list[i].microseconds, u.microseconds);
+  for (const octet_isa isa : tiers_to_test()) {
+    SCOPED_TRACE(octet_isa_name(isa));
+    const bool measured = octet::tier_of((octet::Isa)isa).costs.epilogue > 0;
+    ConvCase c;
+    c.shape = square(16, 16, 16, 3, 1, 1);
+    Filter f(c);
+    const Candidates unknown = explain(f.desc, isa);
+    f.desc.dst_type = OCTET_U8;
+    const Candidates plain = explain(f.desc, isa);
+    f.desc.requant = OCTET_REQUANT_DOUBLE;
+    const Candidates in_double = explain(f.desc, isa);
+    f.desc.requant = OCTET_REQUANT_TFLITE;
+    const Candidates tflite = explain(f.desc, isa);
+    f.desc.has_residual = 1;
+    const Candidates residual = explain(f.desc, isa);
+    ASSERT_EQ(unknown.list.size(), plain.list.size());
+    size_t winograds = 0;
+    for (size_t i = 0; i < unknown.list.size(); ++i) {
+      const octet_conv2d_candidate& u = unknown.list[i];
+      if (!u.possible) continue;
+      SCOPED_TRACE(octet_conv_algorithm_name(u.algorithm));
+      const bool winograd =
+          u.algorithm == OCTET_CONV_WINOGRAD_2X2 || u.algorithm == OCTET_CONV_WINOGRAD_4X4;
+      winograds += winograd;
+      EXPECT_EQ(u.microseconds, plain.list[i].microseconds);
+      EXPECT_EQ(u.chosen, plain.list[i].chosen);
+      EXPECT_EQ(tflite.list[i].microseconds > u.microseconds, measured && winograd);
+      EXPECT_EQ(residual.list[i].microseconds > u.microseconds, measured);
+      EXPECT_EQ(in_double.list[i].microseconds, residual.list[i].microseconds);
+      EXPECT_EQ(residual.list[i].microseconds == u.microseconds, !measured);
+    }
+    EXPECT_EQ(winograds, 2u);
   }
-  EXPECT_EQ(winograds, 2u);
 }
 
 TEST(ConvExplain, BadOutputs) {

@@ -19,7 +19,7 @@ struct Estimate {
 struct OutputFacts {
   size_t bytes;   // of an output; 0 = unknown
   bool tflite;    // TFLite mode: transforms do not requantize, kernels do
-  bool epilogue;  // a residual, a look-up table or floats: the tier's epilogue makes the output
+  bool epilogue;  // a residual, a table, floats or double mode: the tier's epilogue makes it
 };
 
 // A convolution at its declared sizes, with the machine's costs.
