@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/upper_halves.h"
+
 namespace octet_test {
 namespace {
 
@@ -145,7 +147,10 @@ std::vector<uint8_t> run_guarded(const Created& f, const std::vector<uint8_t>& i
   args.inputs[0] = in.t, args.output = out.t;
   args.parallel_for = parallel_for, args.concurrency = tasks;
   octet_error error = {OCTET_OK, ""};
-  EXPECT_EQ(octet_function_run(f.function.get(), &args, &error), OCTET_OK) << error.message;
+  const octet_status status = octet_function_run(f.function.get(), &args, &error);
+  const bool in_use = octet_test::upper_halves_in_use();
+  EXPECT_EQ(status, OCTET_OK) << error.message;
+  EXPECT_FALSE(in_use) << "the upper halves of vector registers";
   std::vector<uint8_t> output;
   out.for_each_pixel(batch, [&](uint8_t* pixel) {
     output.insert(output.end(), pixel, pixel + out.pixel_bytes);

@@ -11,6 +11,7 @@
 
 #include "dispatch/tables/tiers.h"
 #include "fuzz/memory.h"
+#include "support/upper_halves.h"
 
 namespace octet_fuzz {
 
@@ -50,6 +51,7 @@ void begin_call(const Doing& now, octet_error* error) {
 
 void end_call(octet_status status, const octet_error& error) {
   const char* const what = doing.call;
+  if (octet_test::upper_halves_in_use()) fail("%s left the upper halves in use", what);
   if (status == OCTET_OK) {
     const auto* const bytes = (const uint8_t*)(&error);
     for (size_t i = 0; i < sizeof error; ++i)
