@@ -2,7 +2,6 @@
 #include "engines/onnxruntime/dynamic.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "octet/helpers.h"
 
@@ -10,37 +9,6 @@ namespace octet::onnxruntime {
 namespace {
 
 constexpr size_t kMostPlanned = 16;
-constexpr size_t kLeastElements = 16384;  // of a task that quantizes
-
-struct Range {
-  float least, most;
-};
-
-// NaN and infinity end as NaN, which octet_dynamic_quantize takes as that of any such tensor.
-Range range_of(const float* x, size_t count) {
-  constexpr size_t kLanes = 16;
-  float least[kLanes] = {}, most[kLanes] = {}, bad[kLanes] = {};
-  size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes)
-    for (size_t k = 0; k < kLanes; ++k) {
-      const float v = x[i + k];
-      least[k] = v < least[k] ? v : least[k];
-      most[k] = v > most[k] ? v : most[k];
-      bad[k] += v - v;
-    }
-  for (; i < count; ++i)
-    least[0] = std::min(least[0], x[i]), most[0] = std::max(most[0], x[i]), bad[0] += x[i] - x[i];
-  for (size_t k = 1; k < kLanes; ++k)
-    least[0] = std::min(least[0], least[k]), most[0] = std::max(most[0], most[k]), bad[0] += bad[k];
-  if (bad[0] != 0) return {bad[0], bad[0]};
-  return {least[0], most[0]};
-}
-
-template <typename Task>
-void for_each(OrtKernelContext* context, size_t count, const Task& task) {
-  run_tasks(
-      context, count, [](void* arg, size_t i) { (*(const Task*)arg)(i); }, (void*)&task);
-}
 
 size_t count_of(const Shape& shape) {
   size_t count = 1;
@@ -222,34 +190,12 @@ DynamicGroup::Quantized DynamicGroup::quantize(OrtKernelContext* context, const 
                                                size_t count, uint8_t* to) const {
   Quantized q = {to, 0, 0};
   octet_error error = {};
-  const size_t tasks =
-      std::min(shared_->options.threads, std::max<size_t>(1, count / kLeastElements));
-  if (tasks == 1) {
-    graph::check(octet_dynamic_quantize(OCTET_LHS_ASYMMETRIC, from, count, to, &q.scale,
-                                        &q.zero_point, &error),
-                 error);
-    return q;
-  }
-  const auto begin = [&](size_t task) { return count / tasks * task; };
-  const auto size = [&](size_t task) {
-    return (task + 1 == tasks ? count : begin(task + 1)) - begin(task);
-  };
-  std::vector<Range> ranges(tasks);
-  for_each(context, tasks, [&](size_t i) { ranges[i] = range_of(from + begin(i), size(i)); });
-  // The tensor's scale is that of its two ends.
-  std::vector<float> ends;
-  for (const Range& range : ranges) ends.push_back(range.least), ends.push_back(range.most);
-  std::vector<uint8_t> unused(ends.size());
-  graph::check(octet_dynamic_quantize(OCTET_LHS_ASYMMETRIC, ends.data(), ends.size(), unused.data(),
-                                      &q.scale, &q.zero_point, &error),
+  octet_gemm_args pool = OCTET_GEMM_ARGS_INIT;
+  lend(context, shared_->options.threads, &pool);
+  graph::check(octet_dynamic_quantize_in_tasks(OCTET_LHS_ASYMMETRIC, from, count, pool.parallel_for,
+                                               pool.parallel_context, pool.concurrency, to,
+                                               &q.scale, &q.zero_point, &error),
                error);
-  const bool is_number = q.scale > 0;
-  for_each(context, tasks, [&](size_t i) {
-    uint8_t* const part = to + begin(i);
-    if (!is_number || octet_quantize(from + begin(i), size(i), q.scale, q.zero_point, OCTET_U8,
-                                     part, nullptr) != OCTET_OK)
-      std::fill(part, part + size(i), 0);
-  });
   return q;
 }
 

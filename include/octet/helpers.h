@@ -91,6 +91,16 @@ OCTET_API octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float
                                               size_t count, void* quantized, float* scale,
                                               int32_t* zero_point, octet_error* error);
 
+/* octet_dynamic_quantize in at most `concurrency` tasks of parallel_for, of which each has enough
+ * work to be worth its start; parallel_for may be null. The bytes are the same. parallel_for is
+ * called at most twice, each time with more than one task. */
+OCTET_API octet_status octet_dynamic_quantize_in_tasks(octet_lhs_quant quant, const float* values,
+                                                       size_t count,
+                                                       octet_parallel_for parallel_for,
+                                                       void* parallel_context, size_t concurrency,
+                                                       void* quantized, float* scale,
+                                                       int32_t* zero_point, octet_error* error);
+
 /* ---- look-up tables -------------------------------------------------------------------------- */
 
 /* The table of a function for octet_epilogue's lut. The product is quantized with src_scale and

@@ -85,6 +85,7 @@ RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* 
 RowQuant measure_rows(const FloatRows& rows, bool asymmetric) {
   return portable_ops.measure_rows(rows, asymmetric);
 }
+FloatEnds find_ends(const FloatRows& rows) { return portable_ops.find_ends(rows); }
 void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
   portable_ops.quantize_floats(by, x, count, out);
 }
@@ -105,7 +106,7 @@ void epilogue(const Epilogue& f, const EpilogueTile& t) {
 
 }  // namespace
 
-const TierOps neon_ops = {init,         epilogue,        sum_rows,    quantize_row,
-                          measure_rows, quantize_floats, copy_windows};
+const TierOps neon_ops = {init,         epilogue,  sum_rows,        quantize_row,
+                          measure_rows, find_ends, quantize_floats, copy_windows};
 
 }  // namespace octet

@@ -47,6 +47,12 @@ using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetr
 // quantized together. QuantizeFloatsFn quantizes, saturates to [lo, hi] and maps NaN to the zero
 // point.
 using MeasureRowsFn = RowQuant (*)(const FloatRows& rows, bool asymmetric);
+// The least and the most of the rows' floats and 0, in the order of their bits, where NaN is beyond
+// infinity: all that MeasureRowsFn needs of a part of the rows.
+struct FloatEnds {
+  float least, most;
+};
+using FindEndsFn = FloatEnds (*)(const FloatRows& rows);
 struct Quantization {
   float scale;
   int32_t zero_point, lo, hi;

@@ -14,6 +14,7 @@ struct TierOps {
   RowSumFn sum_rows;
   QuantizeRowFn quantize_row;
   MeasureRowsFn measure_rows;
+  FindEndsFn find_ends;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none

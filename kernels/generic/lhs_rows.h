@@ -65,24 +65,29 @@ inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff)
 // change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
 
-RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
-  int32_t lo = 0, hi = 0, largest = 0;
+FloatEnds find_ends(const FloatRows& r) {
+  int32_t least = 0, most = 0;
   for (size_t i = 0; i < r.rows; ++i) {
     const float* row = r.data + i * r.stride;
     for (size_t k = 0; k < r.depth; ++k) {
-      const int32_t bits = float_bits(row[k]), magnitude = bits & 0x7fffffff, rank = ordered(bits);
-      largest = magnitude > largest ? magnitude : largest;
-      lo = rank < lo ? rank : lo;
-      hi = rank > hi ? rank : hi;
+      const int32_t rank = ordered(float_bits(row[k]));
+      least = rank < least ? rank : least;
+      most = rank > most ? rank : most;
     }
   }
-  const float least = bits_float(ordered(lo)), most = bits_float(hi);
-  const float range = asymmetric ? most - least : bits_float(largest);
+  return {bits_float(ordered(least)), bits_float(most)};
+}
+
+RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
+  const FloatEnds ends = find_ends(r);
+  const int32_t below = float_bits(ends.least) & 0x7fffffff, above = float_bits(ends.most);
+  const int32_t largest = below > above ? below : above;
+  const float range = asymmetric ? ends.most - ends.least : bits_float(largest);
   if (largest >= 0x7f800000 || float_bits(range) == 0x7f800000) return {bits_float(0x7fc00000), 0};
   if (range < kTinyRange) return {1.0f, 0};
   const float scale = range / (asymmetric ? 255.0f : 127.0f);
   if (!asymmetric) return {scale, 0};
-  const int32_t zero_point = round_half_even(0.0f - least / scale);
+  const int32_t zero_point = round_half_even(0.0f - ends.least / scale);
   return {scale, zero_point > 255 ? 255 : zero_point};
 }
 
@@ -99,9 +104,10 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
   }
 }
 
-RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+template <QuantizeFloatsFn quantize>
+RowQuant quantize_row_by(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
   const RowQuant quant = measure_rows({row, depth, 1, depth}, asymmetric);
-  quantize_floats(dynamic_quantization(quant, asymmetric), row, depth, out);
+  quantize(dynamic_quantization(quant, asymmetric), row, depth, out);
   return quant;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/generic/lhs_rows.h"
 
 namespace octet {
-const TierOps portable_ops = {init_tile,    apply_epilogue,  sum_rows,    quantize_row,
-                              measure_rows, quantize_floats, copy_windows};
+const TierOps portable_ops = {
+    init_tile,    apply_epilogue, sum_rows,        quantize_row_by<quantize_floats>,
+    measure_rows, find_ends,      quantize_floats, copy_windows};
 }  // namespace octet

@@ -4,6 +4,7 @@
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/tflite_add.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/quantize_floats.h"
 #include "kernels/x86/shared/row_sums.h"
 
 namespace octet {
@@ -13,7 +14,8 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 }
 }  // namespace
 
-const TierOps avx2_ops = {init_tile,    epilogue_x86,    sum_rows_x86,
-                          quantize_row, measure_rows,    quantize_floats,
-                          copy_windows, find_tflite_add, true};
+const TierOps avx2_ops = {
+    init_tile,       epilogue_x86, sum_rows_x86,        quantize_row_by<quantize_floats_x86>,
+    measure_rows,    find_ends,    quantize_floats_x86, copy_windows,
+    find_tflite_add, true};
 }  // namespace octet

@@ -5,6 +5,7 @@
 #include "kernels/xsimd/epilogue.h"
 
 namespace octet {
-const TierOps sse41_ops = {init_tile,    epilogue_by_vectors, sum_rows,    quantize_row,
-                           measure_rows, quantize_floats,     copy_windows};
+const TierOps sse41_ops = {
+    init_tile,    epilogue_by_vectors, sum_rows,        quantize_row_by<quantize_floats>,
+    measure_rows, find_ends,           quantize_floats, copy_windows};
 }  // namespace octet

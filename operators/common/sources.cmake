@@ -1,1 +1,1 @@
-octet_sources(arena.cc check.cc task_size.cc SETUP blob.cc info.cc)
+octet_sources(arena.cc check.cc measure.cc task_size.cc SETUP blob.cc info.cc)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dispatch/api/struct_size.h"
+#include "operators/common/measure.h"
 #include "operators/conv/call.h"
 #include "operators/conv/trace.h"
 
@@ -49,24 +50,24 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
 namespace {
 
 // The quantization of an image of floats.
-RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image) {
+RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image,
+                       const Pool& pool) {
   const size_t pixel = lhs.nchw ? lhs.channels : lhs.pixel / sizeof(float), pixels = lhs.h * lhs.w;
   const float* const first = (const float*)lhs.data + image * pixels * pixel;
   const bool dense = pixel == lhs.channels;
-  return conv.plan.ops->measure_rows(
-      {first, pixel, dense ? 1 : pixels, dense ? pixels * pixel : lhs.channels},
-      conv.lhs_quant == OCTET_LHS_ASYMMETRIC);
+  const FloatRows rows = {first, pixel, dense ? 1 : pixels, dense ? pixels * pixel : lhs.channels};
+  return measure_in_tasks(*conv.plan.ops, rows, conv.lhs_quant == OCTET_LHS_ASYMMETRIC, pool);
 }
 
 // Runs before the first task, because tasks share images.
 void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSections& at,
-                    uint8_t* workspace, ConvRun* run) {
+                    const Pool& pool, uint8_t* workspace, ConvRun* run) {
   if (!conv.plan.runtime_zero_point) return;
   if (quantizes(conv)) {
     int32_t* const zero_points = (int32_t*)(workspace + at.zero_points);
     float* const scales = (float*)(workspace + at.scales);
     for (size_t i = 0; i < run->batch; ++i) {
-      const RowQuant quant = measure_image(conv, lhs, i);
+      const RowQuant quant = measure_image(conv, lhs, i, pool);
       zero_points[i] = quant.zero_point;
       scales[i] = quant.scale;
     }
@@ -117,7 +118,8 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   OCTET_TRY(check_workspace(a, schedule->workspace(cut.tasks()), error));
   Pipeline pipeline = resolve(conv, call, schedule->staging);
   uint8_t* const workspace = (uint8_t*)a.workspace;
-  prepare_images(conv, pipeline.lhs, schedule->images, workspace, &pipeline.run);
+  const Pool pool = {a.parallel_for, a.parallel_context, concurrency};
+  prepare_images(conv, pipeline.lhs, schedule->images, pool, workspace, &pipeline.run);
 
   const double start = conv.verbose > 1 ? now_microseconds() : 0;
   Tasks tasks = {pipeline, cut, workspace + schedule->images.bytes, schedule->task_bytes};

@@ -7,6 +7,7 @@
 #include "dispatch/tables/tiers.h"
 #include "octet/helpers.h"
 #include "operators/common/check.h"
+#include "operators/common/measure.h"
 
 namespace octet {
 namespace {
@@ -38,6 +39,28 @@ octet_status check_arrays(const void* values, const void* quantized, octet_type 
 template <typename Q>
 void dequantize(const Q* quantized, size_t count, float scale, int32_t zero_point, float* values) {
   for (size_t i = 0; i < count; ++i) values[i] = (float)(quantized[i] - zero_point) * scale;
+}
+
+struct Pass {
+  const TierOps& ops;
+  const Quantization by;
+  const float* values;
+  size_t count, tasks;
+  uint8_t* out;
+};
+
+void quantize_part(void* context, size_t index) {
+  const Pass& p = *(const Pass*)context;
+  const size_t share = p.count / p.tasks, begin = index * share;
+  const size_t size = index + 1 == p.tasks ? p.count - begin : share;
+  p.ops.quantize_floats(p.by, p.values + begin, size, p.out + begin);
+}
+
+void quantize_in_tasks(const TierOps& ops, const Quantization& by, const float* values,
+                       size_t count, const Pool& pool, uint8_t* out) {
+  Pass pass = {ops, by, values, count, tasks_of_floats(count, pool), out};
+  if (pass.tasks == 1) return quantize_part(&pass, 0);
+  pool.parallel_for(pool.context, pass.tasks, quantize_part, &pass);
 }
 
 }  // namespace
@@ -80,6 +103,15 @@ octet_status octet_dequantize(const void* quantized, octet_type type, size_t cou
 octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values, size_t count,
                                     void* quantized, float* scale, int32_t* zero_point,
                                     octet_error* error) {
+  return octet_dynamic_quantize_in_tasks(quant, values, count, nullptr, nullptr, 1, quantized,
+                                         scale, zero_point, error);
+}
+
+octet_status octet_dynamic_quantize_in_tasks(octet_lhs_quant quant, const float* values,
+                                             size_t count, octet_parallel_for parallel_for,
+                                             void* parallel_context, size_t concurrency,
+                                             void* quantized, float* scale, int32_t* zero_point,
+                                             octet_error* error) {
   if (quant != OCTET_LHS_SYMMETRIC && quant != OCTET_LHS_ASYMMETRIC)
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "quant is %d; it must be OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC", (int)quant);
@@ -87,8 +119,11 @@ octet_status octet_dynamic_quantize(octet_lhs_quant quant, const float* values, 
     return fail(error, OCTET_NULL_POINTER, "%s is null", scale ? "zero_point" : "scale");
   OCTET_TRY(check_arrays(values, quantized, OCTET_U8, count, error));
   const TierOps& ops = ops_of(best_of(this_machine().cpu.isas));
-  const RowQuant made =
-      ops.quantize_row(values, count, quant == OCTET_LHS_ASYMMETRIC, (uint8_t*)quantized);
+  const Pool pool = {parallel_for, parallel_context, concurrency};
+  const bool asymmetric = quant == OCTET_LHS_ASYMMETRIC;
+  const RowQuant made = measure_in_tasks(ops, {values, count, 1, count}, asymmetric, pool);
+  quantize_in_tasks(ops, dynamic_quantization(made, asymmetric), values, count, pool,
+                    (uint8_t*)quantized);
   *scale = made.scale;
   *zero_point = made.zero_point;
   return OCTET_OK;
