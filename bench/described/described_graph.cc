@@ -157,6 +157,18 @@ class GraphReader : DescriptionFile {
     const auto found = std::find(std::begin(known), std::end(known), where);
     if (found == std::end(known)) fail(fmt::format("'{}' are no coordinates", where));
     to->coordinates = (octet_coordinates)(found - known);
+    if (op.contains("nearest")) to->nearest = nearest(op.at("nearest"));
+  }
+
+  octet_nearest_pixel nearest(const std::string& name) const {
+    const std::pair<const char*, octet_nearest_pixel> all[] = {
+        {"round prefer floor", OCTET_NEAREST_PIXEL_ROUND_PREFER_FLOOR},
+        {"round prefer ceil", OCTET_NEAREST_PIXEL_ROUND_PREFER_CEIL},
+        {"floor", OCTET_NEAREST_PIXEL_FLOOR},
+        {"ceil", OCTET_NEAREST_PIXEL_CEIL}};
+    for (const auto& [known, nearest] : all)
+      if (name == known) return nearest;
+    fail(fmt::format("'{}' is no nearest pixel", name));
   }
 
   std::vector<int64_t> numbers(const json& op, const char* field) const {
@@ -249,7 +261,7 @@ class Separator {
  private:
   static bool rounds_floats(const Op& op) {
     return op.kind == Kind::kAdd || op.kind == Kind::kMultiply || op.kind == Kind::kAveragePool ||
-           op.kind == Kind::kMean;
+           op.kind == Kind::kMean || op.kind == Kind::kResizeBilinear;
   }
   bool was_signed(int t) const { return std::binary_search(signed_.begin(), signed_.end(), t); }
   static void retype(Tensor* t, octet_type type) {

@@ -205,7 +205,7 @@ def refused(octet, path):
         return m.bytes_of(m.add("Conv", [x, weights, *([m.float_bias(4, [bias_scale] * 4)] if bias_scale else [])], **attributes), 0.5, 3)
 
     says("operators[3] (QLinearConv): needs what operators[2] (QuantizeLinear) makes",
-         lambda m: conv(m, m.bytes_of(m.add("Softmax", [m.floats_of(conv(m, "x"), 0.5, 3)]), 0.5, 3)))
+         lambda m: conv(m, m.bytes_of(m.add("Softplus", [m.floats_of(conv(m, "x"), 0.5, 3)]), 0.5, 3)))
     says("its weights are no constants", lambda m: m.add("ConvInteger", ["x", "x"]), TensorProto.INT32, (4, 4, 1, 1), code=2)
     says("is quantized in two ways", lambda m: conv(m, conv(m, "x"), zero_point=9))
     says("not the product of those of its operands", lambda m: floats(m, 0.5), code=2)
@@ -213,7 +213,7 @@ def refused(octet, path):
     says("quantized differently", lambda m: m.bytes_of(m.add("MaxPool", [m.floats_of(conv(m, "x"), 0.5, 3)], kernel_shape=[2, 2]), 0.25, 3))
     says("counts padding", lambda m: m.bytes_of(m.add("AveragePool", [m.floats_of(conv(m, "x"), 0.5, 3)], kernel_shape=[3, 3], pads=[1] * 4,
                                                       count_include_pad=1), 0.5, 3))
-    says("images keep their order", lambda m: m.add("Reshape", [conv(m, "x"), m.constant([1, 8, 4, 8], np.int64)]))
+    says("an activation is behind it", lambda m: m.bytes_of(m.add("Relu", [m.add("Transpose", [m.floats_of(conv(m, "x"), 0.5, 3)])]), 0.5, 3))
     says("one dimension is described, and not run", lambda m: conv(m, "x", m.weights(4, 4, 3)), shape=(1, 4, 8), code=2)
 
 

@@ -5,6 +5,7 @@ from onnx import numpy_helper
 
 import onnx_data
 import onnx_functions
+import onnx_places
 import onnx_shapes
 import operators as ops
 
@@ -25,7 +26,8 @@ def merged(name, a, b):
 class Graph:
     def __init__(self, model, data):
         """data: a bytearray for constants, of a description that is to be run; None without."""
-        self.graph, self.data = model.graph, data
+        self.graph, self.data, self.opsets = model.graph, data, model.opset_import
+        self.made_floats = set()  # tensors of f32 that operators of the description make
         self.flattened = {}  # channels, height, width of images that are a line now
         self.clips = {}  # bounds, by the clamped tensor
         self.constants = {t.name: t for t in self.graph.initializer}
@@ -182,21 +184,32 @@ def described(graph, node, operands, common, activation):
 
 # The number of inputs that an operator must have
 WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "QLinearMul": 8, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearConcat": 5, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
-          "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "Concat": 1, "Sigmoid": 1, "Tanh": 1, "LeakyRelu": 1, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1}
+          "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "Concat": 1, "Sigmoid": 1, "Tanh": 1, "LeakyRelu": 1, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1,
+          "Transpose": 1, "Slice": 1, "Split": 1, "Pad": 1, "Resize": 1, "Upsample": 1, "DepthToSpace": 1, "Softmax": 1, "HardSwish": 1, "QuantizeLinear": 2,
+          "Squeeze": 1, "Unsqueeze": 1}
 
 
 def name_of(node):
     return node.name or (node.output[0] if node.output else "")
 
 
+ON_FLOATS = "not Octet's on floats: it would need a DequantizeLinear before and a QuantizeLinear behind it"
+
+
 def left_out(graph, node, *reason):
     """A left-out operator; its inputs are the integers that its floats are made of."""
+    reason = reason or ([ON_FLOATS] if node.op_type in WANTED and node.op_type != "QuantizeLinear" else [])
     inputs = [(graph.integers(name) or [name])[0] for name in node.input]
     return ops.other(name_of(node), node.op_type, [graph.tensor(name) for name in inputs], [graph.tensor(name) for name in node.output], *reason)
 
 
 def operator(graph, node, taken):
-    """The description of an operator; one that cannot be read is left out with the reason."""
+    """The descriptions that an operator becomes; one that cannot be read is left out with the reason."""
+    found = try_operator(graph, node, taken)
+    return found if isinstance(found, list) else [found]
+
+
+def try_operator(graph, node, taken):
     try:
         return read_operator(graph, node, taken)
     except ops.UnknownShape as error:
@@ -239,7 +252,16 @@ def read_operator(graph, node, taken):
         if node.op_type not in ("Add", "Mul"):
             return left_out(graph, node, "not quantized: its operands are no integers")
     if node.op_type in ("MaxPool", "AveragePool", "GlobalAveragePool", "QLinearAveragePool", "QLinearGlobalAveragePool", "Relu", "Flatten", "Reshape"):
-        return onnx_functions.read(graph, node, taken) or left_out(graph, node)
+        try:
+            return onnx_functions.read(graph, node, taken) or left_out(graph, node)
+        except onnx_functions.OtherOrder:
+            if graph.data is None:
+                raise
+            return onnx_places.moved(graph, node, taken)
+    if node.op_type in ("Transpose", "Slice", "Split", "Pad", "Resize", "Upsample", "DepthToSpace", "Squeeze", "Unsqueeze"):
+        return onnx_places.moved(graph, node, taken) or left_out(graph, node)
+    if node.op_type in ("Softmax", "QuantizeLinear"):
+        return (onnx_places.ended if node.op_type == "Softmax" else onnx_places.quantized)(graph, node) or left_out(graph, node)
     if node.op_type in onnx_functions.TABLES or node.op_type in ("QLinearConcat", "Concat"):
         return onnx_functions.read_more(graph, node, taken) or left_out(graph, node)
     return left_out(graph, node)
@@ -292,9 +314,10 @@ def read(path, batch, shapes, constants=None):
     for node in graph.graph.node:
         if id(node) in taken or node.op_type in ("Constant", "DequantizeLinear"):
             continue
-        found.append(operator(graph, node, taken))
+        found += operator(graph, node, taken)
     inputs = [graph.tensor(v.name) for v in graph.graph.input if v.name in graph.inputs]
     outputs = [output_of(graph, v.name) for v in graph.graph.output]
+    onnx_places.spread(found, graph.tensors)
     ops.convert_outside(found, inputs, ("QuantizeLinear", "Cast"))
     if constants is not None:
         onnx_data.to_nhwc(graph.tensors)

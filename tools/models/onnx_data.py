@@ -93,6 +93,6 @@ def add_data(graph, node, op, operands):
 
 def to_nhwc(tensors):
     for tensor in tensors:
-        if not tensor["constant"] and tensor["shape"] and len(tensor["shape"]) == 4:
+        if not tensor.pop("as_it_is", False) and not tensor["constant"] and tensor["shape"] and len(tensor["shape"]) == 4:
             n, c, h, w = tensor["shape"]
             tensor["shape"] = [n, h, w, c]

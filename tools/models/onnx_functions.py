@@ -2,6 +2,10 @@
 import operators as ops
 
 
+class OtherOrder(ops.Unreadable):
+    """The elements would lie in another order with channels last."""
+
+
 def ends(graph, node, taken):
     """(input, its quantization), (output, its quantization), activation; None where they are floats."""
     name, out = node.input[0], node.output[0]
@@ -56,7 +60,7 @@ def in_one_order(shape):
     return len(shape) != 4 or shape[1] == 1 or shape[2] * shape[3] == 1
 
 
-def reshaped(graph, node, name, out):
+def reshaped(graph, name, out):
     x, y = graph.shape(name), graph.shape(out)
     image = graph.flattened.get(name)
     if image is None and in_one_order(x) and in_one_order(y):
@@ -64,13 +68,13 @@ def reshaped(graph, node, name, out):
     if image is None and len(x) == 4 and len(y) == 2 and y[0] == x[0]:
         image = x[1:]
     elif x != y:
-        raise ops.Unreadable("images keep their order only where each becomes a line")
+        raise OtherOrder("images keep their order only where each becomes a line")
     if image:
         graph.flattened[out] = image
 
 
 # The kinds of operators that look up each byte
-TABLES = {"QLinearSigmoid": "logistic", "Sigmoid": "logistic", "Tanh": "tanh", "QLinearLeakyRelu": "leaky relu", "LeakyRelu": "leaky relu"}
+TABLES = {"QLinearSigmoid": "logistic", "Sigmoid": "logistic", "Tanh": "tanh", "QLinearLeakyRelu": "leaky relu", "LeakyRelu": "leaky relu", "HardSwish": "hard swish"}
 
 
 def read_more(graph, node, taken):
@@ -115,7 +119,7 @@ def read(graph, node, taken):
     if node.op_type in ("Flatten", "Reshape"):
         if activation != "NONE":
             raise ops.Unreadable("an activation behind it")
-        reshaped(graph, node, name, out)
+        reshaped(graph, name, out)
         op = ops.reshape(*common, [graph.tensor(name, before)], graph.tensor(out, after))
     else:
         relu = node.op_type == "Relu"
