@@ -45,22 +45,26 @@ class Pieces {
   size_t index_, used_;
 };
 
+void copy_bytes(Pieces* from, Pieces* to, size_t left, const uint8_t* table) {
+  while (left > 0) {
+    const size_t bytes = std::min({left, from->left(), to->left()});
+    uint8_t* const out_bytes = to->data();
+    const uint8_t* const in_bytes = from->data();
+    if (table)
+      for (size_t i = 0; i < bytes; ++i) out_bytes[i] = table[in_bytes[i]];
+    else
+      std::memcpy(out_bytes, in_bytes, bytes);
+    from->advance(bytes), to->advance(bytes), left -= bytes;
+  }
+}
+
 void copy_lines(void* context, const octet_network_call* call) {
   const Copy& copy = *(const Copy*)context;
   const octet_network_image& out = call->output;
   const size_t line = out.w * out.channels * copy.element;
   Pieces from(call->inputs[0], copy.element, call->first * line);
   Pieces to(out, copy.element, call->first * line);
-  for (size_t left = (call->end - call->first) * line; left > 0;) {
-    const size_t bytes = std::min({left, from.left(), to.left()});
-    uint8_t* const out_bytes = to.data();
-    const uint8_t* const in_bytes = from.data();
-    if (copy.has_table)
-      for (size_t i = 0; i < bytes; ++i) out_bytes[i] = copy.table[in_bytes[i]];
-    else
-      std::memcpy(out_bytes, in_bytes, bytes);
-    from.advance(bytes), to.advance(bytes), left -= bytes;
-  }
+  copy_bytes(&from, &to, (call->end - call->first) * line, copy.has_table ? copy.table : nullptr);
 }
 
 // ---- other orders
@@ -68,6 +72,7 @@ void copy_lines(void* context, const octet_network_call* call) {
 struct Permutation {
   size_t element;
   std::vector<size_t> sizes, strides;  // of the output's axes; strides in the input, in elements
+  size_t first = 0;                    // the input's element that the output begins with
 };
 
 // Copies elements from one place on, run by run of the last axis.
@@ -75,7 +80,7 @@ void permute_run(const Permutation& p, const uint8_t* from, size_t first, size_t
                  uint8_t* to) {
   const size_t last = p.sizes.size() - 1, stride = p.strides[last] * p.element;
   while (count > 0) {
-    size_t rest = first, offset = 0;
+    size_t rest = first, offset = p.first;
     for (size_t axis = p.sizes.size(); axis-- > 0; rest /= p.sizes[axis])
       offset += rest % p.sizes[axis] * p.strides[axis];
     const size_t n = std::min(count, p.sizes[last] - first % p.sizes[last]);
@@ -100,6 +105,51 @@ void permute_lines(void* context, const octet_network_call* call) {
     for (size_t x = 0; x < pieces; ++x)
       permute_run(p, from, (y * pieces + x) * piece, piece,
                   (uint8_t*)octet_network_line(&out, y) + x * out.pixel);
+}
+
+std::vector<size_t> strides_of(const std::vector<size_t>& shape) {
+  std::vector<size_t> strides(shape.size(), 1);
+  for (size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
+  return strides;
+}
+
+// An axis that follows the one before it in the input, too, is a part of it.
+Permutation merged(size_t element, const std::vector<size_t>& sizes,
+                   const std::vector<size_t>& strides, size_t first) {
+  Permutation p = {element, {}, {}, first};
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 1) continue;
+    if (!p.sizes.empty() && p.strides.back() == sizes[i] * strides[i])
+      p.sizes.back() *= sizes[i], p.strides.back() = strides[i];
+    else
+      p.sizes.push_back(sizes[i]), p.strides.push_back(strides[i]);
+  }
+  if (p.sizes.empty()) p.sizes = p.strides = {1};
+  return p;
+}
+
+// ---- images behind images
+
+struct Joined {
+  std::vector<std::vector<uint8_t>> tables;  // of each input; empty: its bytes as they are
+};
+
+void join_lines(void* context, const octet_network_call* call) {
+  const Joined& joined = *(const Joined*)context;
+  const octet_network_image& out = call->output;
+  const size_t line = out.w * out.channels, begin = call->first * line, end = call->end * line;
+  Pieces to(out, 1, begin);
+  size_t first = 0;  // the input's in the output
+  for (size_t k = 0; k < joined.tables.size(); ++k) {
+    const octet_network_image& in = call->inputs[k];
+    const size_t behind = first + in.h * in.w * in.channels, at = std::max(begin, first);
+    const std::vector<uint8_t>& table = joined.tables[k];
+    if (at < std::min(end, behind)) {
+      Pieces from(in, 1, at - first);
+      copy_bytes(&from, &to, std::min(end, behind) - at, table.empty() ? nullptr : table.data());
+    }
+    first = behind;
+  }
 }
 
 struct Block {
@@ -128,29 +178,35 @@ Function make(const Arguments& arguments, void (*run)(void*, const octet_network
   return f;
 }
 
+// Any line of the output may want all of the input's: of its image, or of all images.
+size_t reach(bool all_images) { return all_images ? OCTET_NETWORK_ALL_IMAGES : 0; }
+
 }  // namespace
 
-Function copy_function(size_t element, const std::vector<uint8_t>& table) {
+Function copy_function(size_t element, const std::vector<uint8_t>& table, bool all_images) {
   Copy copy = {element, !table.empty(), {}};
   std::copy(table.begin(), table.end(), copy.table);
-  return make(copy, copy_lines, 0);  // any line may want all of the input's
+  return make(copy, copy_lines, reach(all_images));
 }
 
 Function permute_function(size_t element, const std::vector<size_t>& shape,
-                          const std::vector<size_t>& permutation) {
-  std::vector<size_t> strides(shape.size(), 1);
-  for (size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
-  Permutation p = {element, {}, {}};
-  for (const size_t axis : permutation) {
-    if (shape[axis] == 1) continue;
-    // An axis that follows the one before it in the input, too, is a part of it.
-    if (!p.sizes.empty() && p.strides.back() == shape[axis] * strides[axis])
-      p.sizes.back() *= shape[axis], p.strides.back() = strides[axis];
-    else
-      p.sizes.push_back(shape[axis]), p.strides.push_back(strides[axis]);
-  }
-  if (p.sizes.empty()) p.sizes = p.strides = {1};
-  return make(p, permute_lines, 0);
+                          const std::vector<size_t>& permutation, bool all_images) {
+  std::vector<size_t> sizes, strides;
+  const std::vector<size_t> from = strides_of(shape);
+  for (const size_t axis : permutation) sizes.push_back(shape[axis]), strides.push_back(from[axis]);
+  return make(merged(element, sizes, strides, 0), permute_lines, reach(all_images));
+}
+
+Function cut_function(size_t element, const std::vector<size_t>& shape,
+                      const std::vector<size_t>& begins, const std::vector<size_t>& sizes) {
+  const std::vector<size_t> strides = strides_of(shape);
+  size_t first = 0;
+  for (size_t i = 0; i < shape.size(); ++i) first += begins[i] * strides[i];
+  return make(merged(element, sizes, strides, first), permute_lines, reach(true));
+}
+
+Function join_images_function(std::vector<std::vector<uint8_t>> tables) {
+  return make(Joined{std::move(tables)}, join_lines, reach(true));
 }
 
 Function depth_to_space_function(size_t element, size_t block) {

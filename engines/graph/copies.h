@@ -15,17 +15,25 @@ struct Function {
 };
 
 // The same elements in the same order, in images of any sizes, each byte through `table` if there
-// is one. element: the bytes of one.
-Function copy_function(size_t element, const std::vector<uint8_t>& table);
+// is one. element: the bytes of one. all_images: the input may have another number of images.
+Function copy_function(size_t element, const std::vector<uint8_t>& table, bool all_images);
 
 // Between NHWC images of these sizes and NCHW ones, which to a network are images of channels lines
 // of h * w pixels of one channel.
 Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to);
 
 // Output axis i of each image is axis permutation[i] of the input's; shape: the input's. Both lie
-// dense, in images of any sizes.
+// dense, in images of any sizes. all_images: shape is that of all of them.
 Function permute_function(size_t element, const std::vector<size_t>& shape,
-                          const std::vector<size_t>& permutation);
+                          const std::vector<size_t>& permutation, bool all_images);
+
+// `sizes` elements of each axis from `begins` on, of all images. Both tensors lie dense.
+Function cut_function(size_t element, const std::vector<size_t>& shape,
+                      const std::vector<size_t>& begins, const std::vector<size_t>& sizes);
+
+// The images of the inputs one after the other, of 8 bits, those of each input through its table,
+// if that is not empty.
+Function join_images_function(std::vector<std::vector<uint8_t>> tables);
 
 // Groups of channels of a pixel become a square of block * block pixels, in the order of lines.
 Function depth_to_space_function(size_t element, size_t block);

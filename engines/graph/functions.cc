@@ -32,7 +32,7 @@ class Maker {
         return from_floats(x(), octet_dequantize_create);
       default: break;
     }
-    if (is_move(op_.kind)) return make_move(g_, op_);
+    if (is_move(op_.kind) || takes_images(g_, op_)) return make_move(g_, op_);
     if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
     return look_up();
   }

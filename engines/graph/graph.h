@@ -35,9 +35,11 @@ struct Tensor {
 // The tensors that an operator takes and makes are listed in this order; -1 stands for one that is
 // left out. Spatial operators take tensors of rank 3 (one line) or 4.
 enum class Kind {
-  kOther,           // not Octet's
-  kConvolution,     // x, weights, bias, residual
-  kProduct,         // x, weights, bias, residual: x's last axis, or all axes but the first
+  kOther,        // not Octet's
+  kConvolution,  // x, weights, bias, residual
+  // x, weights, bias, residual: x's last axis, or all axes but the first. Weights that are computed
+  // are a matrix, or one for each of x, of the last two axes; then there is no residual.
+  kProduct,
   kAdd,             // a, b: one of them may be a constant, here and in the next two
   kSubtract,        // a, b
   kMultiply,        // a, b

@@ -174,7 +174,6 @@ class Maker {
     for (size_t i = 0; i < rank; ++i)
       if (begins[i] < 0 || begins[i] > x_.shape[i] || y_.shape[i] > x_.shape[i] - begins[i])
         refuse("it ends behind its input along axis ", i);
-    if (begins[0] != 0 || x_.shape[0] != y_.shape[0]) refuse("it would need to take single images");
     if (moved_ && rank > 2) begins.push_back(begins[1]), begins.erase(begins.begin() + 1);
     octet_slice_desc d = OCTET_SLICE_DESC_INIT;
     d.input = input(), d.size = image_size(out_);
@@ -237,10 +236,23 @@ Function transposed(const Tensor& x, const Tensor& y, const std::vector<int64_t>
   }
   if (!fits) refuse("its permutation does not lead from its input's shape to its output's");
   const bool of_images = rank > 1 && permutation[0] == 0;
-  if (!of_images && (rank == 1 || x.shape[0] != 1)) refuse("it would need to transpose images");
   std::vector<size_t> shape(x.shape.begin(), x.shape.end());
-  shape[0] = 1;  // of each image
-  return permute_function(type_bytes(x.type), shape, {permutation.begin(), permutation.end()});
+  if (of_images) shape[0] = 1;  // of each image
+  const bool all_images = !of_images && rank > 1 && x.shape[0] != 1;
+  return permute_function(type_bytes(x.type), shape, {permutation.begin(), permutation.end()},
+                          all_images);
+}
+
+// A slice of any axes, the images' too.
+Function cut(const Tensor& x, const Tensor& y, const std::vector<int64_t>& begins) {
+  const size_t rank = x.shape.size();
+  if (y.shape.size() != rank || begins.size() != rank || rank < 2)
+    refuse("its input and its output differ in rank, or it has no beginnings");
+  for (size_t i = 0; i < rank; ++i)
+    if (begins[i] < 0 || begins[i] > x.shape[i] || y.shape[i] > x.shape[i] - begins[i])
+      refuse("it ends behind its input along axis ", i);
+  return cut_function(type_bytes(x.type), {x.shape.begin(), x.shape.end()},
+                      {begins.begin(), begins.end()}, {y.shape.begin(), y.shape.end()});
 }
 
 }  // namespace
@@ -282,12 +294,19 @@ bool is_image_function(Kind kind) {
 
 bool is_move(Kind kind) { return kind == Kind::kTranspose || kind == Kind::kDepthToSpace; }
 
+bool takes_images(const Graph& g, const Op& op) {
+  if (op.kind != Kind::kSlice || op.inputs.size() != 1 || op.outputs.size() != 1) return false;
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  return !x.shape.empty() && !y.shape.empty() && x.shape[0] != y.shape[0];
+}
+
 Function make_move(const Graph& g, const Op& op) {
   if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
   const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
   if (x.type == 0 || !same_quantization(x, y))
     refuse("its input and its output are of different types, or quantized differently");
   if (op.kind == Kind::kTranspose) return transposed(x, y, op.permutation);
+  if (op.kind == Kind::kSlice) return cut(x, y, op.begins);
   const Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
               out = sizes_of(g, op.outputs[0], g.channels_first);
   if (op.block == 0 || out.h != in.h * op.block || out.w != in.w * op.block ||

@@ -16,7 +16,10 @@ bool is_image_function(Kind kind);
 // Of one input and one output; the caller's. Throws a sentence if there is no such function.
 octet_function* make_image_function(const Graph& graph, const Op& op);
 
-// kTranspose and kDepthToSpace, which the library has not; throws.
+// Whether it is a slice of some images.
+bool takes_images(const Graph& graph, const Op& op);
+
+// kTranspose, kDepthToSpace and slices of images, which the library has not; throws.
 bool is_move(Kind kind);
 Function make_move(const Graph& graph, const Op& op);
 

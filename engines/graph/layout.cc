@@ -6,6 +6,7 @@
 
 #include "engines/graph/check.h"
 #include "engines/graph/functions.h"
+#include "engines/graph/image_functions.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
 #include "engines/graph/tables.h"
@@ -106,12 +107,10 @@ class Placer {
   size_t dense(size_t node) { return to_.tensors[node].slice ? copied(node, lies(node)) : node; }
 
   size_t copied(size_t from, const Sizes& sizes) {
-    if (lies(from).batch != sizes.batch)
-      refuse("it reads ", sizes.batch, " images of what was made as ", lies(from).batch,
-             "; it would need a reshape across images");
+    const bool all_images = lies(from).batch != sizes.batch;
     const size_t node = add_made(sizes, to_.tensors[from].type);
     nodes_[from].settled = true;
-    add_function(copy_function(type_bytes(to_.tensors[from].type), {}), {from}, node);
+    add_function(copy_function(type_bytes(to_.tensors[from].type), {}, all_images), {from}, node);
     return node;
   }
 
@@ -180,6 +179,7 @@ class Placer {
       case Kind::kTranspose: return transpose(op);
       default: break;
     }
+    if (takes_images(g_, op)) return transpose(op);
     const Place wanted = place_of(g_, op);
     if (wanted != Place::kElements) return image_function(op, wanted == Place::kImages);
     elementwise(op);
@@ -216,13 +216,13 @@ class Placer {
     add_function(make_function(g_, op), std::move(inputs), node);
   }
 
-  // From the graph's order of axes to the graph's order.
+  // From the graph's order of axes to the graph's order; slices of images, too.
   void transpose(const Op& op) {
     const int x = op.inputs[0], y = op.outputs[0];
     const size_t node = sized(dense(ordered(x, false)), sizes_of(g_, x, false));
     nodes_[node].flat = true;
     Sizes sizes = sizes_of(g_, y, false);
-    if (sizes.batch != lies(node).batch)  // of one image
+    if (sizes.batch != lies(node).batch && lies(node).batch == 1 && op.kind == Kind::kTranspose)
       sizes = {1, 1, sizes.count() / sizes.channels, sizes.channels};
     const size_t made = add_made(sizes, tensor(y).type);
     places_[(size_t)y] = {made, false};
@@ -239,7 +239,19 @@ class Placer {
     to_.ops.push_back({at_, true, {}, std::move(inputs), node});
   }
 
+  // Of two activations: the rows of both, as they lie in the graph's order.
+  void place_pair(const Op& op) {
+    const int y = op.outputs[0];
+    std::vector<size_t> inputs;
+    for (const size_t i : {0, 1})
+      inputs.push_back(read_sized(op.inputs[i], false, sizes_of(g_, op.inputs[i], false)));
+    const size_t node = add_made(sizes_of(g_, y, false), tensor(y).type);
+    places_[(size_t)y] = {node, false};
+    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+  }
+
   void place_product(const Op& op) {
+    if (!tensor(op.inputs[1]).constant) return place_pair(op);
     const size_t depth = depth_of(g_, op), x = read_rows(op.inputs[0], depth);
     const int y = op.outputs[0], r = input_of(op, 3);
     Sizes sizes = lies(x);
@@ -272,6 +284,7 @@ class Placer {
     const int y = op.outputs[0];
     const size_t rank = tensor(y).shape.size();
     size_t axis = (size_t)(op.axis < 0 ? op.axis + (int)rank : op.axis);
+    if (axis == 0) return join_images(op);
     bool moved = false;
     for (const int t : op.inputs) moved |= where(t).moved;
     if (moved) axis = axis == 1 ? rank - 1 : axis - 1;
@@ -288,14 +301,36 @@ class Placer {
       if (table.empty() && can_be_slice(node, parent, own)) {
         make_slice(node, parent, first);
       } else {
-        if (lies(node).batch != own.batch) refuse("it would need a reshape across images");
+        const bool all_images = lies(node).batch != own.batch;
         const size_t slice = add_made(own, tensor(y).type);
         make_slice(slice, parent, first);
         nodes_[node].settled = true;
-        add_function(copy_function(1, table), {node}, slice);
+        add_function(copy_function(1, table, all_images), {node}, slice);
       }
       first += own.channels;
     }
+  }
+
+  // Some inputs after the other, as many as an op of a network may have at once.
+  void join_images(const Op& op) {
+    const int y = op.outputs[0];
+    const Sizes all = sizes_of(g_, y, false);
+    std::vector<size_t> nodes;
+    std::vector<std::vector<uint8_t>> tables;
+    Sizes sizes = all;
+    sizes.batch = 0;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const int t = op.inputs[i];
+      const Sizes own = sizes_of(g_, t, false);
+      nodes.push_back(read_sized(t, false, own));
+      tables.push_back(join_table(g_, tensor(t), tensor(y)));
+      sizes.batch += own.batch;
+      if (nodes.size() < OCTET_NETWORK_INPUTS_MAX && i + 1 < op.inputs.size()) continue;
+      const size_t node = add_made(sizes, tensor(y).type);
+      add_function(join_images_function(std::move(tables)), std::move(nodes), node);
+      nodes = {node}, tables = {{}};
+    }
+    places_[(size_t)y] = {nodes[0], false};
   }
 
   void make_slice(size_t node, size_t parent, size_t first) {

@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "engines/graph/check.h"
-#include "engines/graph/products.h"
 #include "engines/graph/refused.h"
 
 namespace octet::graph {
@@ -20,6 +19,10 @@ void create(ProductDescription* d, const ProgramOptions& options, PackedWeights*
     octet_conv2d* conv = nullptr;
     check(octet_conv2d_create(&d->conv, &conv, &error), error);
     to->conv.reset(conv);
+    return;
+  }
+  if (d->is_pair) {
+    to->function = pair_function(*d, options.isa, &to->failures);
     return;
   }
   to->blob = weights->get(d->rhs, options.isa);
@@ -42,7 +45,8 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       if (!placed.ops[i].is_product) continue;
       const Op& op = graph.ops[placed.ops[i].op];
       const Tensor& tensor = graph.tensors[(size_t)op.inputs[1]];
-      if (!tensor.data) throw Refused(OCTET_NULL_POINTER, "the data of its weights is null");
+      if (tensor.constant && !tensor.data)
+        throw Refused(OCTET_NULL_POINTER, "the data of its weights is null");
       const int bias = input_of(op, 2);
       if (bias >= 0 && !graph.tensors[(size_t)bias].data)
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");

@@ -1,10 +1,12 @@
 // Makes the library's objects of a placed graph.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
 #include "engines/graph/layout.h"
+#include "engines/graph/products.h"
 #include "engines/graph/program.h"
 
 namespace octet::graph {
@@ -26,7 +28,15 @@ struct Object {
   std::unique_ptr<octet_gemm, DestroyGemm> gemm;
   Function function;
   std::shared_ptr<const Blob> blob;
+  std::shared_ptr<std::atomic<size_t>> failures;  // of a product of two activations, so far
 };
+
+// A product of two activations: a function of the lhs and the rhs, each with one matrix behind the
+// other, that packs each matrix of the rhs anew. Throws a sentence if the library does not multiply
+// such operands. *failures, never null afterwards, counts calls that found no memory and left their
+// output undefined.
+Function pair_function(const ProductDescription& description, octet_isa isa,
+                       std::shared_ptr<std::atomic<size_t>>* failures);
 
 // Objects of each op of `placed`, in order. Throws a sentence that begins with the operator's name.
 std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,

@@ -1,6 +1,7 @@
 // Makes the descriptors of convolutions and products: sizes, padding, rescaling, residual.
 #include "engines/graph/products.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -24,8 +25,11 @@ class Describer {
     y_ = op_.quantized_as >= 0 ? op_.quantized_as : op_.outputs[0];
     if (x_ < 0 || weights_ < 0) refuse("its input or its weights are left out");
     check_types();
+    to_.is_pair = !to_.is_convolution && !tensor(weights_).constant;
     if (to_.is_convolution)
       convolution();
+    else if (to_.is_pair)
+      pair();
     else
       product();
     add_bias();
@@ -41,9 +45,8 @@ class Describer {
 
   void check_types() const {
     if (tensor(x_).constant) refuse("its input ", name(x_), " is a constant; fold it beforehand");
-    if (!tensor(weights_).constant)
-      refuse("its weights ", name(weights_),
-             " are computed; it would need products of two activations in a network");
+    if (!tensor(weights_).constant && to_.is_convolution)
+      refuse("its weights ", name(weights_), " are computed; a convolution needs constants");
     for (const int t : {x_, weights_})
       if (!is_8_bits(tensor(t).type))
         refuse(name(t), " is not of 8 bits; quantize the operator to int8 or uint8");
@@ -160,6 +163,35 @@ class Describer {
       to_.rhs.zero_points = to_.weight_zeros.data(),
       to_.rhs.zero_point_count = to_.weight_zeros.size();
     to_.gemm.m_max = rows, to_.gemm.n = n_, to_.gemm.k = k;
+    set_operands(&to_.gemm);
+  }
+
+  // Matrices of the last two axes, as many as all others have; one of the rhs may do for all.
+  void pair() {
+    sizes_of(g_, x_, false), sizes_of(g_, weights_, false), sizes_of(g_, y_, false);
+    const std::vector<int64_t>&x = tensor(x_).shape, &w = tensor(weights_).shape,
+          &y = tensor(y_).shape;
+    const size_t rank = x.size();
+    if (rank < 2 || w.size() < 2 || y.size() != rank || w.size() > rank)
+      refuse("its operands are no matrices, or its output has another rank than its input");
+    const auto m = (size_t)x[rank - 2], k = (size_t)x[rank - 1];
+    const int64_t rows = w[w.size() - 2], columns = w[w.size() - 1];
+    n_ = (size_t)(op_.weights_kn ? columns : rows);
+    if ((size_t)(op_.weights_kn ? rows : columns) != k)
+      refuse("its input has rows of ", k, " elements, but ", name(weights_), " has ",
+             op_.weights_kn ? rows : columns);
+    std::vector<int64_t> made = x;
+    made[rank - 1] = (int64_t)n_;
+    if (y != made) refuse("its output has another shape than ", m, " x ", n_, " for each matrix");
+    to_.rhs_matrices = element_count(tensor(weights_)) / (size_t)(rows * columns);
+    const bool alike = w.size() == rank && std::equal(w.begin(), w.end() - 2, x.begin());
+    if (to_.rhs_matrices != 1 && !alike)
+      refuse(name(weights_), " has other matrices than its input; it would need broadcasting");
+    if (tensor(weights_).scales.size() > 1)
+      refuse(name(weights_), " has a scale for each channel, and is computed");
+    read_weight_zeros();
+    to_.gemm.m_max = m, to_.gemm.n = n_, to_.gemm.k = k;
+    to_.gemm.rhs_order = op_.weights_kn ? OCTET_KN : OCTET_NK;
     set_operands(&to_.gemm);
   }
 
@@ -284,6 +316,7 @@ class Describer {
   void add_residual() {
     const int r = input_of(op_, 3);
     if (r < 0) return;
+    if (to_.is_pair) refuse("a product of two activations takes no residual");
     octet_epilogue& e = to_.epilogue();
     const Tensor &residual = tensor(r), &y = tensor(y_);
     if (residual.constant)

@@ -15,6 +15,8 @@ struct ProductDescription {
   ProductDescription& operator=(const ProductDescription&) = delete;
 
   bool is_convolution = false;
+  bool is_pair = false;     // a product whose rhs is computed
+  size_t rhs_matrices = 1;  // of a pair; 1: the same one for all of the lhs
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   octet_conv2d_desc conv = OCTET_CONV2D_DESC_INIT;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -30,7 +32,7 @@ struct ProductDescription {
 // and no weights.
 void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
 
-// The input's channels that a product multiplies, K.
+// The input's channels that a product by constant weights multiplies, K.
 size_t depth_of(const Graph& graph, const Op& op);
 
 inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }

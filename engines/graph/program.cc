@@ -123,6 +123,14 @@ struct Program::Parts {
     find(0);
   }
 
+  // Of products of two activations, which have no other way to say that there was no memory.
+  size_t failures() const {
+    size_t count = 0;
+    for (const Object& object : objects)
+      if (object.failures) count += *object.failures;
+    return count;
+  }
+
   // Throws unless there is a pointer for each tensor that is kept.
   std::vector<void*> pointers(const ProgramArguments& a) const {
     std::vector<void*> all(placed.tensors.size());
@@ -185,9 +193,13 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
       args.workspace = own->data, args.workspace_bytes = own->bytes;
     }
     octet_error failed = {};
+    const size_t failures = p.failures();
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
     if (own) p.give_workspace(std::move(own));
     check(status, failed);
+    if (p.failures() != failures)  // of this run, or of another one at the same time
+      throw Refused(OCTET_OUT_OF_MEMORY,
+                    "there is not enough memory for a product of two activations");
   });
 }
 
@@ -207,6 +219,7 @@ std::vector<std::string> Program::explain() const {
     if (o.conv)
       how = join(octet_conv_algorithm_name(octet_conv2d_algorithm(o.conv.get())), ", ",
                  octet_conv2d_kernel(o.conv.get()));
+    if (o.failures) how = "a product of two activations";
     if (o.gemm) how = join("a product, ", octet_gemm_kernel(o.gemm.get(), 1));
     lines.push_back(parts_->names[i] + ": " + how);
   }

@@ -4,6 +4,7 @@
 #include "engines/graph/check.h"
 #include "engines/graph/functions.h"
 #include "engines/graph/layout.h"
+#include "engines/graph/objects.h"
 #include "engines/graph/products.h"
 #include "engines/graph/refused.h"
 #include "engines/graph/tables.h"
@@ -14,6 +15,11 @@ namespace {
 void look_at_product(const Graph& g, const Op& op) {
   ProductDescription d;
   describe_product(g, op, &d);
+  if (d.is_pair) {
+    std::shared_ptr<std::atomic<size_t>> failures;
+    pair_function(d, OCTET_ISA_AUTO, &failures);
+    return;
+  }
   size_t bytes = 0;
   octet_error error = {};
   check(d.is_convolution ? octet_conv2d_pack_size(&d.filter, OCTET_ISA_AUTO, &bytes, &error)
@@ -46,8 +52,8 @@ void look_at_concatenation(const Graph& g, const Op& op) {
   look_at_ends(g, op);
   const Tensor& y = g.tensors[(size_t)op.outputs[0]];
   const int rank = (int)y.shape.size(), axis = op.axis < 0 ? op.axis + rank : op.axis;
-  if (rank < 2 || axis < 1 || axis >= rank)
-    refuse("it joins along axis ", op.axis, " of rank ", rank, "; it would need to join images");
+  if (rank < 2 || axis < 0 || axis >= rank)
+    refuse("it joins along axis ", op.axis, " of rank ", rank, "; it would need another axis");
   if (!is_8_bits(y.type)) refuse("its tensors are not of 8 bits");
   int64_t along = 0;
   for (const int t : op.inputs) {

@@ -61,14 +61,19 @@ typedef struct octet_network_call {
   octet_network_image output;
 } octet_network_call;
 
+/* As kernel_h: the function reads all lines of all images, and gets each tensor as one image, whose
+ * lines are those of all images, one after the other. Its tensors may have different batches. It
+ * runs in no chain, and keeps the network from running image by image. */
+#define OCTET_NETWORK_ALL_IMAGES ((size_t)-1)
+
 /* A function over lines. What it writes may depend on nothing but the lines that it reads, and a
  * line's bytes not on which other lines come with it. Called by many threads at once. Frozen. */
 typedef struct octet_network_function {
   void (*run)(void* context, const octet_network_call* call);
   void* context; /* borrowed until destroy */
   /* Output line y reads lines floor(t / repeat_h) of each input, for kernel_h values t from
-   * y * stride_h - pad_top on; those that lie outside are nothing. kernel_h 0: all lines. 0 means 1
-   * for the others: a 2x2 pooling has kernel_h = stride_h = 2, resizing to twice the size by
+   * y * stride_h - pad_top on; those that lie outside are nothing. kernel_h 0: all lines;
+   * OCTET_NETWORK_ALL_IMAGES: those of all images. 0 means 1 for the others: a 2x2 pooling has kernel_h = stride_h = 2, resizing to twice the size by
    * repetition kernel_h = 1, repeat_h = 2. */
   size_t kernel_h, stride_h, repeat_h, pad_top;
 } octet_network_function;

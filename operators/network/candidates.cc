@@ -11,8 +11,8 @@ constexpr double kRounded = 1 - 1e-9;  // sums of floats in another order differ
 
 size_t batch_of(const octet_network& n) {
   const size_t batch = n.tensors[n.ops[0].output].batch;
-  for (size_t i = 1; i < n.op_count; ++i)
-    if (n.tensors[n.ops[i].output].batch != batch) return 0;
+  for (size_t i = 0; i < n.op_count; ++i)
+    if (n.ops[i].all_images || n.tensors[n.ops[i].output].batch != batch) return 0;
   return batch;
 }
 

@@ -154,6 +154,7 @@ const char* refuse_link(const octet_network& n, size_t first, size_t index) {
   if (op.conv && !has_lines(*op.conv))
     return "one of its convolutions quantizes whole images, or is approximate";
   if (op.flat) return "one of its products reads whole images";
+  if (op.all_images) return "one of its functions reads all images";
   if (n.tensors[op.output].batch != n.tensors[n.ops[first].output].batch)
     return "its batches differ";
   return nullptr;

@@ -39,6 +39,8 @@ struct NetworkOp {
   size_t inputs[OCTET_NETWORK_INPUTS_MAX], input_count;
   size_t output;
   bool flat;  // a product with one row per image, not per pixel
+  // A function that gets all images of its tensors as one.
+  bool all_images;
   // In a chain: each tensor that the chain writes has a slot number. out_slot is the output's,
   // in_slots are the inputs'; kNoSlot: the input comes from outside the chain.
   size_t out_slot, in_slots[OCTET_NETWORK_INPUTS_MAX];

@@ -189,6 +189,10 @@ octet_status check_images(const octet_network& n, size_t p, octet_error* error) 
   const NetworkPart& part = n.parts[p];
   if (!part.by_image) return OCTET_OK;
   const size_t from = p && n.parts[p - 1].by_image ? part.first - 1 : part.first;
+  for (size_t i = from; i < part.end; ++i)
+    if (n.ops[i].all_images)
+      return fail(error, OCTET_UNSUPPORTED,
+                  "desc.parts[%zu] cannot run image by image: ops[%zu] reads all images", p, i);
   for (size_t i = from + 1; i < part.end; ++i) {
     const size_t batch = n.tensors[n.ops[i].output].batch,
                  before = n.tensors[n.ops[i - 1].output].batch;

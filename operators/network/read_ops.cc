@@ -130,12 +130,14 @@ octet_status read_function(const octet_network_function& f, size_t i, const Netw
                            NetworkOp* op, octet_error* error) {
   if (!f.run) return fail(error, OCTET_NULL_POINTER, "ops[%zu].function->run is null", i);
   op->function = f;
+  op->all_images = f.kernel_h == OCTET_NETWORK_ALL_IMAGES;
+  if (op->all_images) op->function.kernel_h = 0;
   if (!f.stride_h) op->function.stride_h = 1;
   if (!f.repeat_h) op->function.repeat_h = 1;
   const struct {
     const char* name;
     size_t value;
-  } sizes[] = {{"kernel_h", f.kernel_h},
+  } sizes[] = {{"kernel_h", op->function.kernel_h},
                {"stride_h", f.stride_h},
                {"repeat_h", f.repeat_h},
                {"pad_top", f.pad_top}};
@@ -144,7 +146,7 @@ octet_status read_function(const octet_network_function& f, size_t i, const Netw
     if (s.value > kMost)
       return fail(error, OCTET_BAD_SIZE, "ops[%zu].function->%s = %zu; it ends at %zu", i, s.name,
                   s.value, kMost);
-  for (size_t n = 0; n < op->input_count; ++n)
+  for (size_t n = 0; n < op->input_count && !op->all_images; ++n)
     if (tensors[op->inputs[n]].batch != tensors[op->output].batch)
       return wrong({i, (int)n, op->inputs[n]}, OCTET_BAD_SIZE, error, "its batch",
                    tensors[op->inputs[n]].batch, tensors[op->output].batch);

@@ -48,9 +48,11 @@ octet_status run_gemm(const NetworkRun& run, const NetworkPart& part, const Netw
   return run.by.gemm(run.by, op, args, error);
 }
 
-octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image) {
+// all: the lines of all images, which follow each other, as one image.
+octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image, bool all) {
   const NetworkTensor& t = run.network.tensors[tensor];
-  return {run.data(tensor, image), t.pixel, t.line, t.h, t.w, t.channels, 0, 0};
+  const size_t h = all ? t.batch * t.h : t.h;
+  return {run.data(tensor, image), t.pixel, t.line, h, t.w, t.channels, 0, 0};
 }
 
 // A function's task: lines of images from `first` on, counted through all images.
@@ -63,7 +65,7 @@ struct FunctionTasks {
 void run_function_task(void* context, size_t index) {
   const FunctionTasks& tasks = *(const FunctionTasks*)context;
   const NetworkOp& op = tasks.op;
-  const size_t h = tasks.run.network.tensors[op.output].h,
+  const size_t h = op.all_images ? tasks.lines : tasks.run.network.tensors[op.output].h,
                end = smaller(tasks.lines, (index + 1) * tasks.step);
   for (size_t line = index * tasks.step, next; line < end; line = next) {
     next = smaller(end, round_up(line + 1, h));
@@ -72,8 +74,8 @@ void run_function_task(void* context, size_t index) {
     call.first = line % h;
     call.end = call.first + (next - line);
     for (size_t k = 0; k < op.input_count; ++k)
-      call.inputs[k] = image_of(tasks.run, op.inputs[k], call.image);
-    call.output = image_of(tasks.run, op.output, call.image);
+      call.inputs[k] = image_of(tasks.run, op.inputs[k], call.image, op.all_images);
+    call.output = image_of(tasks.run, op.output, call.image, op.all_images);
     tasks.run.by.function(tasks.run.by, op, call);
   }
 }

@@ -156,7 +156,7 @@ TEST(BadGraph, ForeignOperators) {
 }
 
 TEST(BadGraph, RefusedProducts) {
-  refused(0, "its weights tensor 1 ('t1') are computed; it would need",
+  refused(0, "its weights tensor 1 ('t1') are computed; a convolution needs",
           [](Good* c) { c->t(c->w).constant = false, c->g.inputs.push_back(c->w); });
   refused(0, "its bias tensor 2 ('t2') is computed",
           [](Good* c) { c->t(c->b).constant = false, c->g.inputs.push_back(c->b); });
@@ -258,7 +258,8 @@ TEST(BadGraph, RefusedShapes) {
       c->g.ops.pop_back(), c->g.outputs = {c->sum};
     };
   };
-  refused(1, "it would need to join images", join(0, 4));
+  refused(1, "its inputs have 2 along axis 0, its output 1", join(0, 4));
+  refused(1, "it would need another axis", join(4, 4));
   refused(1, "its inputs have 8 along axis 1, its output 9", join(1, 9));
   Good unknown;
   unknown.t(unknown.x).shape[1] = -1;

@@ -1,0 +1,108 @@
+// Multiplies matrices that are both computed, by the library's run-time weights.
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "engines/graph/objects.h"
+#include "engines/graph/refused.h"
+#include "engines/graph/weights.h"
+
+namespace octet::graph {
+namespace {
+
+class Pair {
+ public:
+  Pair(const ProductDescription& d, octet_isa isa)
+      : m_(d.gemm.m_max),
+        k_rows_(d.gemm.rhs_order == OCTET_KN ? d.gemm.k : d.gemm.n),
+        matrices_(d.rhs_matrices),
+        zeros_(d.weight_zeros),
+        dst_element_(d.gemm.dst_type == OCTET_S8 || d.gemm.dst_type == OCTET_U8 ? 1 : 4),
+        failures_(std::make_shared<std::atomic<size_t>>(0)) {
+    octet_gemm_desc desc = d.gemm;
+    desc.max_isa = isa;
+    octet_error error = {};
+    check(octet_gemm_create(&desc, &gemm_, &error), error);
+    check(octet_gemm_workspace(gemm_, m_, 1, &bytes_, &error), error);
+  }
+  ~Pair() { octet_gemm_destroy(gemm_); }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+
+  const std::shared_ptr<std::atomic<size_t>>& failures() const { return failures_; }
+
+  // A network takes no error from a function: the program looks at the failures afterwards.
+  static void run(void* context, const octet_network_call* call) noexcept {
+    auto& pair = *(Pair*)context;
+    octet_error error = {};
+    if (guarded(&error, [&] { pair.multiply(*call); }) != OCTET_OK) ++*pair.failures_;
+  }
+
+ private:
+  // Output lines are rows, all matrices' one after the other; so are those of the operands.
+  void multiply(const octet_network_call& call) {
+    const octet_network_image &lhs = call.inputs[0], &rhs = call.inputs[1], &dst = call.output;
+    std::unique_ptr<Blob> workspace = take();
+    octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+    args.lhs_stride = lhs.pixel, args.rhs_stride = rhs.pixel;
+    args.dst_stride = dst.pixel / dst_element_;
+    args.workspace = workspace->data, args.workspace_bytes = bytes_;
+    if (!zeros_.empty()) args.rhs_zero_points = zeros_.data(), args.rhs_zero_point_count = 1;
+    for (size_t row = call.first * dst.w, end = call.end * dst.w; row < end; row += args.m) {
+      const size_t matrix = matrices_ == 1 ? 0 : row / m_;
+      args.m = std::min(m_ - row % m_, end - row);
+      args.lhs = (const uint8_t*)lhs.data + row * lhs.pixel;
+      args.rhs = (const uint8_t*)rhs.data + matrix * k_rows_ * rhs.pixel;
+      args.dst = (uint8_t*)dst.data + row * dst.pixel;
+      octet_error error = {};
+      check(octet_gemm_run(gemm_, &args, &error), error);
+    }
+    give(std::move(workspace));
+  }
+
+  // One for each task at the same time, kept for later ones.
+  std::unique_ptr<Blob> take() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!workspaces_.empty()) {
+        std::unique_ptr<Blob> taken = std::move(workspaces_.back());
+        workspaces_.pop_back();
+        return taken;
+      }
+    }
+    return std::make_unique<Blob>(std::max<size_t>(bytes_, 1));
+  }
+  // Without memory to keep it, the workspace is freed: the run that had it is not to fail for it.
+  void give(std::unique_ptr<Blob> workspace) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    try {
+      workspaces_.push_back(std::move(workspace));
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
+  const size_t m_, k_rows_;  // rows of a matrix: of the output, of the rhs
+  const size_t matrices_;    // of the rhs; 1: the same for all
+  const std::vector<int32_t> zeros_;
+  const size_t dst_element_;
+  octet_gemm* gemm_ = nullptr;
+  size_t bytes_ = 0;
+  const std::shared_ptr<std::atomic<size_t>> failures_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Blob>> workspaces_;
+};
+
+}  // namespace
+
+Function pair_function(const ProductDescription& description, octet_isa isa,
+                       std::shared_ptr<std::atomic<size_t>>* failures) {
+  const auto pair = std::make_shared<Pair>(description, isa);
+  *failures = pair->failures();
+  Function f;
+  f.arguments = pair;
+  f.lines.run = Pair::run, f.lines.context = pair.get();
+  f.lines.kernel_h = OCTET_NETWORK_ALL_IMAGES;
+  return f;
+}
+
+}  // namespace octet::graph
