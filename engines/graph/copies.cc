@@ -169,6 +169,19 @@ void depth_to_space_lines(void* context, const octet_network_call* call) {
   }
 }
 
+void space_to_depth_lines(void* context, const octet_network_call* call) {
+  const auto [element, block] = *(const Block*)context;
+  const octet_network_image &in = call->inputs[0], &out = call->output;
+  const size_t bytes = in.channels * element;
+  for (size_t y = call->first; y < call->end; ++y)
+    for (size_t line = 0; line < block; ++line) {
+      const auto* const from = (const uint8_t*)octet_network_line(&in, y * block + line);
+      auto* const to = (uint8_t*)octet_network_line(&out, y) + line * block * bytes;
+      for (size_t x = 0; x < out.w * block; ++x)
+        std::memcpy(to + x / block * out.pixel + x % block * bytes, from + x * in.pixel, bytes);
+    }
+}
+
 template <typename Arguments>
 Function make(const Arguments& arguments, void (*run)(void*, const octet_network_call*),
               size_t kernel_h) {
@@ -212,6 +225,12 @@ Function join_images_function(std::vector<std::vector<uint8_t>> tables) {
 Function depth_to_space_function(size_t element, size_t block) {
   Function f = make(Block{element, block}, depth_to_space_lines, 1);
   f.lines.repeat_h = block;
+  return f;
+}
+
+Function space_to_depth_function(size_t element, size_t block) {
+  Function f = make(Block{element, block}, space_to_depth_lines, block);
+  f.lines.stride_h = block;
   return f;
 }
 

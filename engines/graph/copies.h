@@ -38,6 +38,9 @@ Function join_images_function(std::vector<std::vector<uint8_t>> tables);
 // Groups of channels of a pixel become a square of block * block pixels, in the order of lines.
 Function depth_to_space_function(size_t element, size_t block);
 
+// The other way round.
+Function space_to_depth_function(size_t element, size_t block);
+
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);
 

@@ -118,8 +118,8 @@ octet_broadcast broadcast_of(const Graph& g, const Op& op) {
 Place place_of(const Graph& g, const Op& op) {
   if (is_binary(op.kind) && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
   if (op.kind == Kind::kSoftmax) return Place::kRows;
-  return is_image_function(op.kind) || op.kind == Kind::kDepthToSpace ? Place::kImages
-                                                                      : Place::kElements;
+  const bool moves_blocks = op.kind == Kind::kDepthToSpace || op.kind == Kind::kSpaceToDepth;
+  return is_image_function(op.kind) || moves_blocks ? Place::kImages : Place::kElements;
 }
 
 bool is_binary(Kind kind) {

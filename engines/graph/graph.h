@@ -61,7 +61,8 @@ enum class Kind {
   kResizeBilinear,  // x
   kQuantize,        // x of f32, or of 8 bits with another scale
   kDequantize,      // x of 8 bits, to f32
-  kDepthToSpace     // x: groups of channels become pixels, the group of the first line first
+  kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
+  kSpaceToDepth     // x: the other way round
 };
 const char* kind_name(Kind kind);  // "convolution"; "other" outside the enumeration
 
@@ -110,7 +111,7 @@ struct Op {
   int axis = -1;            // kConcatenate; below 0: from the end
   float alpha = 0;          // kLeakyRelu
   float beta = 1;           // kSoftmax
-  size_t block = 1;         // kDepthToSpace: pixels along each axis
+  size_t block = 1;         // kDepthToSpace, kSpaceToDepth: pixels along each axis
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
   std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes

@@ -292,7 +292,9 @@ bool is_image_function(Kind kind) {
   }
 }
 
-bool is_move(Kind kind) { return kind == Kind::kTranspose || kind == Kind::kDepthToSpace; }
+bool is_move(Kind kind) {
+  return kind == Kind::kTranspose || kind == Kind::kDepthToSpace || kind == Kind::kSpaceToDepth;
+}
 
 bool takes_images(const Graph& g, const Op& op) {
   if (op.kind != Kind::kSlice || op.inputs.size() != 1 || op.outputs.size() != 1) return false;
@@ -307,11 +309,15 @@ Function make_move(const Graph& g, const Op& op) {
     refuse("its input and its output are of different types, or quantized differently");
   if (op.kind == Kind::kTranspose) return transposed(x, y, op.permutation);
   if (op.kind == Kind::kSlice) return cut(x, y, op.begins);
-  const Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
-              out = sizes_of(g, op.outputs[0], g.channels_first);
-  if (op.block == 0 || out.h != in.h * op.block || out.w != in.w * op.block ||
+  Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
+        out = sizes_of(g, op.outputs[0], g.channels_first);
+  const bool to_depth = op.kind == Kind::kSpaceToDepth;
+  if (to_depth) std::swap(in, out);
+  constexpr size_t kMost = 1 << 14;  // leaves no size_t, and is a function's
+  if (op.block == 0 || op.block > kMost || out.h != in.h * op.block || out.w != in.w * op.block ||
       out.channels * op.block * op.block != in.channels || in.batch != out.batch)
     refuse("its output is not its input with blocks of ", op.block, " pixels");
+  if (to_depth) return space_to_depth_function(type_bytes(x.type), op.block);
   return depth_to_space_function(type_bytes(x.type), op.block);
 }
 

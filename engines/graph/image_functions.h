@@ -19,7 +19,7 @@ octet_function* make_image_function(const Graph& graph, const Op& op);
 // Whether it is a slice of some images.
 bool takes_images(const Graph& graph, const Op& op);
 
-// kTranspose, kDepthToSpace and slices of images, which the library has not; throws.
+// kTranspose, kDepthToSpace, kSpaceToDepth and slices of images, which the library has not; throws.
 bool is_move(Kind kind);
 Function make_move(const Graph& graph, const Op& op);
 

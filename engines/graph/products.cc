@@ -15,7 +15,11 @@ namespace {
 class Describer {
  public:
   Describer(const Graph& g, const Op& op, ProductDescription* to)
-      : g_(g), op_(op), to_(*to), tflite_(g.arithmetic == Arithmetic::kTflite) {}
+      : g_(g),
+        op_(op),
+        to_(*to),
+        tflite_((is_pair(g, op) ? without_xnnpack(g.arithmetic) : g.arithmetic) ==
+                Arithmetic::kTflite) {}
 
   void describe() {
     to_.is_convolution = op_.kind == Kind::kConvolution;
@@ -25,7 +29,7 @@ class Describer {
     y_ = op_.quantized_as >= 0 ? op_.quantized_as : op_.outputs[0];
     if (x_ < 0 || weights_ < 0) refuse("its input or its weights are left out");
     check_types();
-    to_.is_pair = !to_.is_convolution && !tensor(weights_).constant;
+    to_.is_pair = is_pair(g_, op_);
     if (to_.is_convolution)
       convolution();
     else if (to_.is_pair)
@@ -40,6 +44,12 @@ class Describer {
   }
 
  private:
+  // XNNPACK multiplies no two activations of int8: LiteRT runs its own kernel.
+  static bool is_pair(const Graph& g, const Op& op) {
+    return op.kind == Kind::kProduct && op.inputs.size() > 1 && op.inputs[1] >= 0 &&
+           !g.tensors[(size_t)op.inputs[1]].constant;
+  }
+
   const Tensor& tensor(int index) const { return g_.tensors[(size_t)index]; }
   std::string name(int index) const { return tensor_name(g_, index); }
 

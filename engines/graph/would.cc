@@ -135,7 +135,7 @@ const char* kind_name(Kind kind) {
                                       "leaky relu",     "softmax",
                                       "resize nearest", "resize bilinear",
                                       "quantize",       "dequantize",
-                                      "depth to space"};
+                                      "depth to space", "space to depth"};
   const auto i = (size_t)kind;
   return i < sizeof names / sizeof *names ? names[i] : "other";
 }

@@ -136,6 +136,12 @@ void fully_connected(const Node& n) {
   n.op->in_double = n.rounding.in_double;
 }
 
+void batch_matmul(const Node& n) {
+  const auto& p = n.params<TfLiteBatchMatMulParams>();
+  n.op->weights_kn = !p.adj_y;
+  if (p.adj_x) n.refuse("its first operand is turned; it would need a transpose before it");
+}
+
 // ---- functions of two tensors
 
 template <typename Params>
@@ -204,6 +210,13 @@ void transpose(const Node& n) {
   n.op->inputs.resize(1);
 }
 
+void depth_to_space(const Node& n) {
+  n.op->block = (size_t)n.params<TfLiteDepthToSpaceParams>().block_size;
+}
+void space_to_depth(const Node& n) {
+  n.op->block = (size_t)n.params<TfLiteSpaceToDepthParams>().block_size;
+}
+
 void first_input(const Node& n) { n.op->inputs.resize(1); }
 
 // ---- functions of one tensor
@@ -228,6 +241,7 @@ constexpr Form kForms[] = {
      true},
     {kTfLiteBuiltinTransposeConv, "TRANSPOSE_CONV", Kind::kConvolution, transpose_conv, true},
     {kTfLiteBuiltinFullyConnected, "FULLY_CONNECTED", Kind::kProduct, fully_connected, true},
+    {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", Kind::kProduct, batch_matmul, true},
     {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, binary<TfLiteAddParams>, true},
     {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, binary<TfLiteSubParams>, true},
     {kTfLiteBuiltinMul, "MUL", Kind::kMultiply, binary<TfLiteMulParams>, true},
@@ -243,6 +257,8 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinConcatenation, "CONCATENATION", Kind::kConcatenate, concatenation, true},
     {kTfLiteBuiltinSlice, "SLICE", Kind::kSlice, slice, false},
     {kTfLiteBuiltinTranspose, "TRANSPOSE", Kind::kTranspose, transpose, false},
+    {kTfLiteBuiltinDepthToSpace, "DEPTH_TO_SPACE", Kind::kDepthToSpace, depth_to_space, true},
+    {kTfLiteBuiltinSpaceToDepth, "SPACE_TO_DEPTH", Kind::kSpaceToDepth, space_to_depth, true},
     {kTfLiteBuiltinReshape, "RESHAPE", Kind::kReshape, first_input, false},
     {kTfLiteBuiltinSqueeze, "SQUEEZE", Kind::kReshape, first_input, false},
     {kTfLiteBuiltinExpandDims, "EXPAND_DIMS", Kind::kReshape, first_input, false},

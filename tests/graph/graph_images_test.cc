@@ -144,7 +144,8 @@ Bytes multiplied(const GraphCase& c, const Op& op, const Bytes& x, const Bytes& 
                (value(b.type, w[at]) - b.zero_points[0]);
       }
       int32_t rounded = 0;
-      if (c.g.arithmetic == Arithmetic::kTflite)
+      // XNNPACK has no such product: LiteRT's own kernel runs
+      if (c.g.arithmetic == Arithmetic::kTflite || c.g.arithmetic == Arithmetic::kXnnpack)
         rounded = tflite_rescale(acc, (double)a.scales[0] * b.scales[0] / y.scales[0]);
       else
         rounded = (int32_t)std::nearbyint((float)acc * (a.scales[0] * b.scales[0] / y.scales[0]));

@@ -183,6 +183,17 @@ TEST(GraphOperators, DepthToSpace) {
             const size_t to = first ? ((n * 3 + i) * 6 + h) * 4 + w : ((n * 6 + h) * 4 + w) * 3 + i;
             ASSERT_EQ(out[to], in[from]);
           }
+    // The other way round gives the input's bytes again.
+    GraphCase back;
+    back.g.channels_first = first;
+    const int from = back.input(c.g.tensors[(size_t)y].shape, OCTET_S8, 0.1f);
+    const int to = back.tensor(c.g.tensors[(size_t)x].shape, OCTET_S8, 0.1f);
+    Op& other = back.op(Kind::kSpaceToDepth, {from}, to);
+    other.block = 2;
+    back.g.outputs = {to};
+    EXPECT_EQ(run(*created(back.g), back.g, {out}), in);
+    other.block = 0;
+    EXPECT_NE(refusal(back).find("blocks of 0 pixels"), std::string::npos);
     op.block = 3;
     EXPECT_NE(refusal(c).find("blocks of 3 pixels"), std::string::npos);
   }

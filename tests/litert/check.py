@@ -3,8 +3,8 @@
 
     check.py <liboctet_litert.so> <directory for a virtual environment>
 
-as=reference must give the bytes of LiteRT's reference kernels, as=xnnpack those of its default delegate. The networks are one that this file
-makes and those of the directory that the environment variable OCTET_MODELS_DIR names. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
+as=reference must give the bytes of LiteRT's reference kernels, as=xnnpack those of its default delegate. The networks are those that this file
+and networks.py make and those of the directory that the environment variable OCTET_MODELS_DIR names. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
 """
 import concurrent.futures
 import itertools
@@ -17,8 +17,9 @@ sys.path.append(str(HERE.parents[1] / "tools" / "models"))
 import packages  # noqa: E402
 
 packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "ai_edge_litert.interpreter", "flatbuffers", "numpy")
-sys.path.insert(0, str(HERE.parent / "conformance"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
 import flatbuffers  # noqa: E402
+import networks as shapes  # noqa: E402
 import numpy as np  # noqa: E402
 import tflite  # noqa: E402
 from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate  # noqa: E402
@@ -118,8 +119,11 @@ def compare(what, network, options, batch=1):
     """Two inputs of a network: all bytes equal, and Octet ran them."""
     mine = interpreter(network, options, batch=batch)
     theirs = interpreter(network, None, PEERS[options["as"]], batch)
-    if "DELEGATE" not in {details["op_name"] for details in mine._get_ops_details()}:
+    parts = [details["op_name"] for details in mine._get_ops_details()].count("DELEGATE")
+    if not parts:
         return False
+    if what in shapes.ALL and parts != 1:
+        complain(f"{what} {options}: not one network, but {parts}")
     for seed in (1, 2):
         wrong = sum(int((a != b).sum()) for a, b in zip(outputs(mine, seed), outputs(theirs, seed)))
         if wrong:
@@ -164,7 +168,8 @@ def check_threads(network):
 
 
 small = small_network()
-MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8)}
+MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
+        **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
 check_networks({**MADE, **found})

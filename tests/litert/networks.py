@@ -1,0 +1,286 @@
+"""Networks of the shapes of well-known models, small, with weights and scales at random: for comparisons of bytes.
+
+Each function takes a seed and returns a .tflite file of int8. Scales are such that bytes spread over their range.
+"""
+import flatbuffers
+import numpy as np
+from ai_edge_litert import schema_py_generated as schema
+
+import tflite
+
+SPREAD = 40  # the standard deviation of a tensor, in its steps
+
+
+class Tensor:
+    def __init__(self, index, shape, scale, zero_point):
+        self.index, self.shape, self.scale, self.zero_point = index, tuple(shape), np.float32(scale), zero_point
+
+
+class Network(tflite.Model):
+    def __init__(self, seed):
+        super().__init__()
+        self.rng = np.random.default_rng(seed)
+
+    # ---- tensors
+
+    def made(self, shape, scale, zero_point=None):
+        zero_point = int(self.rng.integers(-20, 20)) if zero_point is None else zero_point
+        return Tensor(self.tensor(shape, np.int8, [np.float32(scale)], zero_point), shape, scale, zero_point)
+
+    def given(self, *shape):
+        x = self.made(shape, self.rng.uniform(0.01, 0.05))
+        self.graph.inputs.append(x.index)
+        return x
+
+    def ints(self, *values):
+        return self.constant(np.array(values, np.int32))
+
+    # ---- operators
+
+    def add(self, name, inputs, output, options=None, version=2, **settings):
+        code, operator = schema.OperatorCodeT(), schema.OperatorT()
+        code.builtinCode = getattr(schema.BuiltinOperator, name)
+        code.deprecatedBuiltinCode, code.version = min(code.builtinCode, 127), version
+        operator.opcodeIndex, operator.outputs = len(self.model.operatorCodes), [output.index]
+        operator.inputs = [x.index if isinstance(x, Tensor) else x for x in inputs]
+        if options:
+            operator.builtinOptions, operator.builtinOptionsType = getattr(schema, options + "T")(), getattr(schema.BuiltinOptions, options)
+            for key, value in settings.items():
+                setattr(operator.builtinOptions, key, value)
+        self.model.operatorCodes.append(code)
+        self.graph.operators.append(operator)
+        return output
+
+    def activation(self, name):
+        return getattr(schema.ActivationFunctionType, name)
+
+    def weighted(self, name, x, w_shape, depth, out_shape, options, channels_axis, activation, channels, biased=True, first=(), **settings):
+        """A convolution or a product: weights at random, a scale for each channel."""
+        w = self.rng.integers(-127, 127, w_shape, np.int8, endpoint=True)
+        scales = self.rng.uniform(0.5, 1, channels).astype(np.float32) * np.float32(0.02 / np.sqrt(depth))
+        bias = self.constant(self.rng.integers(-3000, 3000, channels, np.int32), x.scale * scales) if biased else -1
+        spread = SPREAD * 73 * x.scale * scales.mean() * np.sqrt(depth)
+        y = self.made(out_shape, spread / SPREAD, -128 if activation == "RELU6" else None)
+        weights = self.constant(w, scales, 0, channels_axis)
+        if activation == "RELU6":
+            y = self.retyped(y, 6 / 255)
+        return self.add(name, [*first, weights, x, bias] if first else [x, weights, bias], y, options, version=3,
+                        fusedActivationFunction=self.activation(activation), **settings)
+
+    def retyped(self, y, scale):
+        self.graph.tensors[y.index].quantization.scale = [float(np.float32(scale))]
+        y.scale = np.float32(scale)
+        return y
+
+    def conv(self, x, channels, kernel=1, stride=1, dilation=1, activation="NONE"):
+        n, h, w, depth = x.shape
+        shape = (n, -(-h // stride), -(-w // stride), channels)
+        return self.weighted("CONV_2D", x, (channels, kernel, kernel, depth), kernel * kernel * depth, shape, "Conv2DOptions", 0, activation, channels,
+                             padding=tflite.PADDING["SAME"], strideH=stride, strideW=stride, dilationHFactor=dilation, dilationWFactor=dilation)
+
+    def depthwise(self, x, kernel=3, stride=1, dilation=1, activation="NONE"):
+        n, h, w, depth = x.shape
+        shape = (n, -(-h // stride), -(-w // stride), depth)
+        return self.weighted("DEPTHWISE_CONV_2D", x, (1, kernel, kernel, depth), kernel * kernel, shape, "DepthwiseConv2DOptions", 3, activation, depth,
+                             padding=tflite.PADDING["SAME"], strideH=stride, strideW=stride, dilationHFactor=dilation, dilationWFactor=dilation,
+                             depthMultiplier=1)
+
+    def enlarged(self, x, channels):
+        """A transposed convolution to twice the size."""
+        n, h, w, depth = x.shape
+        shape = (n, 2 * h, 2 * w, channels)
+        return self.weighted("TRANSPOSE_CONV", x, (channels, 2, 2, depth), depth, shape, "TransposeConvOptions", 0, "NONE", channels,
+                             first=[self.ints(*shape)], padding=tflite.PADDING["SAME"], strideH=2, strideW=2)
+
+    def dense(self, x, channels, activation="NONE", biased=True):
+        depth = x.shape[-1]
+        w = self.rng.integers(-127, 127, (channels, depth), np.int8, endpoint=True)
+        scale = np.float32(0.02 / np.sqrt(depth) * self.rng.uniform(0.5, 1))
+        bias = self.constant(self.rng.integers(-3000, 3000, channels, np.int32), x.scale * scale) if biased else -1
+        y = self.made((*x.shape[:-1], channels), 73 * x.scale * scale * np.sqrt(depth))
+        return self.add("FULLY_CONNECTED", [x, self.constant(w, scale), bias], y, "FullyConnectedOptions", version=4, keepNumDims=True,
+                        fusedActivationFunction=self.activation(activation))
+
+    def binary(self, name, a, b, activation="NONE", zero_point=None):
+        scale = a.scale * SPREAD * b.scale if name == "MUL" else 1.4 * max(a.scale, b.scale)
+        shape = tuple(map(max, a.shape, b.shape))
+        return self.add(name, [a, b], self.made(shape, scale, zero_point), {"ADD": "AddOptions", "MUL": "MulOptions", "SUB": "SubOptions"}[name],
+                        fusedActivationFunction=self.activation(activation))
+
+    def unary(self, name, x):
+        if name in ("LOGISTIC", "SOFTMAX"):
+            y = self.made(x.shape, 1 / 256, -128)
+        elif name == "TANH":
+            y = self.made(x.shape, 1 / 128, 0)
+        else:
+            y = self.made(x.shape, x.scale * self.rng.uniform(0.5, 1))
+        if name == "HARD_SWISH":
+            return self.add(name, [x], y, "HardSwishOptions", version=1)
+        options = {"SOFTMAX": "SoftmaxOptions"}.get(name)
+        return self.add(name, [x], y, options, **({"beta": 1.0} if name == "SOFTMAX" else {}))
+
+    def like(self, x, shape):
+        return self.made(shape, x.scale, x.zero_point)
+
+    def pool(self, name, x, kernel, stride):
+        n, h, w, depth = x.shape
+        return self.add(name, [x], self.like(x, (n, -(-h // stride), -(-w // stride), depth)), "Pool2DOptions", padding=tflite.PADDING["SAME"], strideH=stride,
+                        strideW=stride, filterHeight=kernel, filterWidth=kernel)
+
+    def mean(self, x):
+        n, _, _, depth = x.shape
+        return self.add("MEAN", [x, self.ints(1, 2)], self.made((n, 1, 1, depth), x.scale / 3), "ReducerOptions", keepDims=True)
+
+    def resize(self, x, h, w, bilinear=True, **how):
+        kind = "ResizeBilinear" if bilinear else "ResizeNearestNeighbor"
+        return self.add("RESIZE_BILINEAR" if bilinear else "RESIZE_NEAREST_NEIGHBOR", [x, self.ints(h, w)], self.like(x, (x.shape[0], h, w, x.shape[3])),
+                        kind + "Options", version=3, **how)
+
+    def concat(self, tensors, axis=-1):
+        shape = list(tensors[0].shape)
+        shape[axis] = sum(x.shape[axis] for x in tensors)
+        y = self.made(shape, max(x.scale for x in tensors))
+        # Of int8 LiteRT joins tensors of one scale only; converters requantize the others before.
+        joined = [self.add("QUANTIZE", [x], self.made(x.shape, y.scale, y.zero_point)) for x in tensors]
+        return self.add("CONCATENATION", joined, y, "ConcatenationOptions", axis=axis)
+
+    def reshape(self, x, *shape):
+        return self.add("RESHAPE", [x, self.ints(*shape)], self.like(x, shape), "ReshapeOptions", version=1, newShape=list(shape))
+
+    def transpose(self, x, *permutation):
+        return self.add("TRANSPOSE", [x, self.ints(*permutation)], self.like(x, [x.shape[axis] for axis in permutation]), "TransposeOptions")
+
+    def slice(self, x, begins, sizes):
+        return self.add("SLICE", [x, self.ints(*begins), self.ints(*sizes)], self.like(x, sizes), "SliceOptions")
+
+    def blocks(self, name, x, block):
+        n, h, w, depth = x.shape
+        to_space = name == "DEPTH_TO_SPACE"
+        shape = (n, h * block, w * block, depth // block**2) if to_space else (n, h // block, w // block, depth * block**2)
+        return self.add(name, [x], self.like(x, shape), "DepthToSpaceOptions" if to_space else "SpaceToDepthOptions", version=1, blockSize=block)
+
+    def multiply(self, a, b, turned=False):
+        """The product of two tensors' last two axes; turned: b's are the other way round."""
+        shape = (*a.shape[:-1], b.shape[-2 if turned else -1])
+        y = self.made(shape, SPREAD * a.scale * b.scale * np.sqrt(a.shape[-1]))
+        return self.add("BATCH_MATMUL", [a, b], y, "BatchMatMulOptions", version=2, adjX=False, adjY=turned)
+
+    def file(self, *outputs):
+        self.graph.outputs = [x.index for x in outputs]
+        builder = flatbuffers.Builder()
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+
+def squeezed(m, x):
+    """Squeeze and excitation."""
+    y = m.conv(m.mean(x), max(x.shape[3] // 4, 8), activation="RELU")
+    return m.binary("MUL", x, m.unary("LOGISTIC", m.conv(y, x.shape[3])))
+
+
+def bottleneck(m, x, channels, expansion, stride=1, kernel=3, activation="RELU6", squeeze=False, dilation=1):
+    """activation: one that is fused, or an operator of its own."""
+    fused = activation if activation.startswith("RELU") else "NONE"
+    after = (lambda y: y) if fused != "NONE" else (lambda y: m.unary(activation, y))
+    y = after(m.conv(x, x.shape[3] * expansion, activation=fused))
+    y = after(m.depthwise(y, kernel, stride, dilation, fused))
+    y = m.conv(squeezed(m, y) if squeeze else y, channels)
+    return m.binary("ADD", y, x) if y.shape == x.shape else y
+
+
+def mobilenet_v3(seed):
+    m = Network(seed)
+    x = m.unary("HARD_SWISH", m.conv(m.given(1, 32, 32, 3), 16, 3, 2))
+    x = bottleneck(m, x, 16, 1, activation="RELU", squeeze=True)
+    x = bottleneck(m, x, 24, 3, 2, activation="RELU")
+    x = bottleneck(m, x, 24, 3, kernel=5, activation="HARD_SWISH", squeeze=True)
+    x = m.unary("HARD_SWISH", m.conv(m.mean(m.unary("HARD_SWISH", m.conv(x, 64))), 96))
+    return m.file(m.unary("SOFTMAX", m.reshape(m.conv(x, 20), 1, 20)))
+
+
+def efficientnet_lite(seed):
+    m = Network(seed)
+    x = m.conv(m.given(1, 33, 33, 3), 16, 3, 2, activation="RELU6")
+    for channels, stride, kernel in ((16, 1, 3), (24, 2, 5), (24, 1, 5), (40, 2, 3), (40, 1, 3)):
+        x = bottleneck(m, x, channels, 4, stride, kernel)
+    x = m.conv(x, 80, activation="RELU6")
+    x = m.add("AVERAGE_POOL_2D", [x], m.like(x, (1, 1, 1, 80)), "Pool2DOptions", padding=tflite.PADDING["VALID"], strideH=1, strideW=1,
+              filterHeight=x.shape[1], filterWidth=x.shape[2])
+    return m.file(m.unary("SOFTMAX", m.dense(m.reshape(x, 1, 80), 30)))
+
+
+def ssd(seed):
+    m = Network(seed)
+    x = m.conv(m.given(1, 40, 40, 3), 16, 3, 2, activation="RELU6")
+    boxes, classes = [], []
+    for channels in (24, 32, 48):
+        x = m.conv(m.depthwise(x, stride=2, activation="RELU6"), channels, activation="RELU6")
+        pixels = x.shape[1] * x.shape[2]
+        boxes.append(m.reshape(m.conv(x, 12), 1, pixels * 3, 4))
+        classes.append(m.reshape(m.conv(x, 21), 1, pixels * 3, 7))
+    return m.file(m.concat(boxes, 1), m.unary("LOGISTIC", m.concat(classes, 1)))
+
+
+def deeplab(seed):
+    m = Network(seed)
+    x = m.conv(m.given(1, 33, 33, 3), 16, 3, 2, activation="RELU6")
+    early = x = bottleneck(m, x, 24, 3, 2)
+    x = bottleneck(m, bottleneck(m, x, 32, 3, dilation=2), 32, 3, dilation=4)
+    pooled = m.resize(m.conv(m.mean(x), 24, activation="RELU6"), x.shape[1], x.shape[2], alignCorners=True)
+    x = m.conv(m.concat([m.conv(x, 24, activation="RELU6"), pooled]), 24, activation="RELU6")
+    x = m.conv(m.concat([x, m.conv(early, 8)]), 19)
+    return m.file(m.resize(x, 33, 33, halfPixelCenters=True))
+
+
+def unet(seed):
+    m = Network(seed)
+    levels, x = [], m.given(1, 32, 24, 3)
+    for channels in (8, 16, 32):
+        x = m.conv(m.conv(x, channels, 3, activation="RELU"), channels, 3, activation="RELU")
+        levels.append(x)
+        x = m.pool("MAX_POOL_2D", x, 2, 2)
+    x = m.conv(x, 48, 3, activation="RELU")
+    for level in levels[::-1]:
+        x = m.conv(m.concat([m.enlarged(x, level.shape[3]), level]), level.shape[3], 3, activation="RELU")
+    return m.file(m.unary("LOGISTIC", m.conv(x, 1)))
+
+
+def lstm(seed):
+    """Five steps of a cell, unrolled: four gates of one product."""
+    m = Network(seed)
+    x, width = m.given(5, 16), 24
+    h, c = m.given(1, width), m.given(1, width)
+    for step in range(5):
+        now = m.slice(x, [step, 0], [1, 16])
+        gates = m.binary("ADD", m.dense(now, 4 * width), m.dense(h, 4 * width))
+        i, f, g, o = (m.slice(gates, [0, k * width], [1, width]) for k in range(4))
+        kept = m.binary("MUL", m.unary("LOGISTIC", f), c)
+        c = m.binary("ADD", kept, m.binary("MUL", m.unary("LOGISTIC", i), m.unary("TANH", g)))
+        h = m.binary("MUL", m.unary("LOGISTIC", o), m.unary("TANH", c))
+    return m.file(h)
+
+
+def encoder(seed):
+    """Two layers of a transformer without its normalizations, which are of floats."""
+    m = Network(seed)
+    batch, rows, heads, depth = 2, 12, 3, 16
+    x = m.given(batch, rows, heads * depth)
+    for _ in range(2):
+        q, k, v = (m.transpose(m.reshape(m.dense(x, heads * depth), batch, rows, heads, depth), 0, 2, 1, 3) for _ in range(3))
+        read = m.multiply(m.unary("SOFTMAX", m.multiply(q, k, True)), v)
+        read = m.dense(m.reshape(m.transpose(read, 0, 2, 1, 3), batch, rows, heads * depth), heads * depth)
+        x = m.binary("ADD", x, read)
+        x = m.binary("ADD", x, m.dense(m.dense(x, 96, "RELU"), heads * depth))
+    return m.file(x)
+
+
+def sub_pixels(seed):
+    m = Network(seed)
+    x = m.conv(m.blocks("SPACE_TO_DEPTH", m.conv(m.given(1, 12, 16, 3), 6, 3), 2), 16, 3)
+    x = m.binary("SUB", m.conv(x, 16), x)
+    x = m.blocks("DEPTH_TO_SPACE", x, 2)
+    return m.file(m.conv(m.resize(x, 24, 32, False), 4))
+
+
+ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
+       "sub-pixels": sub_pixels}
