@@ -227,7 +227,15 @@ class Describer {
     if (bias.type != OCTET_S32) refuse("its bias ", name(b), " is not of int32; quantize it");
     if (element_count(bias) != n_)
       refuse("its bias has ", element_count(bias), " values, and it has ", n_, " channels");
-    if (!tflite_) check_bias_scales(bias);
+    if (g_.arithmetic == Arithmetic::kXnnpack) {
+      // It takes the integers, whatever scales are said to be theirs.
+      if (bias.scales.empty())
+        refuse("its bias ", name(b),
+               " has no scale: XNNPACK leaves it to LiteRT's own kernel, which rounds in a way of "
+               "its own; it would need the scale of input times weights");
+    } else if (!tflite_) {
+      check_bias_scales(bias);
+    }
     if (!bias.data) return;  // only a question
     to_.bias.resize(n_);
     std::memcpy(to_.bias.data(), bias.data, n_ * sizeof(int32_t));

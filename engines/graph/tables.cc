@@ -18,12 +18,13 @@ octet_quantized quantized(const Tensor& t) {
 }
 
 std::vector<uint8_t> unary_table(const Graph& g, octet_unary function, float alpha,
-                                 const Tensor& from, const Tensor& to) {
+                                 const Tensor& from, const Tensor& to, bool is_activation = false) {
   octet_unary_desc d = OCTET_UNARY_DESC_INIT;
   d.input = quantized(from), d.output = quantized(to);
   d.function = function, d.alpha = alpha, d.arithmetic = arithmetic_of(g);
-  // XNNPACK has none from one type to another: LiteRT runs its own kernel.
-  if (d.arithmetic == OCTET_ARITHMETIC_XNNPACK && from.type != to.type)
+  // XNNPACK has none from one type to another, and no activation by itself that requantizes: LiteRT
+  // runs its own kernel.
+  if (d.arithmetic == OCTET_ARITHMETIC_XNNPACK && (from.type != to.type || is_activation))
     d.arithmetic = OCTET_ARITHMETIC_TFLITE;
   std::vector<uint8_t> table(256);
   octet_error error = {};
@@ -63,7 +64,8 @@ std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
   if (unary_of(op.kind) == OCTET_UNARY_REQUANTIZE && same_quantization(x, y))
     for (int i = 0; i < 256; ++i) table[(size_t)i] = (uint8_t)i;
   else
-    table = unary_table(g, unary_of(op.kind), op.kind == Kind::kLeakyRelu ? op.alpha : 0, x, y);
+    table = unary_table(g, unary_of(op.kind), op.kind == Kind::kLeakyRelu ? op.alpha : 0, x, y,
+                        op.kind == Kind::kActivation);
   const Bounds b =
       bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), without_xnnpack(g.arithmetic));
   for (uint8_t& byte : table) byte = (uint8_t)std::clamp(value_of(y.type, byte), b.least, b.most);

@@ -162,6 +162,8 @@ TEST(BadGraph, RefusedProducts) {
           [](Good* c) { c->t(c->b).constant = false, c->g.inputs.push_back(c->b); });
   refused(0, "its bias has 3 values, and it has 4 channels",
           [](Good* c) { c->t(c->b).shape = {3}; });
+  refused(0, "has no scale: XNNPACK leaves it to LiteRT's own kernel",
+          [](Good* c) { c->g.arithmetic = Arithmetic::kXnnpack; });
   refused(0, "is not of int32; quantize it", [](Good* c) { c->t(c->b).type = OCTET_F32; });
   refused(0, "its weights have 2 scales, and it has 4 channels", [](Good* c) {
     c->t(c->w).scales = {1, 1};

@@ -18,6 +18,7 @@ struct OneConv : GraphCase {
     g.arithmetic = arithmetic;
     x = input({2, 6, 5, 4}, OCTET_S8, kIn, 3);
     w = weights({8, 3, 3, 4}, kWeights), b = bias(8);
+    g.tensors[(size_t)b].scales = {kIn * kWeights};
     y = tensor({2, 6, 5, 8}, OCTET_S8, kOut, -5);
     Op& conv = op(Kind::kConvolution, {x, w, b}, y);
     conv.window.padding = Padding::kSame;

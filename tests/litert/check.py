@@ -169,7 +169,7 @@ def check_threads(network):
 
 small = small_network()
 MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
-        **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
+        "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
 check_networks({**MADE, **found})

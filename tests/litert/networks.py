@@ -282,5 +282,21 @@ def sub_pixels(seed):
     return m.file(m.conv(m.resize(x, 24, 32, False), 4))
 
 
+def apart(seed):
+    """What XNNPACK leaves to LiteRT, or takes in a way of its own: activations that requantize, biases without a scale or with another one."""
+    m = Network(seed)
+    x = m.conv(m.given(1, 9, 10, 6), 8, 3)
+    for activation in ("RELU", "RELU6"):
+        x = m.conv(m.add(activation, [x], m.made(x.shape, x.scale * 0.7)), 8)
+    outputs = []
+    for change in (lambda scale: [], lambda scale: [1.01 * s for s in scale]):
+        for layer in (lambda: m.conv(x, 12, 3), lambda: m.depthwise(x), lambda: m.dense(x, 12)):
+            outputs.append(layer())
+            quantization = m.graph.tensors[m.graph.operators[-1].inputs[2]].quantization
+            quantization.scale = change(quantization.scale)
+            quantization.zeroPoint = [0] * len(quantization.scale)
+    return m.file(*outputs)
+
+
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
        "sub-pixels": sub_pixels}
