@@ -84,8 +84,9 @@ FilterLimits RunnableNetwork::limits(octet_isa isa, size_t weights_max) const {
 }
 
 // Weights may refuse an operator that would run without them; then the rest is tried.
-RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch) {
-  DescribedModel model = read_described(path, batch);
+RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch,
+                              const std::string& as) {
+  DescribedModel model = read_described(path, batch, as);
   std::vector<std::string> why = ask(path, model.graph);
   octet::graph::ProgramOptions options;
   options.goal = OCTET_NETWORK_LAYERS;

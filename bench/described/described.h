@@ -33,8 +33,10 @@ struct RunnableNetwork {
 };
 
 // batch: a multiple of the model's images. Leaves out operators that Octet does not compute. Throws
-// an error that names the fault of the file, or these operators if no other is left.
-RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch);
+// an error that names the fault of the file, or these operators if no other is left. as: the engine
+// whose bytes it has, as read_described has it.
+RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch,
+                              const std::string& as);
 
 // A network of bench/cases/graph.h with random weights, all tensors u8.
 RunnableNetwork named_network(const std::string& name, size_t batch);

@@ -30,7 +30,8 @@ octet_type type_of(const std::string& type) {
 
 class GraphReader : DescriptionFile {
  public:
-  GraphReader(const std::string& path, size_t batch) : DescriptionFile(path), batch_(batch) {}
+  GraphReader(const std::string& path, size_t batch, const std::string& as)
+      : DescriptionFile(path), batch_(batch), as_(as) {}
 
   DescribedModel read() {
     try {
@@ -54,8 +55,18 @@ class GraphReader : DescriptionFile {
     const std::string name = network_.value("arithmetic", "tflite");
     if (name != "tflite" && name != "float")
       fail(fmt::format("'{}' is neither tflite nor float", name));
-    to_.graph.arithmetic = name == "float" ? octet::graph::Arithmetic::kOnnxruntime
-                                           : octet::graph::Arithmetic::kTflite;
+    using octet::graph::Arithmetic;
+    const bool onnx = name == "float";
+    to_.graph.arithmetic = onnx ? Arithmetic::kOnnxruntime : Arithmetic::kTflite;
+    if (as_.empty()) return;
+    const bool standard = as_ == "standard", xnnpack = as_ == "xnnpack";
+    const bool known =
+        onnx ? standard || as_ == "onnxruntime" : xnnpack || as_ == "litert" || as_ == "litert-1.2";
+    if (!known)
+      throw Error(fmt::format("--as '{}' is no engine of this model: {}", as_,
+                              onnx ? "onnxruntime, standard" : "litert-1.2, litert, xnnpack"));
+    if (standard) to_.graph.arithmetic = Arithmetic::kStandard;
+    if (xnnpack) to_.graph.arithmetic = Arithmetic::kXnnpack;
   }
 
   std::optional<std::vector<int>> list(const char* field) const {
@@ -123,7 +134,7 @@ class GraphReader : DescriptionFile {
     if (kind == "convolution")
       convolution(op, name, to);
     else if (kind == "product")
-      to->kind = Kind::kProduct;
+      product(op, name, to);
     else if (kind == "addition")
       to->kind = Kind::kAdd;
     else if (kind == "pooling")
@@ -135,9 +146,15 @@ class GraphReader : DescriptionFile {
     if (has_one) clamp(op, to);
   }
 
+  void product(const json& op, const std::string& name, Op* to) const {
+    to->kind = Kind::kProduct;
+    to->weights_kn = op.value("columns_last", false);
+    to->in_double = as_ == "litert" && name == "FULLY_CONNECTED";
+  }
+
   // The kinds that have engines/graph's names.
   void function(const json& op, const std::string& kind, Op* to) {
-    for (int i = (int)Kind::kSubtract; i <= (int)Kind::kDepthToSpace; ++i)
+    for (int i = (int)Kind::kSubtract; i <= (int)Kind::kSpaceToDepth; ++i)
       if (kind == octet::graph::kind_name((Kind)i)) to->kind = (Kind)i;
     if (to->kind == Kind::kOther) fail(fmt::format("'{}' is no kind of operator", kind));
     if (to->kind == Kind::kPad) {
@@ -236,6 +253,7 @@ class GraphReader : DescriptionFile {
   }
 
   const size_t batch_;
+  const std::string as_;
   DescribedModel to_;
 };
 
@@ -305,8 +323,8 @@ class Separator {
 
 }  // namespace
 
-DescribedModel read_described(const std::string& path, size_t batch) {
-  DescribedModel model = GraphReader(path, batch).read();
+DescribedModel read_described(const std::string& path, size_t batch, const std::string& as) {
+  DescribedModel model = GraphReader(path, batch, as).read();
   std::vector<char> made(model.graph.tensors.size());
   for (const octet::graph::Op& op : model.graph.ops)
     for (const int t : op.outputs)

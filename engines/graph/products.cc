@@ -18,7 +18,7 @@ class Describer {
       : g_(g),
         op_(op),
         to_(*to),
-        tflite_((is_pair(g, op) ? without_xnnpack(g.arithmetic) : g.arithmetic) ==
+        tflite_((is_not_of_xnnpack(g, op) ? without_xnnpack(g.arithmetic) : g.arithmetic) ==
                 Arithmetic::kTflite) {}
 
   void describe() {
@@ -44,7 +44,11 @@ class Describer {
   }
 
  private:
-  // XNNPACK multiplies no two activations of int8: LiteRT runs its own kernel.
+  // XNNPACK multiplies two activations only where the right one's zero point is 0: else LiteRT runs
+  // its own kernel.
+  static bool is_not_of_xnnpack(const Graph& g, const Op& op) {
+    return is_pair(g, op) && zero_of(g.tensors[(size_t)op.inputs[1]]) != 0;
+  }
   static bool is_pair(const Graph& g, const Op& op) {
     return op.kind == Kind::kProduct && op.inputs.size() > 1 && op.inputs[1] >= 0 &&
            !g.tensors[(size_t)op.inputs[1]].constant;

@@ -144,8 +144,9 @@ Bytes multiplied(const GraphCase& c, const Op& op, const Bytes& x, const Bytes& 
                (value(b.type, w[at]) - b.zero_points[0]);
       }
       int32_t rounded = 0;
-      // XNNPACK has no such product: LiteRT's own kernel runs
-      if (c.g.arithmetic == Arithmetic::kTflite || c.g.arithmetic == Arithmetic::kXnnpack)
+      // XNNPACK leaves a right operand with a zero point to LiteRT's own kernel
+      if (c.g.arithmetic == Arithmetic::kTflite ||
+          (c.g.arithmetic == Arithmetic::kXnnpack && b.zero_points[0] != 0))
         rounded = tflite_rescale(acc, (double)a.scales[0] * b.scales[0] / y.scales[0]);
       else
         rounded = (int32_t)std::nearbyint((float)acc * (a.scales[0] * b.scales[0] / y.scales[0]));
@@ -167,7 +168,8 @@ TEST(GraphImages, ProductsOfTwoActivations) {
           GraphCase c;
           c.g.arithmetic = arithmetic, c.g.channels_first = first;
           const int zero = type == OCTET_S8 ? -3 : 125;
-          const int x = c.input(p.x, type, 0.02f, zero), w = c.input(p.w, type, 0.01f, zero + 7);
+          const int x = c.input(p.x, type, 0.02f, zero);
+          const int w = c.input(p.w, type, 0.01f, p.kn ? zero + 7 : 0);
           Shape made = p.x;
           made.back() = p.w[p.w.size() - (p.kn ? 1 : 2)];
           const int y = c.tensor(made, type, 0.031f, zero - 5);

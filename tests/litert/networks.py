@@ -283,7 +283,8 @@ def sub_pixels(seed):
 
 
 def apart(seed):
-    """What XNNPACK leaves to LiteRT, or takes in a way of its own: activations that requantize, biases without a scale or with another one."""
+    """What XNNPACK leaves to LiteRT, or takes in a way of its own: activations that requantize, biases without a scale or with another one,
+    products of two activations."""
     m = Network(seed)
     x = m.conv(m.given(1, 9, 10, 6), 8, 3)
     for activation in ("RELU", "RELU6"):
@@ -295,7 +296,9 @@ def apart(seed):
             quantization = m.graph.tensors[m.graph.operators[-1].inputs[2]].quantization
             quantization.scale = change(quantization.scale)
             quantization.zeroPoint = [0] * len(quantization.scale)
-    return m.file(*outputs)
+    # XNNPACK multiplies by a tensor whose zero point is 0; encoder() has others.
+    right = m.add("QUANTIZE", [x], m.made(x.shape, x.scale, 0))
+    return m.file(*outputs, m.multiply(m.conv(x, 8), right, True))
 
 
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,

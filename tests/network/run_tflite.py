@@ -31,7 +31,7 @@ OPTIONS = {"CONV_2D": "Conv2DOptions", "DEPTHWISE_CONV_2D": "DepthwiseConv2DOpti
            "QUANTIZE": "QuantizeOptions", "DEQUANTIZE": "DequantizeOptions", "PAD": "PadOptions", "MUL": "MulOptions", "SUB": "SubOptions",
            "CONCATENATION": "ConcatenationOptions", "MEAN": "ReducerOptions", "RESIZE_BILINEAR": "ResizeBilinearOptions", "SLICE": "SliceOptions",
            "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions", "STRIDED_SLICE": "StridedSliceOptions", "TRANSPOSE": "TransposeOptions",
-           "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SPACE_TO_DEPTH": "SpaceToDepthOptions", "MAXIMUM": "MaximumMinimumOptions", "CAST": "CastOptions",
+           "DEPTH_TO_SPACE": "DepthToSpaceOptions", "SPACE_TO_DEPTH": "SpaceToDepthOptions", "MAXIMUM": "MaximumMinimumOptions", "MINIMUM": "MaximumMinimumOptions", "CAST": "CastOptions",
            "LEAKY_RELU": "LeakyReluOptions", "HARD_SWISH": "HardSwishOptions", "LOGISTIC": None, "TANH": None, "RELU6": None}
 
 
@@ -253,20 +253,20 @@ def left_out(octet, path):
     m.tensor([0], np.float32)
     larger = m.add("MAXIMUM", [y, m.constant(RANDOM.integers(-9, 9, (1, 4, 6, 8), np.int8), 0.05, -7)], [1, 4, 6, 8])
     after = m.depthwise(larger, [1, 4, 6, 8])
-    deeper = m.add("SPACE_TO_DEPTH", [y], [1, 2, 3, 32], blockSize=2)
-    z = m.conv(deeper, 32, [1, 2, 3, 8])
+    smaller = m.add("MINIMUM", [y, m.constant(RANDOM.integers(-9, 9, (1, 4, 6, 8), np.int8), 0.05, -7)], [1, 4, 6, 8])
+    z = m.conv(smaller, 8, [1, 4, 6, 8])
     last = m.depthwise(y, [1, 4, 6, 8])
     model = m.save(path / "left_out.tflite", last, five, after, z)
-    compare(octet, model, [x], [last, five, y], "left_out.json: runs 3 of 7 operators", "operators[2] (MAXIMUM), operators[4] (SPACE_TO_DEPTH): not Octet's",
-            "operators[3] (DEPTHWISE_CONV_2D): needs what operators[2] (MAXIMUM) makes", "operators[5] (CONV_2D): needs what operators[4] (SPACE_TO_DEPTH) makes")
-    # By hand: SPACE_TO_DEPTH's result comes from outside, and its input is written
+    compare(octet, model, [x], [last, five, y], "left_out.json: runs 3 of 7 operators", "operators[2] (MAXIMUM), operators[4] (MINIMUM): not Octet's",
+            "operators[3] (DEPTHWISE_CONV_2D): needs what operators[2] (MAXIMUM) makes", "operators[5] (CONV_2D): needs what operators[4] (MINIMUM) makes")
+    # By hand: MINIMUM's result comes from outside, and its input is written
     description = model.with_suffix(".json")
     network = json.loads(description.read_text())
     network["operators"][4]["from_outside"] = True
     description.write_text(json.dumps(network))
     done = run(octet, "run", description, "--repetitions", 1, "--json", path / "said.json")
     ends = json.loads((path / "said.json").read_text())["networks"][0]
-    assert (ends["inputs"], ends["outputs"]) == ([x, deeper], [last, five, y, z]), (ends, done.stderr)
+    assert (ends["inputs"], ends["outputs"]) == ([x, smaller], [last, five, y, z]), (ends, done.stderr)
 
 
 def damaged(_, path):

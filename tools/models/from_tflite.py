@@ -9,7 +9,7 @@ from tflite_model import Model
 
 ACTIVATIONS = {value: name for name, value in vars(tflite.ActivationFunctionType).items() if not name.startswith("_")}
 # The least number of inputs that an operator has
-WANTED = {"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "SUB": 2, "MUL": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1}
+WANTED = {"BATCH_MATMUL": 2, "CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "TRANSPOSE_CONV": 3, "FULLY_CONNECTED": 2, "ADD": 2, "SUB": 2, "MUL": 2, "AVERAGE_POOL_2D": 1, "MAX_POOL_2D": 1}
 
 
 class Graph:
@@ -88,7 +88,16 @@ def product(graph, op, common, inputs, output):
                        activation=ACTIVATIONS[o.FusedActivationFunction()])
 
 
-READERS = {"FULLY_CONNECTED": product, "AVERAGE_POOL_2D": pooling, "MAX_POOL_2D": pooling}
+def matrices(graph, op, common, inputs, output):
+    """A product of two tensors' last two axes."""
+    o, shapes = op.options(tflite.BatchMatMulOptions), [graph.shape(i) for i in (*inputs, output)]
+    if o.AdjX():
+        raise ops.Unreadable("its first operand is turned; it would need a transpose before it")
+    m, n, k = int(np.prod(shapes[0][:-1])), shapes[2][-1], shapes[0][-1]
+    return ops.product(*common, [graph.type(i) for i in (*inputs, output)], [*inputs, -1], output, m, n, k, activation="NONE", columns_last=not o.AdjY())
+
+
+READERS = {"FULLY_CONNECTED": product, "BATCH_MATMUL": matrices, "AVERAGE_POOL_2D": pooling, "MAX_POOL_2D": pooling}
 
 
 def read_operator(graph, op, common):

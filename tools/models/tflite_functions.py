@@ -72,6 +72,10 @@ def depth_to_space(graph, op, inputs, _):
     return "depth to space", inputs[:1], {"block": op.options(tflite.DepthToSpaceOptions).BlockSize()}
 
 
+def space_to_depth(graph, op, inputs, _):
+    return "space to depth", inputs[:1], {"block": op.options(tflite.SpaceToDepthOptions).BlockSize()}
+
+
 def softmax(graph, op, inputs, _):
     return "softmax", inputs[:1], {"beta": op.options(tflite.SoftmaxOptions).Beta()}
 
@@ -87,7 +91,8 @@ def plain(kind):
 READERS = {"ADD": binary("addition", tflite.AddOptions), "SUB": binary("subtract", tflite.SubOptions), "MUL": binary("multiply", tflite.MulOptions),
            "MEAN": mean, "PAD": pad, "PADV2": pad, "CONCATENATION": concatenation, "SLICE": sliced, "STRIDED_SLICE": strided, "TRANSPOSE": transpose,
            "RESIZE_BILINEAR": resize("resize bilinear", tflite.ResizeBilinearOptions),
-           "RESIZE_NEAREST_NEIGHBOR": resize("resize nearest", tflite.ResizeNearestNeighborOptions), "DEPTH_TO_SPACE": depth_to_space, "SOFTMAX": softmax,
+           "RESIZE_NEAREST_NEIGHBOR": resize("resize nearest", tflite.ResizeNearestNeighborOptions), "DEPTH_TO_SPACE": depth_to_space,
+           "SPACE_TO_DEPTH": space_to_depth, "SOFTMAX": softmax,
            "LEAKY_RELU": leaky_relu, "LOGISTIC": plain("logistic"), "TANH": plain("tanh"), "HARD_SWISH": plain("hard swish"), "RELU": plain("activation"),
            "RELU6": plain("activation"), "RELU_N1_TO_1": plain("activation"), "QUANTIZE": plain("quantize"), "DEQUANTIZE": plain("dequantize"),
            "RESHAPE": plain("reshape"), "SQUEEZE": plain("reshape"), "EXPAND_DIMS": plain("reshape")}

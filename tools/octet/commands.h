@@ -62,6 +62,7 @@ struct RunArguments {
   size_t batch = 1;
   std::string weights_max;    // bytes of all packed filters; empty: the library's default
   std::string input, output;  // files of bytes; empty: random, none
+  std::string as;             // the engine whose bytes a described model has; empty: its format's
 };
 int run(const RunArguments& arguments);
 

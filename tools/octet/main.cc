@@ -329,6 +329,10 @@ class CommandLine {
                     "Read the bytes of all inputs, one after the other, from this file; random "
                     "bytes by default");
     run->add_option("--output", r.output, "Also write the bytes of all outputs to this file");
+    run->add_option(
+        "--as", r.as,
+        "The engine whose bytes a model has: litert-1.2 (the default of .tflite), "
+        "litert (1.3 and later), xnnpack; onnxruntime (the default of .onnx), standard");
     run->add_option("--goal", r.goal,
                     "What the plan is to keep small: time, traffic, memory, layers")
         ->capture_default_str();

@@ -201,8 +201,11 @@ bool run_both(const RunnableNetwork& network, const RunArguments& a, const Bench
 }
 
 RunnableNetwork read_network(const std::string& name, const RunArguments& a, octet_isa isa) {
-  if (!is_network_file(name)) return named_network(name, a.batch);
-  RunnableNetwork network = read_runnable(name, isa, a.batch);
+  if (!is_network_file(name)) {
+    if (!a.as.empty()) throw Error("--as is for described models, and " + name + " is none");
+    return named_network(name, a.batch);
+  }
+  RunnableNetwork network = read_runnable(name, isa, a.batch, a.as);
   if (!network.left_out.empty())
     fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs, network.operator_count);
   for (const std::string& line : network.left_out) fmt::print(stderr, "{}: {}\n", name, line);
