@@ -30,8 +30,9 @@ double tflite_sum(octet_type type, double product, const Addend& addend) {
 double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor,
                        const Addend* addend) {
   if (stage.type == OCTET_S32) return (double)acc;
-  float scaled =
-      factor.tflite ? (float)tflite_product(acc, factor) : (float)((int32_t)acc) * factor.scale;
+  float scaled = factor.in_double != 0 ? (float)std::round((double)(int32_t)acc * factor.in_double)
+                 : factor.tflite       ? (float)tflite_product(acc, factor)
+                                       : (float)((int32_t)acc) * factor.scale;
   if (addend && factor.tflite)
     scaled = (float)tflite_sum(stage.type, (double)scaled, *addend);
   else if (addend)

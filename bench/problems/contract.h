@@ -24,11 +24,12 @@ struct OutputStage {
   float least = -INFINITY, most = INFINITY;  // other activations' bounds, for 8-bit outputs
 };
 
-// A column's factor: a float, or TFLite's numbers, of which the multiplier may be 0.
+// A column's factor: a float, TFLite's numbers, of which the multiplier may be 0, or a double.
 struct Factor {
   float scale;
   int32_t multiplier, shift;
   bool tflite;
+  double in_double = 0;  // 0: one of the others
 };
 
 // A residual's value, and its parameters.
@@ -39,7 +40,7 @@ struct Addend {
 
 // fl(acc) * scale, with a single rounding each, then the clamp; nearbyint rounds half to even.
 // TFLite mode: two roundings, halves up and then halves away from zero; its ADD has the
-// product as an integer. s32: the accumulator itself.
+// product as an integer. Double mode: halves away from zero. s32: the accumulator itself.
 double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor,
                        const Addend* addend = nullptr);
 

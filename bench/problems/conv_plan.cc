@@ -24,8 +24,10 @@ octet_filter_desc describe_filter(const ConvData& data, const Forced& forced) {
   filter.algorithm = forced.algorithm;
   filter.dst_type = data.types.dst;
   if (data.types.dst == OCTET_S8 || data.types.dst == OCTET_U8) {
-    const bool tflite = data.tflite.requant() == Requant::kTflite;
-    filter.requant = tflite ? OCTET_REQUANT_TFLITE : OCTET_REQUANT_FLOAT;
+    const Requant requant = data.tflite.requant();
+    filter.requant = requant == Requant::kTflite   ? OCTET_REQUANT_TFLITE
+                     : requant == Requant::kDouble ? OCTET_REQUANT_DOUBLE
+                                                   : OCTET_REQUANT_FLOAT;
     filter.has_residual = data.after.residual.type != 0;
     filter.has_lut = !data.after.table.empty();
   }

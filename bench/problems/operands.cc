@@ -205,18 +205,22 @@ std::vector<float> spread_scales(size_t channels, size_t k, double product) {
 }
 
 const char* requant_name(Requant requant) {
-  return requant == Requant::kTflite ? "tflite" : "float";
+  return requant == Requant::kTflite ? "tflite" : requant == Requant::kDouble ? "double" : "float";
 }
 
 Requant parse_requant(const std::string& text) {
-  for (const Requant requant : {Requant::kFloat, Requant::kTflite})
+  for (const Requant requant : {Requant::kFloat, Requant::kTflite, Requant::kDouble})
     if (text == requant_name(requant)) return requant;
-  throw Error(fmt::format("'{}' is no requantization: float or tflite", text));
+  throw Error(fmt::format("'{}' is no requantization: float, tflite or double", text));
 }
 
 TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant) {
   TfliteScales all;
   if (requant == Requant::kFloat) return all;
+  if (requant == Requant::kDouble) {  // no floats, as quotients of scales are none
+    for (const float scale : scales) all.factors.push_back((double)scale * (1 + 0x1p-30));
+    return all;
+  }
   all.multipliers.resize(scales.size());
   all.shifts.resize(scales.size());
   octet_error error = {};
@@ -226,6 +230,7 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant) {
 }
 
 Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, size_t n) {
+  if (!tflite.factors.empty()) return {0, 0, 0, false, of_column(tflite.factors, n)};
   if (!tflite.multipliers.empty())
     return {0, of_column(tflite.multipliers, n), of_column(tflite.shifts, n), true};
   return {of_column(scales, n), 0, 0, false};
@@ -233,7 +238,11 @@ Factor factor_of(const std::vector<float>& scales, const TfliteScales& tflite, s
 
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
                 octet_epilogue* epilogue) {
-  if (tflite && !tflite->multipliers.empty()) {
+  if (tflite && !tflite->factors.empty()) {
+    epilogue->requant = OCTET_REQUANT_DOUBLE;
+    epilogue->factors = tflite->factors.data();
+    epilogue->factor_count = tflite->factors.size();
+  } else if (tflite && !tflite->multipliers.empty()) {
     epilogue->requant = OCTET_REQUANT_TFLITE;
     epilogue->multipliers = tflite->multipliers.data();
     epilogue->shifts = tflite->shifts.data();

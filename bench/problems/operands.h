@@ -37,7 +37,7 @@ const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 
 // The conversion of accumulators to 8 bits.
-enum class Requant { kFloat, kTflite };
+enum class Requant { kFloat, kTflite, kDouble };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
 
@@ -107,10 +107,14 @@ double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs
 // A scale per output channel. They spread the outputs of random operands of depth k over the 8-bit
 // range, differently per channel.
 std::vector<float> spread_scales(size_t channels, size_t k, double product = kUniformProduct);
-// The same factors as TFLite's multipliers and shifts; none of either for float mode.
+// The same factors as TFLite's multipliers and shifts, or in double; none of them for float mode.
 struct TfliteScales {
   std::vector<int32_t> multipliers, shifts;
-  Requant requant() const { return multipliers.empty() ? Requant::kFloat : Requant::kTflite; }
+  std::vector<double> factors = {};
+  Requant requant() const {
+    if (!factors.empty()) return Requant::kDouble;
+    return multipliers.empty() ? Requant::kFloat : Requant::kTflite;
+  }
 };
 // The zero point of column n: one for all columns, or one for each; none: 0.
 template <typename Number>

@@ -15,14 +15,15 @@ namespace {
 
 std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments& a) {
   std::vector<std::string> names = a.types;
-  const bool tflite = parse_requant(a.requant) == Requant::kTflite;
-  const bool bytes = tflite || a.residual || a.table;
+  const std::string requant = "--requant " + a.requant;
+  const bool rounds = parse_requant(a.requant) != Requant::kFloat;
+  const bool bytes = rounds || a.residual || a.table;
   if (names.empty() && !group.types.empty()) names = {group.types};
   if (names.empty() && group.convolutions.empty() && !bytes) names = {"u8s8s32", "u8s8u8"};
   if (names.empty()) names = {"u8s8u8"};
   std::vector<OperandTypes> types;
   for (const std::string& name : names) types.push_back(parse_types(name));
-  const char* const bytes_only = tflite       ? "--requant tflite"
+  const char* const bytes_only = rounds       ? requant.c_str()
                                  : a.residual ? "--residual"
                                  : a.table    ? "--table"
                                               : nullptr;

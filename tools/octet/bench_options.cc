@@ -33,6 +33,8 @@ void refuse_beside_a_model(const BenchArguments& a) {
 BenchOptions to_options(const BenchArguments& a) {
   BenchOptions options;
   if (parse_likeness(a.operands) == Likeness::kModel) refuse_beside_a_model(a);
+  if (a.residual && parse_requant(a.requant) == Requant::kDouble)
+    throw Error("--requant double has no --residual");
   if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
   if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);

@@ -106,7 +106,8 @@ std::string layers() {
 }
 
 void add_modes(CLI::App* command, tool::BenchArguments* a) {
-  command->add_option("--requant", a->requant, "How accumulators become 8 bits: float, tflite")
+  command
+      ->add_option("--requant", a->requant, "How accumulators become 8 bits: float, tflite, double")
       ->capture_default_str();
   command->add_option("--rhs-zero-point", a->rhs_zero_point,
                       "The weights' zero point; none by default (u8: 0)");
@@ -301,7 +302,8 @@ class CommandLine {
     tune->add_option("--types", t.bench.types,
                      "Types of lhs, rhs and dst, several; u8s8u8 by default")
         ->delimiter(',');
-    tune->add_option("--requant", t.bench.requant, "How accumulators become 8 bits: float, tflite")
+    tune->add_option("--requant", t.bench.requant,
+                     "How accumulators become 8 bits: float, tflite, double")
         ->capture_default_str();
     tune->add_option("--rhs-zero-point", t.bench.rhs_zero_point,
                      "The weights' zero point; none by default (u8: 0)");
