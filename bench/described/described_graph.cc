@@ -149,7 +149,11 @@ class GraphReader : DescriptionFile {
   void product(const json& op, const std::string& name, Op* to) const {
     to->kind = Kind::kProduct;
     to->weights_kn = op.value("columns_last", false);
-    to->in_double = as_ == "litert" && name == "FULLY_CONNECTED";
+    const bool dense = name == "FULLY_CONNECTED";
+    to->in_double = as_ == "litert" && dense;
+    const int weights = to->inputs.size() > 1 ? to->inputs[1] : -1;
+    if (as_ == "xnnpack" && dense && weights >= 0 && !to_.graph.tensors[(size_t)weights].constant)
+      to->refused = "its weights are computed: LiteRT's own kernel rounds it in a way of its own";
   }
 
   // The kinds that have engines/graph's names.

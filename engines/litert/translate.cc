@@ -133,6 +133,12 @@ void fully_connected(const Node& n) {
   n.op->clamp = clamp_of(p.activation, n.op);
   if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
     n.refuse("its weights are in a shuffled format");
+  const TfLiteTensor* const weights = n.input(1);
+  if (n.rounding.arithmetic == graph::Arithmetic::kXnnpack && weights &&
+      weights->allocation_type != kTfLiteMmapRo)
+    n.refuse(
+        "its weights are computed: XNNPACK leaves it to LiteRT's own kernel, which rounds in a way "
+        "of its own");
   n.op->in_double = n.rounding.in_double;
 }
 

@@ -298,7 +298,13 @@ def apart(seed):
             quantization.zeroPoint = [0] * len(quantization.scale)
     # XNNPACK multiplies by a tensor whose zero point is 0; encoder() has others.
     right = m.add("QUANTIZE", [x], m.made(x.shape, x.scale, 0))
-    return m.file(*outputs, m.multiply(m.conv(x, 8), right, True))
+    outputs.append(m.multiply(m.conv(x, 8), right, True))
+    # FULLY_CONNECTED with weights that are computed
+    rows, weights = m.reshape(m.conv(x, 8), 90, 8), m.reshape(m.mean(x), 1, 8)
+    y = m.made((90, 1), rows.scale * weights.scale * SPREAD)
+    outputs.append(m.add("FULLY_CONNECTED", [rows, weights, -1], y, "FullyConnectedOptions", version=4, keepNumDims=True,
+                         fusedActivationFunction=m.activation("NONE")))
+    return m.file(*outputs)
 
 
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
