@@ -14,6 +14,7 @@
 #include "engines/litert/partition.h"
 #include "engines/litert/rounds_twice.h"
 #include "engines/litert/translate.h"
+#include "engines/threads/threads.h"
 
 namespace octet::litert {
 namespace {
@@ -203,6 +204,8 @@ TfLiteStatus prepare(TfLiteContext* context, TfLiteDelegate* self) {
 
 // Options: "as", "threads", "goal" and "report"; docs/engines.md has their values. Returns null,
 // after a sentence to report_error, where an option is none.
+OCTET_ENGINES_OFFER_POOL
+
 extern "C" __attribute__((visibility("default"))) TfLiteDelegate* tflite_plugin_create_delegate(
     const char* const* keys, const char* const* values, size_t count,
     void (*report_error)(const char* sentence)) {

@@ -5,7 +5,7 @@ if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads)
   add_library(octet_litert MODULE ${all})
   octet_add_flags(octet_litert PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_litert SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
-  # A host may have a pthreadpool or an Octet of its own: the two functions are all it may see.
+  # A host may have a pthreadpool or an Octet of its own: three functions are all it may see.
   target_link_libraries(octet_litert PRIVATE octet_graph octet_threads -Wl,--exclude-libs,ALL)
   octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc rounds_twice.cc
     translate.cc)

@@ -2,6 +2,9 @@
 #include "engines/python/module.h"
 
 #include "engines/python/errors.h"
+#include "engines/threads/threads.h"
+
+OCTET_ENGINES_OFFER_POOL
 
 NB_MODULE(_octet, m) {
   m.doc() =

@@ -2,6 +2,6 @@
 if(TARGET octet::pthreadpool)
   add_library(octet_threads STATIC ${all})
   octet_add_flags(octet_threads PRIVATE ${octet_werror} -fPIC)
-  target_link_libraries(octet_threads PUBLIC octet::pthreadpool)
-  octet_sources(TARGET octet_threads threads.cc)
+  target_link_libraries(octet_threads PUBLIC octet::pthreadpool ${CMAKE_DL_LIBS})
+  octet_sources(TARGET octet_threads first_pool.cc threads.cc)
 endif()

@@ -2,6 +2,8 @@
 // which has no copies of the threads, starts another one.
 #include "engines/threads/threads.h"
 
+#include "engines/threads/first_pool.h"
+
 #include <pthread.h>
 #include <pthreadpool.h>
 #include <sched.h>
@@ -32,14 +34,16 @@ struct Pool {
   pthreadpool_t threads = nullptr;             // of the run that has in_use
   std::atomic<pthreadpool_t> larger{nullptr};  // takes the place of `threads` with the next run
   size_t count = 0;                            // of threads, with the next run
+  size_t shares = 0;                           // guarded by `creating`, as count is
   const unsigned born = forks;
 };
 
 namespace {
 
-// The pool, with at least `count` threads; null where the system refuses them.
-std::shared_ptr<Pool> pool_of(size_t count) {
-  static std::weak_ptr<Pool>* const last = new std::weak_ptr<Pool>;
+Pool* last = nullptr;  // the process's one, if it has shares
+
+// Another share of the pool, with at least `count` threads; null where the system refuses them.
+Pool* pool_of(size_t count) {
   static const int watched = pthread_atfork([] { creating->lock(); }, [] { creating->unlock(); },
                                             [] {
                                               ++forks;
@@ -47,16 +51,18 @@ std::shared_ptr<Pool> pool_of(size_t count) {
                                             });
   (void)watched;
   const std::lock_guard<std::mutex> lock(*creating);
-  std::shared_ptr<Pool> pool = last->lock();
-  if (!pool || !pool->alive()) pool = std::make_shared<Pool>();
+  std::unique_ptr<Pool> made;
+  if (!last || !last->alive()) made = std::make_unique<Pool>();
+  Pool* const pool = made ? made.get() : last;
   if (pool->count < count) {
     const pthreadpool_t larger = pthreadpool_create(count);
     if (!larger) return nullptr;
     if (pthreadpool_t unused = pool->larger.exchange(larger)) pthreadpool_destroy(unused);
     pool->count = count;
   }
-  *last = pool;
-  return pool;
+  ++pool->shares;
+  made.release();
+  return last = pool;
 }
 
 }  // namespace
@@ -72,13 +78,28 @@ size_t usable_cpus() {
   return 1;
 }
 
-Threads::Threads(size_t count) : count_(count ? count : usable_cpus()) {
-  if (count_ > 1) pool_ = pool_of(count_);
+namespace {
+
+void* take(size_t count) {
+  try {
+    return pool_of(count);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
-void Threads::parallel_for(void* context, size_t count, void (*fn)(void* arg, size_t index),
-                           void* arg) {
-  Pool& pool = *(Pool*)context;
+void give(void* share) {
+  Pool* const pool = (Pool*)share;
+  {
+    const std::lock_guard<std::mutex> lock(*creating);
+    if (--pool->shares > 0) return;
+    if (last == pool) last = nullptr;
+  }
+  delete pool;
+}
+
+void run(void* share, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
+  Pool& pool = *(Pool*)share;
   if (!pool.alive() || pool.in_use.exchange(true, std::memory_order_acquire)) {
     for (size_t i = 0; i < count; ++i) fn(arg, i);
     return;
@@ -91,6 +112,19 @@ void Threads::parallel_for(void* context, size_t count, void (*fn)(void* arg, si
   // network follow each other within microseconds, sooner than a sleeping worker wakes up
   pthreadpool_parallelize_1d(pool.threads, fn, arg, count, 0);
   pool.in_use.store(false, std::memory_order_release);
+}
+
+}  // namespace
+
+const PoolFunctions* own_pool() {
+  static const PoolFunctions functions = {take, give, run};
+  return &functions;
+}
+
+Threads::Threads(size_t count) : count_(count ? count : usable_cpus()) {
+  if (count_ < 2) return;
+  from_ = first_pool();
+  if (void* const share = from_->take(count_)) pool_.reset(share, from_->give);
 }
 
 }  // namespace octet::engines

@@ -11,6 +11,22 @@ namespace octet::engines {
 // The number of CPUs that the process may use, by its affinity mask: at least 1.
 size_t usable_cpus();
 
+// The pool of a module (a delegate, Python's module), for all modules of the process: each of them
+// has a copy of this library, and only the one that was loaded first has threads.
+struct PoolFunctions {
+  void* (*take)(size_t count);  // a share of a pool of at least so many threads; null: refused
+  void (*give)(void* share);
+  octet_parallel_for run;  // its context is a share
+};
+const PoolFunctions* own_pool();  // of this copy
+
+// To be written once in a module, outside of all namespaces, so that others find its pool.
+#define OCTET_ENGINES_OFFER_POOL                                                               \
+  extern "C" __attribute__((visibility("default"), used)) const octet::engines::PoolFunctions* \
+  octet_engines_pool_1() {                                                                     \
+    return octet::engines::own_pool();                                                         \
+  }
+
 // A share of the process's pool. A copy is another share. A run never waits for the pool: while
 // another run has it, or where a task of a run starts a run of its own, the tasks of the later run
 // take place on the thread that called it.
@@ -28,17 +44,15 @@ class Threads {
   template <typename Args>
   void lend(Args* args) const {
     if (!pool_) return;
-    args->parallel_for = parallel_for;
+    args->parallel_for = from_->run;
     args->parallel_context = pool_.get();
     args->concurrency = count_;
   }
 
  private:
-  static void parallel_for(void* pool, size_t count, void (*fn)(void* arg, size_t index),
-                           void* arg);
-
   size_t count_;
-  std::shared_ptr<struct Pool> pool_;  // null: runs take place on the thread that calls
+  const PoolFunctions* from_ = nullptr;
+  std::shared_ptr<void> pool_;  // null: runs take place on the thread that calls
 };
 
 }  // namespace octet::engines

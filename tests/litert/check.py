@@ -10,7 +10,9 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "tools" / "models"))
@@ -91,8 +93,8 @@ def packed(model):
     return bytes(builder.Output())
 
 
-def interpreter(network, options=None, peer=None, batch=1):
-    delegates = [load_delegate(LIBRARY, options)] if options else None
+def interpreter(network, options=None, peer=None, batch=1, library=LIBRARY):
+    delegates = [load_delegate(library, options)] if options else None
     if options:  # Operators that Octet leaves are computed by the same kernels as the peer's
         peer = OpResolverType.BUILTIN_REF if options["as"] == "reference" else OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     made = Interpreter(model_content=network, experimental_delegates=delegates, experimental_op_resolver_type=peer, num_threads=1)
@@ -167,6 +169,19 @@ def check_threads(network):
             complain("interpreters on many threads gave other bytes")
 
 
+def check_pool(network):
+    """Two modules of one process, as the delegate and Python's module are, have one pool: the second one starts no thread."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = shutil.copy(LIBRARY, pathlib.Path(scratch) / "liboctet_of_another.so")
+        kept, counts = [], []
+        for library in (LIBRARY, copy):
+            kept.append(interpreter(network, {"as": "xnnpack", "threads": "4"}, library=library))
+            outputs(kept[-1], 3)
+            counts.append(len(os.listdir("/proc/self/task")))
+        if counts[0] < 4 or counts[1] != counts[0]:
+            complain(f"the process has {counts[0]} threads with one delegate, {counts[1]} with another one beside it")
+
+
 small = small_network()
 MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
         "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
@@ -176,5 +191,6 @@ check_networks({**MADE, **found})
 compare("small", small, {"as": "reference", "threads": "2"}, batch=3)
 check_options()
 check_threads(small)
+check_pool(small)
 print(f"{failures} failures")
 sys.exit(failures != 0)
