@@ -1,6 +1,8 @@
 """The plug-ins of engines that the wheel carries, where the engines are installed."""
 
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -20,6 +22,35 @@ def test_delegate():
     assert isinstance(delegate, interpreter.Delegate)
     with pytest.raises(ValueError, match="threads"):
         octet.litert.delegate(threads=-1)
+
+
+def test_one_pool(tmp_path):
+    """The delegate runs on the threads that the package has started: none comes with it."""
+    pytest.importorskip("ai_edge_litert.interpreter")
+    if not (LIBRARIES / "liboctet_litert.so").exists():
+        pytest.skip("this wheel has no delegate")
+    script = tmp_path / "pool.py"
+    script.write_text(POOL)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+POOL = """
+import ctypes, os
+import numpy as np
+import octet, octet.litert
+
+# A share of the package's pool: the first of the three functions that it offers to other modules
+x = np.ones((512, 512), np.int8)
+own = ctypes.CDLL(octet._octet.__file__).octet_engines_pool_1
+own.restype = ctypes.c_void_p
+take = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(ctypes.c_void_p.from_address(own()).value)
+share = take(4)
+before = len(os.listdir("/proc/self/task"))
+delegate = octet.litert.delegate(threads=4)
+octet.matmul(x, x, threads=4)
+assert len(os.listdir("/proc/self/task")) == before, (before, os.listdir("/proc/self/task"))
+"""
 
 
 def test_without_the_library(monkeypatch, tmp_path):
