@@ -24,9 +24,9 @@ struct DescribedModel {
 };
 
 // batch: a multiple of the model's images. as: the engine whose bytes it is to have, "" for that of
-// the format: "litert-1.2" (FULLY_CONNECTED rounds twice), "litert" (from 1.3 on, it rounds once, in
-// double) or "xnnpack" of .tflite; "onnxruntime" or "standard" of .onnx. Throws an error that names
-// the fault of the file.
+// the format: "litert-1.2" (FULLY_CONNECTED rounds twice), "litert" (from 1.3 on, it rounds once,
+// in double) or "xnnpack" of .tflite; "onnxruntime" or "standard" of .onnx. Throws an error that
+// names the fault of the file.
 DescribedModel read_described(const std::string& path, size_t batch, const std::string& as = "");
 
 // ONNX Runtime stores s8 tensors between QuantizeLinear and DequantizeLinear as u8, with zero

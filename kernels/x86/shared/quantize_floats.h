@@ -66,8 +66,8 @@ struct Floats {
 #endif
 
 // x * (1 / scale) is within 2^-22 of x / scale, relatively, and quotients that are not clamped are
-// below 2^9: so only a product within 2^-13 of half an integer may round to another integer than the
-// quotient. Vectors with such a product, one in some hundred, are divided.
+// below 2^9: so only a product within 2^-13 of half an integer may round to another integer than
+// the quotient. Vectors with such a product, one in some hundred, are divided.
 constexpr float kUndecided = 0.5f - 1.0f / 8192;
 
 OCTET_INLINE inline void quantize_vector(const Quantization& by, float inverse, const float* x,
