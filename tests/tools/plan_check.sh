@@ -5,7 +5,7 @@
 # is skipped, with the reason, where the plan's costs were not fitted to these layers on this design
 # of core, and where other processes or other guests of the host kept taking the CPUs.
 octet=$1
-fitted="zen3 zen4"
+fitted="zen3 zen4 zen5"
 percent=2
 attempts=4
 design=$("$octet" info --json | sed -n 's/.*"design": *"\([a-z0-9_]*\)".*/\1/p')
