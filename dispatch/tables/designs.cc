@@ -107,9 +107,9 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::copy_bytes, 10.5},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs, 60},
     {OCTET_DESIGN_ZEN4, Isa::kAvx512Vnni, &TierCosts::sparse_macs_beside, 91},
-    // Two of each, and a clock far above the nominal one. octet tune --calibrate on an EPYC 9005, the
-    // mean of three (AVX512VNNI) or two runs. Sparse products and epilogues, which it does not
-    // measure, keep their ratio to dense ones.
+    // Two of each, and a clock far above the nominal one: octet tune --calibrate on an EPYC 9005,
+    // the mean of two or three runs. Sparse products and epilogues, which it does not measure, keep
+    // their ratio to dense ones.
     {OCTET_DESIGN_ZEN5, Isa::kAvx512Vnni, &TierCosts::macs, 155},
     {OCTET_DESIGN_ZEN5, Isa::kAvx512Vnni, &TierCosts::tile, 40},
     {OCTET_DESIGN_ZEN5, Isa::kAvx512Vnni, &TierCosts::tile_tap, 11},

@@ -74,7 +74,8 @@ typedef struct octet_network_function {
   /* Output line y reads lines floor(t / repeat_h) of each input, for kernel_h values t from
    * y * stride_h - pad_top on; those that lie outside are nothing. kernel_h 0: all lines;
    * OCTET_NETWORK_ALL_IMAGES: those of all images. 0 means 1 for the others: a 2x2 pooling has
-   * kernel_h = stride_h = 2, resizing to twice the size by repetition kernel_h = 1, repeat_h = 2. */
+   * kernel_h = stride_h = 2, resizing to twice the size by repetition kernel_h = 1,
+   * repeat_h = 2. */
   size_t kernel_h, stride_h, repeat_h, pad_top;
 } octet_network_function;
 
