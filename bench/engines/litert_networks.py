@@ -78,7 +78,7 @@ def main():
     parser.add_argument("network", nargs="+")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=12)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     library = str(pathlib.Path(given.library).resolve())
     print("| network | threads | as=reference, ms (ratio) | as=xnnpack, ms (ratio) | XNNPACK, ms | differ |\n|---|---|---|---|---|---|")
     for name in given.network:

@@ -75,7 +75,7 @@ def main():
     parser.add_argument("case", nargs="*", default=networks.CASES)
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=9)
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     ort.register_execution_provider_library("octet", str(pathlib.Path(given.library).resolve()))
     print("| network | threads | Octet, ms | ONNX Runtime (ratio) | as written (ratio) | differ | create: Octet, ONNX Runtime, ms |\n|---|---|---|---|---|---|---|")
     for case in given.case:
