@@ -35,6 +35,21 @@ void sum_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, con
   *sums = s;
 }
 
+// Adds the bytes of such rows only. Whole blocks have a constant count, so that the compiler keeps
+// their sums in vectors.
+void total_rows(const uint8_t* data, size_t stride, size_t rows, uint8_t flip, size_t lanes,
+                uint16_t* totals) {
+  const auto add = [&](size_t count) {
+    for (size_t j = 0; j < count; ++j)
+      totals[j] = (uint16_t)(totals[j] + (uint8_t)(data[j] ^ flip));
+  };
+  for (size_t k = 0; k < rows; ++k, data += stride)
+    if (lanes == kBlock)
+      add(kBlock);
+    else
+      add(lanes);
+}
+
 }  // namespace
 
 bool any_zero_point(const int32_t* zero_points, size_t count, ElementType type,
@@ -101,6 +116,31 @@ bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size
       sums.store(n0 + j, sums_of(total[j] - (uint32_t)rhs.k * zero[j], distance[j], false));
   }
   return has_int8_min && layout.element_type == ElementType::kS8;
+}
+
+void total_columns(const RhsView& rhs, int32_t* sums) {
+  const uint8_t flip = rhs.type == ElementType::kU8 ? 0 : 0x80;
+  if (rhs.n_stride != 1) {
+    for (size_t n = 0; n < rhs.n; ++n)
+      sums[n] =
+          sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k, rhs.type, rhs.zero_point(n))
+              .total();
+    return;
+  }
+  for (size_t n0 = 0; n0 < rhs.n; n0 += kBlock) {
+    const size_t lanes = smaller(kBlock, rhs.n - n0);
+    uint32_t totals[kBlock] = {};
+    for (size_t k = 0; k < rhs.k; k += kMostRows) {
+      uint16_t part[kBlock] = {};
+      total_rows(rhs.data + k * rhs.k_stride + n0, rhs.k_stride, smaller(kMostRows, rhs.k - k),
+                 flip, lanes, part);
+      for (size_t j = 0; j < lanes; ++j) totals[j] += part[j];
+    }
+    for (size_t j = 0; j < lanes; ++j) {
+      const uint8_t zero = (uint8_t)(rhs.zero_point(n0 + j) ^ flip);
+      sums[n0 + j] = (int32_t)(totals[j] - (uint32_t)rhs.k * zero);
+    }
+  }
 }
 
 }  // namespace octet

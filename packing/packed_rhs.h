@@ -108,4 +108,8 @@ constexpr Packing kDensePacking = {pack_columns, pack_dense_lanes};
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  ColumnSums sums);
 
+// sums[n] = the sum of w - zero_point, modulo 2^32, of each column n of rhs. Run-time weights need
+// no more than this.
+void total_columns(const RhsView& rhs, int32_t* sums);
+
 }  // namespace octet

@@ -1,6 +1,8 @@
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
+#include <string.h>
+
 namespace octet {
 namespace {
 
@@ -60,14 +62,38 @@ Weights packed_weights(const GemmPlan& plan, size_t index) {
           0};
 }
 
-// Records the accesses of packing. It reads the caller's lines twice, the second time for the sums.
-void tell_packed(MemoryTraceFn touch, const RhsView& rhs, const uint8_t* panels, size_t bytes) {
+// Records the accesses of packing, which reads the caller's lines `passes` times.
+void tell_packed(MemoryTraceFn touch, const RhsView& rhs, int passes, const uint8_t* panels,
+                 size_t bytes) {
   const bool rows = rhs.n_stride <= rhs.k_stride;
   const size_t lines = rows ? rhs.k : rhs.n, line = rows ? rhs.n : rhs.k,
                stride = rows ? rhs.k_stride : rhs.n_stride;
-  for (int pass = 0; pass < 2; ++pass)
+  for (int pass = 0; pass < passes; ++pass)
     for (size_t i = 0; i < lines; ++i) touch(rhs.data + i * stride, line, false);
   touch(panels, bytes, true);
+}
+
+// Whether some lhs zero point may not be 0 in the kernel's element type. Otherwise nothing reads the
+// sums of the weights.
+bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t lhs_shift) {
+  switch (plan.lhs_quant) {
+    case LhsQuant::kStatic: return plan.static_zero_point + lhs_shift != 0;
+    case LhsQuant::kPerTensor:
+      return (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + lhs_shift != 0;
+    case LhsQuant::kPerRow: return matrix.lhs_zero_points || lhs_shift != 0;
+    case LhsQuant::kSymmetric: return lhs_shift != 0;
+    case LhsQuant::kAsymmetric: break;
+  }
+  return true;
+}
+
+// Fills sums[n] with the sum of w - zero_point of column n. A column whose weights are adjacent is a
+// row to the tier's own code.
+void sum_runtime_columns(const TierOps& ops, const RhsView& rhs, int32_t* sums) {
+  if (rhs.k_stride != 1) return total_columns(rhs, sums);
+  ops.sum_rows({rhs.data, rhs.n_stride, rhs.n, rhs.k, 0}, rhs.type == ElementType::kS8, sums);
+  for (size_t n = 0; n < rhs.n; ++n)
+    sums[n] = (int32_t)((uint32_t)sums[n] - (uint32_t)rhs.k * (uint32_t)rhs.zero_point(n));
 }
 
 // Packs the task's columns of a run-time rhs into its workspace.
@@ -93,14 +119,20 @@ Weights pack_weights(const GemmRun& run, const MicroKernel& kernel, const GemmMa
   int32_t* weight_sum = (int32_t*)(workspace + at.rhs_weight_sum);
   int32_t* zero_points = (int32_t*)(workspace + at.rhs_zero_points);
   plan.packing->pack(layout, view, 0, n, workspace + at.rhs_panels);
-  sum_columns(layout, view, 0, n, {weight_sum, bias});  // bias holds the negative sums for a moment
-  if (plan.touch) tell_packed(plan.touch, view, workspace + at.rhs_panels, layout.bytes(n, k));
-
   const int32_t rhs_shift = type_shift(view.type, layout.element_type),
                 lhs_shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
+  const bool sums = needs_weight_sums(plan, matrix, lhs_shift);
+  if (sums)
+    sum_runtime_columns(*plan.ops, view, weight_sum);
+  else
+    memset(weight_sum, 0, n * sizeof *weight_sum);
+  // The tier's code records the rows that it sums itself
+  if (plan.touch)
+    tell_packed(plan.touch, view, sums && view.k_stride != 1 ? 2 : 1, workspace + at.rhs_panels,
+                layout.bytes(n, k));
+
   bool any_zero_point = false;
   for (size_t j = 0; j < n; ++j) {
-    weight_sum[j] += bias[j];
     bias[j] = 0;
     zero_points[j] = view.zero_point(j) + rhs_shift;
     any_zero_point |= zero_points[j] != 0;
