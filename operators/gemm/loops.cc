@@ -73,8 +73,8 @@ void tell_packed(MemoryTraceFn touch, const RhsView& rhs, int passes, const uint
   touch(panels, bytes, true);
 }
 
-// Whether some lhs zero point may not be 0 in the kernel's element type. Otherwise nothing reads the
-// sums of the weights.
+// Whether some lhs zero point may not be 0 in the kernel's element type. Otherwise nothing reads
+// the sums of the weights.
 bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t lhs_shift) {
   switch (plan.lhs_quant) {
     case LhsQuant::kStatic: return plan.static_zero_point + lhs_shift != 0;
@@ -87,8 +87,8 @@ bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t l
   return true;
 }
 
-// Fills sums[n] with the sum of w - zero_point of column n. A column whose weights are adjacent is a
-// row to the tier's own code.
+// Fills sums[n] with the sum of w - zero_point of column n. A column whose weights are adjacent is
+// a row to the tier's own code.
 void sum_runtime_columns(const TierOps& ops, const RhsView& rhs, int32_t* sums) {
   if (rhs.k_stride != 1) return total_columns(rhs, sums);
   ops.sum_rows({rhs.data, rhs.n_stride, rhs.n, rhs.k, 0}, rhs.type == ElementType::kS8, sums);
