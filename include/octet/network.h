@@ -72,10 +72,10 @@ typedef struct octet_network_function {
   void (*run)(void* context, const octet_network_call* call);
   void* context; /* borrowed until destroy */
   /* Output line y reads lines floor(t / repeat_h) of each input, for kernel_h values t from
-   * y * stride_h - pad_top on; those that lie outside are nothing. kernel_h 0: all lines;
-   * OCTET_NETWORK_ALL_IMAGES: those of all images. 0 means 1 for the others: a 2x2 pooling has
-   * kernel_h = stride_h = 2, resizing to twice the size by repetition kernel_h = 1,
-   * repeat_h = 2. */
+   * y * stride_h - pad_top on; lines outside of the image are not read. kernel_h 0 stands for all
+   * lines of the image, OCTET_NETWORK_ALL_IMAGES for those of all images. A stride_h or repeat_h of
+   * 0 stands for 1. A 2x2 pooling has kernel_h = stride_h = 2, resizing to twice the size by
+   * repetition kernel_h = 1, repeat_h = 2. */
   size_t kernel_h, stride_h, repeat_h, pad_top;
 } octet_network_function;
 
