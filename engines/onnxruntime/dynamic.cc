@@ -8,8 +8,6 @@
 namespace octet::onnxruntime {
 namespace {
 
-constexpr size_t kMostPlanned = 16;
-
 size_t count_of(const Shape& shape) {
   size_t count = 1;
   for (const int64_t size : shape) count *= (size_t)size;
@@ -165,12 +163,7 @@ DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
   return stage;
 }
 
-std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& input) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const auto found = planned_.find(input);
-    if (found != planned_.end()) return found->second;
-  }
+std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::plan(const Shape& input) const {
   auto made = std::make_shared<Planned>();
   Shape next = input;
   for (size_t s = 0; s < chain_.size(); ++s) {
@@ -178,10 +171,11 @@ std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& inp
     if (s < next_.size()) next = stage.products[next_[s]].shape;
     if (count_of(input) != 0) made->stages.push_back(std::move(stage));
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (planned_.size() == kMostPlanned) planned_.erase(planned_.begin());
-  planned_[input] = made;
   return made;
+}
+
+std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& input) {
+  return planned_.find(input, [&] { return plan(input); });
 }
 
 // ---- runs

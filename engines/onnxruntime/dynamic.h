@@ -1,7 +1,6 @@
 // Runs products whose input is quantized by its own range, in the run, and chains of them.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -12,6 +11,7 @@
 #include "engines/graph/products.h"
 #include "engines/onnxruntime/group.h"
 #include "engines/onnxruntime/options.h"
+#include "engines/onnxruntime/recent.h"
 #include "engines/onnxruntime/translate.h"
 
 namespace octet::onnxruntime {
@@ -85,6 +85,7 @@ class DynamicGroup : public Group {
   void keep_weights();
   Shape assumed_input() const;
   std::shared_ptr<const Planned> find(const Shape& input);
+  std::shared_ptr<const Planned> plan(const Shape& input) const;
   Stage plan_stage(size_t index, const Shape& input, Planned* planned) const;
   Product make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
   void run_stages(const Planned& planned, const void* from, const std::vector<void*>& to,
@@ -101,8 +102,8 @@ class DynamicGroup : public Group {
   std::vector<std::vector<uint8_t>> constants_;  // copies of weights
   size_t input_ = 0;
   std::vector<size_t> outputs_;  // of a run, for each product that the host reads, in order
-  std::mutex mutex_;
-  std::map<Shape, std::shared_ptr<const Planned>> planned_;
+  Recent<Shape, Planned> planned_;
+  std::mutex mutex_;                                  // of memory_
   std::vector<std::unique_ptr<graph::Blob>> memory_;  // that no run uses
 };
 

@@ -8,8 +8,6 @@
 namespace octet::onnxruntime {
 namespace {
 
-constexpr size_t kMostPlanned = 16;
-
 std::vector<Shape> shapes_of(const graph::Graph& g, const std::vector<int>& tensors) {
   std::vector<Shape> shapes;
   for (const int t : tensors) shapes.push_back(g.tensors[(size_t)t].shape);
@@ -36,7 +34,11 @@ std::vector<size_t> find_ends(const graph::Graph& g, const std::vector<int>& end
 
 Region::Region(graph::Graph graph, std::vector<Step> steps, std::shared_ptr<const Shared> shared)
     : graph_(std::move(graph)), steps_(std::move(steps)), shared_(std::move(shared)) {
-  planned_.push_back(plan(graph_));
+  const std::shared_ptr<const Planned> first = plan(graph_);
+  planned_.find(first->inputs, [&] { return first; });
+  report_ = first->program ? graph::join(graph_.ops.size(), " operators run as one network, ",
+                                         first->program->fused(), " of them as parts of others")
+                           : "no tensor has elements, so that nothing is computed";
   if (!steps_.empty()) keep_constants();
 }
 
@@ -92,20 +94,10 @@ graph::Graph Region::with_shapes(const std::vector<Shape>& inputs) const {
 }
 
 std::shared_ptr<const Region::Planned> Region::find(const std::vector<Shape>& inputs) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (size_t i = planned_.size(); i-- > 0;)
-      if (planned_[i]->inputs == inputs) {
-        std::rotate(planned_.begin() + (long)i, planned_.begin() + (long)i + 1, planned_.end());
-        return planned_.back();
-      }
-  }
-  if (steps_.empty()) graph::refuse("an input has another shape than the model says");
-  std::shared_ptr<const Planned> made = plan(with_shapes(inputs));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (planned_.size() == kMostPlanned) planned_.erase(planned_.begin());
-  planned_.push_back(made);
-  return made;
+  return planned_.find(inputs, [&] {
+    if (steps_.empty()) graph::refuse("an input has another shape than the model says");
+    return plan(with_shapes(inputs));
+  });
 }
 
 void Region::run(OrtKernelContext* context) {
@@ -132,13 +124,6 @@ void Region::run(OrtKernelContext* context) {
   lend(context, shared_->options.threads, &arguments);
   octet_error error = {};
   graph::check(planned->program->run(arguments, &error), error);
-}
-
-std::string Region::report() const {
-  const std::unique_ptr<graph::Program>& program = planned_.front()->program;
-  if (!program) return "no tensor has elements, so that nothing is computed";
-  return graph::join(graph_.ops.size(), " operators run as one network, ", program->fused(),
-                     " of them as parts of others");
 }
 
 }  // namespace octet::onnxruntime

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "engines/graph/program.h"
 #include "engines/onnxruntime/group.h"
 #include "engines/onnxruntime/options.h"
+#include "engines/onnxruntime/recent.h"
 #include "engines/onnxruntime/translate.h"
 
 namespace octet::onnxruntime {
@@ -31,7 +31,7 @@ class Region : public Group {
             const std::vector<std::string>& outputs) override;
   void run(OrtKernelContext* context) override;
 
-  std::string report() const;  // a sentence about how much runs
+  const std::string& report() const { return report_; }  // a sentence about how much runs
 
  private:
   struct Planned {
@@ -48,8 +48,8 @@ class Region : public Group {
   const std::shared_ptr<const Shared> shared_;
   std::vector<std::vector<uint8_t>> constants_;  // copies, where programs are still to be made
   std::vector<size_t> inputs_, outputs_;         // of a run: the node's, by the graph's
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<const Planned>> planned_;  // the last used one is last
+  std::string report_;
+  Recent<std::vector<Shape>, Planned> planned_;
 };
 
 }  // namespace octet::onnxruntime

@@ -36,9 +36,9 @@ void dequantize_linear(const Form& f) {
 void conv(const Form& f) { f.convolve(f.input(0), f.input(1), f.input(2)); }
 
 void conv_transpose(const Form& f) {
-  if (!f.node().integers("output_shape").empty() || !f.node().text("auto_pad").empty())
-    if (f.node().text("auto_pad") != "NOTSET")
-      return f.refuse("its padding is told by the output's shape; it needs explicit pads");
+  const std::string padding = f.node().text("auto_pad");
+  if (!f.node().integers("output_shape").empty() || (!padding.empty() && padding != "NOTSET"))
+    return f.refuse("its padding is told by the output's shape; it needs explicit pads");
   std::vector<int64_t> more = f.node().integers("output_padding");
   if (more.size() == 1) more.insert(more.begin(), 0);
   if (more.size() == 2)

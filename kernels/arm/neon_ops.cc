@@ -92,6 +92,9 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
 void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
 void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
+RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
+  return quantize_row_by<quantize_floats>(row, depth, asymmetric, out);
+}
 void init(const Init& i) { init_tile(i); }
 void others(const Epilogue& f, const EpilogueTile& t) { apply_epilogue(f, t); }
 #endif

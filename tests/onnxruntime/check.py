@@ -110,9 +110,17 @@ def check_images(folder, full):
     path = models.quantized(models.divided_network(), folder, "qdq-u8u8", {"x": (1, 3, 12, 12)})
     compare("an operator in the middle", path, {}, 1, most_left=1)
     path = models.quantized(models.image_network("N", 30), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
-    compare("free batch", path, {"threads": "2"}, 2, [{"N": n} for n in (1, 5, 2, 0, 5)])
+    # More sizes than are kept, and the first ones again
+    compare("free batch", path, {"threads": "2"}, 2, [{"N": n} for n in (1, 5, 2, 0, 5, *range(1, 19), 1)])
     path = models.quantized(models.image_network("N", "S"), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
     compare("free batch and sizes", path, {}, 1, [{"N": 1, "S": 30}, {"N": 2, "S": 45}, {"N": 1, "S": 17}])
+
+
+def check_lookups(folder, full):
+    path = str(folder / "lookups-s8s8.onnx")
+    onnx.save(models.looked_up_network(), path)
+    for options, threads in configurations(full):
+        compare("functions of one tensor", path, options, threads)
 
 
 def check_integers(folder, full):
@@ -207,6 +215,7 @@ def main(full):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_images(folder, full)
+        check_lookups(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)
         if full:

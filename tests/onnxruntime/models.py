@@ -139,6 +139,44 @@ def integer_network():
     return b.model()
 
 
+def looked_up_network():
+    """Every function of one tensor, and of a tensor and a constant, between DequantizeLinear and QuantizeLinear; and com.microsoft's on bytes."""
+    b = Builder(9)
+    kinds = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
+    numbers = lambda scale, zero, kind: [b.constant(np.float32(scale)), b.constant(kind(zero))]
+    quantize = lambda x, of, **outputs: b.op("QuantizeLinear", [x, *of], **outputs)
+    dequantize = lambda x, of: b.op("DequantizeLinear", [x, *of])
+
+    def constant(scale, zero, kind, *shape):
+        of = numbers(scale, zero, kind)
+        # Products of two neighbours fit 16 bits, so that ONNX Runtime's kernels for AVX2 do not saturate.
+        return dequantize(b.constant(b.rng.integers(-60 if kind is np.int8 else 0, 60, shape, kind, endpoint=True)), of)
+
+    x = b.input("x", [2, 3, 9, 7])
+    for kind, zero in ((np.uint8, 128), (np.int8, -3)):
+        given, made = numbers(0.03, zero, kind), numbers(0.05, zero + 5, kind)
+        y = b.op("Conv", [dequantize(quantize(x, given), given), constant(0.01, 0, np.int8, 8, 3, 3, 3)], pads=[1] * 4)
+        bytes_ = quantize(y, made)
+        y = dequantize(bytes_, made)
+
+        def give(z, scale, shape=(2, 8, 9, 7), low=0):
+            of = numbers(scale, low, kind)
+            name = b.name()
+            quantize(z, of, outputs=[name])
+            b.output(name, shape, kinds[kind])
+
+        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {})):
+            give(b.op(function, [y], **attributes), 0.04)
+        give(b.op("Transpose", [y], perm=[0, 2, 3, 1]), 0.05, (2, 9, 7, 8), zero + 5)
+        give(b.op("Add", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.06)
+        give(b.op("Mul", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.07)
+        give(b.op("Mul", [constant(0.02, zero, kind, 1), y]), 0.07)
+        own = lambda function, **attributes: b.op(function, [bytes_, *made, *numbers(0.03, zero, kind)], "com.microsoft", outputs=[b.name()], **attributes)
+        for name in (own("QLinearSigmoid"), own("QLinearLeakyRelu", alpha=0.2)):
+            b.output(name, (2, 8, 9, 7), kinds[kind])
+    return b.model()
+
+
 class Calibration(CalibrationDataReader):
     def __init__(self, shapes):
         rng = np.random.default_rng(1)
