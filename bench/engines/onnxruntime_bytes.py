@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints the first digits of a digest of each network's outputs: in ONNX Runtime with Octet's execution provider on each tier, and without it.
 
-    onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> [--tiers SCALAR,AVX2,...] [--alone] [case ...]
+    onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> --tiers <tier>,... [case ...]
+    onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> --alone [case ...]
 
-Cases are those of networks.py. Each row is a process of its own, limited by OCTET_MAX_ISA. --alone prints only ONNX Runtime's own row, in this process: under
-`qemu-x86_64 -cpu max python ...` that is the row of a CPU with AVX2 and nothing newer.
+Cases are those of networks.py; `octet info` lists the tiers. Each row is a process of its own, limited by OCTET_MAX_ISA. --alone prints only ONNX Runtime's
+own row, in this process: under `qemu-x86_64 -cpu max python ...` that is the row of another CPU.
 """
 import argparse
 import hashlib
@@ -47,7 +48,7 @@ def main():
     parser.add_argument("library")
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("case", nargs="*", default=networks.CASES)
-    parser.add_argument("--tiers", default="SCALAR,SSE41,AVX2,AVXVNNI,AVX512VNNI")
+    parser.add_argument("--tiers", default="")
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--tier", help=argparse.SUPPRESS)  # of a process that prints one row
     given = parser.parse_intermixed_args()
@@ -55,7 +56,7 @@ def main():
         return row("ONNX Runtime alone" if given.alone else f"Octet, {given.tier}", given, None if given.alone else str(pathlib.Path(given.library).resolve()))
     print(f"| | {' | '.join(given.case)} |\n|---|{'---|' * len(given.case)}", flush=True)
     again = [sys.executable, __file__, given.library, str(given.folder), *given.case]
-    for tier in given.tiers.split(","):
+    for tier in filter(None, given.tiers.split(",")):
         subprocess.run([*again, "--tier", tier], env={**os.environ, "OCTET_MAX_ISA": tier}, check=True)
     subprocess.run([*again, "--alone"], check=True)
 
