@@ -50,6 +50,7 @@ ROLES = {
     "kernels/macro": "the macro-kernel: blocks, panels, tiles",
     "kernels/x86": "AVX512VNNI, AVXVNNI, AVX2, SSE4.1",
     "kernels/x86/functions": "sums, pools, resizes",
+    "kernels/x86/runtime": "weights of a run",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",

@@ -4,6 +4,7 @@
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/formats.h"
+#include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
 #include "packing/packed_rhs.h"
@@ -113,7 +114,10 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
   for (const MicroKernel* kernel : kernels) {
     const IsaMask tier = mask_of(kernel->isa);
     if (!supports(cpu, *kernel)) continue;
-    if (!(looked_at & tier) && !passes(ops_of(kernel->isa))) failing |= tier;
+    if (!(looked_at & tier)) {
+      const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
+      if (!passes(ops_of(kernel->isa)) || (runtime && !passes(*runtime))) failing |= tier;
+    }
     looked_at |= tier;
     if (!kernel->is(kOptional) && !passes(*kernel)) failing |= tier;
   }

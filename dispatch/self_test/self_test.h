@@ -4,6 +4,7 @@
 
 #include "dispatch/cpu/features.h"
 #include "dispatch/tables/kernels.h"
+#include "kernels/core/runtime_weights.h"
 #include "kernels/core/tier_ops.h"
 
 namespace octet {
@@ -12,6 +13,7 @@ namespace octet {
 bool rounds_to_nearest();
 
 bool passes(const TierOps& ops);
+bool passes(const RuntimeOps& ops);
 bool passes(const MicroKernel& kernel);  // an int8 kernel
 
 // The tiers that `cpu` supports and whose operations or listed kernels failed.

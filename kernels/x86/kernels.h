@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/runtime_weights.h"
 #include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd_ops.h"
 #include "kernels/generic/functions/elementwise.h"
@@ -41,6 +42,7 @@ extern const DepthwiseKernel sse41_s16s8_dw16;
 extern const DepthwiseKernel sse41_u8s16_dw16;
 
 extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
+extern const RuntimeOps sse41_runtime, avx2_runtime, avxvnni_runtime, avx512vnni_runtime;
 // Do the epilogue of a tile in vectors. Return false, and write nothing, if they cannot.
 bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);
 bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t);

@@ -4,6 +4,7 @@
 #include "dispatch/select/sparsity.h"
 #include "dispatch/tables/designs.h"
 #include "dispatch/tables/formats.h"
+#include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
 #include "operators/common/check.h"
 #include "operators/gemm/builder.h"
@@ -75,6 +76,16 @@ void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
   plan->columns_count = builder.matrices;
 }
 
+// A kernel that the caller or the environment names packs weights for itself.
+void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
+  const RuntimeOps* const runtime = runtime_ops_of(plan->kernel->isa);
+  if (builder.has_blob || !runtime || !(runtime->layout == plan->kernel->rhs_layout)) return;
+  plan->runtime = runtime;
+  // To add up the vectors of short columns takes longer than to pack them
+  const bool short_columns = builder.desc.rhs_order == OCTET_NK && builder.desc.k < 256;
+  plan->few_rows = builder.requested || builder.limits.forced ? 0 : short_columns ? 2 : kFewRows;
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
@@ -107,6 +118,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.runtime_rhs = !builder.has_blob;
   plan.rhs_type = element_type_of(d.rhs_type);
   plan.packing = builder.has_blob ? nullptr : find_format_of(plan.kernel->rhs_layout)->packing;
+  set_runtime(builder, &plan);
   plan.dst_bytes = element_bytes(d.dst_type);
   plan.epilogue = f;
   plan.requantization = requantization_of(f);

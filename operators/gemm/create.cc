@@ -41,5 +41,5 @@ void octet_gemm_destroy(octet_gemm* gemm) {
 }
 
 const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m) {
-  return gemm ? kernel_for(gemm->plan, m).name : nullptr;
+  return gemm ? kernel_name(gemm->plan, m) : nullptr;
 }

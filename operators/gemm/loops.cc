@@ -1,7 +1,7 @@
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
-#include <string.h>
+#include "operators/gemm/runtime_weights.h"
 
 namespace octet {
 namespace {
@@ -9,12 +9,12 @@ namespace {
 // ---- lhs ----------------------------------------------------------------------------------------
 
 // Rows from m0 on as the macro-kernel reads them: quantized where they are f32, with their zero
-// points in the kernel's element type.
-void read_lhs(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix, size_t m0,
+// points in the element type that is multiplied.
+void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, size_t m0,
               uint8_t* workspace, Block* block) {
   const GemmPlan& plan = run.plan;
   const GemmSections& at = run.schedule.sections;
-  const int32_t shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
+  const int32_t shift = type_shift(plan.lhs_type, type);
   LhsTerms& terms = block->terms;
   terms = {};
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
@@ -58,99 +58,6 @@ Weights packed_weights(const GemmPlan& plan, size_t index) {
           plan.packed_lane,
           0,
           plan.columns[index],
-          nullptr,
-          0};
-}
-
-// Records the accesses of packing, which reads the caller's lines `passes` times.
-void tell_packed(MemoryTraceFn touch, const RhsView& rhs, int passes, const uint8_t* panels,
-                 size_t bytes) {
-  const bool rows = rhs.n_stride <= rhs.k_stride;
-  const size_t lines = rows ? rhs.k : rhs.n, line = rows ? rhs.n : rhs.k,
-               stride = rows ? rhs.k_stride : rhs.n_stride;
-  for (int pass = 0; pass < passes; ++pass)
-    for (size_t i = 0; i < lines; ++i) touch(rhs.data + i * stride, line, false);
-  touch(panels, bytes, true);
-}
-
-// Whether some lhs zero point may not be 0 in the kernel's element type. Otherwise nothing reads
-// the sums of the weights.
-bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t lhs_shift) {
-  switch (plan.lhs_quant) {
-    case LhsQuant::kStatic: return plan.static_zero_point + lhs_shift != 0;
-    case LhsQuant::kPerTensor:
-      return (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + lhs_shift != 0;
-    case LhsQuant::kPerRow: return matrix.lhs_zero_points || lhs_shift != 0;
-    case LhsQuant::kSymmetric: return lhs_shift != 0;
-    case LhsQuant::kAsymmetric: break;
-  }
-  return true;
-}
-
-// Fills sums[n] with the sum of w - zero_point of column n. A column whose weights are adjacent is
-// a row to the tier's own code.
-void sum_runtime_columns(const TierOps& ops, const RhsView& rhs, int32_t* sums) {
-  if (rhs.k_stride != 1) return total_columns(rhs, sums);
-  ops.sum_rows({rhs.data, rhs.n_stride, rhs.n, rhs.k, 0}, rhs.type == ElementType::kS8, sums);
-  for (size_t n = 0; n < rhs.n; ++n)
-    sums[n] = (int32_t)((uint32_t)sums[n] - (uint32_t)rhs.k * (uint32_t)rhs.zero_point(n));
-}
-
-// Packs the task's columns of a run-time rhs into its workspace.
-Weights pack_weights(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
-                     const GemmTask& task, uint8_t* workspace) {
-  const GemmPlan& plan = run.plan;
-  const GemmSections& at = run.schedule.sections;
-  const size_t n = task.n1 - task.n0, k = run.schedule.sizes.k;
-  RhsView view = {matrix.rhs + task.n0 * run.rhs_n_stride,
-                  n,
-                  k,
-                  run.rhs_k_stride,
-                  run.rhs_n_stride,
-                  plan.rhs_type,
-                  run.rhs_zero_points,
-                  run.rhs_zero_point_count};
-  if (run.rhs_zero_point_count > 1) {  // the zero points of the task's columns
-    view.zero_points += task.n0;
-    view.zero_point_count = n;
-  }
-  const RhsLayout& layout = kernel.rhs_layout;
-  int32_t* bias = (int32_t*)(workspace + at.rhs_bias);
-  int32_t* weight_sum = (int32_t*)(workspace + at.rhs_weight_sum);
-  int32_t* zero_points = (int32_t*)(workspace + at.rhs_zero_points);
-  plan.packing->pack(layout, view, 0, n, workspace + at.rhs_panels);
-  const int32_t rhs_shift = type_shift(view.type, layout.element_type),
-                lhs_shift = type_shift(plan.lhs_type, kernel.lhs_element_type);
-  const bool sums = needs_weight_sums(plan, matrix, lhs_shift);
-  if (sums)
-    sum_runtime_columns(*plan.ops, view, weight_sum);
-  else
-    memset(weight_sum, 0, n * sizeof *weight_sum);
-  // The tier's code records the rows that it sums itself
-  if (plan.touch)
-    tell_packed(plan.touch, view, sums && view.k_stride != 1 ? 2 : 1, workspace + at.rhs_panels,
-                layout.bytes(n, k));
-
-  bool any_zero_point = false;
-  for (size_t j = 0; j < n; ++j) {
-    bias[j] = 0;
-    zero_points[j] = view.zero_point(j) + rhs_shift;
-    any_zero_point |= zero_points[j] != 0;
-  }
-  const int32_t static_zero_point = plan.static_zero_point + lhs_shift;
-  Init init = {};
-  init.cols = n;
-  init.base = plan.bias ? plan.bias + task.n0 : bias;
-  if (plan.lhs_quant == LhsQuant::kStatic) init.lhs_zero_points = &static_zero_point;
-  init.weight_sums = weight_sum;
-  init.out = bias;
-  plan.ops->init(init);
-  for (size_t j = n; j < padded_columns(plan, n); ++j) bias[j] = weight_sum[j] = zero_points[j] = 0;
-  return {workspace + at.rhs_panels,
-          layout.lanes(n),
-          layout.lane_bytes(k),
-          task.n0,
-          {bias, weight_sum, any_zero_point ? zero_points : nullptr, view.zero_point_count == 1},
           nullptr,
           0};
 }
@@ -243,18 +150,29 @@ void run_task(const GemmRun& run, size_t index) {
                   requantization, plan.dst_bytes, {}};
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
-    const Weights weights = plan.runtime_rhs ? pack_weights(run, kernel, matrix, task, workspace)
-                                             : packed_weights(plan, plan.columns_count > 1 ? b : 0);
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
-    const bool passes = plan.pass && task.m1 - task.m0 > at.rows;
-    for (size_t n0 = task.n0, columns; n0 < task.n1; n0 += columns) {
-      columns = smaller(task.n1 - n0, passes ? plan.pass : SIZE_MAX);
+    if (leaves_weights(plan, run.schedule.sizes.m)) {
+      block.rows = run.schedule.sizes.m;
+      read_lhs(run, kFewRowsLhs, matrix, 0, workspace, &block);
+      block.output.to = to;
+      multiply_few_rows(run, matrix, task, block, workspace);
+      continue;
+    }
+    // Run-time weights are packed for the columns of a pass at a time
+    const size_t pass = plan.runtime_rhs                           ? at.rhs_columns
+                        : plan.pass && task.m1 - task.m0 > at.rows ? plan.pass
+                                                                   : SIZE_MAX;
+    for (size_t n0 = task.n0, n1; n0 < task.n1; n0 = n1) {
+      n1 = n0 + smaller(task.n1 - n0, pass);
+      const Weights weights = plan.runtime_rhs
+                                  ? pack_weights(run, kernel, matrix, n0, n1, workspace)
+                                  : packed_weights(plan, plan.columns_count > 1 ? b : 0);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = next_block(task.m1 - m0, at.rows, kernel.mr);
         block.output.to = to.from(m0);
-        read_lhs(run, kernel, matrix, m0, workspace, &block);
+        read_lhs(run, kernel.lhs_element_type, matrix, m0, workspace, &block);
         prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
-        multiply(macro_kernel, weights, block, n0 - weights.first, n0 + columns - weights.first);
+        multiply(macro_kernel, weights, block, n0 - weights.first, n1 - weights.first);
       }
     }
   }

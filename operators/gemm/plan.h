@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/memory_trace.h"
+#include "kernels/core/runtime_weights.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/packed_rhs.h"
@@ -24,6 +25,8 @@ struct GemmPlan {
   bool runtime_rhs;
   ElementType rhs_type;
   const Packing* packing;            // of run-time weights, else null
+  const RuntimeOps* runtime;         // the tier's own packing of run-time weights, or null
+  size_t few_rows;                   // runs of at most so many rows leave run-time weights unpacked
   bool needs_workspace;              // in some run
   bool requantize_in_kernel;         // the kernel may requantize to 8 bits
   bool requantize_with_zero_points;  // the same where run-time weights have zero points
@@ -47,6 +50,16 @@ struct GemmPlan {
 // Runs of few rows may have a kernel of their own.
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) {
   return *(m <= plan.small_m ? plan.small_kernel : plan.kernel);
+}
+
+// Whether a run of m rows multiplies by run-time weights where they lie.
+inline bool leaves_weights(const GemmPlan& plan, size_t m) {
+  return plan.few_rows && m <= plan.few_rows;
+}
+
+// The name of that kernel.
+inline const char* kernel_name(const GemmPlan& plan, size_t m) {
+  return leaves_weights(plan, m) ? plan.runtime->name : kernel_for(plan, m).name;
 }
 
 inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {

@@ -6,6 +6,17 @@
 namespace octet {
 namespace {
 
+// The columns of run-time weights that are packed, and then multiplied, at a time. Where the rows
+// stay in the L2 cache, packed weights stay there, too. Rows that each pass would quantize again
+// have one pass.
+size_t columns_at_a_time(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
+                         size_t k) {
+  constexpr size_t kPanels = 256 * 1024, kRows = 128 * 1024;  // bytes
+  if (quantizes(plan) || k == 0 || m > kRows / k) return n;
+  const size_t unit = larger(kernel.rhs_layout.width, kernel.nr);
+  return smaller(n, larger(kPanels / kernel.rhs_layout.lane_bytes(k) / unit, 1) * unit);
+}
+
 // For a task of m rows and n columns. Leaves out what the plan does not need: to clear all would
 // take as long as a small product.
 void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k,
@@ -14,8 +25,10 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
   at.rows = smaller(m, plan.block_rows);
   at.bytes = 0;
   if (!plan.needs_workspace) return;
-  at.prepared = prepared_sections(macro_kernel_of(plan, kernel, k),
-                                  plan.runtime_rhs || plan.columns[0].zero_point, at.rows);
+  const bool few = leaves_weights(plan, m);
+  at.prepared = few ? PreparedSections{}
+                    : prepared_sections(macro_kernel_of(plan, kernel, k),
+                                        plan.runtime_rhs || plan.columns[0].zero_point, at.rows);
   Sections sections = {at.prepared.bytes};
   if (quantizes(plan)) {
     at.quantized_stride = round_up(k, kAlignment);
@@ -25,9 +38,16 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
     at.zero_points = sections.take(at.rows * sizeof(int32_t));
     at.scales = sections.take(at.rows * sizeof(float));
   }
-  if (plan.runtime_rhs) {
-    const size_t columns = padded_columns(plan, n);
-    at.rhs_panels = sections.take(kernel.rhs_layout.bytes(n, k));
+  if (few) {  // a row of ones follows the rows
+    at.few_stride = round_up(k, kAlignment);
+    at.few_lhs = sections.take((m + 1) * at.few_stride);
+    at.few_columns = round_up(smaller(n, kFewColumns), 64);
+    at.few_sums = sections.take((m + 1) * at.few_columns * sizeof(int32_t));
+    at.few_zero_points = sections.take(at.few_columns * sizeof(int32_t));
+  } else if (plan.runtime_rhs) {
+    at.rhs_columns = columns_at_a_time(plan, kernel, m, n, k);
+    const size_t columns = padded_columns(plan, at.rhs_columns);
+    at.rhs_panels = sections.take(kernel.rhs_layout.bytes(at.rhs_columns, k));
     at.rhs_bias = sections.take(columns * sizeof(int32_t));
     at.rhs_weight_sum = sections.take(columns * sizeof(int32_t));
     at.rhs_zero_points = sections.take(columns * sizeof(int32_t));
@@ -93,7 +113,8 @@ GemmSchedule schedule(const GemmPlan& plan, const GemmSizes& z, size_t tasks) {
 
 size_t workspace_for(const GemmPlan& plan, size_t batch_max, size_t m, size_t concurrency) {
   return larger(workspace_of_rows(plan, batch_max, m, concurrency),
-                workspace_of_rows(plan, batch_max, smaller(m, plan.small_m), concurrency));
+                larger(workspace_of_rows(plan, batch_max, smaller(m, plan.small_m), concurrency),
+                       workspace_of_rows(plan, batch_max, smaller(m, plan.few_rows), concurrency)));
 }
 
 bool needs_more_than_panels(const GemmPlan& plan) {

@@ -24,7 +24,10 @@ struct GemmSections {
   PreparedSections prepared;  // at offset 0
   size_t quantized_stride;
   size_t quantized, zero_points, scales;                         // offsets
+  size_t rhs_columns;                                            // packed at a time
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;  // offsets
+  size_t few_stride, few_columns;                                // of few rows; of their sums
+  size_t few_lhs, few_sums, few_zero_points;                     // offsets
   size_t bytes;                                                  // a multiple of kAlignment
 };
 

@@ -796,7 +796,7 @@ TEST(BadRun, Workspace) {
     Created c([](Product& p) { p.to_runtime_rhs(); }, OCTET_U8, batched ? kBatch : 1);
     ASSERT_GT(c.bytes, 0u);
     c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
-              [](Product& p) { --p.args.workspace_bytes; });
+              [](Product& p) { p.args.workspace_bytes = 1; });
     c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
               [](Product& p) { p.args.workspace_bytes = 0; });
     c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Product& p) { p.args.workspace = nullptr; });

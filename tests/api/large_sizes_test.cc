@@ -94,7 +94,7 @@ TEST(LargeSizes, ProductsOfWeightsThatComeWithARun) {
             size_t bytes = 0;
             const octet_status status = octet_gemm_workspace(gemm, m, concurrency, &bytes, &error);
             if (status == OCTET_OK)
-              EXPECT_GE((double)bytes, product({n, k}));  // packed there
+              EXPECT_GE((double)bytes, (double)k);  // for some columns, packed, or for rows
             else
               expect_named(status, error, {OCTET_BAD_SIZE}, {"concurrency", "m "});
           }

@@ -1,6 +1,7 @@
 // Checks that the self-test finds a tier whose kernel gives a wrong answer.
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/self_test/conv.h"
+#include "dispatch/tables/runtime_ops.h"
 
 #include "support/kernels.h"
 
@@ -89,6 +90,37 @@ TEST(SelfTest, FindsALyingDepthwiseKernel) {
                 octet::mask_of(kernel->isa))
           << kernel->name;
     }
+}
+
+// Work on run-time weights that is off by one in its last sum, weight, or sum of weights.
+const octet::RuntimeOps* honest_runtime;
+void multiplies_wrongly(const octet::FewRows& f) {
+  honest_runtime->multiply(f);
+  ++f.sums[(f.rows - 1) * f.sums_stride + f.weights.n - 1];
+}
+void packs_wrongly(const octet::RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
+  honest_runtime->pack(w, panels, sums);
+  ++panels[honest_runtime->layout.bytes(w.n, w.k) - 1];
+}
+void sums_wrongly(const octet::RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
+  honest_runtime->pack(w, panels, sums);
+  ++sums[w.n - 1];
+}
+
+TEST(SelfTest, FindsLyingWorkOnRuntimeWeights) {
+  for (const Isa isa : usable_isas()) {
+    honest_runtime = octet::runtime_ops_of(isa);
+    if (!honest_runtime) continue;
+    EXPECT_TRUE(octet::passes(*honest_runtime)) << honest_runtime->name;
+    octet::RuntimeOps liar = *honest_runtime;
+    liar.multiply = multiplies_wrongly;
+    EXPECT_FALSE(octet::passes(liar)) << liar.name;
+    for (const auto pack : {packs_wrongly, sums_wrongly}) {
+      liar = *honest_runtime;
+      liar.pack = pack;
+      EXPECT_FALSE(octet::passes(liar)) << liar.name;
+    }
+  }
 }
 
 TEST(CpuInfo, FitsTogether) {

@@ -235,7 +235,7 @@ void any_sizes(Choices* c) {
         return octet_gemm_workspace(gemm, m, concurrency, &bytes, e);
       }) != OCTET_OK)
     return;
-  if (m > d.m_max || bytes % OCTET_ALIGNMENT || bytes / d.n < d.k)
+  if (m > d.m_max || bytes % OCTET_ALIGNMENT || bytes < d.k)
     fail("octet_gemm_workspace says %zu", bytes);
 }
 

@@ -220,13 +220,13 @@ def test_no_memory():
     """Where the system refuses memory, that is a MemoryError, and the same call works afterwards."""
     program = """
 import resource, numpy as np, octet
-values, out = np.ones((8000, 8000), np.int8), np.empty((1, 8000), np.int32)
+values, out = np.ones((8000, 8000), np.int8), np.empty((100, 8000), np.int32)
 weights = octet.Weights(values, np.float32([1]))
 with open("/proc/self/statm") as file:
     limit = int(file.read().split()[0]) * resource.getpagesize() + (20 << 20)
 limits = resource.getrlimit(resource.RLIMIT_AS)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limits[1]))
-calls = [lambda: octet.Linear(weights), lambda: octet.matmul(values[:1], values, out)]
+calls = [lambda: octet.Linear(weights), lambda: octet.matmul(values[:100], values, out)]
 for call in calls:
     try:
         call()

@@ -51,7 +51,8 @@ std::vector<int32_t> draw_data(Random* random, size_t count, int32_t least, int3
 std::ostream& operator<<(std::ostream& out, const GemmCase& c) {
   static const char* const kData[] = {"random",    "least*least", "least*most",     "most*least",
                                       "most*most", "ends",        "never the least"};
-  out << (c.kernel ? c.kernel : "best kernel") << ' ' << c.m << 'x' << c.n << 'x' << c.k;
+  out << (c.kernel ? c.kernel : "best kernel") << " within " << octet_isa_name(c.max_isa) << ' '
+      << c.m << 'x' << c.n << 'x' << c.k;
   if (c.m_declared | c.n_declared | c.k_declared)
     out << " of " << c.m_declared << 'x' << c.n_declared << 'x' << c.k_declared;
   if (c.batch > 1)
@@ -284,6 +285,7 @@ octet_status Gemm::pack() {
 octet_status Gemm::create(octet_allocator allocator, const octet::Choice* choice) {
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
   d.kernel = c_.kernel;
+  d.max_isa = c_.max_isa;
   d.m_max = c_.m_declared ? c_.m_declared : c_.m;
   d.n = c_.n_declared ? c_.n_declared : c_.n;
   d.k = c_.k_declared ? c_.k_declared : c_.k;

@@ -21,6 +21,7 @@ enum class Batching { kStrided, kInterleaved, kArrays };
 
 struct GemmCase : EpilogueCase {
   const char* kernel = nullptr;  // forced, and proved to have run
+  octet_isa max_isa = OCTET_ISA_AUTO;
   size_t m = 1, n = 1, k = 1, batch = 1;
   octet_type lhs = OCTET_U8, rhs = OCTET_S8;
   Data data = Data::kRandom;

@@ -1,0 +1,8 @@
+// Weights that come with a run, for AVX2.
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/runtime/few_rows.h"
+#include "kernels/x86/runtime/pack.h"
+
+namespace octet {
+const RuntimeOps avx2_runtime = {"avx2_u8s8_few_rows", kX86Layout, pack_runtime, multiply_few_rows};
+}  // namespace octet

@@ -1,0 +1,9 @@
+// Weights that come with a run, for AVX512-VNNI.
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/runtime/few_rows.h"
+#include "kernels/x86/runtime/pack.h"
+
+namespace octet {
+const RuntimeOps avx512vnni_runtime = {"avx512vnni_u8s8_few_rows", kX86Layout, pack_runtime,
+                                       multiply_few_rows};
+}  // namespace octet

@@ -1,0 +1,163 @@
+// Multiplies few rows by weights where they lie. A product of one row reads each weight once, so to
+// pack them would cost several times the product.
+#pragma once
+
+#include <string.h>
+
+#include "kernels/x86/runtime/vector.h"
+
+namespace octet {
+namespace {
+
+// ---- columns that are contiguous in memory ------------------------------------------------------
+
+// The last vector of a column, which may begin before the bytes that are multiplied already: those
+// of the lhs are zero there. A column shorter than a vector is loaded as a part.
+struct Tail {
+  size_t whole, from;  // depth of whole vectors; where the last one begins
+  Part part;
+
+  explicit Tail(size_t k)
+      : whole(k / kBytes * kBytes), from(k < kBytes ? 0 : k - kBytes), part(k) {}
+  Vector lhs(const uint8_t* row, size_t k) const {
+    uint8_t last[kBytes] = {};
+    if (k > whole) memcpy(last + (whole - from), row + whole, k - whole);
+    return load(last);
+  }
+};
+
+// Sums of kElements / rows adjacent columns, n_stride apart (0: the same one), for 1 or 2 rows.
+template <int rows>
+OCTET_INLINE inline Vector dot_columns(const FewRows& f, const uint8_t* const (&lhs)[rows],
+                                       const Vector (&last)[rows], const Tail& tail,
+                                       const uint8_t* columns, size_t stride) {
+  constexpr int kColumns = kElements / rows, kGroups = kColumns / 4 ? kColumns / 4 : 1,
+                kGroup = kColumns / kGroups;
+  const Vector flip = bytes_of(f.weights.flip);
+  const uint8_t* at[kGroups];
+  unroll<kGroups>([&](auto g) OCTET_INLINE { at[g] = columns + g * kGroup * stride; });
+  Vector acc[kElements] = {};
+  const auto step = [&](const Vector(&x)[rows], size_t k, const auto& load_weights) OCTET_INLINE {
+    unroll<kGroups>([&](auto g) OCTET_INLINE {
+      unroll<kGroup>([&](auto j) OCTET_INLINE {
+        const Vector w = load_weights(at[g] + j * stride + k) ^ flip;
+        unroll<rows>([&](auto r) OCTET_INLINE {
+          Vector& sum = acc[r * kColumns + g * kGroup + j];
+          sum = dot(sum, x[r], w);
+        });
+      });
+    });
+  };
+  const auto load_whole = [](const uint8_t* from) OCTET_INLINE { return load(from); };
+  OCTET_NO_UNROLL
+  for (size_t k = 0; k < tail.whole; k += kBytes) {
+    Vector x[rows];
+    unroll<rows>([&](auto r) OCTET_INLINE { x[r] = load(lhs[r] + k); });
+    step(x, k, load_whole);
+  }
+  if (f.weights.k > tail.whole) {
+    if (f.weights.k < kBytes)
+      step(last, 0, [&](const uint8_t* from) OCTET_INLINE { return tail.part.load(from); });
+    else
+      step(last, tail.from, load_whole);
+  }
+  return sums_of(acc);
+}
+
+// All columns for 1 or 2 rows. The last block overlaps the one before; fewer columns than a block
+// are multiplied one by one.
+template <int rows>
+void multiply_by_columns(const FewRows& f, size_t row) {
+  constexpr size_t kColumns = kElements / rows;
+  const RuntimeWeights& w = f.weights;
+  const Tail tail(w.k);
+  const uint8_t* lhs[rows];
+  Vector last[rows];
+  unroll<rows>([&](auto r) OCTET_INLINE {
+    lhs[r] = f.lhs + (row + r) * f.lhs_stride;
+    last[r] = tail.lhs(lhs[r], w.k);
+  });
+  const bool one = w.n < kColumns;
+  for (size_t n = 0; n < w.n; n += one ? 1 : kColumns) {
+    const size_t first = one || n + kColumns <= w.n ? n : w.n - kColumns;
+    const Vector sums =
+        dot_columns<rows>(f, lhs, last, tail, w.data + first * w.n_stride, one ? 0 : w.n_stride);
+    int32_t values[kElements];
+    store(values, sums);
+    for (size_t r = 0; r < rows; ++r)
+      memcpy(f.sums + (row + r) * f.sums_stride + first, values + r * kColumns,
+             (one ? 1 : kColumns) * sizeof(int32_t));
+  }
+}
+
+// ---- rows that are contiguous in memory ---------------------------------------------------------
+
+// Rows that are near each other need no blocks of depth.
+constexpr size_t kNear = 512;
+
+// As many columns as a vector has bytes, over a block of depth. Sums stay in the order
+// that interleave_rows gives until the last block.
+template <int rows>
+OCTET_INLINE inline void multiply_part(const FewRows& f, size_t row, size_t column, size_t k0,
+                                       size_t k1, const Part& part, int32_t* sums) {
+  const RuntimeWeights& w = f.weights;
+  const Vector flip = bytes_of(w.flip);
+  Vector acc[rows][4];
+  unroll<rows>([&](auto r) OCTET_INLINE {
+    unroll<4>([&](auto i) OCTET_INLINE {
+      acc[r][i] = k0 ? load(sums + r * f.sums_stride + i * kElements) : zero();
+    });
+  });
+  const uint8_t* lhs = f.lhs + row * f.lhs_stride + k0;
+  const uint8_t* from = w.data + k0 * w.k_stride + column;
+  const size_t stride = w.k_stride;
+  const auto four_rows = [&](size_t second, size_t third, size_t fourth) OCTET_INLINE {
+    Vector v[4] = {part.load(from), part.load(from + second), part.load(from + third),
+                   part.load(from + fourth)};
+    unroll<4>([&](auto i) OCTET_INLINE { v[i] ^= flip; });
+    interleave_rows(v);
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      int32_t four;
+      memcpy(&four, lhs + r * f.lhs_stride, sizeof four);
+      const Vector x = OCTET_MM(set1_epi32)(four);
+      unroll<4>([&](auto i) OCTET_INLINE { acc[r][i] = dot(acc[r][i], x, v[i]); });
+    });
+  };
+  size_t rest = k1 - k0;
+  OCTET_NO_UNROLL
+  for (; rest >= 4; rest -= 4, lhs += 4, from += 4 * stride)
+    four_rows(stride, 2 * stride, 3 * stride);
+  // Any row may stand for those beyond the last one, where the lhs is zero
+  if (rest) four_rows(rest > 1 ? stride : 0, rest > 2 ? 2 * stride : 0, 0);
+  unroll<rows>([&](auto r) OCTET_INLINE {
+    if (k1 >= w.k) order_columns(acc[r]);
+    unroll<4>([&](auto i)
+                  OCTET_INLINE { store(sums + r * f.sums_stride + i * kElements, acc[r][i]); });
+  });
+}
+
+template <int rows>
+void multiply_by_rows(const FewRows& f, size_t row) {
+  const RuntimeWeights& w = f.weights;
+  const size_t block = w.k_stride <= kNear ? w.k : kDepthBlock;
+  for (size_t k = 0; k < w.k; k += block) {
+    const size_t end = k + block < w.k ? k + block : w.k;
+    for (size_t n = 0; n < w.n; n += kBytes)
+      multiply_part<rows>(f, row, n, k, end, Part(w.n - n), f.sums + row * f.sums_stride + n);
+  }
+}
+
+void multiply_few_rows(const FewRows& f) {
+  const bool by_rows = f.weights.k_stride != 1;
+  size_t row = 0;
+#if defined(__AVX512BW__)
+  if (by_rows && f.rows == 5) return multiply_by_rows<5>(f, 0);
+  if (by_rows && f.rows == 4) return multiply_by_rows<4>(f, 0);
+#endif
+  for (; row + 2 <= f.rows; row += 2)
+    by_rows ? multiply_by_rows<2>(f, row) : multiply_by_columns<2>(f, row);
+  if (row < f.rows) by_rows ? multiply_by_rows<1>(f, row) : multiply_by_columns<1>(f, row);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,144 @@
+// Packs weights that come with a run into panels of 16 columns x 4 depth steps, and sums columns on
+// the way. A run pays for it each time, so it has the tier's vectors, where packing/interleave.cc
+// has those of every CPU.
+#pragma once
+
+#include <string.h>
+
+#include "kernels/core/packed_layout.h"
+#include "kernels/x86/runtime/vector.h"
+#include "kernels/x86/shared/layouts.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kWidth = 16, kGroupBytes = kWidth * 4;
+static_assert(kX86Layout.width == kWidth && kX86Layout.step == kWidth && kX86Layout.kr == 4);
+
+// Transposes 16 bytes of the depth of kElements columns: v[i] has those of columns i, 4 + i, ...
+// Stores the groups of which a part is within `depth`, and adds to the sums if there are any.
+OCTET_INLINE inline void pack_step(Vector (&v)[4], size_t depth, uint8_t* to, const int32_t* sums,
+                                   Vector (&totals)[4]) {
+  transpose_elements(v);
+  unroll<4>([&](auto i) OCTET_INLINE {
+    if (4 * i.value < depth) store(to + 4 * i.value * kWidth, v[i]);
+    if (sums) totals[i] = dot(totals[i], bytes_of(1), v[i]);
+  });
+}
+
+// Copies 16 bytes of columns that may be fewer or less deep; zero beyond.
+OCTET_INLINE inline void copy_step(const uint8_t* from, size_t stride, size_t columns, size_t depth,
+                                   uint8_t flip, uint8_t (&copy)[kElements][16]) {
+  memset(copy, 0, sizeof copy);
+  for (size_t i = 0; i < kElements && i < columns; ++i)
+    for (size_t k = 0; k < depth; ++k) copy[i][k] = (uint8_t)(from[i * stride + k] ^ flip);
+}
+
+// Packs kElements columns, of which `columns` are there: a whole panel, or a part of one. The lines
+// of four columns are read at a time, because lines a power of two apart would evict each other
+// from the cache.
+OCTET_INLINE inline void pack_part(const uint8_t* from, size_t stride, size_t columns, size_t depth,
+                                   uint8_t flip, uint8_t* to, int32_t* sums) {
+  const Vector flips = bytes_of(flip);
+  Vector totals[4] = {};  // several, because a sum takes longer than the other steps
+  const bool all = columns >= kElements;
+  size_t k = 0;
+  for (; all && k + kBytes <= depth; k += kBytes) {
+    Vector v[kParts][4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      unroll<kParts>([&](auto s) OCTET_INLINE {
+        v[s][i] = load_parts(from + i * stride + k + 16 * s, 4 * stride) ^ flips;
+      });
+    });
+    unroll<kParts>([&](auto s) OCTET_INLINE {
+      pack_step(v[s], 16, to + (k + 16 * s) * kWidth, sums, totals);
+    });
+  }
+  for (; k < depth; k += 16) {
+    uint8_t copy[kElements][16];
+    const bool whole = all && k + 16 <= depth;
+    if (!whole) copy_step(from + k, stride, columns, smaller(16, depth - k), flip, copy);
+    Vector v[4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      v[i] = whole ? load_parts(from + i * stride + k, 4 * stride) ^ flips
+                   : load_parts(copy[i], 4 * sizeof copy[0]);
+    });
+    pack_step(v, depth - k, to + k * kWidth, sums, totals);
+  }
+  if (sums) store(sums, add(add(totals[0], totals[1]), add(totals[2], totals[3])));
+}
+
+// Columns that are contiguous in memory.
+void pack_columns_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
+  const size_t panel_bytes = round_up(w.k, 4) * kWidth;
+  for (size_t n = 0; n < round_up(w.n, kWidth); n += kElements)
+    pack_part(w.data + n * w.n_stride, w.n_stride, n < w.n ? w.n - n : 0, w.k, w.flip,
+              panels + n / kWidth * panel_bytes + n % kWidth * 4, sums ? sums + n : nullptr);
+}
+
+// Packs `rows` rows of as many columns as a vector has bytes. `columns`: those that there are,
+// padded to whole panels; where `all`, at least so many.
+template <bool all>
+OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size_t rows,
+                                        const Part& part, Vector flips, size_t columns,
+                                        size_t panel_bytes, uint8_t* to, int32_t* sums) {
+  const Vector ones = bytes_of(1);
+  Vector totals[4] = {};
+  const auto four_rows = [&](Vector(&v)[4]) OCTET_INLINE {
+    interleave_rows(v);
+    order_columns(v);
+    unroll<4>([&](auto i) OCTET_INLINE {
+      constexpr size_t n = i.value * kElements;
+      if (all || n < columns) store(to + n / kWidth * panel_bytes + n % kWidth * 4, v[i]);
+      totals[i] = dot(totals[i], ones, v[i]);
+      pin(totals[i]);
+    });
+  };
+  OCTET_NO_UNROLL
+  for (; rows >= 4; rows -= 4, from += 4 * stride, to += kGroupBytes) {
+    Vector v[4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      v[i] = (all ? load(from + i * stride) : part.load(from + i * stride)) ^ flips;
+    });
+    four_rows(v);
+  }
+  if (rows) {
+    Vector v[4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      v[i] = (size_t)i < rows ? part.load(from + i * stride) ^ flips : zero();
+    });
+    four_rows(v);
+  }
+  if (!sums) return;
+  unroll<4>([&](auto i) OCTET_INLINE {
+    constexpr size_t n = i.value * kElements;
+    if (all || n < columns) store(sums + n, add(load(sums + n), totals[i]));
+  });
+}
+
+// Rows that are contiguous in memory, in blocks of depth: few pages are in use at a time.
+void pack_rows_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
+  const size_t panel_bytes = round_up(w.k, 4) * kWidth, lanes = round_up(w.n, kWidth);
+  if (sums) memset(sums, 0, lanes * sizeof *sums);
+  uint8_t flip[kBytes];
+  memset(flip, w.flip, sizeof flip);
+  for (size_t k = 0; k < w.k; k += kDepthBlock) {
+    const size_t rows = smaller(w.k - k, kDepthBlock);
+    for (size_t n = 0; n < w.n; n += kBytes) {
+      const Part part(w.n - n);
+      const auto pack = [&](auto all) OCTET_INLINE {
+        pack_some_rows<all.value>(
+            w.data + k * w.k_stride + n, w.k_stride, rows, part, part.load(flip), lanes - n,
+            panel_bytes, panels + n / kWidth * panel_bytes + k * kWidth, sums ? sums + n : nullptr);
+      };
+      w.n - n >= kBytes ? pack(Int<true>{}) : pack(Int<false>{});
+    }
+  }
+}
+
+void pack_runtime(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
+  w.k_stride == 1 ? pack_columns_of(w, panels, sums) : pack_rows_of(w, panels, sums);
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,9 @@
+// Weights that come with a run, for SSE4.1.
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/runtime/few_rows.h"
+#include "kernels/x86/runtime/pack.h"
+
+namespace octet {
+const RuntimeOps sse41_runtime = {"sse41_u8s8_few_rows", kX86Layout, pack_runtime,
+                                  multiply_few_rows};
+}  // namespace octet

@@ -1,0 +1,87 @@
+// Checks weights that come with a run on each tier's best choice: few rows that leave them where
+// they lie, and rows for which they are packed, in one pass or in several.
+#include "kernels/core/runtime_weights.h"
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+constexpr Types kTypes[] = {
+    {OCTET_U8, OCTET_S8}, {OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_U8}};
+constexpr octet_type kOutputs[] = {OCTET_S32, OCTET_U8, OCTET_F32, OCTET_S8};
+
+// One of the many combinations, by its number.
+GemmCase combination(octet_isa isa, uint32_t turn) {
+  GemmCase c;
+  c.max_isa = isa;
+  c.runtime_rhs = true;
+  c.lhs = kTypes[turn % 4].lhs, c.rhs = kTypes[turn % 4].rhs;
+  c.dst = kOutputs[turn / 4 % 4];
+  c.order = turn / 3 % 2 ? OCTET_NK : OCTET_KN;
+  c.rhs_zero_points = (ZeroPoints)(turn / 5 % 3);
+  c.lhs_quant = turn / 7 % 3 == 0   ? OCTET_LHS_STATIC
+                : turn / 7 % 3 == 1 ? OCTET_LHS_PER_ROW
+                                    : OCTET_LHS_PER_TENSOR;
+  c.lhs_zero_point = c.lhs_quant == OCTET_LHS_STATIC && turn / 2 % 3 ? 5 : 0;
+  c.data = (Data)(turn / 11 % 7);
+  c.padded = turn / 13 % 2;
+  c.batch = turn / 17 % 4 ? 1 : 2;
+  c.bias = turn / 19 % 2;
+  c.residual = c.dst == OCTET_U8 && c.lhs_quant == OCTET_LHS_STATIC && turn / 23 % 2 ? OCTET_S8
+                                                                                     : kNoResidual;
+  c.concurrency = 1 + turn / 29 % 3;
+  c.seed = turn + 1;
+  return c;
+}
+
+// Every tail of the vectors of 16, 32 and 64 bytes, in both directions.
+TEST(RuntimeWeights, FewRowsOfEachTier) {
+  constexpr size_t kDepths[] = {1, 3, 4, 7, 15, 16, 17, 31, 32, 33, 50, 63, 64, 65, 67, 100, 129};
+  constexpr size_t kColumns[] = {1, 2, 5, 8, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 130, 530};
+  for (const octet_isa isa : tiers_to_test()) {
+    uint32_t turn = 0;
+    for (const size_t k : kDepths)
+      for (const size_t n : kColumns)
+        for (size_t m = 1; m <= octet::kFewRows + 1; ++m) {
+          GemmCase c = combination(isa, turn++);
+          c.m = m, c.n = n, c.k = k;
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+  }
+}
+
+// Packed blocks of depth and passes of columns, the last of which is a part.
+TEST(RuntimeWeights, PackedInPasses) {
+  for (const octet_isa isa : tiers_to_test()) {
+    uint32_t turn = 0;
+    for (const size_t k : {2000, 2053})
+      for (const size_t n : {129, 300})
+        for (const size_t m : {5, 13}) {
+          GemmCase c = combination(isa, turn += 7);
+          c.m = m, c.n = n, c.k = k;
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+  }
+}
+
+// One object serves runs of few and of many rows, with the workspace for the most.
+TEST(RuntimeWeights, OneObjectServesFewAndManyRows) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const octet_rhs_order order : {OCTET_KN, OCTET_NK}) {
+      GemmCase c = combination(isa, 1);
+      c.m = 40, c.n = 70, c.k = 300, c.order = order, c.batch = 1, c.concurrency = 3;
+      Gemm gemm(c);
+      ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+      for (size_t m = 1; m <= c.m; ++m) {
+        gemm.args().m = m;
+        gemm.clear_dst();
+        ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+        ASSERT_TRUE(gemm.as_expected(m)) << "m = " << m << ' ' << c;
+      }
+    }
+}
+
+}  // namespace
+}  // namespace octet_test
