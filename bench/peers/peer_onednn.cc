@@ -1,5 +1,5 @@
-// Multiplies by oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, with
-// per-channel output scales and an s32 bias.
+// Multiplies by oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, or reads
+// them as a run brings them, with per-channel output scales and an s32 bias.
 #include "bench/peers/peer_onednn.h"
 
 #include <fmt/format.h>
@@ -25,12 +25,18 @@ class OneDnnGemm : public OneDnnContestant {
     const memory::desc bias({1, n}, memory::data_type::s32, Tag::ab);
     dnnl::primitive_attr attributes;
     if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
-    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, any, dst)
-                                                     : dnnl::matmul::desc(src, any, bias, dst);
+    const memory::desc given({k, n}, onednn_type(d.types.rhs),
+                             d.run_time == OCTET_NK ? Tag::ba : Tag::ab),
+        weights = d.run_time ? given : any;
+    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, weights, dst)
+                                                     : dnnl::matmul::desc(src, weights, bias, dst);
     const dnnl::matmul::primitive_desc primitive(matmul, attributes, engine_);
     primitive_ = dnnl::matmul(primitive);
     add(DNNL_ARG_SRC, src, d.lhs.as());
-    add_weights(plain, primitive.weights_desc(), d.rhs);
+    if (d.run_time)
+      add(DNNL_ARG_WEIGHTS, given, d.weights().as());
+    else
+      add_weights(plain, primitive.weights_desc(), d.rhs);
     add(DNNL_ARG_DST, dst, dst_.as());
     if (!d.bias.empty()) add(DNNL_ARG_BIAS, bias, d.bias.data());
   }

@@ -6,7 +6,8 @@
 //
 //   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5};
 //                                call_us may be missing
-//   {"gemm": {"m", "n", "k", "lhs", "rhs", "dst",
+//   {"gemm": {"m", "n", "k", "run_time": "", or "kn", "nk" for weights that come unpacked with each
+//             run, "lhs", "rhs", "dst",
 //             "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
 //   {"conv": {"in": [b, h, w, c], "out": [b, h, w, c], "filter": [o, h, w, i],
 //             "groups", "stride": [h, w], "dilation": [h, w],
@@ -133,6 +134,7 @@ class Server {
                   read_buffer(problem, "rhs")};
     d.bias = read_vector<int32_t>(problem, "bias");
     d.scales = read_vector<float>(problem, "scales");
+    d.bring_weights(parse_order(problem.at("run_time")));
     return d;
   }
   ConvData conv(const ordered_json& problem) {
@@ -273,7 +275,8 @@ class ProgramPeer : public Peer {
 
   std::unique_ptr<Contestant> gemm(const GemmData& d) override {
     const GemmShape& s = d.shape;
-    return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}}, d.types,
+    const char* const run_time = d.run_time == OCTET_KN ? "kn" : d.run_time == OCTET_NK ? "nk" : "";
+    return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"run_time", run_time}}, d.types,
                       {{"lhs", d.lhs.as(), d.lhs.size()},
                        {"rhs", d.rhs.as(), d.rhs.size()},
                        tensor("bias", d.bias),

@@ -42,6 +42,14 @@ int32_t GemmData::rhs_at(size_t depth, size_t column) const {
   return byte_at(rhs, types.rhs, depth * shape.n + column) - of_column(rhs_zero_points, column);
 }
 
+void GemmData::bring_weights(std::optional<octet_rhs_order> order) {
+  run_time = order;
+  if (order != OCTET_NK) return;
+  columns = Buffer(shape.n * shape.k);
+  for (size_t n = 0; n < shape.n; ++n)
+    for (size_t k = 0; k < shape.k; ++k) columns.as()[n * shape.k + k] = rhs.as()[k * shape.n + n];
+}
+
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Operands& operands) {
   GemmData data = room(shape, types);
   const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
@@ -57,6 +65,7 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
     fill_both(&data, Fill::kRandom);
   }
   if (operands.sparse) make_sparse(&data.rhs, columns, shape.k, centre, shape.n + 3 * shape.k);
+  data.bring_weights(operands.run_time);
   if (types.dst == OCTET_S32) return data;
   data.scales = spread_scales(shape.n, shape.k, product);
   data.bias = spread_bias(shape.n, shape.k, product);

@@ -27,6 +27,11 @@ struct GemmData {
   int32_t dst_zero_point = 0;
   Activation activation = {};
   After after = {};
+  // Set: weights come with each run, in this order; weights has them so
+  std::optional<octet_rhs_order> run_time = {};
+  Buffer columns = Buffer();  // NK: n x k
+  const Buffer& weights() const { return run_time == OCTET_NK ? columns : rhs; }
+  void bring_weights(std::optional<octet_rhs_order> order);
 
   int32_t lhs_at(size_t row, size_t depth) const;
   int32_t rhs_at(size_t depth, size_t column) const;

@@ -6,6 +6,7 @@
 namespace tool {
 
 Buffer pack_weights(const GemmData& data, const Forced& forced) {
+  if (data.run_time) return Buffer(0);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = data.types.rhs;
   rhs.order = OCTET_KN;
@@ -29,6 +30,10 @@ octet_gemm_desc describe_gemm(const GemmData& data, const Forced& forced, const 
   desc.n = data.shape.n;
   desc.k = data.shape.k;
   set_operands(data, forced, &desc);
+  if (data.run_time) {
+    desc.rhs_order = *data.run_time;
+    return desc;
+  }
   desc.packed = packed.as();
   desc.packed_bytes = packed.size();
   return desc;
@@ -57,6 +62,10 @@ GemmPlan::GemmPlan(const GemmData& data, const Forced& forced, ThreadPool* pool)
   workspace_ = Buffer(bytes);
   args_.m = data.shape.m;
   set_args(data, forced, dst_, workspace_, pool, &args_);
+  if (!data.run_time) return;
+  args_.rhs = data.weights().as();
+  args_.rhs_zero_points = data.rhs_zero_points.empty() ? nullptr : data.rhs_zero_points.data();
+  args_.rhs_zero_point_count = data.rhs_zero_points.size();
 }
 
 void GemmPlan::run(size_t calls) {

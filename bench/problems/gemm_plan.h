@@ -22,7 +22,9 @@ class GemmPlan : public Contestant {
   const void* dst() const override { return dst_.as(); }
   const char* kernel(size_t m) const { return octet_gemm_kernel(gemm_.get(), m); }
   const Buffer& packed() const { return packed_; }
-  size_t blob_bytes() const override { return tool::blob_bytes(packed_.as(), packed_.size()); }
+  size_t blob_bytes() const override {
+    return packed_.size() ? tool::blob_bytes(packed_.as(), packed_.size()) : 0;
+  }
 
  private:
   Buffer packed_, dst_, workspace_;

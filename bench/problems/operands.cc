@@ -208,6 +208,13 @@ const char* requant_name(Requant requant) {
   return requant == Requant::kTflite ? "tflite" : requant == Requant::kDouble ? "double" : "float";
 }
 
+std::optional<octet_rhs_order> parse_order(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "kn") return OCTET_KN;
+  if (text == "nk") return OCTET_NK;
+  throw Error("'" + text + "' is no order of weights: kn or nk");
+}
+
 Requant parse_requant(const std::string& text) {
   for (const Requant requant : {Requant::kFloat, Requant::kTflite, Requant::kDouble})
     if (text == requant_name(requant)) return requant;

@@ -40,6 +40,7 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
 enum class Requant { kFloat, kTflite, kDouble };
 const char* requant_name(Requant requant);
 Requant parse_requant(const std::string& text);
+std::optional<octet_rhs_order> parse_order(const std::string& text);  // "kn", "nk"; "": none
 
 // The distribution of a bench's operands: uniform bytes; like quantized layers'; or a model's own,
 // but for the activations.
@@ -55,6 +56,8 @@ struct Operands {
   bool residual = false, table = false;        // the steps after the product; for outputs of 8 bits
                                                // only
   bool sparse = false;                         // weights are made 2:4
+  // Products only: weights come with each run, unpacked, in this order
+  std::optional<octet_rhs_order> run_time = {};
 
   // Real u8 weights have a zero point.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;

@@ -96,6 +96,9 @@ ordered_json to_json(const BenchResult& r) {
                        {"rhs_zero_point", or_null(r.operands.zero_point_of(r.types.rhs))},
                        {"operands", likeness_name(r.operands.likeness)},
                        {"sparse", r.operands.sparse},
+                       {"run_time_weights", r.operands.run_time == OCTET_KN   ? "kn"
+                                            : r.operands.run_time == OCTET_NK ? "nk"
+                                                                              : ""},
                        {"residual", r.operands.residual},
                        {"table", r.operands.table},
                        {"kernel", r.kernel},

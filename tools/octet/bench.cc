@@ -53,6 +53,8 @@ int bench(const BenchArguments& a) {
   for (const CaseGroup& group : groups)
     if (!group.products.empty() && !a.algorithm.empty())
       throw Error("--algorithm is for convolutions");
+    else if (!group.convolutions.empty() && options.operands.run_time)
+      throw Error("--run-time is for products; filters of convolutions are packed");
   for (const std::string& name : a.types) parse_types(name);
   JsonFile file(a.json);
   ThreadPool pool(options.threads);

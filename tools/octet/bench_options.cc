@@ -14,15 +14,21 @@ octet_sparsity parse_sparsity(const std::string& text) {
   throw Error("'" + text + "' is no sparsity: 2:4 or auto");
 }
 
+// Whether a peer is this library in another mode.
+bool is_octet(const std::string& peer) {
+  return peer == "float" || peer == "symmetric" || peer == "plain";
+}
+
 // Refuses options that a model decides itself.
 void refuse_beside_a_model(const BenchArguments& a) {
-  const bool octet = a.peer == "float" || a.peer == "symmetric" || a.peer == "plain";
+  const bool octet = is_octet(a.peer);
   const char* const option = !a.types.empty()          ? "--types"
                              : a.requant != "float"    ? "--requant"
                              : a.rhs_zero_point        ? "--rhs-zero-point"
                              : a.residual              ? "--residual"
                              : a.table                 ? "--table"
                              : !a.sparse.empty()       ? "--sparse"
+                             : !a.run_time.empty()     ? "--run-time"
                              : a.peer.empty() || octet ? nullptr
                                                        : "--peer";
   if (option)
@@ -40,7 +46,11 @@ BenchOptions to_options(const BenchArguments& a) {
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
   options.operands = {
       parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point, a.residual, a.table,
-      !a.sparse.empty()};
+      !a.sparse.empty(),          parse_order(a.run_time)};
+  if (options.operands.run_time && !a.sparse.empty())
+    throw Error("--run-time weights are not packed, so --sparse is not for them");
+  if (options.operands.run_time && !a.peer.empty() && a.peer != "onednn" && !is_octet(a.peer))
+    throw Error("--run-time is for peers onednn, float, symmetric, plain: others pack the weights");
   options.forced.sparsity = parse_sparsity(a.sparse);
   options.threads = a.threads;
   options.repetitions = a.repetitions;

@@ -32,7 +32,8 @@ struct BenchArguments {
   std::vector<std::string> cases, types;           // types empty: the cases' defaults
   std::string isa, kernel, algorithm, peer, json;  // empty: not given
   std::string operands = "uniform", requant = "float";
-  std::string sparse;  // "", "2:4", "auto"
+  std::string sparse;    // "", "2:4", "auto"
+  std::string run_time;  // "", "kn", "nk"
   std::optional<int32_t> rhs_zero_point;
   bool residual = false, table = false;
   std::optional<double> check_percent;  // bench plan's largest accepted loss

@@ -230,6 +230,8 @@ class CommandLine {
         "--sparse", a.sparse,
         "Weights of which two of four are not zero, packed so: 2:4, or auto, where that "
         "gains; beside the same ones packed dense");
+    bench->add_option("--run-time", a.run_time,
+                      "Products: weights come with each run, in this order, unpacked: kn, nk");
     bench->add_flag("--list", a.list,
                     "Only print the cases: name, how often it appears, first layer");
     bench->add_option("--peer", a.peer,
