@@ -64,8 +64,11 @@ void multiply(const Tile& t) {
   if (t.row_init) trace.read(t.row_init, t.rows * sizeof *t.row_init);
   read_operands(trace, t);
   if (t.scale) trace.read(t.scale, t.cols * sizeof *t.scale);
+  const bool floats = t.scale && t.requantization->to_floats;
+  if (floats && t.requantization->bias_apart)
+    trace.read(t.scale + t.requantization->bias_apart, t.cols * sizeof *t.scale);
   for (size_t i = 0; i < t.rows; ++i)
-    trace.write((uint8_t*)t.dst + i * t.dst_stride, t.scale ? t.cols : row);
+    trace.write((uint8_t*)t.dst + i * t.dst_stride, t.scale && !floats ? t.cols : row);
 }
 
 void gather(const Rows& rows, size_t lanes, void* panel) {

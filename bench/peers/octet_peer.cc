@@ -45,7 +45,8 @@ octet_type type_of(const std::string& name) {
   if (name == "u8") return OCTET_U8;
   if (name == "s8") return OCTET_S8;
   if (name == "s32") return OCTET_S32;
-  fail("a type '" + name + "' is none of u8, s8, s32");
+  if (name == "f32") return OCTET_F32;
+  fail("a type '" + name + "' is none of u8, s8, s32, f32");
 }
 size_t element_bytes(octet_type type) { return type == OCTET_S32 || type == OCTET_F32 ? 4 : 1; }
 

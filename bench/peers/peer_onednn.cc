@@ -1,5 +1,5 @@
-// Multiplies by oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, or reads
-// them as a run brings them, with per-channel output scales and an s32 bias.
+// Multiplies by oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, or
+// reads them as a run brings them, with per-channel output scales and an s32 bias.
 #include "bench/peers/peer_onednn.h"
 
 #include <fmt/format.h>

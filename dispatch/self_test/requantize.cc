@@ -192,6 +192,30 @@ bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization
   return true;
 }
 
+// True if the first row of a tile becomes the floats of the cases, and half of them where a row
+// scale says so.
+bool converts_to_floats(const MicroKernel& kernel, Tile tile, const FloatCases& cases) {
+  float out[kTileRows * kTileColumns], half[kTileRows];
+  for (float& scale : half) scale = 0.5f;
+  Requantization floats = {};
+  floats.to_floats = true;
+  tile.dst = out;
+  tile.dst_stride = kTileColumns * sizeof(float);
+  tile.requantization = &floats;
+  floats.bias_apart = cases.bias - tile.scale;
+  kernel.multiply(tile);
+  if (memcmp(out, cases.f32, tile.cols * sizeof(float)) != 0) return false;
+  floats.bias_apart = 0;
+  float whole[kTileColumns];
+  kernel.multiply(tile);
+  memcpy(whole, out, tile.cols * sizeof(float));
+  tile.row_scale = half;
+  kernel.multiply(tile);
+  for (size_t j = 0; j < tile.cols; ++j)
+    if (out[j] * 2 != whole[j]) return false;
+  return true;
+}
+
 }  // namespace
 
 bool epilogue_is_right(const TierOps& ops) {
@@ -258,6 +282,7 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   tile.requantization = &kRequantizeS8;
   kernel.multiply(tile);
   if (!same_rows(out, cases.s8, rows, columns)) return false;
+  if (kernel.is(kStoresFloats) && !converts_to_floats(kernel, tile, cases)) return false;
   if (!kernel.is(kRequantizesTflite)) return true;
   const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;

@@ -26,7 +26,7 @@ struct Epilogue {
   bool has_residual;
   ElementType residual_type;   // kS8 or kU8
   const float* scale;          // kF32, kFloat8; kTflite8: the first row of `tflite`
-  const float* bias_f32;       // kF32, or null
+  const float* bias_f32;       // kF32, or null; in one allocation with scale
   const int32_t* multiplier;   // kTflite8
   const int32_t* shift;        // kTflite8
   const double* factor;        // kDouble8
@@ -65,7 +65,13 @@ namespace {
 
 // The part of the epilogue that kernels do in registers.
 inline Requantization requantization_of(const Epilogue& f) {
-  return {f.zero_point, f.lo, f.hi, f.dst_type, f.tflite.apart, f.tflite.right_only};
+  Requantization r = {f.zero_point, f.lo, f.hi, f.dst_type, f.tflite.apart, f.tflite.right_only};
+  r.to_floats = f.mode == EpilogueMode::kF32;
+  if (!r.to_floats) return r;
+  r.lo_f32 = f.lo_f32, r.hi_f32 = f.hi_f32;
+  r.clamps = f.lo_f32 != -__builtin_inff() || f.hi_f32 != __builtin_inff();
+  if (f.bias_f32) r.bias_apart = f.bias_f32 - f.scale;
+  return r;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace octet {
 
-// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], stored as s32 or requantized to 8 bits.
+// dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], stored as s32, or requantized.
 // Kernels know no zero points: init holds their terms. A kernel without a gather is direct: it
 // reads the lhs rows where they lie.
 struct Tile {
@@ -37,10 +37,12 @@ struct Tile {
   const int32_t* row_init = nullptr;
   void* dst;
   size_t dst_stride;  // bytes
-  // null: store s32. Readable up to cols rounded up to the layout's step. In TFLite mode it is the
+  // Null: store s32. Readable up to cols rounded up to the layout's step. In TFLite mode it is the
   // first row of TfliteColumns (see Requantization)
   const float* scale;
   const Requantization* requantization;  // with scale
+  // With kStoresFloats: one per row, which multiplies the columns' scales; null = 1
+  const float* row_scale = nullptr;
 };
 
 using MultiplyFn = void (*)(const Tile&);
@@ -86,6 +88,8 @@ enum KernelFlags : uint16_t {
   kGathersComplements = 1024,
   // A failed self-test disables this kernel only, not its tier, which has another kernel.
   kOptional = 2048,
+  // The kernel can convert to f32 in registers (Requantization::to_floats).
+  kStoresFloats = 4096,
 };
 
 struct MicroKernel {

@@ -1,4 +1,5 @@
-// Describes how kernels requantize accumulators to 8 bits while they are still in registers.
+// Describes how kernels requantize accumulators to 8 bits, or convert them to f32, while they are
+// still in registers.
 #pragma once
 
 #include <stddef.h>
@@ -16,6 +17,11 @@ struct Requantization {
   // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0
   size_t tflite_apart = 0;
   bool tflite_right_only = false;  // TfliteColumns::right_only
+  // f32 output, for kStoresFloats: fl(fl(fl(acc) * scale) + bias), then the clamp to [lo_f32,
+  // hi_f32] where `clamps`. Biases are finite, and so are all products of scales: no value is NaN.
+  bool to_floats = false, clamps = false;
+  float lo_f32 = 0, hi_f32 = 0;
+  ptrdiff_t bias_apart = 0;  // elements from a column's scale to its f32 bias; 0: no bias
 };
 
 }  // namespace octet

@@ -121,6 +121,17 @@ void copy_init(const Tile& t) {
   }
 }
 
+// Whether no output of a block is NaN, for kernels that store f32: the scales of columns are at
+// most 2^48, and products with 0 of these scales of rows are finite.
+bool scales_are_plain(const Block& block) {
+  constexpr float kMost = 0x1p79f;
+  const LhsTerms& terms = block.terms;
+  if (!terms.scaled || !terms.scales) return !terms.scaled || terms.scale <= kMost;
+  bool plain = true;
+  for (size_t i = 0; i < block.rows; ++i) plain &= terms.scales[i] <= kMost;
+  return plain;
+}
+
 // The loops: one block by some columns.
 class Product {
  public:
@@ -128,12 +139,15 @@ class Product {
       : macro_kernel_(macro_kernel),
         weights_(weights),
         block_(block),
+        output_(block.output),
         kernel_(*macro_kernel.kernel),
         layout_(kernel_.rhs_layout),
         lane_group_(layout_.group_bytes()),
         tap_lane_(layout_.lane_bytes(macro_kernel.taps.depth)),
         tap_steps_(layout_.steps(macro_kernel.taps.depth)),
         start_(macro_kernel, weights, block) {
+    if (output_.epilogue->mode == EpilogueMode::kF32 && !scales_are_plain(block))
+      output_.requantize_in_kernel = false;
     if (block.terms.scaled && !block.terms.scales)
       for (float& scale : scales_) scale = block.terms.scale;
     tile_.lhs_stride = block.lhs_stride;
@@ -146,7 +160,7 @@ class Product {
   void multiply(size_t n0, size_t n1) {
     // multiply_rows steps through an array of scales; scales_ has one tile's rows only
     const bool matrix = !block_.tiles && !start_.per_row() &&
-                        (block_.output.in_place() || !block_.terms.scaled || block_.terms.scales);
+                        (output_.s32() || !block_.terms.scaled || block_.terms.scales);
     const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
     for (size_t panel = n0; panel < n1; panel += span) {
       const size_t width = smaller(span, weights_.lanes - panel);
@@ -185,16 +199,18 @@ class Product {
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : macro_kernel_.taps.depth;
     const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
-    if (block_.output.in_place())
-      return multiply_micro_panel(kernel_, block_.output, block_.rows, n, lhs_panel, &tile_);
-    multiply_through_epilogue(kernel_, block_.output, block_.rows, n, lanes_,
-                              block_.terms.scaled ? block_.terms.scales : nullptr, lhs_panel,
+    const float* const row_scales = block_.terms.scaled ? block_.terms.scales : nullptr;
+    if (output_.in_place())
+      return multiply_micro_panel(kernel_, output_, block_.rows, n, row_scales, lhs_panel, &tile_);
+    multiply_through_epilogue(kernel_, output_, block_.rows, n, lanes_, row_scales, lhs_panel,
                               &tile_);
   }
 
   // All tiles by one micro-panel.
   void multiply_tiles() {
-    const bool alike = block_.tiles && block_.output.in_place() && !start_.per_row();
+    // multiply_again has no scales of rows
+    const bool alike = block_.tiles && output_.in_place() && !start_.per_row() &&
+                       (output_.s32() || !block_.terms.scaled);
     const BlockTile all = whole_matrix(macro_kernel_, block_);
     const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
     const size_t count = block_.tiles ? block_.tile_count : 1;
@@ -229,10 +245,11 @@ class Product {
   // Multiplies a tile like the one before, in place. Most tiles of a block are; with little depth,
   // the work between them matters.
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
-    const Output to = block_.output.to.from(used.pixel, used.step);
+    const Output to = output_.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
+    tile_.row_scale = nullptr;
     point_at_rows(used, used.pointers);
-    tile_.dst = to.dst + (weights_.first + n_) * block_.output.dst_bytes;
+    tile_.dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
     tile_.dst_stride = to.stride;
     octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
     panel_ += tiling.count * block_.panel_bytes;
@@ -258,9 +275,9 @@ class Product {
     const size_t n = weights_.first + n_;
     OCTET_ASSERT(range.first <= range.end && range.end <= taps.count);
     OCTET_ASSERT(used.first <= used.end && used.end <= taps.groups);
-    const Output to = block_.output.to.from(used.pixel, used.step);
+    const Output to = output_.to.from(used.pixel, used.step);
     if (taps.needed(range.count(), n_) == 0) {
-      TileOutput output = block_.output;
+      TileOutput output = output_;
       output.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
@@ -282,7 +299,7 @@ class Product {
       if (tap + step >= range.end) break;
       multiply_partly();
     }
-    multiply_into(kernel_, block_.output, to, n, lanes_, row_scale, &tile_);
+    multiply_into(kernel_, output_, to, n, lanes_, row_scale, &tile_);
   }
 
   // Multiplies some taps and makes their sums the init of the next ones.
@@ -302,6 +319,7 @@ class Product {
   const MacroKernel& macro_kernel_;
   const Weights& weights_;
   const Block& block_;
+  TileOutput output_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
   const size_t lane_group_, tap_lane_;  // bytes of one column: of a group, of a tap

@@ -14,9 +14,9 @@ struct TileOutput {
   const TierOps* ops;
   const Epilogue* epilogue;
   const Requantization* requantization;
-  bool requantize_in_kernel;
-  size_t dst_bytes;  // bytes of one output element
-  Output to;         // at column 0
+  bool requantize_in_kernel;  // also to f32
+  size_t dst_bytes;           // bytes of one output element
+  Output to;                  // at column 0
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
   bool in_place() const { return requantize_in_kernel || s32(); }  // the kernel stores to dst
@@ -51,6 +51,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
     tile->dst_stride = at.stride;
     tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
     tile->requantization = output.requantization;
+    tile->row_scale = row_scale;
     kernel.multiply(*tile);
     return;
   }
@@ -77,6 +78,7 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
     OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
     if (tile->row_init) tile->row_init += tile->rows;
+    if (tile->row_scale) tile->row_scale += tile->rows;
     from += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     dst += tile->rows * tile->dst_stride;
   }
@@ -87,7 +89,8 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
   const bool at_once = tile->cols == kernel.nr && kernel.multiply_micro_panel &&
                        tile->depth >= kernel.micro_panel_depth.least &&
-                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init;
+                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init &&
+                       !tile->row_scale;
   if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);
@@ -122,7 +125,8 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
 
 // Multiplies all rows of a matrix by a micro-panel into `output`, which is in place.
 inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& output, size_t rows,
-                                 size_t n, size_t lhs_panel, Tile* tile) {
+                                 size_t n, const float* row_scales, size_t lhs_panel, Tile* tile) {
+  tile->row_scale = row_scales;
   tile->dst = output.to.dst + n * output.dst_bytes;
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;

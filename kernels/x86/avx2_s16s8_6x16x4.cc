@@ -166,7 +166,8 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kGathersEvenStepsFirst | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kGathersEvenStepsFirst |
+             kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
     .lhs_kr = 4,

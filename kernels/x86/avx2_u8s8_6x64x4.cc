@@ -252,7 +252,8 @@ void multiply(const Tile& t) {
         add_part(lhs, weights, part, t.cols - column <= kPairColumns / 2, acc);
         if (last) {
           panel.cols = t.cols - column < kPairColumns ? t.cols - column : kPairColumns;
-          panel.dst = (uint8_t*)t.dst + (t.scale ? column : column * sizeof(int32_t));
+          const bool bytes = t.scale && !t.requantization->to_floats;
+          panel.dst = (uint8_t*)t.dst + (bytes ? column : column * sizeof(int32_t));
           if (t.scale) panel.scale = t.scale + column;
           leave(panel, acc);
         } else {
@@ -287,7 +288,7 @@ const MicroKernel avx2_u8s8_6x64x4 = {
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kPairBlock,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86PairedLayout,
     .lhs_kr = 4,
     .multiply = dispatch,

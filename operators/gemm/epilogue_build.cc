@@ -33,6 +33,12 @@ const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena
   return sum && find(f, sum) ? sum : nullptr;
 }
 
+bool all_finite(const float* values, size_t count) {
+  for (size_t i = 0; values && i < count; ++i)
+    if (!__builtin_isfinite(values[i])) return false;
+  return true;
+}
+
 }  // namespace
 
 Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, double max_scaled,
@@ -79,6 +85,8 @@ bool requantizes_in_kernel(const EpilogueBuilder& builder, const Epilogue& f, do
   // The clamp before rounding may be left out only where no conversion to int32 (or int16) can
   // overflow.
   const double limit = kernel_flags & kRequantizes16 ? kInt16Limit : kInt32Limit;
+  if (f.mode == EpilogueMode::kF32)
+    return (kernel_flags & kStoresFloats) && all_finite(builder.desc.bias_f32, builder.columns);
   if (!(kernel_flags & kRequantizes) || f.has_residual || f.lut) return false;
   if (f.mode == EpilogueMode::kTflite8)
     return (kernel_flags & kRequantizesTflite) && f.tflite.rows &&
