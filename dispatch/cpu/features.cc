@@ -96,7 +96,8 @@ Features detect_instructions() {
   const bool avx512 =
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
   return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
-         when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni);
+         when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni) |
+         when(avx512 && leaf7.ecx_bit(1), kHasAvx512Vbmi);
 }
 
 Features detect(CpuFeatures* cpu) {

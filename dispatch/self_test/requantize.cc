@@ -151,6 +151,20 @@ bool epilogue_bytes_are_right(EpilogueFn epilogue, const FloatCases& floats) {
   return true;
 }
 
+// A table row of every length up to a vector of 64 bytes and beyond.
+bool looks_up(decltype(Epilogue::look_up) look_up) {
+  constexpr size_t kRows = 2, kBytes = 2 * 65;
+  const Table table;
+  for (size_t cols = 1; cols <= kBytes; cols += 64) {
+    uint8_t bytes[kRows * kBytes];
+    for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = (uint8_t)i;
+    look_up(table.lut, bytes, kBytes, kRows, cols);
+    for (size_t i = 0; i < sizeof bytes; ++i)
+      if (bytes[i] != (i % kBytes < cols ? table.lut[(uint8_t)i] : (uint8_t)i)) return false;
+  }
+  return true;
+}
+
 // Quarters around zero, and two values that make the scale 1.
 bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   constexpr size_t kQuarters = 61;
@@ -227,6 +241,10 @@ bool epilogue_is_right(const TierOps& ops) {
          epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
          epilogue_tflite_is_right(epilogue, kTfliteS8) &&
          epilogue_tflite_is_right(epilogue, kTfliteRelu) && epilogue_double_is_right(epilogue);
+}
+
+bool looks_up(const TierOps& ops, Features has) {
+  return !ops.look_up || (ops.look_up_needs & ~has) || looks_up(ops.look_up);
 }
 
 bool quantizes(const TierOps& ops) {

@@ -8,6 +8,7 @@ namespace octet {
 
 bool epilogue_is_right(const TierOps& ops);
 bool quantizes(const TierOps& ops);
+bool looks_up(const TierOps& ops, Features has);  // by TierOps::look_up
 // Tests a kernel that requantizes its tile.
 bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns);
 // Tests a kernel that requantizes a whole micro-panel, any number of rows at once.

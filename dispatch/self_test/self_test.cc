@@ -116,7 +116,9 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
       const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
-      if (!passes(ops_of(kernel->isa)) || (runtime && !passes(*runtime))) failing |= tier;
+      const TierOps& ops = ops_of(kernel->isa);
+      if (!passes(ops) || !looks_up(ops, cpu.features) || (runtime && !passes(*runtime)))
+        failing |= tier;
     }
     looked_at |= tier;
     if (!kernel->is(kOptional) && !passes(*kernel)) failing |= tier;

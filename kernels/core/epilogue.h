@@ -46,6 +46,8 @@ struct Epilogue {
   int32_t product_lo, product_hi;
   float product_lo_f32, product_hi_f32;
   const uint8_t* lut;  // 256 bytes, or null
+  // Looks up in `lut` where the CPU has faster instructions than its tier asks for, or null
+  void (*look_up)(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
   // The table for vectors, or null: rows of 16 bytes, each xor-ed with the row before it, except
   // rows 0 and 8
   const uint8_t* lut_rows;

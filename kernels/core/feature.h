@@ -15,6 +15,7 @@ enum Feature : uint32_t {
   kHasDotprod = 32,
   kHasI8mm = 64,
   kHasSse41 = 128,
+  kHasAvx512Vbmi = 256,
 };
 using Features = uint32_t;
 

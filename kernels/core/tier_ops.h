@@ -4,6 +4,7 @@
 
 #include "kernels/core/accumulator_init.h"
 #include "kernels/core/epilogue.h"
+#include "kernels/core/feature.h"
 #include "kernels/core/lhs_rows.h"
 
 namespace octet {
@@ -20,6 +21,9 @@ struct TierOps {
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
+  // Epilogue::look_up for CPUs with these features beyond the tier's, or null
+  decltype(Epilogue::look_up) look_up = nullptr;
+  Features look_up_needs = 0;
 };
 
 }  // namespace octet

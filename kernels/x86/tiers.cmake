@@ -27,6 +27,9 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
+if(OCTET_BUILDS_AVX512VNNI)
+  octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc)
+endif()
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS -mavx2 SOURCES avx2_epilogue.cc avx2_ops.cc avx2_requantize.cc

@@ -1,6 +1,7 @@
 // The Epilogue of a plan with its arrays, and whether a kernel does all of it by itself.
 #include <string.h>
 
+#include "dispatch/select/machine.h"
 #include "kernels/core/micro_kernel.h"
 #include "operators/gemm/epilogue_builder.h"
 
@@ -76,6 +77,8 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
     }
     f.lut = lut;
     f.lut_rows = lut ? lut + 256 : nullptr;
+    const Features has = this_machine().cpu.features;
+    f.look_up = (ops.look_up_needs & ~has) == 0 ? ops.look_up : nullptr;
   }
   return f;
 }

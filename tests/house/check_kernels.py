@@ -25,6 +25,7 @@ INSTRUCTIONS = {
         (r"%zmm|%[xy]mm(1[6-9]|2\d|3[01])|%k[0-7]", {"kHasAvx512"}),
         (r"\{vex\} vpdp(bus|wss)ds?\b", {"kHasAvxVnni"}),
         (r"(?<!\{vex\} )\bvpdp(bus|wss)ds?\b", {"kHasAvx512Vnni"}),
+        (r"\bvperm([it]2)?b\b", {"kHasAvx512Vbmi"}),
         (r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp\w+|tile\w+|vp4dp\w+)\b", {}),
     ],
     "arm": [
@@ -36,6 +37,8 @@ INSTRUCTIONS = {
 TIERS = Path(__file__).parents[2] / "dispatch/tables/tiers.cc"
 FEATURES = {name.lower(): set(re.findall(r"\w+", needs)) for name, needs in re.findall(
     r'\.name = "(\w+)".*?\.needs = ([^,]*),', TIERS.read_text(), re.S)}
+# Operations that CPUs of a tier have beyond it
+FEATURES["avx512vbmi"] = FEATURES["avx512vnni"] | {"kHasAvx512Vbmi"}
 
 MULTIPLY = re.compile(r"\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
                       r"[su]mull2?|[su]mlal2?)\b")

@@ -73,7 +73,9 @@ bool epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
     return true;
   }
   if (!epilogue_to_bytes(f, t)) return false;
-  if (f.lut)
+  if (f.look_up)
+    f.look_up(f.lut, t.to.dst, t.to.stride, t.rows, t.cols);
+  else if (f.lut)
     for_parts(t, [&](auto width, const EpilogueTile& part) {
       look_up_rows<width.value>(f.lut_rows, part.to.dst, part.to.stride, part.rows, part.cols);
     });
