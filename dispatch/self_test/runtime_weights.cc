@@ -7,6 +7,16 @@
 namespace octet {
 namespace {
 
+// True if all numbers of rows give the product.
+template <typename Lhs, typename Weight>
+bool multiplies(const RuntimeOps& ops, FewRows product, const Lhs& lhs, const Weight& weight) {
+  for (product.rows = 1; product.rows <= kFewRows + 1; ++product.rows) {
+    ops.multiply(product);
+    if (!is_product(product.sums, product.rows, kTileColumns, lhs, weight)) return false;
+  }
+  return true;
+}
+
 // Both directions, of the same bytes. The last row is of ones, as a product has it that needs the
 // sums of weights.
 bool passes(const RuntimeOps& ops, bool by_rows) {
@@ -19,12 +29,12 @@ bool passes(const RuntimeOps& ops, bool by_rows) {
   for (size_t i = 0; i < kFewRows; ++i) memcpy(lhs[i], operands.lhs + i * kDepth, kDepth);
   memset(lhs[kFewRows], 1, kDepth);
   int32_t sums[kRows][kTileColumns];
-  ops.multiply({weights, lhs[0], kStride, kRows, sums[0], kTileColumns});
   const auto weight = [&](size_t k, size_t j) {
     return (int8_t)(operands.rhs[k * weights.k_stride + j * weights.n_stride] ^ weights.flip);
   };
-  if (!is_product(
-          sums[0], kRows, kTileColumns, [&](size_t i, size_t k) { return lhs[i][k]; }, weight))
+  if (!multiplies(
+          ops, {weights, lhs[0], kStride, kRows, sums[0], kTileColumns},
+          [&](size_t i, size_t k) { return lhs[i][k]; }, weight))
     return false;
 
   alignas(64) uint8_t packed[kPanelBytes], expected[kPanelBytes];

@@ -532,7 +532,7 @@ OCTET_API octet_status octet_gemm_create(const octet_gemm_desc* desc, octet_gemm
                                          octet_error* error);
 
 /* The workspace bytes of any run with at most m rows and this concurrency (0 means 1). Run-time
- * weights are packed into the workspace. */
+ * weights are packed into the workspace, or for few rows their sums are kept there. */
 OCTET_API octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, size_t concurrency,
                                             size_t* bytes, octet_error* error);
 
@@ -544,7 +544,9 @@ OCTET_API void octet_gemm_destroy(
     octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
 /* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4": a static string, or null if
- * gemm is null. */
+ * gemm is null. Few rows times run-time weights have code of their own, such as
+ * "avx512vnni_u8s8_few_rows", which octet_get_kernel_info does not list and desc.kernel cannot
+ * name. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */

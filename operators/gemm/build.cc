@@ -63,7 +63,9 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const double n = (double)d.n, k = (double)d.k,
                macs = builder.kernel->rhs_layout.sparse() ? sparse_macs(costs, builder.limits.cpu)
                                                           : costs.macs;
-  gemm->matrix_cycles = builder.has_blob ? 0 : n * k;
+  // The tier's own packing takes 16 bytes in a cycle; few rows read so many without packing
+  const double bytes = gemm->plan.runtime ? 16 : 1;
+  gemm->matrix_cycles = builder.has_blob ? 0 : n * k / bytes;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
 }
 
@@ -76,14 +78,16 @@ void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
   plan->columns_count = builder.matrices;
 }
 
-// A kernel that the caller or the environment names packs weights for itself.
+// Weights are packed where the caller or the environment names the kernel.
 void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
   const RuntimeOps* const runtime = runtime_ops_of(plan->kernel->isa);
   if (builder.has_blob || !runtime || !(runtime->layout == plan->kernel->rhs_layout)) return;
   plan->runtime = runtime;
+  const bool forced = builder.requested || (builder.limits.forced &&
+                                            strcmp(builder.limits.forced, plan->kernel->name) == 0);
   // To add up the vectors of short columns takes longer than to pack them
   const bool short_columns = builder.desc.rhs_order == OCTET_NK && builder.desc.k < 256;
-  plan->few_rows = builder.requested || builder.limits.forced ? 0 : short_columns ? 2 : kFewRows;
+  plan->few_rows = forced ? 0 : short_columns ? 2 : kFewRows;
 }
 
 // Called twice: without memory to learn the size, with it to build.

@@ -55,7 +55,8 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   OCTET_TRY(read_environment(&environment, error));
   OCTET_TRY(octet_gemm_workspace(&gemm, gemm.m_max, concurrency, &out->workspace_bytes, error));
   out->kernel = plan.kernel->name;
-  out->small_m = larger(plan.small_m, plan.few_rows);
+  // No tier has both
+  out->small_m = smaller(larger(plan.small_m, plan.few_rows), gemm.m_max);
   out->small_kernel = kernel_name(plan, out->small_m);
   out->isa = (octet_isa)plan.kernel->isa;
   out->layout_isa = (octet_isa)smallest_isa(*find_format_of(layout));

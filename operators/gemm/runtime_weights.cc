@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/core/assert.h"
+
 namespace octet {
 namespace {
 
@@ -194,6 +196,7 @@ void multiply_few_rows(const GemmRun& run, const GemmMatrix& matrix, const GemmT
   const GemmPlan& plan = run.plan;
   const GemmSections& at = run.schedule.sections;
   const size_t m = block.rows, k = run.schedule.sizes.k;
+  OCTET_ASSERT(at.rows == m);  // read_lhs has filled a section of so many
   uint8_t* const lhs = workspace + at.few_lhs;
   int32_t* const sums = (int32_t*)(workspace + at.few_sums);
   int32_t* const ones = sums + m * at.few_columns;

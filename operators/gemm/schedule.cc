@@ -7,14 +7,14 @@ namespace octet {
 namespace {
 
 // The columns of run-time weights that are packed, and then multiplied, at a time. Where the rows
-// stay in the L2 cache, packed weights stay there, too. Rows that each pass would quantize again
-// have one pass.
-size_t columns_at_a_time(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
-                         size_t k) {
+// stay in the L2 cache, so do the packed weights: most L2 caches have room for both. Rows that each
+// pass would quantize again have one pass. The plan's k decides, so that a run with a smaller k
+// needs no more workspace.
+size_t columns_at_a_time(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n) {
   constexpr size_t kPanels = 256 * 1024, kRows = 128 * 1024;  // bytes
-  if (quantizes(plan) || k == 0 || m > kRows / k) return n;
+  if (quantizes(plan) || plan.k == 0 || m > kRows / plan.k) return n;
   const size_t unit = larger(kernel.rhs_layout.width, kernel.nr);
-  return smaller(n, larger(kPanels / kernel.rhs_layout.lane_bytes(k) / unit, 1) * unit);
+  return smaller(n, larger(kPanels / kernel.rhs_layout.lane_bytes(plan.k) / unit, 1) * unit);
 }
 
 // For a task of m rows and n columns. Leaves out what the plan does not need: to clear all would
@@ -45,7 +45,7 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
     at.few_sums = sections.take((m + 1) * at.few_columns * sizeof(int32_t));
     at.few_zero_points = sections.take(at.few_columns * sizeof(int32_t));
   } else if (plan.runtime_rhs) {
-    at.rhs_columns = columns_at_a_time(plan, kernel, m, n, k);
+    at.rhs_columns = columns_at_a_time(plan, kernel, m, n);
     const size_t columns = padded_columns(plan, at.rhs_columns);
     at.rhs_panels = sections.take(kernel.rhs_layout.bytes(at.rhs_columns, k));
     at.rhs_bias = sections.take(columns * sizeof(int32_t));

@@ -83,5 +83,37 @@ TEST(RuntimeWeights, OneObjectServesFewAndManyRows) {
     }
 }
 
+// The workspace of the declared sizes serves every smaller run.
+TEST(RuntimeWeights, WorkspaceServesSmallerRuns) {
+  const std::vector<uint8_t> lhs(16 * 2600, 1), rhs(1024 * 2600, 1);
+  std::vector<int32_t> dst(16 * 1024);
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t declared : {1028, 2052, 2546})
+      for (const size_t m_max : {3, 8, 16}) {
+        octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+        desc.m_max = m_max, desc.n = 1024, desc.k = declared, desc.max_isa = isa;
+        desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+        octet_gemm* gemm = nullptr;
+        octet_error error = {};
+        ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
+        size_t bytes = 0;
+        ASSERT_EQ(octet_gemm_workspace(gemm, m_max, 1, &bytes, &error), OCTET_OK) << error.message;
+        const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+        for (size_t m = 1; m <= m_max; m += 5)
+          for (const size_t k : {declared, declared - 4, declared - 52, size_t{1}})
+            for (const size_t n : {1024, 400, 1}) {
+              octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+              args.m = m, args.n = n, args.k = k;
+              args.lhs = lhs.data(), args.rhs = rhs.data(), args.dst = dst.data();
+              args.workspace = workspace.data(), args.workspace_bytes = bytes;
+              ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK)
+                  << error.message << ": " << octet_isa_name(isa) << ' ' << m << 'x' << n << 'x'
+                  << k << " within " << m_max << "x1024x" << declared;
+              ASSERT_EQ(dst[m * n - 1], (int32_t)k);
+            }
+        octet_gemm_destroy(gemm);
+      }
+}
+
 }  // namespace
 }  // namespace octet_test

@@ -20,7 +20,7 @@ using Vector = __m256i;
 #define OCTET_MM(name) _mm_##name
 using Vector = __m128i;
 #endif
-// Bytes, elements of 32 bits and quarters of 64 bytes of a vector
+// A vector's bytes, elements of 32 bits, and parts of 16 bytes
 constexpr int kBytes = sizeof(Vector), kElements = kBytes / 4, kParts = kBytes / 16;
 
 // Rows of weights are read in blocks of this depth and all columns, so that few pages are in use at
