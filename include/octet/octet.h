@@ -543,10 +543,8 @@ OCTET_API octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_a
 OCTET_API void octet_gemm_destroy(
     octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
-/* The kernel that a run of m rows uses, e.g. "avx512vnni_u8s8_6x64x4": a static string, or null if
- * gemm is null. Few rows times run-time weights have code of their own, such as
- * "avx512vnni_u8s8_few_rows", which octet_get_kernel_info does not list and desc.kernel cannot
- * name. */
+/* The kernel that a run of m rows uses, a static string; null if gemm is null. No desc.kernel names
+ * "..._few_rows", which multiply few rows by run-time weights. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
