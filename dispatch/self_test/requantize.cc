@@ -151,8 +151,8 @@ bool epilogue_bytes_are_right(EpilogueFn epilogue, const FloatCases& floats) {
   return true;
 }
 
-// A table row of every length up to a vector of 64 bytes and beyond.
-bool looks_up(decltype(Epilogue::look_up) look_up) {
+// Rows of one byte, of one more than a vector of 64, and of one more than two.
+bool looks_up(LookUpFn look_up) {
   constexpr size_t kRows = 2, kBytes = 2 * 65;
   const Table table;
   for (size_t cols = 1; cols <= kBytes; cols += 64) {

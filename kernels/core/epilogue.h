@@ -19,6 +19,10 @@ struct TfliteScale {
   int32_t multiplier, shift;
 };
 
+// Maps bytes of rows through a table of 256, in place.
+using LookUpFn = void (*)(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows,
+                          size_t cols);
+
 // One per plan; the arrays cover all columns, padded with harmless values to a multiple of 64.
 struct Epilogue {
   EpilogueMode mode;
@@ -47,7 +51,7 @@ struct Epilogue {
   float product_lo_f32, product_hi_f32;
   const uint8_t* lut;  // 256 bytes, or null
   // Looks up in `lut` where the CPU has faster instructions than its tier asks for, or null
-  void (*look_up)(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
+  LookUpFn look_up;
   // The table for vectors, or null: rows of 16 bytes, each xor-ed with the row before it, except
   // rows 0 and 8
   const uint8_t* lut_rows;

@@ -22,7 +22,7 @@ struct TierOps {
   FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
   // Epilogue::look_up for CPUs with these features beyond the tier's, or null
-  decltype(Epilogue::look_up) look_up = nullptr;
+  LookUpFn look_up = nullptr;
   Features look_up_needs = 0;
 };
 

@@ -58,10 +58,7 @@ struct Product {
     desc.epilogue.multipliers = multipliers.data(), desc.epilogue.shifts = shifts.data(),
     desc.epilogue.multiplier_count = kN;
   }
-  void to_runtime_rhs() {
-    desc.packed = nullptr, desc.packed_bytes = 0;
-    args.rhs = weights.data();
-  }
+  void to_runtime_rhs() { desc.packed = nullptr, desc.packed_bytes = 0, args.rhs = weights.data(); }
   void to_float_lhs() {
     desc.lhs_type = desc.dst_type = OCTET_F32;
     desc.lhs_quant = OCTET_LHS_SYMMETRIC;
@@ -792,13 +789,14 @@ TEST(BadRun, RuntimeWeights) {
 }
 
 TEST(BadRun, Workspace) {
-  for (const bool batched : {false, true}) {
-    Created c([](Product& p) { p.to_runtime_rhs(); }, OCTET_U8, batched ? kBatch : 1);
+  const Created best([](Product& p) { p.to_runtime_rhs(); });
+  const char* const forced = octet_gemm_kernel(best.gemm, kM);  // packs for few rows, too
+  for (const size_t batch : {size_t{1}, kBatch}) {
+    Created c([&](Product& p) { p.to_runtime_rhs(), p.desc.kernel = forced; }, OCTET_U8, batch);
     ASSERT_GT(c.bytes, 0u);
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
-              [](Product& p) { p.args.workspace_bytes = 1; });
-    c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
-              [](Product& p) { p.args.workspace_bytes = 0; });
+    for (const size_t bytes : {c.bytes - 1, size_t{0}})
+      c.refuses(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes",
+                [&](Product& p) { p.args.workspace_bytes = bytes; });
     c.refuses(OCTET_NULL_POINTER, "args.workspace", [](Product& p) { p.args.workspace = nullptr; });
     const Guarded shifted(c.bytes + 64, Side::kFront, 64);
     for (const size_t offset : {1, 4, 32})

@@ -288,6 +288,28 @@ void lies_requantized(const octet::Tile& t) {
 class SelfTestExit : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(SelfTestExit);
 
+// Off by one in the last bit of a float, or by forgetting the rows' scales.
+void lies_in_floats(const octet::Tile& t) {
+  honest->multiply(t);
+  if (t.scale && t.requantization->to_floats) ++((uint32_t*)t.dst)[t.cols - 1];
+}
+void forgets_row_scales(const octet::Tile& t) {
+  octet::Tile without = t;
+  without.row_scale = nullptr;
+  honest->multiply(without);
+}
+
+TEST_P(SelfTestExit, OneThatConvertsToFloatsWronglyIsFound) {
+  if (!kernel().is(octet::kStoresFloats))
+    GTEST_SKIP() << kernel().name << " leaves floats to the epilogue";
+  honest = &kernel();
+  for (const octet::MultiplyFn multiply : {lies_in_floats, forgets_row_scales}) {
+    MicroKernel liar = kernel();
+    liar.multiply = multiply;
+    EXPECT_FALSE(octet::passes(liar));
+  }
+}
+
 TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {
   if (!kernel().is(octet::kRequantizes))
     GTEST_SKIP() << kernel().name << " leaves requantizing to the epilogue";

@@ -1,6 +1,7 @@
 // Checks that the self-test finds a tier whose kernel gives a wrong answer.
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/self_test/conv.h"
+#include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/runtime_ops.h"
 
 #include "support/kernels.h"
@@ -119,6 +120,33 @@ TEST(SelfTest, FindsLyingWorkOnRuntimeWeights) {
       liar = *honest_runtime;
       liar.pack = pack;
       EXPECT_FALSE(octet::passes(liar)) << liar.name;
+    }
+  }
+}
+
+// A look-up beyond the tier's instructions that leaves a byte as it is, or writes one too many.
+octet::LookUpFn honest_look_up;
+void leaves_a_byte(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  const uint8_t last = dst[(rows - 1) * stride + cols - 1];
+  honest_look_up(lut, dst, stride, rows, cols);
+  dst[(rows - 1) * stride + cols - 1] = last;
+}
+void writes_beyond(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  honest_look_up(lut, dst, stride, rows, cols);
+  if (cols < stride) ++dst[cols];
+}
+
+TEST(SelfTest, FindsALyingLookUp) {
+  const octet::Features has = octet::this_machine().cpu.features;
+  for (const Isa isa : usable_isas()) {
+    octet::TierOps ops = octet::ops_of(isa);
+    EXPECT_TRUE(octet::looks_up(ops, has));
+    if (!ops.look_up || ops.look_up_needs & ~has) continue;
+    honest_look_up = ops.look_up;
+    for (const octet::LookUpFn liar : {leaves_a_byte, writes_beyond}) {
+      ops.look_up = liar;
+      EXPECT_FALSE(octet::looks_up(ops, has)) << octet::isa_name(isa);
+      EXPECT_TRUE(octet::looks_up(ops, has & ~ops.look_up_needs)) << "nobody calls it";
     }
   }
 }

@@ -2,24 +2,12 @@
 // products of bytes, transposes.
 #pragma once
 
-#include <immintrin.h>
-
-#include "kernels/core/compiler.h"
 #include "kernels/core/runtime_weights.h"
+#include "kernels/x86/shared/vector.h"
 
 namespace octet {
 namespace {
 
-#if defined(__AVX512BW__)
-#define OCTET_MM(name) _mm512_##name
-using Vector = __m512i;
-#elif defined(__AVX2__)
-#define OCTET_MM(name) _mm256_##name
-using Vector = __m256i;
-#else
-#define OCTET_MM(name) _mm_##name
-using Vector = __m128i;
-#endif
 // A vector's bytes, elements of 32 bits, and parts of 16 bytes
 constexpr int kBytes = sizeof(Vector), kElements = kBytes / 4, kParts = kBytes / 16;
 
@@ -30,11 +18,6 @@ constexpr size_t kDepthBlock = 64;
 OCTET_INLINE inline Vector zero() { return Vector{}; }
 OCTET_INLINE inline Vector bytes_of(uint8_t value) { return OCTET_MM(set1_epi8)((char)value); }
 
-OCTET_INLINE inline Vector load(const void* from) {
-  Vector v;
-  __builtin_memcpy(&v, from, sizeof v);
-  return v;
-}
 // 16 bytes from each of as many places as a vector has parts.
 OCTET_INLINE inline Vector load_parts(const uint8_t* from, size_t step) {
   const auto part = [&](int i)
@@ -48,7 +31,6 @@ OCTET_INLINE inline Vector load_parts(const uint8_t* from, size_t step) {
   return part(0);
 #endif
 }
-OCTET_INLINE inline void store(void* to, Vector v) { __builtin_memcpy(to, &v, sizeof v); }
 
 // The first `count` bytes of a vector. Without masks they are copied.
 struct Part {

@@ -11,29 +11,6 @@
 namespace octet {
 namespace {
 
-template <typename F>
-void by_width(const EpilogueTile& t, const F& f) {
-  if (t.cols <= 16)
-    f(Int<16>{}, t);
-  else if (t.cols <= 32)
-    f(Int<32>{}, t);
-  else
-    f(Int<kEpilogueBytes>{}, t);
-}
-
-// Calls f(width, part) for the parts of a tile that are at most a vector (`width` bytes) wide.
-// Parts point into the tile: copying a tile that a kernel has just stored would stall.
-template <typename F>
-OCTET_INLINE inline void for_parts(const EpilogueTile& t, const F& f) {
-  if (t.cols <= kEpilogueBytes) return by_width(t, f);
-  for (size_t column = 0; column < t.cols; column += kEpilogueBytes) {
-    EpilogueTile part = t;
-    part.cols = t.cols - column < kEpilogueBytes ? t.cols - column : kEpilogueBytes;
-    part.to = t.to.column(column, 1);
-    by_width(part, f);
-  }
-}
-
 void epilogue_tflite_rows(const Epilogue& f, const EpilogueTile& t) {
   Requantization requantization = requantization_of(f);
   const StoredTile tile = {
@@ -76,9 +53,7 @@ bool epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
   if (f.look_up)
     f.look_up(f.lut, t.to.dst, t.to.stride, t.rows, t.cols);
   else if (f.lut)
-    for_parts(t, [&](auto width, const EpilogueTile& part) {
-      look_up_rows<width.value>(f.lut_rows, part.to.dst, part.to.stride, part.rows, part.cols);
-    });
+    look_up_tile(TableRows{f.lut_rows}, t.to.dst, t.to.stride, t.rows, t.cols);
   return true;
 }
 

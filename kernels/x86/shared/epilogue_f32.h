@@ -12,15 +12,9 @@ namespace {
 OCTET_INLINE inline __m512 where_nan(__m512 x, __m512 nan) {
   return _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), nan);
 }
-OCTET_INLINE inline void store_some(float* dst, __m512 x, size_t count) {
-  _mm512_mask_storeu_ps(dst, (__mmask16)(count < 16 ? 0xffffu >> (16 - count) : 0xffffu), x);
-}
 #else
 OCTET_INLINE inline __m256 where_nan(__m256 x, __m256 nan) {
   return _mm256_blendv_ps(x, nan, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
-}
-OCTET_INLINE inline void store_some(float* dst, __m256 x, size_t count) {
-  store_s32((uint8_t*)dst, _mm256_castps_si256(x), count);
 }
 #endif
 

@@ -18,6 +18,10 @@ OCTET_INLINE inline __m512 most_of(__m512 a, __m512 b) { return _mm512_max_ps(a,
 OCTET_INLINE inline __m512i rounded(__m512 x) {
   return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+// Stores the first `count` floats, at most all
+OCTET_INLINE inline void store_some(float* dst, __m512 x, size_t count) {
+  _mm512_mask_storeu_ps(dst, (__mmask16)(count < 16 ? 0xffffu >> (16 - count) : 0xffffu), x);
+}
 #else
 constexpr int kEpilogueBytes = 32;
 using EpilogueFloats = __m256;
@@ -28,6 +32,9 @@ OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a
 OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
 // Rounds by MXCSR, which the caller has set
 OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
+OCTET_INLINE inline void store_some(float* dst, __m256 x, size_t count) {
+  store_s32((uint8_t*)dst, _mm256_castps_si256(x), count);
+}
 #endif
 constexpr size_t kEpilogueLanes = kEpilogueBytes / 4;
 using EpilogueVector = VectorOf<kEpilogueBytes>::Type;

@@ -1,5 +1,5 @@
-// Maps bytes through a table of 256, in place. The table is 16 rows of 16, each looked up by
-// VPSHUFB, which gives 0 for negative indices.
+// Maps bytes of rows through a table of 256, in place. The tiers' own table is 16 rows of 16, each
+// looked up by VPSHUFB, which gives 0 for negative indices.
 //
 // From row to row 16 is subtracted from the index, so that it is non-negative for its own row and
 // all rows before. The rows hold xor differences, and the xor of all results is the table's value.
@@ -27,29 +27,47 @@ OCTET_INLINE inline EpilogueVector table_row(const uint8_t* row) {
 #endif
 }
 
-OCTET_INLINE inline EpilogueVector look_up(const uint8_t* rows, EpilogueVector bytes) {
-  const EpilogueVector sixteen = splat<EpilogueVector>((uint8_t)16);
-  EpilogueVector low = bytes, high = bytes ^ splat<EpilogueVector>((uint8_t)0x80);
-  EpilogueVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
-  unroll<7>([&](auto i) OCTET_INLINE {
-    low = subtract_s8(low, sixteen);
-    high = subtract_s8(high, sixteen);
-    out = out ^ shuffled(table_row(rows + 16 * (i + 1)), low) ^
-          shuffled(table_row(rows + 128 + 16 * (i + 1)), high);
-  });
-  return out;
-}
+// The table as 16 rows in memory.
+struct TableRows {
+  const uint8_t* rows;
+  OCTET_INLINE inline EpilogueVector look_up(EpilogueVector bytes) const {
+    const EpilogueVector sixteen = splat<EpilogueVector>((uint8_t)16);
+    EpilogueVector low = bytes, high = bytes ^ splat<EpilogueVector>((uint8_t)0x80);
+    EpilogueVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
+    unroll<7>([&](auto i) OCTET_INLINE {
+      low = subtract_s8(low, sixteen);
+      high = subtract_s8(high, sixteen);
+      out = out ^ shuffled(table_row(rows + 16 * (i + 1)), low) ^
+            shuffled(table_row(rows + 128 + 16 * (i + 1)), high);
+    });
+    return out;
+  }
+};
 
-template <int width>
-void look_up_rows(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+template <int width, typename Table>
+void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
   constexpr size_t together = kEpilogueBytes / width;
   for (;;) {
-    const EpilogueVector bytes = look_up(table, load_rows<width>(dst, stride, rows, cols));
+    const EpilogueVector bytes = table.look_up(load_rows<width>(dst, stride, rows, cols));
     store_rows<width>(dst, stride, bytes, rows, cols);
     if (rows <= together) return;
     rows -= together;
     dst += together * stride;
   }
+}
+
+// Any number of columns. Narrow rows share a vector, and are loaded as the step before has stored
+// them: a wider load would wait for that.
+template <typename Table>
+void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  for (; cols > kEpilogueBytes; cols -= kEpilogueBytes, dst += kEpilogueBytes)
+    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, kEpilogueBytes);
+  if (cols <= 16)
+    look_up_rows<16>(table, dst, stride, rows, cols);
+  else if (cols <= 32)
+    look_up_rows<32>(table, dst, stride, rows, cols);
+  else
+    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, cols);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/x86/shared/by_rows.h"
+#include "kernels/x86/shared/store_floats.h"
 #include "kernels/x86/shared/store_ymm.h"
 #include "kernels/x86/shared/sums_ymm.h"
 #include "kernels/x86/shared/tflite.h"
@@ -39,34 +40,6 @@ OCTET_INLINE inline void scale_float(const Tile& t, __m256i (&acc)[most][2]) {
   const __m256 scale[2] = {_mm256_loadu_ps(t.scale), _mm256_loadu_ps(t.scale + 8)};
   unroll<most>([&](auto i) OCTET_INLINE {
     unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale[v]); });
-  });
-}
-
-// Converts to f32, one vector of columns after the other. Values are copied first: as far as
-// compilers know, stores change the tile.
-template <int most, typename Rows>
-OCTET_INLINE inline void store_floats(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
-  const Requantization& r = *t.requantization;
-  const __m256 lo = _mm256_set1_ps(r.lo_f32), hi = _mm256_set1_ps(r.hi_f32);
-  const bool clamps = r.clamps;
-  const ptrdiff_t apart = r.bias_apart;
-  const size_t cols = t.cols, stride = t.dst_stride;
-  const float *const scales = t.scale, *const row_scale = t.row_scale;
-  uint8_t* const first = (uint8_t*)t.dst;
-  unroll<2>([&](auto v) OCTET_INLINE {
-    constexpr size_t column = 8 * v.value;
-    if (column >= cols) return;
-    const __m256 scale = _mm256_loadu_ps(scales + column),
-                 bias = apart ? _mm256_loadu_ps(scales + column + apart)
-                              : _mm256_set1_ps(-0.0f);  // changes no float
-    uint8_t* dst = first + 32 * v;
-    for_rows<most>(rows, [&](auto i) OCTET_INLINE {
-      const __m256 by = row_scale ? _mm256_mul_ps(_mm256_set1_ps(row_scale[i]), scale) : scale;
-      __m256 x = _mm256_add_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[i][v]), by), bias);
-      if (clamps) x = _mm256_min_ps(hi, _mm256_max_ps(lo, x));
-      store_s32(dst, _mm256_castps_si256(x), cols - column);
-      dst += stride;
-    });
   });
 }
 

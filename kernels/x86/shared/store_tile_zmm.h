@@ -7,6 +7,7 @@
 #include "kernels/core/compiler.h"
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/shared/store_floats.h"
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {
@@ -129,39 +130,9 @@ OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vector
   });
 }
 
-// Converts to f32, one vector of columns after the other. Values are copied first: as far as
-// compilers know, stores change the tile.
-template <int most, int vectors>
-OCTET_INLINE inline void store_floats(const Tile& t, __m512i (&acc)[most][vectors]) {
-  const Requantization& r = *t.requantization;
-  const __m512 lo = _mm512_set1_ps(r.lo_f32), hi = _mm512_set1_ps(r.hi_f32);
-  const bool clamps = r.clamps;
-  const ptrdiff_t apart = r.bias_apart;
-  const size_t rows = t.rows, stride = t.dst_stride;
-  const float *const scales = t.scale, *const row_scale = t.row_scale;
-  uint8_t* const first = (uint8_t*)t.dst;
-  const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    const __m512 scale = _mm512_loadu_ps(scales + 16 * v),
-                 bias = apart ? _mm512_loadu_ps(scales + 16 * v + apart)
-                              : _mm512_set1_ps(-0.0f);  // changes no float
-    uint8_t* dst = first + 64 * v;
-    for_rows<most>(rows, [&](auto i) OCTET_INLINE {
-      const __m512 by = row_scale ? _mm512_mul_ps(_mm512_set1_ps(row_scale[i]), scale) : scale;
-      __m512 x = _mm512_add_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(acc[i][v]), by), bias);
-      if (clamps) x = _mm512_min_ps(hi, _mm512_max_ps(lo, x));
-      if (v == vectors - 1)
-        _mm512_mask_storeu_ps(dst, last, x);
-      else
-        _mm512_storeu_ps(dst, x);
-      dst += stride;
-    });
-  });
-}
-
 template <int most, int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
-  if (t.scale && t.requantization->to_floats) return store_floats(t, acc);
+  if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
   if (!t.scale || (tflite && !t.requantization->tflite_right_only))
     return store_through_memory(t, acc);
