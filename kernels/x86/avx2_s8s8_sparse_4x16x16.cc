@@ -170,7 +170,8 @@ const MicroKernel avx2_s8s8_sparse_4x16x16 = {
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 16,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit | kGathersComplements,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit |
+             kGathersComplements,
     .rhs_layout = kSparseLayout,
     .gather = gather,
     .lhs_kr = kKr,

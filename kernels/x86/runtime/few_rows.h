@@ -110,25 +110,26 @@ OCTET_INLINE inline void multiply_part(const FewRows& f, size_t row, size_t colu
   });
   const uint8_t* lhs = f.lhs + row * f.lhs_stride + k0;
   const uint8_t* from = w.data + k0 * w.k_stride + column;
-  const size_t stride = w.k_stride;
-  const auto four_rows = [&](size_t second, size_t third, size_t fourth) OCTET_INLINE {
-    Vector v[4] = {part.load(from), part.load(from + second), part.load(from + third),
-                   part.load(from + fourth)};
-    unroll<4>([&](auto i) OCTET_INLINE { v[i] ^= flip; });
-    interleave_rows(v);
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      int32_t four;
-      memcpy(&four, lhs + r * f.lhs_stride, sizeof four);
-      const Vector x = OCTET_MM(set1_epi32)(four);
-      unroll<4>([&](auto i) OCTET_INLINE { acc[r][i] = dot(acc[r][i], x, v[i]); });
-    });
-  };
-  size_t rest = k1 - k0;
-  OCTET_NO_UNROLL
-  for (; rest >= 4; rest -= 4, lhs += 4, from += 4 * stride)
-    four_rows(stride, 2 * stride, 3 * stride);
-  // Any row may stand for those beyond the last one, where the lhs is zero
-  if (rest) four_rows(rest > 1 ? stride : 0, rest > 2 ? 2 * stride : 0, 0);
+  size_t stride = w.k_stride;
+  uint8_t copy[4][kBytes];
+  for (size_t rest = k1 - k0;;) {
+    OCTET_NO_UNROLL
+    for (; rest >= 4; rest -= 4, lhs += 4, from += 4 * stride) {
+      Vector v[4];
+      unroll<4>([&](auto i) OCTET_INLINE { v[i] = part.load(from + i * stride) ^ flip; });
+      interleave_rows(v);
+      unroll<rows>([&](auto r) OCTET_INLINE {
+        int32_t four;
+        memcpy(&four, lhs + r * f.lhs_stride, sizeof four);
+        const Vector x = OCTET_MM(set1_epi32)(four);
+        unroll<4>([&](auto i) OCTET_INLINE { acc[r][i] = dot(acc[r][i], x, v[i]); });
+      });
+    }
+    if (!rest) break;
+    // Any row may stand for those beyond the last one, where the lhs is zero
+    for (size_t i = 0; i < 4; ++i) store(copy[i], part.load(from + (i < rest ? i : 0) * stride));
+    from = copy[0], stride = kBytes, rest = 4;
+  }
   unroll<rows>([&](auto r) OCTET_INLINE {
     if (k1 >= w.k) order_columns(acc[r]);
     unroll<4>([&](auto i)

@@ -76,43 +76,36 @@ void pack_columns_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
               panels + n / kWidth * panel_bytes + n % kWidth * 4, sums ? sums + n : nullptr);
 }
 
-// Packs `rows` rows of as many columns as a vector has bytes. `columns`: those that there are,
-// padded to whole panels; where `all`, at least so many.
-template <bool all>
+// Packs `rows` rows of as many columns as a vector has bytes. flip: as many bytes, which stand for
+// rows that are missing, and become 0. columns: those that there are, padded to whole panels.
 OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size_t rows,
-                                        const Part& part, Vector flips, size_t columns,
+                                        const Part& part, const uint8_t* flip, size_t columns,
                                         size_t panel_bytes, uint8_t* to, int32_t* sums) {
-  const Vector ones = bytes_of(1);
+  const Vector ones = bytes_of(1), flips = part.load(flip);
   Vector totals[4] = {};
-  const auto four_rows = [&](Vector(&v)[4]) OCTET_INLINE {
-    interleave_rows(v);
-    order_columns(v);
-    unroll<4>([&](auto i) OCTET_INLINE {
-      constexpr size_t n = i.value * kElements;
-      if (all || n < columns) store(to + n / kWidth * panel_bytes + n % kWidth * 4, v[i]);
-      totals[i] = dot(totals[i], ones, v[i]);
-      pin(totals[i]);
-    });
-  };
-  OCTET_NO_UNROLL
-  for (; rows >= 4; rows -= 4, from += 4 * stride, to += kGroupBytes) {
-    Vector v[4];
-    unroll<4>([&](auto i) OCTET_INLINE {
-      v[i] = (all ? load(from + i * stride) : part.load(from + i * stride)) ^ flips;
-    });
-    four_rows(v);
-  }
-  if (rows) {
-    Vector v[4];
-    unroll<4>([&](auto i) OCTET_INLINE {
-      v[i] = (size_t)i < rows ? part.load(from + i * stride) ^ flips : zero();
-    });
-    four_rows(v);
+  uint8_t copy[4][kBytes];
+  for (;;) {
+    OCTET_NO_UNROLL
+    for (; rows >= 4; rows -= 4, from += 4 * stride, to += kGroupBytes) {
+      Vector v[4];
+      unroll<4>([&](auto i) OCTET_INLINE { v[i] = part.load(from + i * stride) ^ flips; });
+      interleave_rows(v);
+      order_columns(v);
+      unroll<4>([&](auto i) OCTET_INLINE {
+        constexpr size_t n = i.value * kElements;
+        if (n < columns) store(to + n / kWidth * panel_bytes + n % kWidth * 4, v[i]);
+        totals[i] = dot(totals[i], ones, v[i]);
+        pin(totals[i]);
+      });
+    }
+    if (!rows) break;
+    for (size_t i = 0; i < 4; ++i) store(copy[i], part.load(i < rows ? from + i * stride : flip));
+    from = copy[0], stride = kBytes, rows = 4;
   }
   if (!sums) return;
   unroll<4>([&](auto i) OCTET_INLINE {
     constexpr size_t n = i.value * kElements;
-    if (all || n < columns) store(sums + n, add(load(sums + n), totals[i]));
+    if (n < columns) store(sums + n, add(load(sums + n), totals[i]));
   });
 }
 
@@ -122,18 +115,11 @@ void pack_rows_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
   if (sums) memset(sums, 0, lanes * sizeof *sums);
   uint8_t flip[kBytes];
   memset(flip, w.flip, sizeof flip);
-  for (size_t k = 0; k < w.k; k += kDepthBlock) {
-    const size_t rows = smaller(w.k - k, kDepthBlock);
-    for (size_t n = 0; n < w.n; n += kBytes) {
-      const Part part(w.n - n);
-      const auto pack = [&](auto all) OCTET_INLINE {
-        pack_some_rows<all.value>(
-            w.data + k * w.k_stride + n, w.k_stride, rows, part, part.load(flip), lanes - n,
-            panel_bytes, panels + n / kWidth * panel_bytes + k * kWidth, sums ? sums + n : nullptr);
-      };
-      w.n - n >= kBytes ? pack(Int<true>{}) : pack(Int<false>{});
-    }
-  }
+  for (size_t k = 0; k < w.k; k += kDepthBlock)
+    for (size_t n = 0; n < w.n; n += kBytes)
+      pack_some_rows(w.data + k * w.k_stride + n, w.k_stride, smaller(w.k - k, kDepthBlock),
+                     Part(w.n - n), flip, lanes - n, panel_bytes,
+                     panels + n / kWidth * panel_bytes + k * kWidth, sums ? sums + n : nullptr);
 }
 
 void pack_runtime(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {

@@ -94,7 +94,7 @@ constexpr MicroKernel sparse_kernel(const char* name) {
       .lhs_element_type = ElementType::kU8,
       .mr = 4,
       .nr = 16,
-      .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
+      .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
       .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
       .lhs_kr = tight ? 32 : 16,
       .multiply = multiply_sparse<tight>,
