@@ -18,7 +18,7 @@ struct RuntimeWeights {
 // The most rows that are multiplied by weights where they lie. Packing pays for more.
 constexpr size_t kFewRows = 4;
 // And the columns of one call.
-constexpr size_t kFewColumns = 512;
+constexpr size_t kFewColumns = 2048;
 
 // sums[i * sums_stride + j] = sum over k of lhs[i * lhs_stride + k] * weights(k, j), u8 times s8.
 // Rows of the lhs have zeros from k on to a multiple of 4. There may be one row more than kFewRows,

@@ -37,7 +37,7 @@ GemmCase combination(octet_isa isa, uint32_t turn) {
 // Every tail of the vectors of 16, 32 and 64 bytes, in both directions.
 TEST(RuntimeWeights, FewRowsOfEachTier) {
   constexpr size_t kDepths[] = {1, 3, 4, 7, 15, 16, 17, 31, 32, 33, 50, 63, 64, 65, 67, 100, 129};
-  constexpr size_t kColumns[] = {1, 2, 5, 8, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 130, 530};
+  constexpr size_t kColumns[] = {1, 2, 5, 8, 15, 16, 17, 31, 33, 48, 63, 64, 65, 100, 130, 2060};
   for (const octet_isa isa : tiers_to_test()) {
     uint32_t turn = 0;
     for (const size_t k : kDepths)
@@ -81,6 +81,45 @@ TEST(RuntimeWeights, OneObjectServesFewAndManyRows) {
         ASSERT_TRUE(gemm.as_expected(m)) << "m = " << m << ' ' << c;
       }
     }
+}
+
+// Rows of weights that are far apart are read in blocks of their own depth, and prefetched.
+TEST(RuntimeWeights, RowsFarApart) {
+  constexpr size_t kMostRows = 6, kMostColumns = 70, kDepth = 65, kStride = 300000;
+  std::vector<uint8_t> lhs(kMostRows * kDepth), rhs((kDepth - 1) * kStride + kMostColumns);
+  for (size_t i = 0; i < lhs.size(); ++i) lhs[i] = (uint8_t)(i * 37 + i / 251);
+  for (size_t k = 0; k < kDepth; ++k)
+    for (size_t j = 0; j < kMostColumns; ++j) rhs[k * kStride + j] = (uint8_t)(k * 91 + j * 53);
+  for (const octet_isa isa : tiers_to_test()) {
+    octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+    desc.m_max = kMostRows, desc.n = kMostColumns, desc.k = kDepth, desc.max_isa = isa;
+    desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+    octet_gemm* gemm = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    ASSERT_EQ(octet_gemm_workspace(gemm, kMostRows, 1, &bytes, &error), OCTET_OK) << error.message;
+    const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+    std::vector<int32_t> dst(kMostRows * kMostColumns);
+    for (size_t m = 1; m <= kMostRows; ++m)
+      for (const size_t k : {31, 32, 33, 47, 48, 49, 65})
+        for (const size_t n : {16, 64, 70}) {
+          octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+          args.m = m, args.n = n, args.k = k, args.rhs_stride = kStride;
+          args.lhs = lhs.data(), args.rhs = rhs.data(), args.dst = dst.data();
+          args.workspace = workspace.data(), args.workspace_bytes = bytes;
+          ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+          for (size_t i = 0; i < m; ++i)
+            for (size_t j = 0; j < n; ++j) {
+              int32_t sum = 0;
+              for (size_t at = 0; at < k; ++at)
+                sum += lhs[i * k + at] * (int8_t)rhs[at * kStride + j];
+              ASSERT_EQ(dst[i * n + j], sum) << octet_isa_name(isa) << ' ' << m << 'x' << n << 'x'
+                                             << k << " at " << i << ',' << j;
+            }
+        }
+    octet_gemm_destroy(gemm);
+  }
 }
 
 // The workspace of the declared sizes serves every smaller run.

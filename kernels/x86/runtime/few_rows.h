@@ -140,15 +140,18 @@ OCTET_INLINE inline void multiply_part(const FewRows& f, size_t row, size_t colu
 template <int rows>
 void multiply_by_rows(const FewRows& f, size_t row) {
   const RuntimeWeights& w = f.weights;
-  const size_t block = w.k_stride <= kNear ? w.k : kDepthBlock;
-  for (size_t k = 0; k < w.k; k += block) {
-    const size_t end = k + block < w.k ? k + block : w.k;
-    for (size_t n = 0; n < w.n; n += kBytes)
+  const DepthBlocks blocks(w);
+  const size_t step = w.k_stride <= kNear ? w.k : blocks.step;
+  for (size_t k = 0; k < w.k; k += step) {
+    const size_t end = k + step < w.k ? k + step : w.k;
+    for (size_t n = 0; n < w.n; n += kBytes) {
+      blocks.prefetch_next(k, n);
       multiply_part<rows>(f, row, n, k, end, Part(w.n - n), f.sums + row * f.sums_stride + n);
+    }
   }
 }
 
-void multiply_few_rows(const FewRows& f) {
+void multiply_some_columns(const FewRows& f) {
   const bool by_rows = f.weights.k_stride != 1;
   size_t row = 0;
 #if defined(__AVX512BW__)
@@ -158,6 +161,21 @@ void multiply_few_rows(const FewRows& f) {
   for (; row + 2 <= f.rows; row += 2)
     by_rows ? multiply_by_rows<2>(f, row) : multiply_by_columns<2>(f, row);
   if (row < f.rows) by_rows ? multiply_by_rows<1>(f, row) : multiply_by_columns<1>(f, row);
+}
+
+// Contiguous columns are read once for each two rows: as many at a time as the L1 cache keeps.
+void multiply_few_rows(const FewRows& f) {
+  constexpr size_t kCached = 24 * 1024;  // bytes
+  const RuntimeWeights& w = f.weights;
+  const bool all = w.k_stride != 1 || f.rows <= 2 || w.n <= kCached / w.k;
+  const size_t step = all ? w.n : larger(kCached / w.k / kElements, 1) * kElements;
+  FewRows part = f;
+  for (size_t n = 0; n < w.n; n += step) {
+    part.weights.data = w.data + n * w.n_stride;
+    part.weights.n = smaller(step, w.n - n);
+    part.sums = f.sums + n;
+    multiply_some_columns(part);
+  }
 }
 
 }  // namespace

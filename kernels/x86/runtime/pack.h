@@ -115,11 +115,15 @@ void pack_rows_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
   if (sums) memset(sums, 0, lanes * sizeof *sums);
   uint8_t flip[kBytes];
   memset(flip, w.flip, sizeof flip);
-  for (size_t k = 0; k < w.k; k += kDepthBlock)
-    for (size_t n = 0; n < w.n; n += kBytes)
-      pack_some_rows(w.data + k * w.k_stride + n, w.k_stride, smaller(w.k - k, kDepthBlock),
-                     Part(w.n - n), flip, lanes - n, panel_bytes,
-                     panels + n / kWidth * panel_bytes + k * kWidth, sums ? sums + n : nullptr);
+  const DepthBlocks blocks(w);
+  for (size_t k = 0; k < w.k; k += blocks.step) {
+    for (size_t n = 0; n < w.n; n += kBytes) {
+      blocks.prefetch_next(k, n);
+      pack_some_rows(blocks.at(k, n), w.k_stride, smaller(w.k - k, blocks.step), Part(w.n - n),
+                     flip, lanes - n, panel_bytes, panels + n / kWidth * panel_bytes + k * kWidth,
+                     sums ? sums + n : nullptr);
+    }
+  }
 }
 
 void pack_runtime(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
