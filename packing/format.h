@@ -27,6 +27,7 @@ enum class FormatId : uint16_t {
   kS8_16x16_2of4 = 14,
   kS8_16x4_paired = 15,
   kS8_16x32_2of4 = 16,
+  kS16_64x4_grouped = 17,
 };
 
 struct WeightFormat {

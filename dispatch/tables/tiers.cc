@@ -245,8 +245,16 @@ const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
 Isa smallest_isa(const WeightFormat& format) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormatId wanted[] = {t.s8,      t.u8,     t.s16,       t.depthwise,   t.depthwise_int16,
-                               t.grouped, t.sparse, t.try_first, t.sparse_tight};
+    const FormatId wanted[] = {t.s8,
+                               t.u8,
+                               t.s16,
+                               t.depthwise,
+                               t.depthwise_int16,
+                               t.grouped,
+                               t.grouped_int16,
+                               t.sparse,
+                               t.try_first,
+                               t.sparse_tight};
     for (const FormatId id : wanted)
       if (id == format.id) return t.isa;
   }

@@ -19,11 +19,12 @@ struct Tier {
   Features also_allows = 0;
   // Weight formats: of s8, of u8 as stored, of int16 for Winograd.
   FormatId s8, u8, s16;
-  // Further formats, the same on all tiers: depthwise without and with zero points, grouped, 2:4
-  // sparse, and 2:4 sparse in fewer bytes for runs of at most tight_rows rows
+  // Further formats, the same on all tiers: depthwise and grouped without and with zero points,
+  // 2:4 sparse, and 2:4 sparse in fewer bytes for runs of at most tight_rows rows
   FormatId depthwise = FormatId::kS8_64x4_depthwise,
            depthwise_int16 = FormatId::kS16_64x4_depthwise, grouped = FormatId::kS8_64x4_grouped,
-           sparse = FormatId::kS8_16x16_2of4, sparse_tight = FormatId::kS8_16x32_2of4;
+           grouped_int16 = FormatId::kS16_64x4_grouped, sparse = FormatId::kS8_16x16_2of4,
+           sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
   // A format that packing tries first for s8 and u8 weights (Packing::trial); or kNone
   FormatId try_first = FormatId::kNone;

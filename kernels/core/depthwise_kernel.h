@@ -45,6 +45,9 @@ constexpr size_t depthwise_position(size_t channel) {
 }
 
 constexpr RhsLayout kGroupedLayout = {64, 16, 4, ElementType::kS8};
+// Weights minus their zero points, which have 9 bits, as sums of two int8 (channelwise.h). The
+// same kernels read them.
+constexpr RhsLayout kGroupedSplitLayout = {64, 16, 4, ElementType::kS16, 16};
 constexpr size_t kGroupedBlock = 16;
 constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
   const size_t group = 4 * quads;
@@ -139,6 +142,11 @@ struct DepthwiseKernel {
   // Requantizes raw accumulators in TFLite mode; or null
   void (*requantize)(const DepthwiseRaw& raw) = nullptr;
 };
+
+constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
+  return layout == kernel.layout ||
+         (layout == kGroupedSplitLayout && kernel.layout == kGroupedLayout);
+}
 
 // Bytes per channel of the pixels that multiply reads
 constexpr size_t input_bytes(const DepthwiseKernel& kernel) { return kernel.widen ? 2 : 1; }

@@ -244,6 +244,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.tasks = builder.choice.tasks;
 
   plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
+  plan.split = builder.blob.format->kind == KernelKind::kGrouped &&
+               builder.blob.format->layout.element_type == ElementType::kS16;
   fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,

@@ -7,8 +7,9 @@
 namespace octet {
 namespace {
 
-const RhsLayout& layout_of_kernel(const MicroKernel& kernel) { return kernel.rhs_layout; }
-const RhsLayout& layout_of_kernel(const DepthwiseKernel& kernel) { return kernel.layout; }
+bool reads(const MicroKernel& kernel, const RhsLayout& layout) {
+  return kernel.rhs_layout == layout;
+}
 
 // The forced kernel if it is of this kind, else the best kernel that this CPU runs and that reads
 // the layout.
@@ -16,7 +17,7 @@ template <typename Kernel>
 Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayout& layout,
               const char* forced, const Kernel** picked) {
   const auto usable = [&](const Kernel& kernel) {
-    return supports(cpu, kernel) && layout_of_kernel(kernel) == layout;
+    return supports(cpu, kernel) && reads(kernel, layout);
   };
   if (forced && (*picked = find(table, forced)))
     return usable(**picked) ? Selected::kOk : Selected::kForcedUnusable;

@@ -14,7 +14,8 @@ RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, ElementType 
     case KernelKind::kInt16: return format_of(tier.s16).layout;
     case KernelKind::kDepthwise:
       return format_of(weight_zero_points ? tier.depthwise_int16 : tier.depthwise).layout;
-    case KernelKind::kGrouped: return format_of(tier.grouped).layout;
+    case KernelKind::kGrouped:
+      return format_of(weight_zero_points ? tier.grouped_int16 : tier.grouped).layout;
   }
   return layout_of(isa, implementation.keeps_u8 ? rhs_type : ElementType::kS8);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/layouts.h"
 #include "operators/conv/object.h"
 #include "support/random_case.h"
@@ -103,11 +104,12 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
 
 // One case for each way from the sums of a group's channels to outputs: registers, lines of raw
 // sums, the tier's epilogue. Lines are longer than one call of any of them takes.
-std::vector<ConvCase> grouped_cases(size_t channels, size_t group) {
+std::vector<ConvCase> grouped_cases(size_t channels, size_t group,
+                                    FilterZeroPoints zero_points = FilterZeroPoints::kCentre) {
   ConvCase c;
   c.shape = square(3, channels, channels, 3, 1, 1, channels / group);
   c.shape.in_w_max = 70 + channels;
-  c.filter_zero_points = FilterZeroPoints::kCentre;
+  c.filter_zero_points = zero_points;
   c.lhs = OCTET_S8, c.dst = OCTET_S32;
   std::vector<ConvCase> cases = {c};
   c.dst = OCTET_F32, cases.push_back(c);
@@ -131,6 +133,47 @@ TEST(Grouped, EveryExitOfLongLines) {
           check(ConvProblem(c), how);
           if (HasFatalFailure()) return;
         }
+}
+
+// Weights that have zero points: some taps, or all, are multiplied in two parts.
+TEST(Grouped, ZeroPointsOfWeights) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t group : {2, 4, 8, 16})
+      for (const size_t channels : {16, 144})
+        for (const FilterZeroPoints zero_points : {FilterZeroPoints::kNear, FilterZeroPoints::kFar})
+          for (ConvCase& c : grouped_cases(channels, group, zero_points)) {
+            ConvHow how;
+            how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
+            c.shape.stride_h = c.shape.stride_w = 1 + group % 16 / 8;
+            c.rhs = group == 4 ? OCTET_U8 : OCTET_S8;
+            check(ConvProblem(c), how);
+            if (HasFatalFailure()) return;
+          }
+}
+
+TEST(Grouped, WeightsTooFarFromTheirZeroPoint) {
+  ConvCase c;
+  c.shape = square(5, 16, 16, 3, 1, 1, 2);
+  c.filter_zero_points = FilterZeroPoints::kLeast;
+  ConvHow how;
+  how.algorithm = OCTET_CONV_GROUPED;
+  const ConvProblem problem(c);
+  Conv conv(problem, how);
+  EXPECT_EQ(conv.status(), OCTET_UNSUPPORTED);
+  EXPECT_NE(std::string(conv.error().message).find("weights may be 255 from their zero points"),
+            std::string::npos)
+      << conv.error().message;
+}
+
+// The head of a panel from elsewhere may hold anything.
+TEST(Grouped, PanelsStayWithinTheirTaps) {
+  octet::ConvShape s = {};
+  s.in_channels = s.out_channels = 64, s.groups = 8, s.kernel_h = s.kernel_w = 3;
+  const std::vector<uint8_t> payload(octet::split_panel_at(s, 64), 0xff);
+  const octet::SplitPanel panel(s, payload.data(), 48);
+  EXPECT_EQ(panel.seconds(), 9u);
+  for (size_t i = 0; i < panel.seconds(); ++i) EXPECT_LT(panel.tap(i), 9u);
+  EXPECT_EQ(panel.weights() + panel.slots() * 16 * 8, payload.data() + payload.size());
 }
 
 const octet::DepthwiseKernel* traced;

@@ -145,7 +145,8 @@ TEST(Formats, KeepTheirIdsAndNames) {
                 {13, "s8_64x4_grouped", "SCALAR"},
                 {14, "s8_16x16_2of4", "SCALAR"},
                 {15, "s8_16x4_paired", "AVX2"},
-                {16, "s8_16x32_2of4", "SCALAR"}};
+                {16, "s8_16x32_2of4", "SCALAR"},
+                {17, "s16_64x4_grouped", "SCALAR"}};
   for (const auto& known : kKnown) {
     const WeightFormat* format = octet::find_format(known.id);
     ASSERT_NE(format, nullptr) << known.name;
@@ -233,14 +234,15 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::format_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::format_of(tier->depthwise_int16).layout, octet::kDepthwiseInt16Layout);
     EXPECT_EQ(octet::format_of(tier->grouped).layout, octet::kGroupedLayout);
+    EXPECT_EQ(octet::format_of(tier->grouped_int16).layout, octet::kGroupedSplitLayout);
   }
 }
 
 bool wants(const Tier& tier, const WeightFormat& format) {
   return format.id == tier.s8 || format.id == tier.u8 || format.id == tier.s16 ||
          format.id == tier.depthwise || format.id == tier.depthwise_int16 ||
-         format.id == tier.grouped || format.id == tier.sparse || format.id == tier.try_first ||
-         format.id == tier.sparse_tight;
+         format.id == tier.grouped || format.id == tier.grouped_int16 || format.id == tier.sparse ||
+         format.id == tier.try_first || format.id == tier.sparse_tight;
 }
 
 // Every kernel reads a format of its kind. Every format is some tier's, or for tests; where one of
@@ -261,6 +263,9 @@ TEST(Formats, AreReadByKernels) {
     look_at(
         *kernel, kernel->layout,
         kernel->layout == octet::kGroupedLayout ? KernelKind::kGrouped : KernelKind::kDepthwise);
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
+    if (octet::reads(*kernel, octet::kGroupedSplitLayout))
+      read.insert(octet::find_format_of(octet::kGroupedSplitLayout));
   for (const WeightFormat* format : formats()) {
     SCOPED_TRACE(format->name);
     bool wanted = false, built_in = format->tests_only;

@@ -96,7 +96,9 @@ Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant vari
   if (panels && special) s.groups = 2, s.transposed = 1, s.stride_h = 2, s.stride_w = 3;
   if (algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm != OCTET_CONV_GROUPED && special)
     s.in_channels = 40;
-  const int32_t zero_point = variant == Variant::kU8 ? 128 : panels && special ? 5 : 0;
+  const int32_t zero_point = variant == Variant::kU8                                  ? 128
+                             : special && (panels || algorithm == OCTET_CONV_GROUPED) ? 5
+                                                                                      : 0;
   f.type = variant == Variant::kU8 ? OCTET_U8 : OCTET_S8;
   f.zero_points = &zero_point;
   f.zero_point_count = 1;

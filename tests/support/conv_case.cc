@@ -188,20 +188,20 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   Random random(c.seed * 2654435761u),
       input(c.seed + (uint32_t)(c.run_h() * 131 + c.run_w() * 17 + batch));
   filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
-  if (c.filter_zero_points == FilterZeroPoints::kCentre)
-    filter_zero_points = {c.rhs == OCTET_U8 ? 128 : 0};
-  else if (c.filter_zero_points == FilterZeroPoints::kLeast)
-    filter_zero_points = {least(c.rhs)};
-  else if (c.filter_zero_points == FilterZeroPoints::kLeastSometimes)
+  const int32_t centre = c.rhs == OCTET_U8 ? 128 : 0;
+  const FilterZeroPoints kind = c.filter_zero_points;
+  if (kind == FilterZeroPoints::kCentre || kind == FilterZeroPoints::kLeast)
+    filter_zero_points = {kind == FilterZeroPoints::kLeast ? least(c.rhs) : centre};
+  else if (kind == FilterZeroPoints::kLeastSometimes)
     for (size_t o = 0; o < s.out_channels; ++o)
       filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
-  else if (c.filter_zero_points == FilterZeroPoints::kFar)
-    for (size_t o = 0; o < s.out_channels; ++o)
-      filter_zero_points.push_back((o % 2 ? 99 : -100) + (c.rhs == OCTET_U8 ? 128 : 0));
-  else if (c.filter_zero_points != FilterZeroPoints::kNone)
+  else if (kind >= FilterZeroPoints::kFar)
+    for (int o = 0; o < (int)s.out_channels; ++o)
+      filter_zero_points.push_back(
+          centre + (kind == FilterZeroPoints::kNear ? o % 5 - 2 : o % 2 * 199 - 100));
+  else if (kind != FilterZeroPoints::kNone)
     filter_zero_points = draw_integers(
-        &random, c.filter_zero_points == FilterZeroPoints::kTensor ? 1 : s.out_channels,
-        least(c.rhs), most(c.rhs));
+        &random, kind == FilterZeroPoints::kTensor ? 1 : s.out_channels, least(c.rhs), most(c.rhs));
   for (size_t o = 0; c.channels && o < s.out_channels; ++o) {
     const std::vector<int32_t> weights =
         weights_of((*c.channels)[o % c.channels->size()], depth, o);

@@ -18,8 +18,18 @@ namespace octet_test {
 // kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on
 enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: the type's minimum, for
-// all channels or for every other one. kFar: the two ends of F(4x4,3x3)'s range, in turn.
-enum class FilterZeroPoints { kNone, kTensor, kChannel, kCentre, kLeast, kLeastSometimes, kFar };
+// all channels or for every other one. kFar: the two ends of F(4x4,3x3)'s range, in turn. kNear: at
+// most 2 from the centre.
+enum class FilterZeroPoints {
+  kNone,
+  kTensor,
+  kChannel,
+  kCentre,
+  kLeast,
+  kLeastSometimes,
+  kFar,
+  kNear
+};
 
 struct ConvCase : EpilogueCase {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;

@@ -133,7 +133,7 @@ ConvCase random_conv(uint32_t seed) {
   c.lhs_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
   c.filter_fill = d.one_in(3) ? Fill::kRandom : (Fill)d.below(6);
   c.filter_zero_points =
-      winograd && !d.one_in(4) ? FilterZeroPoints::kCentre : (FilterZeroPoints)d.below(6);
+      winograd && !d.one_in(4) ? FilterZeroPoints::kCentre : (FilterZeroPoints)d.below(8);
   c.runtime_quant = d.one_in(4);
   c.floats = d.one_in(6);
   if (!c.runtime_quant) c.lhs_zero_point = d.any({0, least(c.lhs), most(c.lhs), least(c.lhs) + 77});

@@ -143,6 +143,7 @@ struct ConvPlan {
   TaskLimits tasks;        // most tasks along units and along channels
   Columns columns;         // one entry per output channel; weight_sum is always set
   const uint8_t* payload;  // written by implementation->pack
+  bool split;              // grouped: the payload is in panels of channelwise.h
   MemoryTraceFn touch;     // memory trace of copies; null except in the model of memory traffic
 };
 

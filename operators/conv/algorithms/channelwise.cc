@@ -98,7 +98,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
     const size_t at = sections.take(bytes);
     return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
   };
-  const size_t rows = rows_of(plan), groups = set_groups_of(plan),
+  const size_t rows = rows_of(plan), groups = set_groups_of(plan) * (plan.split ? 2 : 1),
                lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, 4);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
@@ -137,8 +137,14 @@ class ChannelBlock {
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     grouped_ = !is_depthwise(s_);
+    weights_ = plan.payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {
       tile_.groups = tile_.set_groups;
+      if (plan.split) {
+        const SplitPanel panel(s_, plan.payload, n0);
+        weights_ = panel.weights();
+        tile_.groups = panel.slots();
+      }
       for (size_t slot = 0; slot < tile_.groups; ++slot)
         c_.steps[slot] = step_of(s_, run.out_w) * staged_;
     }
@@ -172,17 +178,14 @@ class ChannelBlock {
       write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
       init = c_.init;
     }
-    const size_t groups = slot_groups(s_),
+    const size_t groups = grouped_ ? tile_.groups : slot_groups(s_),
                  shift = tile_.loop == DepthwiseLoop::kTaps ? s_.stride_h * s_.kernel_w : 1;
     tile_.quads = quads_of(s_);
-    kernel_.prepare(
-        {tile_.loop, groups,
-         plan_.payload + weights_at(s_, n0_) * element_size(kernel_.layout.element_type),
-         tile_.sets, tile_.set_groups, shift, init,
-         tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
-         tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0, tile_.quads,
-         channels_},
-        c_.prepared);
+    kernel_.prepare({tile_.loop, groups, weights_, tile_.sets, tile_.set_groups, shift, init,
+                     tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
+                     tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0,
+                     tile_.quads, channels_},
+                    c_.prepared);
   }
 
   // Computes output lines [y, y + rows).
@@ -313,6 +316,10 @@ class ChannelBlock {
       const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * staged_;
       for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * staged_) *slot++ = pixel;
     }
+    if (plan_.split) {
+      const SplitPanel panel(s_, plan_.payload, n0_);
+      for (size_t i = 0; i < panel.seconds(); ++i) *slot++ = c_.pixels[panel.tap(i)];
+    }
     return columns;
   }
 
@@ -375,6 +382,7 @@ class ChannelBlock {
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
+  const uint8_t* weights_;  // of the block
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;
   bool padded_;         // staged lines have their borders filled

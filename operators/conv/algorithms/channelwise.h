@@ -44,6 +44,40 @@ inline size_t weights_at(const ConvShape& s, size_t n0) {
              : n0 * s.taps() * 4 * quads_of(s);
 }
 
+// Grouped weights that have zero points. w - zero_point has 9 bits, so it is the sum of two int8.
+// The second is 0 for most weights, so a panel stores it only for the taps where it is not. Kernels
+// need no code for this: such a tap is multiplied twice, by either part.
+//
+// A panel of 64 channels is a head, the number of second parts and the tap of each, and then the
+// weights as kernels read them, with the second parts as taps after all others. The size of a panel
+// does not depend on the weights.
+inline size_t split_head_bytes(const ConvShape& s) {
+  return round_up((1 + s.taps()) * sizeof(uint32_t), kAlignment);
+}
+inline size_t split_panel_at(const ConvShape& s, size_t n0) {
+  constexpr size_t panel = kGroupedSplitLayout.width;
+  return n0 / panel * (split_head_bytes(s) + panel * 2 * s.taps() * 4 * quads_of(s));
+}
+
+// The panel of channel n0, in a payload that may be from elsewhere.
+class SplitPanel {
+ public:
+  SplitPanel(const ConvShape& s, const uint8_t* payload, size_t n0)
+      : taps_(s.taps()), head_((const uint32_t*)(payload + split_panel_at(s, n0))) {
+    constexpr size_t panel = kGroupedSplitLayout.width;
+    weights_ = (const uint8_t*)head_ + split_head_bytes(s) + n0 % panel * slots() * 4 * quads_of(s);
+  }
+  size_t seconds() const { return smaller(*head_, taps_); }
+  size_t slots() const { return taps_ + seconds(); }
+  size_t tap(size_t second) const { return smaller(head_[1 + second], taps_ - 1); }
+  const uint8_t* weights() const { return weights_; }  // of n0's block
+
+ private:
+  size_t taps_;
+  const uint32_t* head_;
+  const uint8_t* weights_;
+};
+
 // Shared by the depthwise and the grouped algorithm. A unit of the grain, and of the block, is as
 // many lines as a tile has.
 size_t channelwise_block(const ConvPlan& plan);

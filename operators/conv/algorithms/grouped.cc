@@ -13,37 +13,93 @@ const char* refuse(const ConvShape& s, const ZeroPointRange& zero_points) {
   const size_t group = s.group_in();
   if (group != s.group_out() || (group != 2 && group != 4 && group != 8 && group != 16))
     return "groups do not have 2, 4, 8 or 16 channels, as many output as input channels";
-  if (zero_points.any()) return "weights have zero points";
+  if (zero_points.widest() > 254) return "weights may be 255 from their zero points";
   return nullptr;
 }
 
 size_t payload_bytes(const RhsLayout& layout, const ConvShape& s) {
-  size_t slots, bytes;
-  return __builtin_mul_overflow(s.kernel_h, s.kernel_w, &slots) ||
-                 s.out_channels > SIZE_MAX - layout.step ||
-                 __builtin_mul_overflow(slots, 4 * quads_of(s), &slots) ||
-                 __builtin_mul_overflow(layout.lanes(s.out_channels), slots, &bytes)
-             ? 0
-             : bytes;
+  const bool split = layout == kGroupedSplitLayout;
+  size_t taps, slots, bytes, heads = 0;
+  if (__builtin_mul_overflow(s.kernel_h, s.kernel_w, &taps) || taps > SIZE_MAX / 1024 ||
+      s.out_channels > SIZE_MAX - layout.width ||
+      __builtin_mul_overflow(taps, (split ? 2 : 1) * 4 * quads_of(s), &slots) ||
+      __builtin_mul_overflow(layout.lanes(s.out_channels), slots, &bytes) ||
+      (split && __builtin_mul_overflow(divide_up(s.out_channels, layout.width), split_head_bytes(s),
+                                       &heads)) ||
+      __builtin_add_overflow(bytes, heads, &bytes))
+    return 0;
+  return bytes;
 }
 
-// Two groups of two channels share a group of four, which holds zeros for the other group's
-// channels.
+int32_t minus_zero_point(const FilterView& filter, size_t o, uint8_t w) {
+  return (filter.type == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
+}
+
+// Part 0 and 1 of a difference of at most 254. No part is -128.
+int8_t part_of(int32_t difference, int part) {
+  const int32_t first = difference > 127 ? 127 : difference < -127 ? -127 : difference;
+  return (int8_t)(part ? difference - first : first);
+}
+
+// Writes the weights of output channel o for a tap. Two groups of two channels share a group of
+// four, which holds zeros for the other group's channels. value(w) is the byte of a weight.
+template <typename Value>
+void write_tap(const ConvShape& s, const FilterView& filter, size_t o, size_t tap,
+               const Value& value, uint8_t* to) {
+  const size_t quads = quads_of(s), in = s.group_in();
+  const size_t first = o / in * in % (4 * quads);  // first input channel of the joined group
+  for (size_t i = 0; i < in; ++i)
+    to[grouped_position(quads, o % kGroupedBlock, (first + i) / 4) + (first + i) % 4] =
+        (uint8_t)value(*filter.at(s, o, tap / s.kernel_w, tap % s.kernel_w, i));
+}
+
+void pack_bytes(const ConvShape& s, const FilterView& filter, uint8_t* payload) {
+  const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
+  for (size_t o = 0; o < s.out_channels; ++o) {
+    uint8_t* const block = payload + weights_at(s, o / kGroupedBlock * kGroupedBlock);
+    for (size_t tap = 0; tap < s.taps(); ++tap)
+      write_tap(
+          s, filter, o, tap, [&](uint8_t w) { return w ^ flip; },
+          block + tap * kGroupedBlock * 4 * quads_of(s));
+  }
+}
+
+// True if a weight of the tap, of channels [n0, n1), has a second part.
+bool has_second(const ConvShape& s, const FilterView& filter, size_t n0, size_t n1, size_t tap) {
+  for (size_t o = n0; o < n1; ++o)
+    for (size_t i = 0; i < s.group_in(); ++i)
+      if (part_of(
+              minus_zero_point(filter, o, *filter.at(s, o, tap / s.kernel_w, tap % s.kernel_w, i)),
+              1))
+        return true;
+  return false;
+}
+
+void pack_split(const ConvShape& s, const FilterView& filter, uint8_t* payload) {
+  constexpr size_t kPanel = kGroupedSplitLayout.width;
+  const size_t taps = s.taps(), tap_bytes = kGroupedBlock * 4 * quads_of(s);
+  for (size_t n0 = 0; n0 < s.out_channels; n0 += kPanel) {
+    const size_t n1 = smaller(n0 + kPanel, s.out_channels);
+    uint32_t* const head = (uint32_t*)(payload + split_panel_at(s, n0));
+    for (size_t tap = 0; tap < taps; ++tap)
+      if (has_second(s, filter, n0, n1, tap)) head[++*head] = (uint32_t)tap;
+    for (size_t o = n0; o < n1; ++o) {
+      const SplitPanel panel(s, payload, o / kGroupedBlock * kGroupedBlock);
+      for (size_t slot = 0; slot < panel.slots(); ++slot)
+        write_tap(
+            s, filter, o, slot < taps ? slot : panel.tap(slot - taps),
+            [&](uint8_t w) { return part_of(minus_zero_point(filter, o, w), slot >= taps); },
+            payload + (panel.weights() - payload) + slot * tap_bytes);
+    }
+  }
+}
+
 bool pack(const WeightFormat& format, const ConvShape& s, const FilterView& filter, const float*,
           const ColumnSums& sums, uint8_t* payload) {
+  const bool split = format.layout == kGroupedSplitLayout;
   memset(payload, 0, payload_bytes(format.layout, s));
-  const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
-  const size_t quads = quads_of(s), in = s.group_in(), tap_bytes = kGroupedBlock * 4 * quads;
-  for (size_t o = 0; o < s.out_channels; ++o) {
-    const size_t first = o / in * in % (4 * quads);  // first input channel of the joined group
-    uint8_t* tap = payload + weights_at(s, o / kGroupedBlock * kGroupedBlock);
-    for (size_t ky = 0; ky < s.kernel_h; ++ky)
-      for (size_t kx = 0; kx < s.kernel_w; ++kx, tap += tap_bytes)
-        for (size_t i = 0; i < in; ++i)
-          tap[grouped_position(quads, o % kGroupedBlock, (first + i) / 4) + (first + i) % 4] =
-              *filter.at(s, o, ky, kx, i) ^ flip;
-  }
-  return sum_filter(s, filter, sums);
+  (split ? pack_split : pack_bytes)(s, filter, payload);
+  return sum_filter(s, filter, sums) && !split;
 }
 
 Estimate estimate(const ConvWork& w) {
@@ -51,7 +107,8 @@ Estimate estimate(const ConvWork& w) {
   const TierCosts& cost = w.cost;
   const double blocks = (double)divide_up(s.out_channels, kGroupedLayout.width),
                lanes = (double)kGroupedLayout.lanes(s.out_channels),
-               depth = (double)(s.taps() * 4 * quads_of(s)),
+               // Real weights rarely have second parts: their largest lie at one end of 8 bits
+      depth = (double)(s.taps() * 4 * quads_of(s)) * (w.layout == kGroupedSplitLayout ? 1.25 : 1),
                partial = s.out_channels % kGroupedBlock ? cost.grouped_partial : 0;
   Estimate e = {};
   e.macs = w.outputs * (double)(s.taps() * s.group_in());
