@@ -9,6 +9,7 @@
 #include "dispatch/tables/transforms.h"
 #include "operators/common/blob.h"
 #include "operators/common/check.h"
+#include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/algorithms/filter_blob.h"
 #include "operators/conv/choice.h"
 #include "operators/conv/cost.h"
@@ -200,6 +201,27 @@ void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padde
   plan.ops->init(init);
 }
 
+// Allocates the panels; a kernel that the caller named multiplies all weights itself.
+Int8Panels take_int8_panels(const ConvBuilder& builder, Arena* arena) {
+  Int8Panels panels = {};
+  if (!builder.limits.forced)
+    panels.kernel = int8_kernel_for(builder.limits.cpu, builder.kernel.depthwise);
+  if (!panels.kernel) return panels;
+  panels.fits = arena->take<bool>(depthwise_panels(builder.shape));
+  panels.payload = arena->take<uint8_t>(depthwise_panels(builder.shape) *
+                                        depthwise_panel_weights(builder.shape));
+  return panels;
+}
+
+void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, ConvPlan* plan) {
+  const WeightFormat& format = *builder.blob.format;
+  plan->payload = section_of(builder.blob, SectionId::kWeights, builder.desc.packed);
+  plan->split =
+      format.kind == KernelKind::kGrouped && format.layout.element_type == ElementType::kS16;
+  plan->int8_panels = int8_panels;
+  if (int8_panels.kernel) copy_int8_panels(builder.shape, plan->payload, int8_panels);
+}
+
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
@@ -218,6 +240,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
   uint8_t* zero_row =
       d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
+  const Int8Panels int8_panels = take_int8_panels(builder, arena);
   if (!conv) return nullptr;
 
   *conv = {};
@@ -243,9 +266,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
 
-  plan.payload = section_of(builder.blob, SectionId::kWeights, d.packed);
-  plan.split = builder.blob.format->kind == KernelKind::kGrouped &&
-               builder.blob.format->layout.element_type == ElementType::kS16;
+  set_weights(builder, int8_panels, &plan);
   fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
   if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,

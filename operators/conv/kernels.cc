@@ -1,8 +1,10 @@
 // Selects the kernel of a convolution.
 #include "operators/conv/kernels.h"
 
+#include "dispatch/tables/formats.h"
 #include "dispatch/tables/kernel_names.h"
 #include "dispatch/tables/kernels.h"
+#include "dispatch/tables/tiers.h"
 
 namespace octet {
 namespace {
@@ -30,7 +32,27 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
   return Selected::kNoKernel;
 }
 
+// Whatever a plan takes from its kernel is the same.
+bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
+  if (!a || !b) return !a && !b;
+  return a->lhs_element_type == b->lhs_element_type && a->flags == b->flags &&
+         a->channels == b->channels && a->reach == b->reach && a->rows == b->rows &&
+         a->walk_rows == b->walk_rows && a->partial == b->partial && !a->widen && !b->widen &&
+         !a->requantize == !b->requantize && alike(a->tail, b->tail);
+}
+
 }  // namespace
+
+const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16) {
+  if (!int16) return nullptr;
+  const Tier& tier = tier_of(int16->isa);
+  const RhsLayout& layout = format_of(tier.depthwise).layout;
+  if (!reads(*int16, format_of(tier.depthwise_int16).layout)) return nullptr;
+  for (const DepthwiseKernel* kernel : depthwise_kernels())
+    if (reads(*kernel, layout) && supports(cpu, *kernel) && !(kernel->flags & kTestsOnly))
+      return alike(kernel, int16) ? kernel : nullptr;
+  return nullptr;
+}
 
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
                        ElementType lhs_type, ElementType rhs_type, const WeightFacts& facts,

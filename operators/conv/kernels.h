@@ -26,6 +26,10 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
                        ElementType lhs_type, ElementType rhs_type, const WeightFacts& facts,
                        const char* forced);
 
+// The best kernel that this CPU runs for int8 depthwise weights, if a plan for `int16`, a kernel of
+// depthwise weights that have zero points, may use it for some channels; else null.
+const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
+
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);
 

@@ -114,6 +114,15 @@ struct FilterSums {
   const int32_t* zero_points;  // in the layout's element type; null when all are 0
 };
 
+// Depthwise weights with zero points are packed minus these, as int16. Only the largest of a tensor
+// leave int8, so create copies the panels of channels whose weights fit, and an int8 kernel
+// multiplies those.
+struct Int8Panels {
+  const DepthwiseKernel* kernel;  // null: there are none, and the fields below are not set
+  bool* fits;                     // of each panel
+  uint8_t* payload;               // int8 weights as packed where there are no zero points
+};
+
 struct ConvAlgorithm;
 struct ConvWork;  // estimate.h
 struct Estimate;
@@ -143,8 +152,9 @@ struct ConvPlan {
   TaskLimits tasks;        // most tasks along units and along channels
   Columns columns;         // one entry per output channel; weight_sum is always set
   const uint8_t* payload;  // written by implementation->pack
-  bool split;              // grouped: the payload is in panels of channelwise.h
-  MemoryTraceFn touch;     // memory trace of copies; null except in the model of memory traffic
+  Int8Panels int8_panels;
+  bool split;           // grouped: the payload is in panels of channelwise.h
+  MemoryTraceFn touch;  // memory trace of copies; null except in the model of memory traffic
 };
 
 // One run, in NHWC: of whole images, or of some lines of one image (lines.h). The input is the

@@ -120,7 +120,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
 class ChannelBlock {
  public:
   ChannelBlock(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch,
-               const DepthwiseKernel& kernel, size_t n0, size_t channels)
+               const DepthwiseKernel& kernel, const uint8_t* payload, size_t n0, size_t channels)
       : plan_(plan),
         s_(plan.shape),
         run_(run),
@@ -137,7 +137,7 @@ class ChannelBlock {
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     grouped_ = !is_depthwise(s_);
-    weights_ = plan.payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
+    weights_ = payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {
       tile_.groups = tile_.set_groups;
       if (plan.split) {
@@ -421,10 +421,13 @@ void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& t
   for (size_t first = task.first, end; first < task.end; first = end) {
     end = first + next_block(task.end - first, plan.block, 1);
     for (size_t n0 = task.n0; n0 < task.n1;) {
-      const DepthwiseKernel* kernel = plan.depthwise;
+      const Int8Panels& panels = plan.int8_panels;
+      const bool int8 = panels.kernel && panels.fits[n0 / kPanel];
+      const uint8_t* const payload = int8 ? panels.payload : plan.payload;
+      const DepthwiseKernel* kernel = int8 ? panels.kernel : plan.depthwise;
       if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
       const size_t channels = smaller(kernel->channels, task.n1 - n0);
-      ChannelBlock block(plan, run, scratch, *kernel, n0, channels);
+      ChannelBlock block(plan, run, scratch, *kernel, payload, n0, channels);
       for (size_t unit = first; unit < end; ++unit) {
         const size_t y = unit % units * rows;
         if (y == 0 || unit == first) block.start(unit / units, unit == first);

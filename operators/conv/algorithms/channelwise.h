@@ -44,6 +44,16 @@ inline size_t weights_at(const ConvShape& s, size_t n0) {
              : n0 * s.taps() * 4 * quads_of(s);
 }
 
+// Panels of depthwise weights, and weights of each.
+inline size_t depthwise_panels(const ConvShape& s) {
+  return divide_up(s.out_channels, kDepthwiseLayout.width);
+}
+inline size_t depthwise_panel_weights(const ConvShape& s) {
+  return slot_groups(s) * kDepthwiseGroup;
+}
+// Fills the arrays. payload: int16 weights.
+void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to);
+
 // Grouped weights that have zero points. w - zero_point has 9 bits, so it is the sum of two int8.
 // The second is 0 for most weights, so a panel stores it only for the taps where it is not. Kernels
 // need no code for this: such a tap is multiplied twice, by either part.

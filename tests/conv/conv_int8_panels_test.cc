@@ -1,0 +1,94 @@
+// Checks depthwise convolutions whose weights have zero points: panels whose differences fit int8
+// are multiplied by the int8 kernel, the others by the int16 one.
+#include "operators/conv/object.h"
+#include "support/conv_case.h"
+#include "support/tiers.h"
+
+namespace octet_test {
+namespace {
+
+constexpr size_t kChannels = 140;  // three panels, the last of which is not full
+constexpr size_t kFar = 70;        // the channel of the second panel whose weights do not fit
+
+// With FilterZeroPoints::kNear, whose zero point of channel 70 is -2.
+std::vector<Channel> channels(size_t taps) {
+  std::vector<Channel> all(kChannels);
+  for (size_t n = 0; n < all.size(); ++n) {
+    const int32_t most = n == kFar ? 127 : (int32_t)(n * 7 % 120);
+    const auto count = (int32_t)(taps + 1) / 2;
+    all[n] = {most * count - (n == kFar ? 0 : (int32_t)n % 5),
+              -(int32_t)(n * 3 % 90),
+              (int32_t)n - 20,
+              1 << 30,
+              -6,
+              0.01f};
+  }
+  return all;
+}
+
+std::vector<ConvCase> cases(const std::vector<Channel>& channels, size_t kernel, size_t stride,
+                            size_t multiplier) {
+  ConvCase c;
+  c.shape = square(9, kChannels / multiplier, kChannels, kernel, stride, kernel / 2,
+                   kChannels / multiplier);
+  c.filter_zero_points = FilterZeroPoints::kNear;
+  c.channels = &channels;
+  std::vector<ConvCase> all = {c};
+  c.dst = OCTET_F32, all.push_back(c);
+  c.dst = OCTET_U8, all.push_back(c);
+  c.lhs = OCTET_S8, all.push_back(c);
+  c.requant = OCTET_REQUANT_TFLITE, all.push_back(c);
+  c.residual = OCTET_S8, all.push_back(c);
+  return all;
+}
+
+TEST(Int8Panels, EveryLoopAndExit) {
+  const struct {
+    size_t kernel, stride, multiplier;
+  } kShapes[] = {{3, 1, 1}, {3, 2, 1}, {5, 1, 1}, {3, 1, 2}, {2, 3, 1}};
+  for (const octet_isa isa : tiers_to_test())
+    for (const auto& shape : kShapes) {
+      const std::vector<Channel> all = channels(shape.kernel * shape.kernel);
+      for (const ConvCase& c : cases(all, shape.kernel, shape.stride, shape.multiplier)) {
+        ConvHow how;
+        how.isa = isa, how.algorithm = OCTET_CONV_DEPTHWISE;
+        const ConvProblem problem(c);
+        Conv conv(problem, how);
+        ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message << c << how;
+        const octet::Int8Panels& panels = ((octet_conv2d*)conv.get())->plan.int8_panels;
+        ASSERT_NE(panels.kernel, nullptr) << how;
+        EXPECT_TRUE(panels.fits[0]) << c << how;
+        EXPECT_FALSE(panels.fits[1]) << c << how;
+        EXPECT_TRUE(panels.fits[2]) << c << how;
+        ASSERT_EQ(conv.run(), OCTET_OK);
+        ASSERT_TRUE(conv.as_expected()) << c << how;
+      }
+    }
+}
+
+// Weights without zero points have no panels to copy, and a kernel that the caller names runs.
+TEST(Int8Panels, AreNotMadeWithoutNeed) {
+  const std::vector<Channel> all = channels(9);
+  ConvCase c = cases(all, 3, 1, 1)[2];
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DEPTHWISE;
+  const ConvProblem problem(c);
+  Conv chosen(problem, how);
+  ASSERT_EQ(chosen.status(), OCTET_OK) << chosen.error().message;
+  how.kernel = octet_conv2d_kernel(chosen.get());
+  Conv named(problem, how);
+  ASSERT_EQ(named.status(), OCTET_OK) << named.error().message;
+  EXPECT_EQ(((octet_conv2d*)named.get())->plan.int8_panels.kernel, nullptr);
+  ASSERT_EQ(named.run(), OCTET_OK);
+  EXPECT_TRUE(named.as_expected());
+
+  c.filter_zero_points = FilterZeroPoints::kCentre;
+  how.kernel = nullptr;
+  const ConvProblem centred(c);
+  Conv plain(centred, how);
+  ASSERT_EQ(plain.status(), OCTET_OK) << plain.error().message;
+  EXPECT_EQ(((octet_conv2d*)plain.get())->plan.int8_panels.kernel, nullptr);
+}
+
+}  // namespace
+}  // namespace octet_test
