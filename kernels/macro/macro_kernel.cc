@@ -249,9 +249,11 @@ class Product {
     if (block_.row_init) tile_.row_init = block_.row_init + row;
     tile_.row_scale = nullptr;
     point_at_rows(used, used.pointers);
-    tile_.dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
+    uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
+    tile_.dst = dst;
     tile_.dst_stride = to.stride;
     octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
+    output_.finish(dst, to.stride, used.rows, tile_.cols);
     panel_ += tiling.count * block_.panel_bytes;
   }
 

@@ -20,6 +20,10 @@ struct TileOutput {
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
   bool in_place() const { return requantize_in_kernel || s32(); }  // the kernel stores to dst
+  // Looks up what kernels have stored in place.
+  void finish(uint8_t* dst, size_t stride, size_t rows, size_t cols) const {
+    if (epilogue->lut) epilogue->look_up(epilogue->lut, dst, stride, rows, cols);
+  }
 };
 
 // The precondition of every kernel on its tiles.
@@ -53,7 +57,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
     tile->requantization = output.requantization;
     tile->row_scale = row_scale;
     kernel.multiply(*tile);
-    return;
+    return output.finish(at.dst, at.stride, tile->rows, tile->cols);
   }
   prefetch(at, tile->rows);
   alignas(64) int32_t acc[kMaxTile];
@@ -127,11 +131,13 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
 inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& output, size_t rows,
                                  size_t n, const float* row_scales, size_t lhs_panel, Tile* tile) {
   tile->row_scale = row_scales;
-  tile->dst = output.to.dst + n * output.dst_bytes;
+  uint8_t* const dst = output.to.dst + n * output.dst_bytes;
+  tile->dst = dst;
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
   multiply_rows(kernel, rows, lhs_panel, tile);
+  output.finish(dst, output.to.stride, rows, tile->cols);
 }
 
 }  // namespace octet

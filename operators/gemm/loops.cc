@@ -184,8 +184,8 @@ Tile first_tile(const GemmPlan& plan) {
     const size_t width = kernel.rhs_layout.width;
     return !kernel.enter && (kernel.nr % width == 0 || width % kernel.nr == 0);
   };
-  if (!(plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32) || plan.pass ||
-      !fits(*plan.kernel) || !fits(*plan.small_kernel))
+  if (!(plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32) ||
+      plan.epilogue.lut || plan.pass || !fits(*plan.kernel) || !fits(*plan.small_kernel))
     return tile;
   const Weights rhs = packed_weights(plan, 0);
   const RhsLayout& layout = plan.kernel->rhs_layout;

@@ -195,7 +195,7 @@ class Task {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
     // Transforms requantize in float mode only
     const bool s32 = plan_.epilogue.mode == EpilogueMode::kS32,
-               in_place = s32 || (plan_.requantize_in_kernel &&
+               in_place = s32 || (plan_.requantize_in_kernel && !plan_.epilogue.lut &&
                                   plan_.epilogue.mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
