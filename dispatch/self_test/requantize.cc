@@ -117,14 +117,15 @@ bool epilogue_double_is_right(EpilogueFn epilogue) {
 // TfliteAdd with arbitrary factors, then a lookup table.
 constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
 struct Table {
-  alignas(64) uint8_t lut[256], rows[256];
+  alignas(64) uint8_t lut[512];  // as Epilogue::lut
   Table() {
     for (int i = 0; i < 256; ++i) lut[i] = (uint8_t)(i * 151 + 17 + i / 16 * 8);
-    for (int i = 0; i < 256; ++i) rows[i] = (uint8_t)(lut[i] ^ (i % 128 < 16 ? 0 : lut[i - 16]));
+    for (int i = 0; i < 256; ++i)
+      lut[256 + i] = (uint8_t)(lut[i] ^ (i % 128 < 16 ? 0 : lut[i - 16]));
   }
 };
 
-bool epilogue_bytes_are_right(EpilogueFn epilogue, const FloatCases& floats) {
+bool epilogue_bytes_are_right(const TierOps& ops, const FloatCases& floats) {
   uint8_t out[kTileColumns];
   const TfliteCases cases(kTfliteS8);
   const Table table;
@@ -137,10 +138,10 @@ bool epilogue_bytes_are_right(EpilogueFn epilogue, const FloatCases& floats) {
   f.product_hi = kTfliteS8.hi - kTfliteS8.zero_point;
   f.tflite_add = &kSum;
   f.lut = table.lut;
-  f.lut_rows = table.rows;
+  f.look_up = ops.look_up;
   EpilogueTile tile = epilogue_tile_of(cases.acc, out);
   tile.to.residual = floats.residual;
-  epilogue(f, tile);
+  ops.epilogue(f, tile);
   for (size_t j = 0; j < kTileColumns; ++j) {
     const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, floats.residual[j]),
                   clamped = sum < f.lo   ? f.lo
@@ -235,7 +236,7 @@ bool converts_to_floats(const MicroKernel& kernel, Tile tile, const FloatCases& 
 bool epilogue_is_right(const TierOps& ops) {
   const FloatCases cases(Accumulators::kAll);
   const EpilogueFn epilogue = ops.epilogue;
-  return (!ops.find_tflite_add || epilogue_bytes_are_right(epilogue, cases)) &&
+  return (!ops.find_tflite_add || epilogue_bytes_are_right(ops, cases)) &&
          epilogue_float_is_right(epilogue, cases, kRequantizeU8, cases.u8) &&
          epilogue_float_is_right(epilogue, cases, kRequantizeS8, cases.s8) &&
          epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
@@ -244,7 +245,8 @@ bool epilogue_is_right(const TierOps& ops) {
 }
 
 bool looks_up(const TierOps& ops, Features has) {
-  return !ops.look_up || (ops.look_up_needs & ~has) || looks_up(ops.look_up);
+  const LookUpFn fast = ops.look_up_for(has);
+  return (!ops.look_up || looks_up(ops.look_up)) && (!fast || looks_up(fast));
 }
 
 bool quantizes(const TierOps& ops) {

@@ -19,7 +19,7 @@ struct TfliteScale {
   int32_t multiplier, shift;
 };
 
-// Maps bytes of rows through a table of 256, in place.
+// Maps bytes of rows through a table (Epilogue::lut), in place.
 using LookUpFn = void (*)(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows,
                           size_t cols);
 
@@ -49,12 +49,10 @@ struct Epilogue {
   bool clamps_product;
   int32_t product_lo, product_hi;
   float product_lo_f32, product_hi_f32;
-  const uint8_t* lut;  // 256 bytes, or null
-  // Looks up in `lut` where the CPU has faster instructions than its tier asks for, or null
-  LookUpFn look_up;
-  // The table for vectors, or null: rows of 16 bytes, each xor-ed with the row before it, except
-  // rows 0 and 8
-  const uint8_t* lut_rows;
+  // Null, or a table of 256 bytes, and after it the same table for vectors: rows of 16 bytes, each
+  // xor-ed with the row before it, except rows 0 and 8
+  const uint8_t* lut;
+  LookUpFn look_up;  // looks up in `lut`; null if the tier has no vectors for it
 };
 
 // A tile of accumulators and its output.

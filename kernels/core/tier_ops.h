@@ -21,9 +21,14 @@ struct TierOps {
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
-  // Epilogue::look_up for CPUs with these features beyond the tier's, or null
-  LookUpFn look_up = nullptr;
-  Features look_up_needs = 0;
+  LookUpFn look_up = nullptr;      // Epilogue::look_up, or null
+  // The same for CPUs with these features beyond the tier's, or null
+  LookUpFn fast_look_up = nullptr;
+  Features fast_look_up_needs = 0;
+
+  LookUpFn look_up_for(Features has) const {
+    return fast_look_up && !(fast_look_up_needs & ~has) ? fast_look_up : look_up;
+  }
 };
 
 }  // namespace octet

@@ -15,6 +15,11 @@ bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t) {
   return done;
 }
 
+void avx2_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  look_up_tile(TableRows{lut + 256}, dst, stride, rows, cols);
+  _mm256_zeroupper();
+}
+
 void avx2_requantize(const Tile& t, const int32_t* acc, size_t acc_stride) {
   requantize_tile(t, acc, acc_stride);
   _mm256_zeroupper();

@@ -17,5 +17,5 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 const TierOps avx2_ops = {
     init_tile,       epilogue_x86, sum_rows_x86,        quantize_row_by<quantize_floats_x86>,
     measure_rows,    find_ends,    quantize_floats_x86, copy_windows,
-    find_tflite_add, true};
+    find_tflite_add, true,         avx2_look_up};
 }  // namespace octet

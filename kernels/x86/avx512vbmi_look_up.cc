@@ -21,9 +21,8 @@ struct TableRegisters {
 
 }  // namespace
 
-void avx512vbmi_look_up(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows,
-                        size_t cols) {
-  look_up_tile(TableRegisters(table), dst, stride, rows, cols);
+void avx512vbmi_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  look_up_tile(TableRegisters(lut), dst, stride, rows, cols);
 }
 
 }  // namespace octet

@@ -17,5 +17,6 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 const TierOps avx512vnni_ops = {
     init_tile,       epilogue_x86, sum_rows_x86,        quantize_row_by<quantize_floats_x86>,
     measure_rows,    find_ends,    quantize_floats_x86, copy_windows,
-    find_tflite_add, true,         avx512vbmi_look_up,  kHasAvx512Vbmi};
+    find_tflite_add, true,         avx512vnni_look_up,  avx512vbmi_look_up,
+    kHasAvx512Vbmi};
 }  // namespace octet

@@ -47,8 +47,9 @@ extern const RuntimeOps sse41_runtime, avx2_runtime, avxvnni_runtime, avx512vnni
 bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);
 bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t);
 // See Epilogue::look_up
-void avx512vbmi_look_up(const uint8_t* table, uint8_t* dst, size_t stride, size_t rows,
-                        size_t cols);
+void avx2_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
+void avx512vnni_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
+void avx512vbmi_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 extern const ImageFunctions avx2_image_functions;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;

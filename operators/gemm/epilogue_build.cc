@@ -76,9 +76,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
       for (size_t i = 0; i < 256; ++i) lut[256 + i] = i % 128 < 16 ? lut[i] : lut[i] ^ lut[i - 16];
     }
     f.lut = lut;
-    f.lut_rows = lut ? lut + 256 : nullptr;
-    const Features has = this_machine().cpu.features;
-    f.look_up = (ops.look_up_needs & ~has) == 0 ? ops.look_up : nullptr;
+    f.look_up = ops.look_up_for(this_machine().cpu.features);
   }
   return f;
 }

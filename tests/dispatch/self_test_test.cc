@@ -124,7 +124,7 @@ TEST(SelfTest, FindsLyingWorkOnRuntimeWeights) {
   }
 }
 
-// A look-up beyond the tier's instructions that leaves a byte as it is, or writes one too many.
+// A look-up that leaves a byte as it is, or writes one too many.
 octet::LookUpFn honest_look_up;
 void leaves_a_byte(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
   const uint8_t last = dst[(rows - 1) * stride + cols - 1];
@@ -141,12 +141,19 @@ TEST(SelfTest, FindsALyingLookUp) {
   for (const Isa isa : usable_isas()) {
     octet::TierOps ops = octet::ops_of(isa);
     EXPECT_TRUE(octet::looks_up(ops, has));
-    if (!ops.look_up || ops.look_up_needs & ~has) continue;
-    honest_look_up = ops.look_up;
-    for (const octet::LookUpFn liar : {leaves_a_byte, writes_beyond}) {
-      ops.look_up = liar;
-      EXPECT_FALSE(octet::looks_up(ops, has)) << octet::isa_name(isa);
-      EXPECT_TRUE(octet::looks_up(ops, has & ~ops.look_up_needs)) << "nobody calls it";
+    for (octet::LookUpFn octet::TierOps::*const field :
+         {&octet::TierOps::look_up, &octet::TierOps::fast_look_up}) {
+      const bool fast = field == &octet::TierOps::fast_look_up;
+      if (!(ops.*field) || (fast && ops.fast_look_up_needs & ~has)) continue;
+      honest_look_up = ops.*field;
+      for (const octet::LookUpFn liar : {leaves_a_byte, writes_beyond}) {
+        ops.*field = liar;
+        EXPECT_FALSE(octet::looks_up(ops, has)) << octet::isa_name(isa);
+        if (fast) {
+          EXPECT_TRUE(octet::looks_up(ops, has & ~ops.fast_look_up_needs)) << "nobody calls it";
+        }
+      }
+      ops.*field = honest_look_up;
     }
   }
 }

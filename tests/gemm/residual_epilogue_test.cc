@@ -279,9 +279,8 @@ TEST_P(ResidualExits, LookUpEveryByte) {
   for (const bool tflite : {false, true}) {
     std::vector<uint8_t> lut(512);
     for (size_t i = 0; i < 256; ++i) lut[i] = (uint8_t)random();
-    alignas(64) uint8_t rows[256];
     for (size_t i = 0; i < 256; ++i)
-      rows[i] = i % 128 < 16 ? lut[i] : (uint8_t)(lut[i] ^ lut[i - 16]);
+      lut[256 + i] = i % 128 < 16 ? lut[i] : (uint8_t)(lut[i] ^ lut[i - 16]);
     std::vector<float> scales(kColumns + 64, 1);
     std::vector<int32_t> multiplier(kColumns + 64, 1 << 30), shift(kColumns + 64, 1),
         columns(octet::kTfliteRows * (kColumns + 64)), acc(kRows * kColumns);
@@ -295,7 +294,8 @@ TEST_P(ResidualExits, LookUpEveryByte) {
     f.hi = 255, f.hi_f32 = 255;
     f.multiplier = multiplier.data(), f.shift = shift.data();
     if (tflite) f.tflite = {columns.data(), kColumns + 64, false};
-    f.lut = lut.data(), f.lut_rows = rows;
+    f.lut = lut.data();
+    f.look_up = ops().look_up_for(octet::this_machine().cpu.features);
     check(f, acc, kRows, kColumns, {},
           [&](size_t i, size_t j) { return lut[(size_t)acc[i * kColumns + j]]; });
   }

@@ -106,8 +106,8 @@ void expect_outputs(const ConvProblem& problem, const ConvProblem& alive, const 
              in_double = problem.c.requant == OCTET_REQUANT_DOUBLE;
   const uint16_t needed = octet::kRequantizes | (tflite ? octet::kRequantizesTflite : 0),
                  flags = plan.kernel ? plan.kernel->flags : plan.depthwise->flags;
-  const bool can =
-      (flags & needed) == needed && !in_double && !problem.c.residual && !problem.c.lut;
+  const bool can = (flags & needed) == needed && !in_double && !problem.c.residual &&
+                   (!problem.c.lut || plan.epilogue.look_up);
   EXPECT_EQ(plan.requantize_in_kernel, can) << problem.c << how;
 }
 

@@ -50,10 +50,7 @@ bool epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
     return true;
   }
   if (!epilogue_to_bytes(f, t)) return false;
-  if (f.look_up)
-    f.look_up(f.lut, t.to.dst, t.to.stride, t.rows, t.cols);
-  else if (f.lut)
-    look_up_tile(TableRows{f.lut_rows}, t.to.dst, t.to.stride, t.rows, t.cols);
+  if (f.lut) f.look_up(f.lut, t.to.dst, t.to.stride, t.rows, t.cols);
   return true;
 }
 
