@@ -84,6 +84,7 @@ void look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_
   };
   const uint8x16x4_t a = load(0), b = load(64), c = load(128), d = load(192);
   const uint8x16_t quarter = vdupq_n_u8(64);
+  if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
   for (; rows; --rows, dst += stride) {
     size_t j = 0;
     for (; j + kLanes <= cols; j += kLanes) {

@@ -60,6 +60,7 @@ void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, 
 // them: a wider load would wait for that.
 template <typename Table>
 void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
   for (; cols > kEpilogueBytes; cols -= kEpilogueBytes, dst += kEpilogueBytes)
     look_up_rows<kEpilogueBytes>(table, dst, stride, rows, kEpilogueBytes);
   if (cols <= 16)

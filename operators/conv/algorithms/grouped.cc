@@ -102,13 +102,17 @@ bool pack(const WeightFormat& format, const ConvShape& s, const FilterView& filt
   return sum_filter(s, filter, sums) && !split;
 }
 
+// Slots per tap of weights with zero points, a guess: of real weights only the largest have second
+// parts, so most panels have few.
+constexpr double kSplitSlots = 1.25;
+
 Estimate estimate(const ConvWork& w) {
   const ConvShape& s = w.shape;
   const TierCosts& cost = w.cost;
   const double blocks = (double)divide_up(s.out_channels, kGroupedLayout.width),
                lanes = (double)kGroupedLayout.lanes(s.out_channels),
-               // Real weights rarely have second parts: their largest lie at one end of 8 bits
-      depth = (double)(s.taps() * 4 * quads_of(s)) * (w.layout == kGroupedSplitLayout ? 1.25 : 1),
+               slots = (double)s.taps() * (w.layout == kGroupedSplitLayout ? kSplitSlots : 1),
+               depth = slots * (double)(4 * quads_of(s)),
                partial = s.out_channels % kGroupedBlock ? cost.grouped_partial : 0;
   Estimate e = {};
   e.macs = w.outputs * (double)(s.taps() * s.group_in());
