@@ -48,16 +48,16 @@ class ConvMemoryTrace : public MemoryTrace {
   ConvMemoryTrace(octet_traffic* traffic, const ConvPlan& plan)
       : MemoryTrace(traffic, plan.kernel),
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
-        element(plan.depthwise ? element_size(plan.depthwise->layout.element_type) : 1),
         input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
   static ConvMemoryTrace& of(MemoryTrace& trace) { return (ConvMemoryTrace&)trace; }
 
-  const bool grouped;    // false: depthwise
-  const size_t element;  // bytes of a weight
-  const size_t input;    // bytes of one channel of a pixel in a copied line
+  const bool grouped;  // false: depthwise
+  const size_t input;  // bytes of one channel of a pixel in a copied line
   size_t prepared_bytes = 0;
 };
 
+// element: bytes of a weight.
+template <size_t element>
 void prepare(const DepthwiseBlock& b, void* prepared) {
   MemoryTrace& trace = MemoryTrace::current();
   ConvMemoryTrace& conv = ConvMemoryTrace::of(trace);
@@ -67,8 +67,9 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
     trace.read(b.weights, round_up(b.channels, kGroupedBlock) * b.groups * 4 * b.quads);
   // A group covers a whole panel, in four pieces
   for (size_t piece = 0; !conv.grouped && piece < 4 * b.groups; ++piece)
-    trace.read(b.weights + conv.element * piece * kDepthwiseGroup / 4, conv.element * b.channels);
-  conv.prepared_bytes = depthwise_prepared_bytes(b.channels, b.sets * b.set_groups * b.quads);
+    trace.read(b.weights + element * piece * kDepthwiseGroup / 4, element * b.channels);
+  conv.prepared_bytes = depthwise_prepared_bytes(
+      b.channels, conv.grouped ? b.groups * b.quads : b.sets * b.set_groups);
   trace.write(prepared, conv.prepared_bytes);
 }
 
@@ -116,7 +117,7 @@ void requantize(const DepthwiseRaw& raw) {
 
 DepthwiseKernel traced(const DepthwiseKernel& kernel) {
   DepthwiseKernel traced = kernel;
-  traced.prepare = prepare;
+  traced.prepare = element_size(kernel.layout.element_type) == 1 ? prepare<1> : prepare<2>;
   traced.multiply = multiply;
   if (kernel.requantize) traced.requantize = requantize;
   return traced;
@@ -150,7 +151,8 @@ octet_status add_operands(MemoryTrace* trace, const octet_conv2d& conv, const oc
 struct TracedConv {
   octet_conv2d conv;
   MicroKernel kernel;
-  DepthwiseKernel depthwise, tail;
+  // The kernel of depthwise or grouped weights, and the one of Int8Panels, with their tails
+  DepthwiseKernel depthwise, tail, int8, int8_tail;
   const TierOps ops;
   const WinogradOps transforms;
 
@@ -160,12 +162,9 @@ struct TracedConv {
         transforms(traced_transforms(given.plan.transforms ? given.plan.transforms->columns : 0)) {
     ConvPlan& plan = conv.plan;
     if (plan.kernel) kernel = octet::traced(*plan.kernel), plan.kernel = &kernel;
-    if (plan.depthwise) {
-      if (plan.depthwise->tail) tail = traced(*plan.depthwise->tail);
-      depthwise = traced(*plan.depthwise);
-      if (depthwise.tail) depthwise.tail = &tail;
-      plan.depthwise = &depthwise;
-    }
+    trace(&plan.depthwise, &depthwise, &tail);
+    trace(&plan.int8_panels.kernel, &int8, &int8_tail);
+    if (plan.epilogue.look_up) plan.epilogue.look_up = trace_look_up;
     plan.ops = &ops;
     if (plan.transforms) plan.transforms = &transforms;
     plan.touch = trace_touch;
@@ -173,6 +172,18 @@ struct TracedConv {
   }
   TracedConv(const TracedConv&) = delete;
   TracedConv& operator=(const TracedConv&) = delete;
+
+ private:
+  // Points at a copy that traces.
+  static void trace(const DepthwiseKernel** at, DepthwiseKernel* copy, DepthwiseKernel* tail) {
+    if (!*at) return;
+    *copy = traced(**at);
+    if (copy->tail) {
+      *tail = traced(*copy->tail);
+      copy->tail = tail;
+    }
+    *at = copy;
+  }
 };
 
 octet_status walk(octet_traffic* traffic, const octet_conv2d& conv, octet_conv2d_args a,

@@ -52,6 +52,7 @@ octet_status walk(octet_traffic* traffic, const octet_gemm& gemm, octet_gemm_arg
   copy.plan.small_kernel = &few;
   copy.plan.ops = &ops;
   copy.plan.touch = trace_touch;
+  if (copy.plan.epilogue.look_up) copy.plan.epilogue.look_up = trace_look_up;
   copy.verbose = 0;
   MemoryTrace trace(traffic, &kernel_for(gemm.plan, a.m));
   add_operands(&trace, gemm, a);

@@ -178,6 +178,15 @@ void trace_touch(const void* at, size_t bytes, bool write) {
   MemoryTrace::current().touch(at, bytes, write);
 }
 
+void trace_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  MemoryTrace& trace = MemoryTrace::current();
+  trace.read(lut, 256);
+  for (; rows; --rows, dst += stride) {
+    trace.read(dst, cols);
+    trace.write(dst, cols);
+  }
+}
+
 MicroKernel traced(const MicroKernel& kernel) {
   MicroKernel traced = kernel;
   traced.multiply = multiply;

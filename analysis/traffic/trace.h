@@ -48,6 +48,8 @@ class MemoryTrace {
 
 // Reports to the current trace.
 void trace_touch(const void* at, size_t bytes, bool write);
+// Traces what an Epilogue::look_up reads and writes.
+void trace_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 MicroKernel traced(const MicroKernel& kernel);
 TierOps traced(const TierOps& ops);
 
