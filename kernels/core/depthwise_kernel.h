@@ -24,7 +24,7 @@
 //     block(tap, channel, q, i) = tap * 64 * quads + grouped_position(quads, channel, q) + i
 //
 // where (q, i) is input channel 4 * q + i of the group, and a group has 4 * quads channels. Grouped
-// kernels know kTaps only, with one slot per tap and equal steps, take lhs bytes of their own sign
+// kernels know kTaps only, with equal steps of all slots, take lhs bytes of their own sign
 // only, and may read up to seven pixels at a time.
 #pragma once
 
@@ -45,8 +45,9 @@ constexpr size_t depthwise_position(size_t channel) {
 }
 
 constexpr RhsLayout kGroupedLayout = {64, 16, 4, ElementType::kS8};
-// Weights minus their zero points, which have 9 bits, as sums of two int8 (channelwise.h). The
-// same kernels read them.
+// For weights that have zero points: w - zero_point as the sum of two int8 (SplitPanel in
+// channelwise.h), which the same kernels read. The element is kS16, as in all formats that hold the
+// difference: it tells that the blob has no zero points beside the weights.
 constexpr RhsLayout kGroupedSplitLayout = {64, 16, 4, ElementType::kS16, 16};
 constexpr size_t kGroupedBlock = 16;
 constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {

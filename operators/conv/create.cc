@@ -201,10 +201,12 @@ void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padde
   plan.ops->init(init);
 }
 
-// Allocates the panels; a kernel that the caller named multiplies all weights itself.
+// Allocates the panels. There are none if the caller named the kernel, to test or to time it: then
+// it multiplies all weights.
 Int8Panels take_int8_panels(const ConvBuilder& builder, Arena* arena) {
   Int8Panels panels = {};
-  if (!builder.limits.forced)
+  const char* const forced = builder.limits.forced;
+  if (!forced || !has_kernel(*algorithm_of((uint8_t)builder.algorithm()), forced))
     panels.kernel = int8_kernel_for(builder.limits.cpu, builder.kernel.depthwise);
   if (!panels.kernel) return panels;
   panels.fits = arena->take<bool>(depthwise_panels(builder.shape));

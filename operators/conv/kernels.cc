@@ -32,7 +32,8 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
   return Selected::kNoKernel;
 }
 
-// Whatever a plan takes from its kernel is the same.
+// True if a plan made for b (its lhs type, certificate, workspace, tiles) holds for a, too. A field
+// of DepthwiseKernel that plans read belongs here.
 bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
   if (!a || !b) return !a && !b;
   return a->lhs_element_type == b->lhs_element_type && a->flags == b->flags &&

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/layouts.h"
 #include "operators/conv/object.h"
 #include "support/random_case.h"
@@ -99,107 +98,6 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
       for (const octet_conv_algorithm algorithm : got)
         EXPECT_TRUE(algorithm == OCTET_CONV_AUTO || row.possible.count(algorithm))
             << octet_conv_algorithm_name(algorithm) << " on " << octet_isa_name(isa) << ": " << c;
-    }
-}
-
-// One case for each way from the sums of a group's channels to outputs: registers, lines of raw
-// sums, the tier's epilogue. Lines are longer than one call of any of them takes.
-std::vector<ConvCase> grouped_cases(size_t channels, size_t group,
-                                    FilterZeroPoints zero_points = FilterZeroPoints::kCentre) {
-  ConvCase c;
-  c.shape = square(3, channels, channels, 3, 1, 1, channels / group);
-  c.shape.in_w_max = 70 + channels;
-  c.filter_zero_points = zero_points;
-  c.lhs = OCTET_S8, c.dst = OCTET_S32;
-  std::vector<ConvCase> cases = {c};
-  c.dst = OCTET_F32, cases.push_back(c);
-  c.dst = OCTET_U8, cases.push_back(c);
-  c.residual = OCTET_S8, cases.push_back(c);
-  c.requant = OCTET_REQUANT_TFLITE, cases.push_back(c);
-  c.residual = kNoResidual, cases.push_back(c);
-  // All columns are shifted to the right, and the clamp ends at the zero point
-  c.per_channel = false, c.activation = OCTET_ACTIVATION_RELU, cases.push_back(c);
-  c.lut = true, cases.push_back(c);
-  return cases;
-}
-
-TEST(Grouped, EveryExitOfLongLines) {
-  for (const octet_isa isa : tiers_to_test())
-    for (const size_t group : {2, 4, 8, 16})
-      for (const size_t channels : {16, 48, 80})
-        for (const ConvCase& c : grouped_cases(channels + (group < 8 ? group : 0), group)) {
-          ConvHow how;
-          how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
-          check(ConvProblem(c), how);
-          if (HasFatalFailure()) return;
-        }
-}
-
-// Weights that have zero points: some taps, or all, are multiplied in two parts.
-TEST(Grouped, ZeroPointsOfWeights) {
-  for (const octet_isa isa : tiers_to_test())
-    for (const size_t group : {2, 4, 8, 16})
-      for (const size_t channels : {16, 144})
-        for (const FilterZeroPoints zero_points : {FilterZeroPoints::kNear, FilterZeroPoints::kFar})
-          for (ConvCase& c : grouped_cases(channels, group, zero_points)) {
-            ConvHow how;
-            how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
-            c.shape.stride_h = c.shape.stride_w = 1 + group % 16 / 8;
-            c.rhs = group == 4 ? OCTET_U8 : OCTET_S8;
-            check(ConvProblem(c), how);
-            if (HasFatalFailure()) return;
-          }
-}
-
-TEST(Grouped, WeightsTooFarFromTheirZeroPoint) {
-  ConvCase c;
-  c.shape = square(5, 16, 16, 3, 1, 1, 2);
-  c.filter_zero_points = FilterZeroPoints::kLeast;
-  ConvHow how;
-  how.algorithm = OCTET_CONV_GROUPED;
-  const ConvProblem problem(c);
-  Conv conv(problem, how);
-  EXPECT_EQ(conv.status(), OCTET_UNSUPPORTED);
-  EXPECT_NE(std::string(conv.error().message).find("weights may be 255 from their zero points"),
-            std::string::npos)
-      << conv.error().message;
-}
-
-// The head of a panel from elsewhere may hold anything.
-TEST(Grouped, PanelsStayWithinTheirTaps) {
-  octet::ConvShape s = {};
-  s.in_channels = s.out_channels = 64, s.groups = 8, s.kernel_h = s.kernel_w = 3;
-  const std::vector<uint8_t> payload(octet::split_panel_at(s, 64), 0xff);
-  const octet::SplitPanel panel(s, payload.data(), 48);
-  EXPECT_EQ(panel.seconds(), 9u);
-  for (size_t i = 0; i < panel.seconds(); ++i) EXPECT_LT(panel.tap(i), 9u);
-  EXPECT_EQ(panel.weights() + panel.slots() * 16 * 8, payload.data() + payload.size());
-}
-
-const octet::DepthwiseKernel* traced;
-size_t most_channels;
-void watch(const octet::DepthwiseTile& t) {
-  most_channels = std::max(most_channels, t.channels);
-  traced->multiply(t);
-}
-
-// Kernels of a block that is not full do no work for missing channels, with every epilogue.
-TEST(Grouped, MultipliesNoMissingChannels) {
-  for (const octet_isa isa : tiers_to_test())
-    for (const ConvCase& c : grouped_cases(8, 8)) {
-      ConvHow how;
-      how.isa = isa, how.algorithm = OCTET_CONV_GROUPED;
-      const ConvProblem problem(c);
-      Conv conv(problem, how);
-      ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
-      octet::ConvPlan& plan = ((octet_conv2d*)conv.get())->plan;
-      traced = plan.depthwise, most_channels = 0;
-      octet::DepthwiseKernel watching = *traced;
-      watching.multiply = watch;
-      plan.depthwise = &watching;
-      ASSERT_EQ(conv.run(), OCTET_OK);
-      EXPECT_TRUE(conv.as_expected()) << c << how;
-      EXPECT_LE(most_channels, octet::kGroupedBlock) << c << how;
     }
 }
 

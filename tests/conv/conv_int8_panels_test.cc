@@ -1,5 +1,6 @@
 // Checks depthwise convolutions whose weights have zero points: panels whose differences fit int8
 // are multiplied by the int8 kernel, the others by the int16 one.
+#include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/object.h"
 #include "support/conv_case.h"
 #include "support/tiers.h"
@@ -8,9 +9,10 @@ namespace octet_test {
 namespace {
 
 constexpr size_t kChannels = 140;  // three panels, the last of which is not full
-constexpr size_t kFar = 70;        // the channel of the second panel whose weights do not fit
+// The channel of the second panel with a weight of 127, which is 129 from its zero point of -2:
+// FilterZeroPoints::kNear gives channel 70 this one.
+constexpr size_t kFar = 70;
 
-// With FilterZeroPoints::kNear, whose zero point of channel 70 is -2.
 std::vector<Channel> channels(size_t taps) {
   std::vector<Channel> all(kChannels);
   for (size_t n = 0; n < all.size(); ++n) {
@@ -39,6 +41,10 @@ std::vector<ConvCase> cases(const std::vector<Channel>& channels, size_t kernel,
   c.lhs = OCTET_S8, all.push_back(c);
   c.requant = OCTET_REQUANT_TFLITE, all.push_back(c);
   c.residual = OCTET_S8, all.push_back(c);
+  c.residual = kNoResidual, c.lut = true, all.push_back(c);
+  c.requant = OCTET_REQUANT_FLOAT, c.lut = false;
+  c.shape.batch_max = 2, c.lhs_layout = c.dst_layout = OCTET_NCHW, all.push_back(c);
+  c.runtime_quant = true, c.in_h = 7, c.in_w = 6, all.push_back(c);
   return all;
 }
 
@@ -51,7 +57,7 @@ TEST(Int8Panels, EveryLoopAndExit) {
       const std::vector<Channel> all = channels(shape.kernel * shape.kernel);
       for (const ConvCase& c : cases(all, shape.kernel, shape.stride, shape.multiplier)) {
         ConvHow how;
-        how.isa = isa, how.algorithm = OCTET_CONV_DEPTHWISE;
+        how.isa = isa, how.algorithm = OCTET_CONV_DEPTHWISE, how.concurrency = 1 + c.lut;
         const ConvProblem problem(c);
         Conv conv(problem, how);
         ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message << c << how;
@@ -64,6 +70,23 @@ TEST(Int8Panels, EveryLoopAndExit) {
         ASSERT_TRUE(conv.as_expected()) << c << how;
       }
     }
+}
+
+// The ends of int8 fit, and the values beyond them do not.
+TEST(Int8Panels, FitUpToTheEndsOfInt8) {
+  octet::ConvShape s = {};
+  s.in_channels = s.out_channels = s.groups = 4 * 64;
+  s.kernel_h = s.kernel_w = 1;
+  const size_t count = octet::depthwise_panel_weights(s);
+  std::vector<int16_t> weights(4 * count);
+  const int16_t ends[] = {-128, 127, -129, 128};
+  for (size_t panel = 0; panel < 4; ++panel) weights[panel * count + 17 * panel] = ends[panel];
+  bool fits[4];
+  std::vector<uint8_t> copied(4 * count);
+  octet::copy_int8_panels(s, (const uint8_t*)weights.data(), {nullptr, fits, copied.data()});
+  EXPECT_TRUE(fits[0] && fits[1]);
+  EXPECT_FALSE(fits[2] || fits[3]);
+  for (size_t i = 0; i < 2 * count; ++i) ASSERT_EQ((int8_t)copied[i], weights[i]) << i;
 }
 
 // Weights without zero points have no panels to copy, and a kernel that the caller names runs.

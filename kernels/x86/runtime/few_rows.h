@@ -168,12 +168,13 @@ void multiply_few_rows(const FewRows& f) {
   constexpr size_t kCached = 24 * 1024;  // bytes
   const RuntimeWeights& w = f.weights;
   const bool all = w.k_stride != 1 || f.rows <= 2 || w.n <= kCached / w.k;
-  const size_t step = all ? w.n : larger(kCached / w.k / kElements, 1) * kElements;
+  const size_t step = all ? w.n : smaller(w.n, larger(kCached / w.k / kElements, 1) * kElements);
   FewRows part = f;
+  part.weights.n = step;
   for (size_t n = 0; n < w.n; n += step) {
-    part.weights.data = w.data + n * w.n_stride;
-    part.weights.n = smaller(step, w.n - n);
-    part.sums = f.sums + n;
+    const size_t first = smaller(n, w.n - step);  // the last part overlaps the one before
+    part.weights.data = w.data + first * w.n_stride;
+    part.sums = f.sums + first;
     multiply_some_columns(part);
   }
 }

@@ -11,17 +11,17 @@ namespace {
 // A vector's bytes, elements of 32 bits, and parts of 16 bytes
 constexpr int kBytes = sizeof(Vector), kElements = kBytes / 4, kParts = kBytes / 16;
 
-// Rows of weights are read in blocks of depth and all columns, so that few pages are in use at a
-// time. Weights that no private cache holds have smaller blocks, each of which prefetches the next
-// one: a CPU that reads lines a page apart prefetches none.
+// Rows of weights are read in blocks: some depth, and all columns of it before the next depth, so that
+// few pages are in use at a time. Where the rows span more than a private cache, blocks are smaller,
+// and each prefetches the next one: a CPU that reads lines a page apart prefetches none.
 struct DepthBlocks {
-  static constexpr size_t kFarStep = 16;
+  static constexpr size_t kFarStep = 16, kFarSpan = (size_t)8 << 20;  // rows, bytes
   const RuntimeWeights& weights;
   bool far;
   size_t step;  // depth of a block
 
   explicit DepthBlocks(const RuntimeWeights& w)
-      : weights(w), far(w.k * w.k_stride > ((size_t)8 << 20)), step(far ? kFarStep : 64) {}
+      : weights(w), far(w.k * w.k_stride > kFarSpan), step(far ? kFarStep : 64) {}
   const uint8_t* at(size_t k, size_t n) const { return weights.data + k * weights.k_stride + n; }
   // The block after the one at depth k, in as many columns as a vector has bytes.
   OCTET_INLINE inline void prefetch_next(size_t k, size_t n) const {

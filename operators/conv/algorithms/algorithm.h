@@ -114,9 +114,9 @@ struct FilterSums {
   const int32_t* zero_points;  // in the layout's element type; null when all are 0
 };
 
-// Depthwise weights with zero points are packed minus these, as int16. Only the largest of a tensor
-// leave int8, so create copies the panels of channels whose weights fit, and an int8 kernel
-// multiplies those.
+// Depthwise weights with zero points are packed minus these, as int16. Only the differences of a
+// tensor's largest weights leave int8, so create copies the panels of channels whose differences fit,
+// and an int8 kernel multiplies those.
 struct Int8Panels {
   const DepthwiseKernel* kernel;  // null: there are none, and the fields below are not set
   bool* fits;                     // of each panel
@@ -153,7 +153,7 @@ struct ConvPlan {
   Columns columns;         // one entry per output channel; weight_sum is always set
   const uint8_t* payload;  // written by implementation->pack
   Int8Panels int8_panels;
-  bool split;           // grouped: the payload is in panels of channelwise.h
+  bool split;           // grouped: the payload consists of SplitPanels (channelwise.h)
   MemoryTraceFn touch;  // memory trace of copies; null except in the model of memory traffic
 };
 

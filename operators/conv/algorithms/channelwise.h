@@ -18,7 +18,7 @@ namespace octet {
 // Without a division, because tiles call it.
 inline bool is_depthwise(const ConvShape& s) { return s.groups == s.in_channels; }
 
-// A kernel position is a slot; slots come in groups. In a depthwise convolution a group is the four
+// A kernel position is a slot, but where SplitPanel gives it two; slots come in groups. In a depthwise convolution a group is the four
 // slots that a channel's 32-bit lane multiplies at once; in a grouped one it is four channels of
 // one slot. The depthwise slots of a 3x3 are ordered by columns, for walks.
 inline size_t slots_per_group(const ConvShape& s) { return is_depthwise(s) ? 4 : 1; }
@@ -54,13 +54,14 @@ inline size_t depthwise_panel_weights(const ConvShape& s) {
 // Fills the arrays. payload: int16 weights.
 void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to);
 
-// Grouped weights that have zero points. w - zero_point has 9 bits, so it is the sum of two int8.
-// The second is 0 for most weights, so a panel stores it only for the taps where it is not. Kernels
-// need no code for this: such a tap is multiplied twice, by either part.
+// Grouped weights that have zero points. w - zero_point, at most 254 by `refuse`, is the sum of two
+// int8, its parts. The second part of most weights is 0. A tap of which another weight in the panel
+// has a second part gets a second slot; kernels need no code for this, because they multiply the
+// tap's pixels once by each slot.
 //
-// A panel of 64 channels is a head, the number of second parts and the tap of each, and then the
-// weights as kernels read them, with the second parts as taps after all others. The size of a panel
-// does not depend on the weights.
+// A panel of 64 channels is a head, the number of second slots and the tap of each, and then the
+// weights as kernels read them: the taps' slots, then the second slots. The size of a panel does not
+// depend on the weights.
 inline size_t split_head_bytes(const ConvShape& s) {
   return round_up((1 + s.taps()) * sizeof(uint32_t), kAlignment);
 }

@@ -17,9 +17,11 @@ struct Estimate {
 
 // The output as far as a filter's descriptor tells. Zeros: 8 bits that the kernel requantizes.
 struct OutputFacts {
-  size_t bytes;   // of an output; 0 = unknown
-  bool tflite;    // TFLite mode: transforms do not requantize, kernels do
-  bool epilogue;  // a residual, a table, floats or double mode: the tier's epilogue makes it
+  size_t bytes;  // of an output; 0 = unknown
+  bool tflite;   // TFLite mode: transforms do not requantize, kernels do
+  // A residual, a table, floats or double mode: the tier's epilogue makes it. Tables count as its
+  // work, though most are looked up in place: it costs about as much.
+  bool epilogue;
 };
 
 // A convolution at its declared sizes, with the machine's costs.

@@ -2,7 +2,7 @@
 // (packing/container.h):
 //
 //   zero points, s32[out], if any | positive s32[out], negative s32[out] |
-//   the weights, as the algorithm packs them: panels.h, winograd.h, depthwise.cc
+//   the weights, as the algorithm packs them: panels.h, winograd.h, channelwise.h
 //
 // out = output channels rounded up to 16.
 #pragma once

@@ -81,8 +81,10 @@ void pack_split(const ConvShape& s, const FilterView& filter, uint8_t* payload) 
   for (size_t n0 = 0; n0 < s.out_channels; n0 += kPanel) {
     const size_t n1 = smaller(n0 + kPanel, s.out_channels);
     uint32_t* const head = (uint32_t*)(payload + split_panel_at(s, n0));
+    uint32_t seconds = 0;
     for (size_t tap = 0; tap < taps; ++tap)
-      if (has_second(s, filter, n0, n1, tap)) head[++*head] = (uint32_t)tap;
+      if (has_second(s, filter, n0, n1, tap)) head[1 + seconds++] = (uint32_t)tap;
+    *head = seconds;
     for (size_t o = n0; o < n1; ++o) {
       const SplitPanel panel(s, payload, o / kGroupedBlock * kGroupedBlock);
       for (size_t slot = 0; slot < panel.slots(); ++slot)
