@@ -52,7 +52,19 @@ inline size_t depthwise_panel_weights(const ConvShape& s) {
   return slot_groups(s) * kDepthwiseGroup;
 }
 // Fills the arrays. payload: int16 weights.
-void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to);
+inline void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to) {
+  const int16_t* from = (const int16_t*)payload;
+  uint8_t* weights = to.payload;
+  const size_t count = depthwise_panel_weights(s);
+  for (size_t panel = 0; panel < depthwise_panels(s); ++panel, from += count, weights += count) {
+    bool fits = true;
+    for (size_t i = 0; i < count; ++i) {
+      weights[i] = (uint8_t)from[i];
+      fits &= (int8_t)weights[i] == from[i];
+    }
+    to.fits[panel] = fits;
+  }
+}
 
 // Grouped weights that have zero points. w - zero_point, at most 254 by `refuse`, is the sum of two
 // int8, its parts. The second part of most weights is 0. A tap of which another weight in the panel
@@ -60,8 +72,8 @@ void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Pane
 // tap's pixels once by each slot.
 //
 // A panel of 64 channels is a head, the number of second slots and the tap of each, and then the
-// weights as kernels read them: the taps' slots, then the second slots. The size of a panel does not
-// depend on the weights.
+// weights as kernels read them: the taps' slots, then the second slots. The size of a panel does
+// not depend on the weights.
 inline size_t split_head_bytes(const ConvShape& s) {
   return round_up((1 + s.taps()) * sizeof(uint32_t), kAlignment);
 }

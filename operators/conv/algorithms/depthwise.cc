@@ -91,20 +91,6 @@ Estimate estimate(const ConvWork& w) {
 
 }  // namespace
 
-void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to) {
-  const int16_t* from = (const int16_t*)payload;
-  uint8_t* weights = to.payload;
-  const size_t count = depthwise_panel_weights(s);
-  for (size_t panel = 0; panel < depthwise_panels(s); ++panel, from += count, weights += count) {
-    bool fits = true;
-    for (size_t i = 0; i < count; ++i) {
-      weights[i] = (uint8_t)from[i];
-      fits &= (int8_t)weights[i] == from[i];
-    }
-    to.fits[panel] = fits;
-  }
-}
-
 const ConvAlgorithm depthwise_algorithm = channelwise({
     .name = "depthwise",
     .operands = KernelKind::kDepthwise,
