@@ -11,9 +11,9 @@ namespace {
 // A vector's bytes, elements of 32 bits, and parts of 16 bytes
 constexpr int kBytes = sizeof(Vector), kElements = kBytes / 4, kParts = kBytes / 16;
 
-// Rows of weights are read in blocks: some depth, and all columns of it before the next depth, so that
-// few pages are in use at a time. Where the rows span more than a private cache, blocks are smaller,
-// and each prefetches the next one: a CPU that reads lines a page apart prefetches none.
+// Rows of weights are read in blocks: some depth, and all columns of it before the next depth, so
+// that few pages are in use at a time. Where the rows span more than a private cache, blocks are
+// smaller, and each prefetches the next one: a CPU that reads lines a page apart prefetches none.
 struct DepthBlocks {
   static constexpr size_t kFarStep = 16, kFarSpan = (size_t)8 << 20;  // rows, bytes
   const RuntimeWeights& weights;

@@ -115,8 +115,8 @@ struct FilterSums {
 };
 
 // Depthwise weights with zero points are packed minus these, as int16. Only the differences of a
-// tensor's largest weights leave int8, so create copies the panels of channels whose differences fit,
-// and an int8 kernel multiplies those.
+// tensor's largest weights leave int8, so create copies the panels of channels whose differences
+// fit, and an int8 kernel multiplies those.
 struct Int8Panels {
   const DepthwiseKernel* kernel;  // null: there are none, and the fields below are not set
   bool* fits;                     // of each panel
