@@ -245,8 +245,8 @@ bool epilogue_is_right(const TierOps& ops) {
 }
 
 bool looks_up(const TierOps& ops, Features has) {
-  const LookUpFn fast = ops.look_up_for(has);
-  return (!ops.look_up || looks_up(ops.look_up)) && (!fast || looks_up(fast));
+  const LookUpFn best = ops.look_up_for(has);
+  return (!ops.look_up || looks_up(ops.look_up)) && (best == ops.look_up || looks_up(best));
 }
 
 bool quantizes(const TierOps& ops) {

@@ -53,6 +53,13 @@ struct Epilogue {
   // xor-ed with the row before it, except rows 0 and 8
   const uint8_t* lut;
   LookUpFn look_up;  // looks up in `lut`; null if the tier has no vectors for it
+
+  // Whether outputs that are stored without the table's step can get it in place; true without a
+  // table.
+  bool finishes_in_place() const { return !lut || look_up; }
+  void finish_in_place(uint8_t* dst, size_t stride, size_t rows, size_t cols) const {
+    if (lut) look_up(lut, dst, stride, rows, cols);
+  }
 };
 
 // A tile of accumulators and its output.

@@ -253,7 +253,7 @@ class Product {
     tile_.dst = dst;
     tile_.dst_stride = to.stride;
     octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
-    output_.finish(dst, to.stride, used.rows, tile_.cols);
+    output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
     panel_ += tiling.count * block_.panel_bytes;
   }
 

@@ -20,10 +20,6 @@ struct TileOutput {
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
   bool in_place() const { return requantize_in_kernel || s32(); }  // the kernel stores to dst
-  // Looks up what kernels have stored in place.
-  void finish(uint8_t* dst, size_t stride, size_t rows, size_t cols) const {
-    if (epilogue->lut) epilogue->look_up(epilogue->lut, dst, stride, rows, cols);
-  }
 };
 
 // The precondition of every kernel on its tiles.
@@ -57,7 +53,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
     tile->requantization = output.requantization;
     tile->row_scale = row_scale;
     kernel.multiply(*tile);
-    return output.finish(at.dst, at.stride, tile->rows, tile->cols);
+    return output.epilogue->finish_in_place(at.dst, at.stride, tile->rows, tile->cols);
   }
   prefetch(at, tile->rows);
   alignas(64) int32_t acc[kMaxTile];
@@ -137,7 +133,7 @@ inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& ou
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
   multiply_rows(kernel, rows, lhs_panel, tile);
-  output.finish(dst, output.to.stride, rows, tile->cols);
+  output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
 }
 
 }  // namespace octet

@@ -88,7 +88,7 @@ bool requantizes_in_kernel(const EpilogueBuilder& builder, const Epilogue& f, do
   const double limit = kernel_flags & kRequantizes16 ? kInt16Limit : kInt32Limit;
   if (f.mode == EpilogueMode::kF32)
     return (kernel_flags & kStoresFloats) && all_finite(builder.desc.bias_f32, builder.columns);
-  if (!(kernel_flags & kRequantizes) || f.has_residual || (f.lut && !f.look_up)) return false;
+  if (!(kernel_flags & kRequantizes) || f.has_residual || !f.finishes_in_place()) return false;
   if (f.mode == EpilogueMode::kTflite8)
     return (kernel_flags & kRequantizesTflite) && f.tflite.rows &&
            (f.tflite.divides || !(kernel_flags & kTfliteRightShiftOnly));

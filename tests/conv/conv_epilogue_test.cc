@@ -109,19 +109,16 @@ TEST_P(ConvEpilogue, RuntimeQuantizationMayBeAbsent) {
   const ConvProblem plain(quantized);
   quantized.runtime_quant = true;
   const ConvProblem per_image(quantized);
-  for (const octet_isa isa : tiers_to_test())
-    for (const octet_conv_algorithm algorithm : possible_algorithms(plain, isa)) {
-      ConvHow how;
-      how.algorithm = algorithm, how.isa = isa;
-      Conv run(plain, how), created(per_image, how);
-      ASSERT_EQ(run.status(), OCTET_OK) << run.error().message;
-      ASSERT_EQ(created.status(), OCTET_OK) << created.error().message;
-      run.args().workspace = created.args().workspace,
-      run.args().workspace_bytes = created.args().workspace_bytes;
-      octet_error error = {};
-      ASSERT_EQ(octet_conv2d_run(created.get(), &run.args(), &error), OCTET_OK) << error.message;
-      ASSERT_TRUE(run.as_expected()) << how;
-    }
+  for (const ConvHow& how : ways_of(plain)) {
+    Conv run(plain, how), created(per_image, how);
+    ASSERT_EQ(run.status(), OCTET_OK) << run.error().message;
+    ASSERT_EQ(created.status(), OCTET_OK) << created.error().message;
+    run.args().workspace = created.args().workspace,
+    run.args().workspace_bytes = created.args().workspace_bytes;
+    octet_error error = {};
+    ASSERT_EQ(octet_conv2d_run(created.get(), &run.args(), &error), OCTET_OK) << error.message;
+    ASSERT_TRUE(run.as_expected()) << how;
+  }
 }
 
 // Sums at the ends of their range, where a shortcut that holds for usual data would not.

@@ -61,7 +61,7 @@ TEST(Int8Panels, EveryLoopAndExit) {
         const ConvProblem problem(c);
         Conv conv(problem, how);
         ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message << c << how;
-        const octet::Int8Panels& panels = ((octet_conv2d*)conv.get())->plan.int8_panels;
+        const octet::Int8Panels& panels = conv.get()->plan.int8_panels;
         ASSERT_NE(panels.kernel, nullptr) << how;
         EXPECT_TRUE(panels.fits[0]) << c << how;
         EXPECT_FALSE(panels.fits[1]) << c << how;
@@ -101,7 +101,7 @@ TEST(Int8Panels, AreNotMadeWithoutNeed) {
   how.kernel = octet_conv2d_kernel(chosen.get());
   Conv named(problem, how);
   ASSERT_EQ(named.status(), OCTET_OK) << named.error().message;
-  EXPECT_EQ(((octet_conv2d*)named.get())->plan.int8_panels.kernel, nullptr);
+  EXPECT_EQ(named.get()->plan.int8_panels.kernel, nullptr);
   ASSERT_EQ(named.run(), OCTET_OK);
   EXPECT_TRUE(named.as_expected());
 
@@ -110,7 +110,7 @@ TEST(Int8Panels, AreNotMadeWithoutNeed) {
   const ConvProblem centred(c);
   Conv plain(centred, how);
   ASSERT_EQ(plain.status(), OCTET_OK) << plain.error().message;
-  EXPECT_EQ(((octet_conv2d*)plain.get())->plan.int8_panels.kernel, nullptr);
+  EXPECT_EQ(plain.get()->plan.int8_panels.kernel, nullptr);
 }
 
 }  // namespace

@@ -204,26 +204,23 @@ TEST(ConvLines, OutOfRings) {
     c.lhs_layout = c.dst_layout = OCTET_NHWC;
     c.residual = kNoResidual;
     const ConvProblem problem(c);
-    for (const octet_isa isa : tiers_to_test())
-      for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-        ConvHow how;
-        how.isa = isa, how.algorithm = algorithm;
-        Conv conv(problem, how);
-        ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
-        const ConvPlan& plan = conv.get()->plan;
-        // An algorithm that wants borders reads staged inputs only
-        if (plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape))
-          continue;
-        ByLines lines(problem, &conv);
-        for (size_t image = 0; image < c.run_batch(); ++image)
-          for (size_t y = 0, end; y < problem.out_h; y = end) {
-            end = y + 1 + random() % (problem.out_h - y);
-            lines.run(image, {y, end}, random() % 3, &random);
-            if (HasFatalFailure()) return;
-            ++runs;
-          }
-        ASSERT_TRUE(conv.as_expected()) << how << ": " << c;
-      }
+    for (const ConvHow& how : ways_of(problem)) {
+      Conv conv(problem, how);
+      ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
+      const ConvPlan& plan = conv.get()->plan;
+      // An algorithm that wants borders reads staged inputs only
+      if (plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape))
+        continue;
+      ByLines lines(problem, &conv);
+      for (size_t image = 0; image < c.run_batch(); ++image)
+        for (size_t y = 0, end; y < problem.out_h; y = end) {
+          end = y + 1 + random() % (problem.out_h - y);
+          lines.run(image, {y, end}, random() % 3, &random);
+          if (HasFatalFailure()) return;
+          ++runs;
+        }
+      ASSERT_TRUE(conv.as_expected()) << how << ": " << c;
+    }
   }
   EXPECT_GT(runs, 100u);
 }

@@ -55,14 +55,11 @@ TEST(ConvQuantize, BandsAndTasks) {
         ConvCase c = quantized(shape, turn++, dynamic);
         c.batch = 1 + turn % 3, c.in_h = c.run_h() - turn % 2;
         const ConvProblem problem(c);
-        for (const octet_isa isa : tiers_to_test())
-          for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-            ConvHow how;
-            how.isa = isa, how.algorithm = algorithm;
-            how.cache_bytes = cache_bytes, how.concurrency = 1 + turn % 4;
-            check(problem, how);
-            if (HasFatalFailure()) return;
-          }
+        for (ConvHow how : ways_of(problem)) {
+          how.cache_bytes = cache_bytes, how.concurrency = 1 + turn % 4;
+          check(problem, how);
+          if (HasFatalFailure()) return;
+        }
       }
 }
 

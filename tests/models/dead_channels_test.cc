@@ -107,7 +107,7 @@ void expect_outputs(const ConvProblem& problem, const ConvProblem& alive, const 
   const uint16_t needed = octet::kRequantizes | (tflite ? octet::kRequantizesTflite : 0),
                  flags = plan.kernel ? plan.kernel->flags : plan.depthwise->flags;
   const bool can = (flags & needed) == needed && !in_double && !problem.c.residual &&
-                   (!problem.c.lut || plan.epilogue.look_up);
+                   plan.epilogue.finishes_in_place();
   EXPECT_EQ(plan.requantize_in_kernel, can) << problem.c << how;
 }
 
@@ -115,14 +115,11 @@ void check_conv(const Layer& layer, const ConvCase& c) {
   ConvCase alive = c;
   alive.channels = &layer.alive;
   const ConvProblem problem(c), without(alive);
-  for (const octet_isa isa : tiers_to_test())
-    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-      ConvHow how;
-      how.isa = isa, how.algorithm = algorithm;
-      check(problem, how);
-      expect_outputs(problem, without, how);
-      if (testing::Test::HasFailure()) return;
-    }
+  for (const ConvHow& how : ways_of(problem)) {
+    check(problem, how);
+    expect_outputs(problem, without, how);
+    if (testing::Test::HasFailure()) return;
+  }
 }
 
 TEST_P(DeadChannels, OfItsLayer) {

@@ -526,18 +526,15 @@ std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem
 size_t check_every_way(const ConvCase& c) {
   const ConvProblem problem(c);
   size_t ways = 0;
-  for (const octet_isa isa : tiers_to_test())
-    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa))
-      for (const octet_sparsity sparsity :
-           {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO}) {
-        ConvHow how;
-        how.isa = isa, how.algorithm = algorithm, how.sparsity = sparsity;
-        if (sparsity && !c.sparse) break;
-        if (sparsity == OCTET_SPARSE_2_4 && algorithm > OCTET_CONV_IM2COL) continue;
-        check(problem, how);
-        if (testing::Test::HasFatalFailure()) return ways;
-        ++ways;
-      }
+  for (ConvHow how : ways_of(problem))
+    for (const octet_sparsity sparsity : {OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO}) {
+      how.sparsity = sparsity;
+      if (sparsity && !c.sparse) break;
+      if (sparsity == OCTET_SPARSE_2_4 && how.algorithm > OCTET_CONV_IM2COL) continue;
+      check(problem, how);
+      if (testing::Test::HasFatalFailure()) return ways;
+      ++ways;
+    }
   return ways;
 }
 

@@ -187,6 +187,16 @@ void check(const ConvProblem& problem, const ConvHow& how);
 // The algorithms that explain calls possible on a tier, the automatic choice first. Exact ones
 // only, unless the case says otherwise.
 std::vector<octet_conv_algorithm> possible_algorithms(const ConvProblem& problem, octet_isa isa);
+// These algorithms on every tier to test.
+inline std::vector<ConvHow> ways_of(const ConvProblem& problem) {
+  std::vector<ConvHow> ways;
+  for (const octet_isa isa : tiers_to_test())
+    for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
+      ways.emplace_back();
+      ways.back().isa = isa, ways.back().algorithm = algorithm;
+    }
+  return ways;
+}
 
 // Every possible algorithm on every tier to test; returns how many ways that was.
 size_t check_every_way(const ConvCase& c);

@@ -208,13 +208,10 @@ TEST(Traffic, WalksTouchWhatRunsReadAndWrite) {
       c.floats = false;
       c.lhs_layout = c.dst_layout = layout;
       const ConvProblem problem(c);
-      for (const octet_isa isa : tiers_to_test())
-        for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-          ConvHow how;
-          how.isa = isa, how.algorithm = algorithm;
-          check_walk(problem, how, traffic);
-          if (HasFatalFailure()) return;
-        }
+      for (const ConvHow& how : ways_of(problem)) {
+        check_walk(problem, how, traffic);
+        if (HasFatalFailure()) return;
+      }
     }
 }
 
@@ -253,17 +250,14 @@ TEST(Traffic, WalksComputeNothing) {
         c.dst = OCTET_U8, c.lut = lut;
         c.filter_zero_points = zero_points;
         const ConvProblem problem(c);
-        for (const octet_isa isa : tiers_to_test())
-          for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
-            ConvHow how;
-            how.isa = isa, how.algorithm = algorithm;
-            Conv conv(problem, how);
-            ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
-            std::fill_n((uint8_t*)conv.args().dst, problem.expected.size(), 0x55);
-            ASSERT_EQ(octet_traffic_conv2d(traffic.get(), conv.get(), &conv.args(), nullptr),
-                      OCTET_OK);
-            EXPECT_FALSE(conv.as_expected()) << c << how;
-          }
+        for (const ConvHow& how : ways_of(problem)) {
+          Conv conv(problem, how);
+          ASSERT_EQ(conv.status(), OCTET_OK) << c << how;
+          std::fill_n((uint8_t*)conv.args().dst, problem.expected.size(), 0x55);
+          ASSERT_EQ(octet_traffic_conv2d(traffic.get(), conv.get(), &conv.args(), nullptr),
+                    OCTET_OK);
+          EXPECT_FALSE(conv.as_expected()) << c << how;
+        }
       }
 }
 

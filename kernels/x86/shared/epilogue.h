@@ -50,7 +50,7 @@ bool epilogue_by_vectors(const Epilogue& f, const EpilogueTile& t) {
     return true;
   }
   if (!epilogue_to_bytes(f, t)) return false;
-  if (f.lut) f.look_up(f.lut, t.to.dst, t.to.stride, t.rows, t.cols);
+  f.finish_in_place(t.to.dst, t.to.stride, t.rows, t.cols);
   return true;
 }
 

@@ -155,7 +155,7 @@ class ChannelBlock {
     tile_.requantization =
         plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
     tile_.raw = kernel.requantize && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
-                (!plan.epilogue.lut || plan.epilogue.look_up);
+                plan.epilogue.finishes_in_place();
     ends_ = tile_.requantization || plan.epilogue.mode == EpilogueMode::kS32;
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
@@ -352,11 +352,11 @@ class ChannelBlock {
     if (!direct_)
       for (size_t r = 0; r < tile_.rows; ++r)
         epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
-    if (plan_.epilogue.lut && (ends_ || tile_.raw))
-      for (size_t r = 0; r < tile_.rows; ++r)
-        plan_.epilogue.look_up(plan_.epilogue.lut,
-                               run_.to.dst + (pixel + r * line_pixels) * run_.to.stride + offset,
-                               run_.to.stride, columns, channels_);
+    if (!ends_ && !tile_.raw) return;  // the tier's epilogue has finished the outputs
+    for (size_t r = 0; r < tile_.rows; ++r)
+      plan_.epilogue.finish_in_place(
+          run_.to.dst + (pixel + r * line_pixels) * run_.to.stride + offset, run_.to.stride,
+          columns, channels_);
   }
 
   // Applies the epilogue to accumulators in the workspace; output pixels are contiguous.
