@@ -124,8 +124,10 @@ BlobProblem check_container(const void* blob, size_t bytes,
   const ContainerHeader& h = c->header;
   if (h.kind != kind) return BlobProblem::kOtherKind;
   c->format = find_format((uint16_t)h.format);
-  const bool sane = c->format && (h.type == 1 || h.type == 2) && h.has_int8_min <= 1 &&
-                    h.sparsity < Sparsity::kCount &&
+  // octet_type: 1 and 2 have 8 bits, 5 and 6 have 4
+  const unsigned first_type = c->format && c->format->layout.is_4bit() ? 5 : 1;
+  const bool sane = c->format && (h.type == first_type || h.type == first_type + 1) &&
+                    h.has_int8_min <= 1 && h.sparsity < Sparsity::kCount &&
                     (h.sparsity == Sparsity::kTwoOfFour) == c->format->layout.sparse();
   Container planned;
   if (!sane || !plan(*c, &planned)) return BlobProblem::kHeaderFields;

@@ -28,6 +28,11 @@ enum class FormatId : uint16_t {
   kS8_16x4_paired = 15,
   kS8_16x32_2of4 = 16,
   kS16_64x4_grouped = 17,
+  kS4_16x8 = 18,
+  kS4_8x16 = 19,
+  kS4_16x8_step8 = 20,
+  kS4_4x32 = 21,
+  kS4_4x8 = 22,
 };
 
 struct WeightFormat {

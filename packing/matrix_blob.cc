@@ -64,9 +64,7 @@ void write_matrices(Container* c, RhsView rhs, size_t matrix_stride, void* blob)
   uint8_t* sums = section_of(*c, SectionId::kSums, blob);
   uint8_t* weights = section_of(*c, SectionId::kWeights, blob);
   const size_t used = panel_bytes(layout, rhs.n, rhs.k);
-  const uint8_t* const data = rhs.data;
-  for (size_t i = 0; i < g.count; ++i) {
-    rhs.data = data + i * matrix_stride;
+  for (size_t i = 0; i < g.count; ++i, rhs.skip(matrix_stride)) {
     memset(sums, 0, 2 * strides.array);
     const ColumnSums of_columns = {(int32_t*)sums, (int32_t*)(sums + strides.array)};
     const bool has_int8_min = sum_columns(layout, rhs, 0, rhs.n, of_columns);

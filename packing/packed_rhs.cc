@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "packing/int4.h"
+
 namespace octet {
 namespace {
 
@@ -90,6 +92,10 @@ void pack_dense_lanes(const RhsLayout& layout, const LaneView& from, const uint8
 bool sum_columns(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                  ColumnSums sums) {
   bool has_int8_min = false;
+  if (is_4bit(rhs.type)) {
+    sum_int4_columns(rhs, first, count, sums);
+    return false;
+  }
   if (rhs.n_stride != 1 || rhs.k_stride == 1) {
     for (size_t n = first; n < first + count; ++n)
       has_int8_min |= sums.store(n, sum_weights(rhs.data + n * rhs.n_stride, rhs.k_stride, rhs.k,

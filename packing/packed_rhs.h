@@ -8,14 +8,24 @@
 
 namespace octet {
 
-// The weights as the caller stores them: element (k, n) at data[k * k_stride + n * n_stride].
+// The weights as the caller stores them: element (k, n) at data[k * k_stride + n * n_stride]. Of 4
+// bits, element i of data is the low half of byte i / 2 if i is even, else the high half.
 struct RhsView {
   const uint8_t* data;
   size_t n, k;
   size_t k_stride, n_stride;
-  ElementType type;            // kS8 or kU8
+  ElementType type;            // not kS16
   const int32_t* zero_points;  // null = 0
   size_t zero_point_count;     // 1 or n
+  size_t first = 0;            // of 4 bits: the element that is (0, 0)
+
+  // Moves to weights that many elements behind these.
+  void skip(size_t elements) {
+    if (is_4bit(type))
+      first += elements;
+    else
+      data += elements;
+  }
 
   int32_t zero_point(size_t column) const {
     return zero_points ? zero_points[zero_point_count == 1 ? 0 : column] : 0;
@@ -43,8 +53,10 @@ struct PackedRhs {
   const int32_t* zero_points;  // in the layout's element type, per column; null when all are 0
 };
 
-// The number that flipping the top bit adds to a value of type `from`, to make it one of type `to`.
+// The number that flipping the top bit adds to a value of type `from`, to make it one of type `to`;
+// u4 become s4, which kernels multiply as s8.
 constexpr int32_t type_shift(ElementType from, ElementType to) {
+  if (is_4bit(from)) return from == ElementType::kU4 ? -8 : 0;
   const bool from_u8 = from == ElementType::kU8;
   return from_u8 == (to == ElementType::kU8) ? 0 : from_u8 ? -128 : 128;
 }

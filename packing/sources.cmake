@@ -1,4 +1,4 @@
-octet_sources(interleave.cc packed_rhs.cc paired.cc sparse.cc weight_sums.cc SETUP container.cc
+octet_sources(int4.cc interleave.cc packed_rhs.cc paired.cc sparse.cc weight_sums.cc SETUP container.cc
   matrix_blob.cc LOOPS checksum.cc)
 
 # Sums of columns need vectors, and no other copies of their loops.

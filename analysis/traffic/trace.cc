@@ -16,7 +16,9 @@ void read_groups(MemoryTrace& trace, const Tile& t, const uint8_t* rhs, size_t f
   const RhsLayout& layout = kernel.rhs_layout;
   if (t.rhs_decoded) {
     const size_t bytes = kernel.decoder.group_bytes;
-    return trace.read(rhs + first * bytes, (end - first) * bytes);
+    for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride)
+      trace.read(rhs + first * bytes, (end - first) * bytes);
+    return;
   }
   for (size_t column = 0; column < t.cols; column += layout.width, rhs += t.rhs_panel_stride) {
     const size_t bytes =
@@ -86,7 +88,8 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   const MicroKernel& kernel = trace.kernel();
   // A micro-panel may be a part of its panel
   for (size_t group = 0; group < groups; ++group)
-    trace.read(rhs + group * rhs_stride, kernel.nr * kernel.rhs_layout.group_bytes());
+    trace.read(rhs + group * rhs_stride,
+               smaller(kernel.nr, kernel.rhs_layout.width) * kernel.rhs_layout.group_bytes());
   trace.write(to, groups * kernel.decoder.group_bytes);
 }
 

@@ -60,6 +60,7 @@ inline dnnl::memory::data_type onednn_type(octet_type type) {
     case OCTET_U8: return dnnl::memory::data_type::u8;
     case OCTET_S32: return dnnl::memory::data_type::s32;
     case OCTET_F32: return dnnl::memory::data_type::f32;
+    default: break;
   }
   return dnnl::memory::data_type::undef;
 }

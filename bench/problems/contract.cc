@@ -51,6 +51,7 @@ double value_at(octet_type type, const void* dst, size_t i) {
     case OCTET_U8: return ((const uint8_t*)dst)[i];
     case OCTET_S32: return ((const int32_t*)dst)[i];
     case OCTET_F32: return ((const float*)dst)[i];
+    default: break;
   }
   return NAN;
 }

@@ -12,7 +12,8 @@ Buffer pack_weights(const GemmData& data, const Forced& forced) {
   rhs.order = OCTET_KN;
   rhs.n = data.shape.n;
   rhs.k = data.shape.k;
-  rhs.data = data.rhs.as();
+  const Buffer nibbles = is_4bit(rhs.type) ? nibbles_of(data.rhs) : Buffer();
+  rhs.data = is_4bit(rhs.type) ? nibbles.as() : data.rhs.as();
   set_zero_points(data.rhs_zero_points, data.types.rhs, forced, &rhs);
   rhs.m_max = data.shape.m;
   const PackingFor packing(forced);

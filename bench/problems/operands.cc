@@ -39,12 +39,12 @@ std::string OperandTypes::name() const {
 
 OperandTypes parse_types(const std::string& text) {
   for (const octet_type lhs : {OCTET_U8, OCTET_S8})
-    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
       for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
         if (const OperandTypes types = {lhs, rhs, dst}; types.name() == text) return types;
   throw Error(
       fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 "
-                  "(lhs, rhs: u8, s8; dst: s32, u8, s8, f32)",
+                  "(lhs: u8, s8; rhs: u8, s8, u4, s4; dst: s32, u8, s8, f32)",
                   text));
 }
 
@@ -60,7 +60,8 @@ int32_t Random::between(int32_t lo, int32_t hi) {
 }
 
 int32_t Random::zero_point(octet_type type) {
-  return type == OCTET_U8 ? between(0, 255) : between(-128, 127);
+  const Range range = range_of(type);
+  return between(range.least, range.most);
 }
 
 const char* fill_name(Fill fill) {
@@ -75,13 +76,13 @@ const char* fill_name(Fill fill) {
 }
 
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
-  const uint8_t least = type == OCTET_S8 ? 0x80 : 0, most = type == OCTET_S8 ? 0x7f : 0xff;
+  const uint8_t least = (uint8_t)range_of(type).least, most = (uint8_t)range_of(type).most;
   Random random(seed);
   uint64_t bits = 0;
   uint8_t* bytes = buffer->as();
   for (size_t i = 0; i < buffer->size(); ++i, bits >>= 8) {
     if (i % 8 == 0) bits = random.next();
-    const uint8_t byte = (uint8_t)bits;
+    const uint8_t byte = (uint8_t)(is_4bit(type) ? (bits & 15) + least : bits);
     switch (how) {
       case Fill::kRandom: bytes[i] = byte; break;
       case Fill::kLeast: bytes[i] = least; break;
@@ -90,6 +91,13 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
       case Fill::kNoInt8Min: bytes[i] = byte == least ? most : byte; break;
     }
   }
+}
+
+Buffer nibbles_of(const Buffer& bytes) {
+  Buffer nibbles((bytes.size() + 1) / 2);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    nibbles.as()[i / 2] |= (uint8_t)((bytes.as()[i] & 15) << i % 2 * 4);
+  return nibbles;
 }
 
 const char* likeness_name(Likeness likeness) {
@@ -108,8 +116,8 @@ Likeness parse_likeness(const std::string& text) {
 }
 
 std::optional<int32_t> Operands::zero_point_of(octet_type rhs) const {
-  if (rhs_zero_point || likeness != Likeness::kReal || rhs != OCTET_U8) return rhs_zero_point;
-  return *centre(OCTET_U8);
+  if (rhs_zero_point || likeness != Likeness::kReal || !*centre(rhs)) return rhs_zero_point;
+  return *centre(rhs);
 }
 
 void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint64_t seed) {
@@ -127,7 +135,8 @@ void fill_activations(Buffer* buffer, octet_type type, int32_t zero_point, uint6
 
 void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int32_t zero_point,
                   uint64_t seed) {
-  const int32_t least = type == OCTET_U8 ? 0 : -128;
+  const auto [least, most] = range_of(type);
+  const int32_t farthest = (most - least) / 2;
   Random random(seed);
   uint8_t* bytes = buffer->as();
   std::vector<int32_t> drawn(channels.depth);
@@ -139,7 +148,7 @@ void fill_weights(Buffer* buffer, octet_type type, const Channels& channels, int
     }
     uint8_t* at = bytes + channel * channels.channel_step;
     for (size_t k = 0; k < channels.depth; ++k, at += channels.depth_step)
-      *at = (uint8_t)std::clamp(zero_point + rounded(drawn[k] * 127, largest), least, least + 255);
+      *at = (uint8_t)std::clamp(zero_point + rounded(drawn[k] * farthest, largest), least, most);
   }
 }
 
@@ -263,16 +272,16 @@ void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
 std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
                                  size_t channels) {
   if (!zero_point) return {};
-  const int32_t least = type == OCTET_U8 ? 0 : -128;
-  if (*zero_point < least || *zero_point > least + 255)
+  const auto [least, most] = range_of(type);
+  if (*zero_point < least || *zero_point > most)
     throw Error(
         fmt::format("--rhs-zero-point {} is no value of {}", *zero_point, octet_type_name(type)));
   return std::vector<int32_t>(channels, *zero_point);
 }
 
 const int32_t* centre(octet_type type) {
-  static constexpr int32_t kS8 = 0, kU8 = 128;
-  return type == OCTET_U8 ? &kU8 : &kS8;
+  static constexpr int32_t kSigned = 0, kU8 = 128, kU4 = 8;
+  return type == OCTET_U8 ? &kU8 : type == OCTET_U4 ? &kU4 : &kSigned;
 }
 
 std::vector<int32_t> spread_bias(size_t channels, size_t k, double product) {

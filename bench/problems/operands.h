@@ -17,6 +17,20 @@ struct OperandTypes {
 };
 OperandTypes parse_types(const std::string& text);  // "u8s8s32"
 
+// The values of an operand's type. Operands have a byte each, weights of 4 bits, too.
+struct Range {
+  int32_t least, most;
+};
+constexpr bool is_4bit(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }
+constexpr Range range_of(octet_type type) {
+  return type == OCTET_U8   ? Range{0, 255}
+         : type == OCTET_U4 ? Range{0, 15}
+         : type == OCTET_S4 ? Range{-8, 7}
+                            : Range{-128, 127};
+}
+// Two in a byte, as the library takes weights of 4 bits.
+Buffer nibbles_of(const Buffer& bytes);
+
 // xorshift64*: fast and the same everywhere.
 class Random {
  public:
@@ -139,7 +153,7 @@ const int32_t* centre(octet_type type);
 
 // Element i of an 8-bit operand.
 inline int32_t byte_at(const Buffer& buffer, octet_type type, size_t i) {
-  return type == OCTET_U8 ? (int32_t)buffer.as()[i] : buffer.as<int8_t>()[i];
+  return range_of(type).least ? (int32_t)buffer.as<int8_t>()[i] : buffer.as()[i];
 }
 
 }  // namespace tool

@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kFewRows = 16;  // up to this many rows the time to read the weights matters
 
 double bytes_touched(const GemmData& d) {
-  return (double)(d.shape.m * d.shape.k + d.shape.k * d.shape.n +
+  const size_t weights = d.shape.k * d.shape.n / (is_4bit(d.types.rhs) ? 2 : 1);
+  return (double)(d.shape.m * d.shape.k + weights +
                   d.shape.m * d.shape.n * type_bytes(d.types.dst));
 }
 

@@ -12,7 +12,7 @@ namespace {
 bool in_family(const MicroKernel& kernel, ElementType lhs_type, const RhsLayout& rhs) {
   return (kernel.is(kAnyLhs) || lhs_type == kernel.lhs_element_type) &&
          kernel.rhs_layout.element_type == rhs.element_type &&
-         kernel.rhs_layout.sparse() == rhs.sparse();
+         kernel.rhs_layout.sparse() == rhs.sparse() && kernel.rhs_layout.is_4bit() == rhs.is_4bit();
 }
 
 bool reads(const MicroKernel& kernel, const WeightFacts& facts) {
@@ -61,6 +61,7 @@ RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char
     // True for a kernel that reads u8 weights unflipped; it takes no s8 weights
     const bool raw_u8 = kernel && kernel->rhs_layout.element_type == ElementType::kU8;
     if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() &&
+        kernel->rhs_layout.is_4bit() == is_4bit(rhs_type) &&
         (!raw_u8 || rhs_type == ElementType::kU8))
       return kernel->rhs_layout;
   }

@@ -288,6 +288,7 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   const FloatCases cases = cases_of(kernel);
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
+  tile.rhs_decoded = kernel.decoder.room;
   tile.depth = 1;
   tile.rows = rows;
   tile.cols = columns;

@@ -60,15 +60,26 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   const int unused = layout.sparse() || layout.bits >= 8 ? 0 : 8 - layout.bits;
   for (uint8_t& byte : rhs) byte = (uint8_t)((int8_t)(byte << unused) >> unused);
   if (layout.sparse()) make_sparse(rhs);
+  // What is decoded into `packed` lies where the products come later
+  uint8_t* const weights = kernel.decoder.room ? (uint8_t*)out : packed;
   find_format_of(layout)->packing->pack(
       layout, {rhs, columns, kDepth, kTileColumns, 1, layout.element_type, nullptr, 0}, 0, columns,
-      packed);
+      weights);
   const uint8_t* const lhs = operands.lhs;
   if (kernel.gather)
     kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
   tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
   tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
+  if (kernel.decoder.room) {
+    const size_t groups = divide_up(kDepth, layout.kr),
+                 stride = groups * kernel.decoder.group_bytes;
+    if (divide_up(columns, layout.width) * stride > sizeof packed) return false;
+    decode_panels(kernel, weights, tile.rhs_stride, tile.rhs_panel_stride, columns, groups, packed);
+    tile.rhs_decoded = true;
+    tile.rhs_stride = kernel.decoder.operand_stride;
+    tile.rhs_panel_stride = stride;
+  }
   if (kernel.multiply_micro_panel && rounds_to_nearest() &&
       !micro_panels_as_tiles(kernel, tile, (uint8_t*)out))
     return false;

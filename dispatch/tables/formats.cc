@@ -5,6 +5,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
+#include "packing/int4.h"
 #include "packing/paired.h"
 #include "packing/sparse.h"
 
@@ -36,6 +37,12 @@ constexpr WeightFormat kFormats[] = {
     // SCALAR, and a SCALAR test kernel with sizes that are no power of two
     {FormatId::kS8_4x4, "s8_4x4", kScalarLayout, kInt8, &kDensePacking},
     {FormatId::kS8_5x2, "s8_5x2", kScalarTestLayout, kInt8, &kDensePacking, true},
+    // 4 bits: x86, I8MM, DOTPROD, NEON, SCALAR
+    {FormatId::kS4_16x8, "s4_16x8", kX86Int4Layout, kInt8, &kInt4Packing},
+    {FormatId::kS4_8x16, "s4_8x16", kI8mmInt4Layout, kInt8, &kInt4Packing},
+    {FormatId::kS4_16x8_step8, "s4_16x8_step8", kDotprodInt4Layout, kInt8, &kInt4Packing},
+    {FormatId::kS4_4x32, "s4_4x32", kNeonInt4Layout, kInt8, &kInt4Packing},
+    {FormatId::kS4_4x8, "s4_4x8", kScalarInt4Layout, kInt8, &kInt4Packing},
     // All tiers: 2:4 sparse
     {FormatId::kS8_16x16_2of4, "s8_16x16_2of4", kSparseLayout, kInt8, &kSparse},
     // AVX-VNNI, AVX512-VNNI, few rows: the same weights in fewer bytes

@@ -97,6 +97,7 @@ constexpr Tier kTiers[] = {
         .also_allows = kHasAvxVnni,
         .s8 = FormatId::kS8_16x4,
         .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .tight_rows = 4,
         .costs = kAvx512VnniCosts,
@@ -108,6 +109,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasSse41 | kHasAvx2 | kHasAvxVnni,
         .s8 = FormatId::kS8_16x4,
         .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .tight_rows = 4,
         .costs = kAvxVnniCosts,
@@ -119,6 +121,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasSse41 | kHasAvx2,
         .s8 = FormatId::kS8_16x4,
         .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .try_first = FormatId::kS8_16x4_paired,
         .costs = kAvx2Costs,
@@ -130,6 +133,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasSse41,
         .s8 = FormatId::kS8_16x4,
         .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .costs = kSse41Costs,
     },
@@ -140,6 +144,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasNeon | kHasDotprod | kHasI8mm,
         .s8 = FormatId::kS8_8x8,
         .u8 = FormatId::kU8_8x8,
+        .s4 = FormatId::kS4_8x16,
         .s16 = FormatId::kS16_8x1,
         .costs = kI8mmCosts,
     },
@@ -150,6 +155,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasNeon | kHasDotprod,
         .s8 = FormatId::kS8_16x4_step8,
         .u8 = FormatId::kS8_16x4_step8,
+        .s4 = FormatId::kS4_16x8_step8,
         .s16 = FormatId::kS16_8x1,
         .costs = kDotprodCosts,
     },
@@ -160,6 +166,7 @@ constexpr Tier kTiers[] = {
         .needs = kHasNeon,
         .s8 = FormatId::kS8_4x16,
         .u8 = FormatId::kS8_4x16,
+        .s4 = FormatId::kS4_4x32,
         .s16 = FormatId::kS16_8x1,
         .costs = kNeonCosts,
     },
@@ -170,6 +177,7 @@ constexpr Tier kTiers[] = {
         .needs = 0,
         .s8 = FormatId::kS8_4x4,
         .u8 = FormatId::kS8_4x4,
+        .s4 = FormatId::kS4_4x8,
         .s16 = FormatId::kS16_4x2,
         .costs = kScalarCosts,
     },
@@ -232,7 +240,11 @@ Isa best_of(IsaMask tiers) {
 }
 
 RhsLayout layout_of(Isa isa, ElementType rhs_type) {
-  return format_of(rhs_type == ElementType::kU8 ? tier_of(isa).u8 : tier_of(isa).s8).layout;
+  const Tier& tier = tier_of(isa);
+  return format_of(is_4bit(rhs_type)              ? tier.s4
+                   : rhs_type == ElementType::kU8 ? tier.u8
+                                                  : tier.s8)
+      .layout;
 }
 
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
@@ -245,15 +257,11 @@ const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
 Isa smallest_isa(const WeightFormat& format) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
-    const FormatId wanted[] = {t.s8,
-                               t.u8,
-                               t.s16,
-                               t.depthwise,
-                               t.depthwise_int16,
-                               t.grouped,
-                               t.grouped_int16,
-                               t.sparse,
-                               t.try_first,
+    const FormatId wanted[] = {t.s8,          t.u8,
+                               t.s4,          t.s16,
+                               t.depthwise,   t.depthwise_int16,
+                               t.grouped,     t.grouped_int16,
+                               t.sparse,      t.try_first,
                                t.sparse_tight};
     for (const FormatId id : wanted)
       if (id == format.id) return t.isa;

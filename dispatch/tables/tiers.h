@@ -17,8 +17,8 @@ struct Tier {
   Features needs;
   // OCTET_MAX_ISA with this tier allows every tier whose features are this tier's and these.
   Features also_allows = 0;
-  // Weight formats: of s8, of u8 as stored, of int16 for Winograd.
-  FormatId s8, u8, s16;
+  // Weight formats: of s8, of u8 as stored, of s4 and u4, of int16 for Winograd.
+  FormatId s8, u8, s4, s16;
   // Further formats, the same on all tiers: depthwise and grouped without and with zero points,
   // 2:4 sparse, and 2:4 sparse in fewer bytes for runs of at most tight_rows rows
   FormatId depthwise = FormatId::kS8_64x4_depthwise,

@@ -137,10 +137,14 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_S8 = 1,
   OCTET_U8 = 2,
   OCTET_S32 = 3,
-  OCTET_F32 = 4
+  OCTET_F32 = 4,
+  /* Weights only: -8 to 7 in two's complement, and 0 to 15. Two are in a byte: of an array, element
+   * 2 i is the low half of byte i, element 2 i + 1 the high half. */
+  OCTET_S4 = 5,
+  OCTET_U4 = 6
 } octet_type;
 
-/* "s8", "u8", "s32", "f32"; "unknown" outside the enumeration. */
+/* "s8", "u8", "s32", "f32", "s4", "u4"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
@@ -380,7 +384,7 @@ typedef enum octet_sparsity OCTET_INT_ENUM {
 
 typedef struct octet_rhs_desc {
   size_t struct_size;
-  octet_type type; /* OCTET_S8 or OCTET_U8 */
+  octet_type type; /* OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4; of 4 bits, no sparsity */
   octet_rhs_order order;
   size_t n, k;
   /* Matrices in one blob, all n x k; 0 means 1. A blob of one matrix serves every matrix of a
@@ -446,7 +450,8 @@ typedef struct octet_gemm_desc {
 
   /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC. */
   octet_type lhs_type;
-  octet_type rhs_type; /* OCTET_S8 or OCTET_U8; must match the blob */
+  /* OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4; must match the blob. Run-time weights have 8 bits. */
+  octet_type rhs_type;
   octet_type dst_type; /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32 */
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */

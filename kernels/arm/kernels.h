@@ -26,6 +26,14 @@ extern const MicroKernel neon_s8s8_int8min_2x64x16;
 extern const MicroKernel neon_s8s8_sparse_2x16x16;
 extern const MicroKernel neon_s8s8_sparse_int8min_2x16x16;
 
+extern const MicroKernel i8mm_s8s4_12x64x16;
+extern const MicroKernel i8mm_u8s4_12x64x16;
+extern const MicroKernel i8mm_s8s4_1x16x16;
+extern const MicroKernel i8mm_u8s4_1x16x16;
+extern const MicroKernel dotprod_s8s4_6x16x8;
+extern const MicroKernel neon_s8s4_4x64x32;
+extern const MicroKernel neon_s8s4_2x64x32;
+
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s16_dw16;

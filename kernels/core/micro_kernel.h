@@ -43,6 +43,7 @@ struct Tile {
   const Requantization* requantization;  // with scale
   // With kStoresFloats: one per row, which multiplies the columns' scales; null = 1
   const float* row_scale = nullptr;
+  uint8_t* room = nullptr;  // Decoder::room bytes of workspace
 };
 
 using MultiplyFn = void (*)(const Tile&);
@@ -50,11 +51,16 @@ using MultiplyFn = void (*)(const Tile&);
 // Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
 // int8 or int16, so that multiply need not do so again for every tile.
 struct Decoder {
-  // Reads `groups` groups, rhs_stride bytes apart, and writes one after the other; null: multiply
-  // reads the format's bytes
+  // Reads `groups` groups of one panel, rhs_stride bytes apart, and writes one after the other;
+  // null: multiply reads the format's bytes
   void (*decode)(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) = nullptr;
-  // Bytes that it writes of a group: nr columns, kr depth steps; a multiple of the vectors' bytes
+  // Bytes that it writes of a group: kr depth steps of nr columns, or of a panel's width where nr
+  // spans several panels; a multiple of the vectors' bytes
   uint16_t group_bytes = 0;
+  // Tile::rhs_stride of decoded weights, where multiply asks for it
+  uint16_t operand_stride = 0;
+  // Bytes of workspace, aligned to kAlignment, with which multiply decodes weights itself
+  uint32_t room = 0;
 };
 // Decoding pays from this many tiles on.
 constexpr size_t kDecodeTiles = 4;
@@ -137,6 +143,16 @@ struct MicroKernel {
   // The most rows that a tile of this many columns may have.
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };
+
+// Decodes a micro-panel of `lanes` columns, panel after panel.
+inline void decode_panels(const MicroKernel& kernel, const uint8_t* rhs, size_t rhs_stride,
+                          size_t panel_stride, size_t lanes, size_t groups, uint8_t* to) {
+  for (size_t lane = 0; lane < lanes; lane += kernel.rhs_layout.width) {
+    kernel.decoder.decode(rhs, rhs_stride, groups, to);
+    rhs += panel_stride;
+    to += groups * kernel.decoder.group_bytes;
+  }
+}
 
 // The state that a kernel needs, for as long as this object lives; null: none.
 class KernelState {

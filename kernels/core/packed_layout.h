@@ -61,6 +61,7 @@ struct RhsLayout {
   PanelTable tables[2] = {};
 
   constexpr bool sparse() const { return density != Density::kAll; }
+  constexpr bool is_4bit() const { return bits == 4 && !sparse(); }
   constexpr bool has_tables() const { return tables[0].steps != 0; }
   // Depth that kernels multiply
   constexpr size_t steps(size_t k) const { return round_up(k, kr); }

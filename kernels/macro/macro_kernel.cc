@@ -152,7 +152,10 @@ class Product {
       for (float& scale : scales_) scale = block.terms.scale;
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
-    tile_.rhs_panel_stride = layout_.width * weights.lane_bytes;
+    tile_.room = block.room;
+    tile_.rhs_decoded = block.decoded;
+    tile_.rhs_panel_stride =
+        block.decoded ? groups() * kernel_.decoder.group_bytes : panel_stride();
   }
 
   // Multiplies micro-panels of nr columns: several per panel, or one over several panels. A
@@ -174,18 +177,21 @@ class Product {
                        lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
         tile_.cols = smaller(lanes_, n1 - n_);
         if (block_.decoded)
-          kernel_.decoder.decode(micro_panel_, group_, weights_.lane_bytes / lane_group_,
-                                 block_.decoded);
+          decode_panels(kernel_, micro_panel_, group_, panel_stride(), lanes_, groups(),
+                        block_.decoded);
         matrix ? multiply_rows() : multiply_tiles();
       }
     }
   }
 
  private:
+  size_t groups() const { return weights_.lane_bytes / lane_group_; }  // of all taps
+  size_t panel_stride() const { return layout_.width * weights_.lane_bytes; }
+
   // Points the tile at the weights from tap `tap` on.
   void point_at_weights(size_t tap) {
     tile_.rhs_decoded = block_.decoded;
-    tile_.rhs_stride = group_;
+    tile_.rhs_stride = block_.decoded ? kernel_.decoder.operand_stride : group_;
     tile_.rhs = block_.decoded
                     ? block_.decoded + tap * (tap_steps_ / layout_.kr) * kernel_.decoder.group_bytes
                     : micro_panel_ + tap * tap_;
@@ -360,7 +366,8 @@ size_t decoded_bytes(const MacroKernel& macro_kernel) {
   const MicroKernel& kernel = *macro_kernel.kernel;
   if (!kernel.decoder.decode) return 0;
   const size_t groups = divide_up(macro_kernel.taps.depth, kernel.rhs_layout.kr),
-               bytes = macro_kernel.taps.count * groups * kernel.decoder.group_bytes;
+               panels = divide_up(kernel.nr, kernel.rhs_layout.width),
+               bytes = macro_kernel.taps.count * groups * panels * kernel.decoder.group_bytes;
   return bytes <= kMost ? bytes : 0;
 }
 
@@ -369,13 +376,14 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
   const MicroKernel& kernel = *macro_kernel.kernel;
   Sections sections;
   PreparedSections at = {};
-  if (!kernel.gather && !weight_zero_points) return at;
+  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return at;
   if (kernel.gather)
     at.panels =
         sections.take(divide_up(rows, kernel.mr) *
                       kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
   at.decoded = sections.take(decoded_bytes(macro_kernel));
+  at.room = sections.take(kernel.decoder.room);
   at.bytes = sections.bytes;
   return at;
 }
@@ -388,7 +396,8 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
   block->decoded = nullptr;
-  if (!kernel.gather && !weight_zero_points) return;
+  block->room = workspace + at.room;
+  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
   const size_t count = block->tiles ? block->tile_count : 1;

@@ -110,6 +110,7 @@ struct Block {
   // zero point; else null
   const int32_t* row_init;
   uint8_t* decoded;  // room for a decoded micro-panel of weights; null if it does not pay
+  uint8_t* room;     // see Tile::room
 };
 
 // Bytes of a decoded micro-panel of weights; 0 if the kernel has no decoder, or the micro-panel
@@ -118,7 +119,7 @@ size_t decoded_bytes(const MacroKernel& macro_kernel);
 
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
 struct PreparedSections {
-  size_t panels, row_sums, decoded;  // offsets; panels come first
+  size_t panels, row_sums, decoded, room;  // offsets; panels come first
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,

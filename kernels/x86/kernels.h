@@ -22,6 +22,10 @@ extern const MicroKernel avx2_s8s8_sparse_4x16x16;
 extern const MicroKernel avx2_u8s8_8x8x4;
 extern const MicroKernel avx2_u8s8_6x64x4;
 extern const MicroKernel sse41_s16s8_6x8x4;
+extern const MicroKernel avx512vnni_u8s4_6x64x8;
+extern const MicroKernel avxvnni_u8s4_6x16x8;
+extern const MicroKernel avx2_u8s4_6x16x8;
+extern const MicroKernel sse41_s16s4_6x8x8;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;

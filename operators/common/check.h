@@ -13,11 +13,20 @@ namespace octet {
 constexpr float kMaxScale = 281474976710656.0f;  // 2^48
 
 constexpr bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-constexpr int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
-constexpr int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
-// Of one of 8 bits.
+constexpr bool is_4bit(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }
+constexpr bool is_weight(octet_type type) { return is_8bit(type) || is_4bit(type); }
+constexpr int32_t least(octet_type type) {
+  return type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0;
+}
+constexpr int32_t most(octet_type type) {
+  return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
+}
+// Of one of 8 or 4 bits.
 constexpr ElementType element_type_of(octet_type type) {
-  return type == OCTET_U8 ? ElementType::kU8 : ElementType::kS8;
+  return type == OCTET_U8   ? ElementType::kU8
+         : type == OCTET_S4 ? ElementType::kS4
+         : type == OCTET_U4 ? ElementType::kU4
+                            : ElementType::kS8;
 }
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 

@@ -22,6 +22,8 @@ const char* octet_type_name(octet_type type) {
     case OCTET_U8: return "u8";
     case OCTET_S32: return "s32";
     case OCTET_F32: return "f32";
+    case OCTET_S4: return "s4";
+    case OCTET_U4: return "u4";
   }
   return "unknown";
 }

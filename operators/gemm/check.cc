@@ -39,6 +39,10 @@ octet_status check_sizes(GemmBuilder* builder) {
   builder->has_blob = d.packed != nullptr;
   builder->matrices = 1;
   if (!d.packed) {
+    if (is_4bit(d.rhs_type))
+      return fail(error, OCTET_UNSUPPORTED,
+                  "desc.rhs_type is %s, but desc.packed is null: weights of 4 bits come packed",
+                  octet_type_name(d.rhs_type));
     if (d.packed_bytes)
       return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu",
                   d.packed_bytes);

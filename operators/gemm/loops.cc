@@ -98,19 +98,24 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   const size_t m = tile->rows, columns = tile->cols, depth = tile->depth,
                group = layout.group_bytes();
   // The workspace holds panels and room for decoded weights (prepared_sections)
-  const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0;
+  const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
+               groups = plan.packed_lane / group, panel_stride = tile->rhs_panel_stride;
+  const bool decodes = kernel.decoder.decode;
+  const size_t may_decode =
+      decodes ? round_up(decoded_bytes(macro_kernel_of(plan, kernel, depth)), kAlignment) : 0;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * tile->lhs_stride;
-    const Tiling tiling(gathers ? rows : 0, kernel);  // for every micro-panel
+    const Tiling tiling(gathers || decodes ? rows : 0, kernel);  // for every micro-panel
     uint8_t* const decoded = workspace + tiling.count * panel_bytes;
+    tile->room = decoded + may_decode;
     if (gathers) {
       gather_panels(kernel, tiling, {block, tile->lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
       block = workspace;
     }
-    tile->rhs_decoded = gathers && kernel.decoder.decode && tiling.count >= kDecodeTiles &&
-                        decoded_bytes(macro_kernel_of(plan, kernel, depth));
+    tile->rhs_decoded = may_decode && tiling.count >= kDecodeTiles;
+    tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
@@ -118,8 +123,10 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       tile->rhs = rhs + panel * plan.packed_lane + lane * group;
       tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
       if (tile->rhs_decoded) {
-        kernel.decoder.decode(tile->rhs, tile->rhs_stride, plan.packed_lane / group, decoded);
+        decode_panels(kernel, tile->rhs, tile->rhs_stride, panel_stride, tile->cols, groups,
+                      decoded);
         tile->rhs = decoded;
+        tile->rhs_stride = kernel.decoder.operand_stride;
       }
       tile->init = init + n;
       if (scale) tile->scale = scale + n;
@@ -214,10 +221,10 @@ void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_s
     run_in_general(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
   else if (kernel.gather)
     run_tiles<true>(plan, kernel, &tile, workspace);
-  else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
+  else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr && !kernel.decoder.room)
     kernel.multiply(tile);
   else
-    run_tiles<false>(plan, kernel, &tile, nullptr);
+    run_tiles<false>(plan, kernel, &tile, workspace);
 }
 
 }  // namespace octet

@@ -73,7 +73,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
               forced && supports(cpu, *forced)
                   ? forced->rhs_layout.sparse()
                   : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
-  if (!environment.kernel)
+  if (!environment.kernel && !is_4bit(rhs.type))
     formats->tried = format_to_try(cpu.isas, formats->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
 }
@@ -146,7 +146,7 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
 
 octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsBuilder* p,
                      octet_error* error) {
-  OCTET_TRY(read_rhs(given, with_data, &p->weights, error));
+  OCTET_TRY(read_rhs(given, with_data, false, &p->weights, error));
   OCTET_TRY(choose_formats(p->rhs(), isa, &p->formats, error));
   return lay_out(false, p, error);
 }

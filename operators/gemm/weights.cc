@@ -5,13 +5,17 @@
 
 namespace octet {
 
-octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w,
+octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, RhsWeights* w,
                       octet_error* error) {
   const CallerStruct<octet_rhs_desc>& rhs = w->rhs;
   OCTET_TRY(w->rhs.read(given, "rhs", error));
-  if (!is_8bit(rhs->type))
-    return fail(error, OCTET_UNKNOWN_ENUM, "rhs.type is %d; weights are OCTET_S8 or OCTET_U8",
+  if (!is_weight(rhs->type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "rhs.type is %d; weights are OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
                 (int)rhs->type);
+  if (is_4bit(rhs->type) && (sparse || rhs->sparsity != OCTET_SPARSE_NONE))
+    return fail(error, OCTET_UNSUPPORTED, "rhs.type is %s; weights of 4 bits are not sparse",
+                octet_type_name(rhs->type));
   if (rhs->order != OCTET_KN && rhs->order != OCTET_NK)
     return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK",
                 (int)rhs->order);
@@ -60,7 +64,7 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* w
              rhs->zero_points,
              rhs->zero_point_count};
   w->matrix_stride = batch_stride;
-  w->data_bytes = all;
+  w->data_bytes = is_4bit(rhs->type) ? divide_up(all, 2) : all;
   w->batch = batch;
   return OCTET_OK;
 }

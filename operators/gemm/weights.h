@@ -10,11 +10,12 @@ struct RhsWeights {
   CallerStruct<octet_rhs_desc> rhs;
   RhsView view;
   size_t batch;
-  size_t matrix_stride;  // bytes
+  size_t matrix_stride;  // elements
   size_t data_bytes;
 };
 
-octet_status read_rhs(const octet_rhs_desc* given, bool with_data, RhsWeights* weights,
+// sparse: for a function of 2:4 sparse weights, which are of 8 bits.
+octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, RhsWeights* weights,
                       octet_error* error);
 
 }  // namespace octet

@@ -32,7 +32,7 @@ using namespace octet;
 octet_status octet_sparse_prune(const octet_rhs_desc* rhs, void* pruned, octet_sparse_loss* losses,
                                 octet_error* error) {
   RhsWeights w;
-  OCTET_TRY(read_rhs(rhs, true, &w, error));
+  OCTET_TRY(read_rhs(rhs, true, true, &w, error));
   const RhsView& v = w.view;
   OCTET_TRY(check_apart(w, error));
   OCTET_TRY(check_pruned({pruned, v.data, w.data_bytes, v.zero_points, v.zero_point_count, losses,

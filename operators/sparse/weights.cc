@@ -6,7 +6,7 @@
 namespace octet {
 
 octet_status read_sparse_rhs(const octet_rhs_desc* given, RhsWeights* weights, octet_error* error) {
-  OCTET_TRY(read_rhs(given, true, weights, error));
+  OCTET_TRY(read_rhs(given, true, true, weights, error));
   const RhsView& v = weights->view;
   for (size_t i = 0; i < v.zero_point_count; ++i)
     if (v.zero_points[i])

@@ -146,7 +146,12 @@ TEST(Formats, KeepTheirIdsAndNames) {
                 {14, "s8_16x16_2of4", "SCALAR"},
                 {15, "s8_16x4_paired", "AVX2"},
                 {16, "s8_16x32_2of4", "SCALAR"},
-                {17, "s16_64x4_grouped", "SCALAR"}};
+                {17, "s16_64x4_grouped", "SCALAR"},
+                {18, "s4_16x8", "SSE41"},
+                {19, "s4_8x16", "I8MM"},
+                {20, "s4_16x8_step8", "DOTPROD"},
+                {21, "s4_4x32", "NEON"},
+                {22, "s4_4x8", "SCALAR"}};
   for (const auto& known : kKnown) {
     const WeightFormat* format = octet::find_format(known.id);
     ASSERT_NE(format, nullptr) << known.name;
@@ -239,9 +244,10 @@ TEST(Tiers, WantFormsOfTheRightKind) {
 }
 
 bool wants(const Tier& tier, const WeightFormat& format) {
-  return format.id == tier.s8 || format.id == tier.u8 || format.id == tier.s16 ||
-         format.id == tier.depthwise || format.id == tier.depthwise_int16 ||
-         format.id == tier.grouped || format.id == tier.grouped_int16 || format.id == tier.sparse ||
+  return format.id == tier.s8 || format.id == tier.u8 || format.id == tier.s4 ||
+         format.id == tier.s16 || format.id == tier.depthwise ||
+         format.id == tier.depthwise_int16 || format.id == tier.grouped ||
+         format.id == tier.grouped_int16 || format.id == tier.sparse ||
          format.id == tier.try_first || format.id == tier.sparse_tight;
 }
 
@@ -350,6 +356,7 @@ TEST(Kernels, ReadTheirTiersLayouts) {
     const Tier& tier = octet::tier_of(kernel->isa);
     EXPECT_TRUE(kernel->rhs_layout == octet::format_of(tier.s8).layout ||
                 kernel->rhs_layout == octet::format_of(tier.u8).layout ||
+                kernel->rhs_layout == octet::format_of(tier.s4).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse).layout ||
                 kernel->rhs_layout == octet::format_of(tier.sparse_tight).layout ||
                 (tier.try_first != octet::FormatId::kNone &&

@@ -172,7 +172,12 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   const auto value = [](uint8_t byte, octet_type type) {
     return type == OCTET_U8 ? int64_t{byte} : int64_t{(int8_t)byte};
   };
-  std::vector<uint8_t> a(m * k), b(k * n);
+  std::vector<uint8_t> a(m * k), b(k * n);  // of 4 bits, b has more bytes than are read
+  const auto weight = [&](size_t i) {
+    if (!is_4bit(types.rhs)) return value(b[i], types.rhs);
+    const int nibble = b[i / 2] >> i % 2 * 4 & 15;
+    return int64_t{types.rhs == OCTET_S4 ? (nibble ^ 8) - 8 : nibble};
+  };
   for (uint8_t& x : a) x = (uint8_t)next();
   for (uint8_t& x : b) {
     x = (uint8_t)next();
@@ -212,7 +217,7 @@ TEST_P(GemmKernel, LargeShapeAgreesWithAVector) {
   std::vector<int64_t> t(n), bt(k);
   for (int64_t& x : t) x = (int64_t)next() - 100;
   for (size_t i = 0; i < k; ++i)
-    for (size_t j = 0; j < n; ++j) bt[i] += value(b[i * n + j], types.rhs) * t[j];
+    for (size_t j = 0; j < n; ++j) bt[i] += weight(i * n + j) * t[j];
   for (size_t i = 0; i < m; ++i) {
     int64_t want = 0, got = 0;
     for (size_t j = 0; j < k; ++j) want += value(a[i * k + j], types.lhs) * bt[j];

@@ -46,6 +46,8 @@ class KernelTile {
       for (size_t j = 0; j < c.cols; ++j) {
         uint8_t byte = (uint8_t)(c.rhs_byte < 0 ? random() : (uint32_t)c.rhs_byte);
         if (kernel.is(octet::kNoInt8Min) && byte == 0x80) byte = 0x81;
+        if (layout_.is_4bit())  // the ends stay ends
+          byte = (uint8_t)(byte == 0x80 ? -8 : byte == 0x7f ? 7 : (int8_t)(byte << 4) >> 4);
         if (layout_.sparse() && !stored(k, j)) byte = 0;
         weights_[k * c.cols + j] = byte;
         if (layout_.sparse()) {
@@ -54,8 +56,12 @@ class KernelTile {
         }
         const size_t panel = j / layout_.width * layout_.width,
                      width = std::min<size_t>(layout_.width, lanes - panel);
-        rhs_.data()[panel * lane_bytes + k / layout_.kr * width * layout_.kr +
-                    (j - panel) * layout_.kr + k % layout_.kr] = byte;
+        uint8_t* const panels = rhs_.data() + panel * lane_bytes;
+        if (layout_.is_4bit())
+          put_nibble(k, j - panel, width, byte, panels);
+        else
+          panels[k / layout_.kr * width * layout_.kr + (j - panel) * layout_.kr + k % layout_.kr] =
+              byte;
       }
     if (const auto complete = octet::find_format_of(layout_)->packing->complete)
       complete(layout_, lanes, 1, c.depth, rhs_.data());
@@ -80,13 +86,19 @@ class KernelTile {
     tile_.rhs = rhs_.data();
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
     if (kernel.decoder.decode && c.depth % 2) {  // both ways for each shape
-      const size_t groups = padded_depth / layout_.kr;
-      decoded_ = Guarded(groups * kernel.decoder.group_bytes, c.side, 64);
-      kernel.decoder.decode(rhs_.data(), tile_.rhs_stride, groups, decoded_.data());
+      const size_t groups = padded_depth / layout_.kr, panel = groups * kernel.decoder.group_bytes;
+      decoded_ = Guarded(octet::divide_up(lanes, layout_.width) * panel, c.side, 64);
+      octet::decode_panels(kernel, rhs_.data(), tile_.rhs_stride, layout_.width * lane_bytes, lanes,
+                           groups, decoded_.data());
       tile_.rhs = decoded_.data();
       tile_.rhs_decoded = true;
+      tile_.rhs_stride = kernel.decoder.operand_stride;
+      tile_.rhs_panel_stride = panel;
+    } else {
+      tile_.rhs_panel_stride = layout_.width * lane_bytes;
     }
-    tile_.rhs_panel_stride = layout_.width * lane_bytes;
+    room_ = Guarded(kernel.decoder.room, c.side, 64);
+    tile_.room = room_.data();
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
@@ -119,6 +131,13 @@ class KernelTile {
     return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
   }
 
+  // Of a group, the first half of the steps is in the low halves of bytes.
+  void put_nibble(size_t k, size_t lane, size_t width, uint8_t byte, uint8_t* panel) const {
+    const size_t half = layout_.kr / 2, step = k % layout_.kr;
+    uint8_t& two = panel[(k / layout_.kr * width + lane) * half + step % half];
+    two = (uint8_t)(two | (byte & 15) << (step < half ? 0 : 4));
+  }
+
   // A group is 16 columns and 16 or 32 steps: one line per eight steps with four values of each
   // column, and a line of their places. With 16 steps the places follow and are within the eight,
   // those of the second line in the upper halves of bytes. With 32 steps they precede and are
@@ -141,7 +160,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, row_init_, panel_, decoded_;
+  Guarded lhs_, rhs_, init_, row_init_, panel_, decoded_, room_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };
@@ -260,6 +279,24 @@ TEST_P(Kernel, EveryDepth) {
     for (size_t rows = 1; rows <= kernel().mr; ++rows)
       for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
         check_s32(kernel(), {rows, kernel().nr, depth, flip, -1, -1, false, Side::kBack});
+}
+
+// Deep weights that are not decoded yet are decoded part by part.
+TEST_P(Kernel, DecodesPartByPart) {
+  const octet::Decoder& decoder = kernel().decoder;
+  if (!decoder.room) GTEST_SKIP() << kernel().name;
+  const size_t part = decoder.room / decoder.group_bytes * kernel().rhs_layout.kr;
+  for (const size_t depth : {part / 4, part, 2 * part + 4, 2 * part + 6})
+    for (const size_t rows : {size_t{1}, size_t{kernel().mr}})
+      for (const size_t cols : {size_t{1}, kernel().nr / size_t{2} + 1, size_t{kernel().nr}})
+        for (const bool flip : {false, kernel().is(octet::kAnyLhs)}) {
+          const TileCase c = {rows, cols, depth,          flip,
+                              -1,   -1,   depth % 8 == 0, cols > 1 ? Side::kBack : Side::kFront};
+          check_s32(kernel(), c);
+          check_in_place(kernel(), c);
+          if (kernel().is(octet::kRequantizes))
+            check_requantize(kernel(), c, {3, -100, 100, octet::ElementType::kS8});
+        }
 }
 
 TEST_P(Kernel, AddsToItsInitInPlace) {

@@ -29,13 +29,16 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = (uint8_t)(i * 7 + i / 11);
     // A kernel may want weights without -128
     for (uint8_t& w : weights) w = !is_u8 && w == 0x80 ? 1 : w;
+    // Bytes, as many bits of which as the format keeps
+    const bool is_4bit = format->layout.is_4bit();
+    for (uint8_t& w : weights) w = is_4bit ? (uint8_t)(w % 16 - 8) : w;
+    const octet_type type = is_4bit ? OCTET_S4 : is_u8 ? OCTET_U8 : OCTET_S8;
     for (size_t i = 0; format->layout.sparse() && i < weights.size(); ++i)
       if (i / kN % 4 == i % kN % 4 || i / kN % 4 == (i % kN + 1) % 4) weights[i] = 0;
     const octet::RhsView rhs = {weights.data(), kN, kK, kN, 1, format->layout.element_type,
                                 nullptr,        0};
     octet::Container plan;
-    ASSERT_TRUE(
-        octet::plan_matrices(*format, is_u8 ? OCTET_U8 : OCTET_S8, kN, kK, 1, false, &plan));
+    ASSERT_TRUE(octet::plan_matrices(*format, (uint8_t)type, kN, kK, 1, false, &plan));
     EXPECT_EQ(plan.find(octet::SectionId::kWeights)->bytes % octet::kAlignment, 0u);
     const Guarded blob((size_t)plan.header.bytes, Side::kBack, OCTET_ALIGNMENT);
     octet::write_matrices(&plan, rhs, 0, blob.data());
@@ -43,11 +46,11 @@ TEST(Formats, OfMatricesAreReadBackAsTheyWerePacked) {
     for (const MicroKernel* kernel : table()) {
       if (!(kernel->rhs_layout == format->layout) || !usable(*kernel)) continue;
       for (const octet_type lhs : {OCTET_U8, OCTET_S8}) {
-        if (!serves(*kernel, {lhs, is_u8 ? OCTET_U8 : OCTET_S8})) continue;
+        if (!serves(*kernel, {lhs, type})) continue;
         SCOPED_TRACE(kernel->name);
         octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
         d.m_max = kK, d.n = kN, d.k = kK, d.lhs_type = lhs, d.dst_type = OCTET_S32;
-        d.rhs_type = is_u8 ? OCTET_U8 : OCTET_S8;
+        d.rhs_type = type;
         d.packed = blob.data(), d.packed_bytes = blob.bytes(), d.kernel = kernel->name;
         octet_error error = {};
         octet_gemm* gemm = nullptr;
@@ -120,9 +123,11 @@ TEST(Formats, SizesThatLeaveSizeAreNone) {
     for (const size_t part : {4, 8, 16})
       EXPECT_FALSE(
           octet::plan_matrices(*format, OCTET_S8, SIZE_MAX / part + 1, 1, 1, false, &plan));
-    EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, SIZE_MAX / 80, 1, false, &plan));
+    const size_t halves = format->layout.is_4bit() ? 2 : 1;
     EXPECT_FALSE(
-        octet::plan_matrices(*format, OCTET_S8, 64, 64, SIZE_MAX / 6144 + 1, false, &plan));
+        octet::plan_matrices(*format, OCTET_S8, 64 * halves, SIZE_MAX / 80, 1, false, &plan));
+    EXPECT_FALSE(octet::plan_matrices(*format, OCTET_S8, 64, 64 * halves, SIZE_MAX / 6144 + 1,
+                                      false, &plan));
   }
 }
 

@@ -23,8 +23,10 @@ int32_t intermediate_zero_point(octet_type dst) {
 }  // namespace
 
 bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
-int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
+int32_t least(octet_type type) { return type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0; }
+int32_t most(octet_type type) {
+  return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
+}
 size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 const char* name_of(octet_type type) {
@@ -33,6 +35,8 @@ const char* name_of(octet_type type) {
     case OCTET_U8: return "u8";
     case OCTET_S32: return "s32";
     case OCTET_F32: return "f32";
+    case OCTET_S4: return "s4";
+    case OCTET_U4: return "u4";
   }
   return "none";
 }

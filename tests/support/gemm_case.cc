@@ -27,6 +27,19 @@ void scatter(const Placement& at, const Guarded& memory, const std::vector<Value
       for (size_t j = 0; j < at.cols; ++j) out[at.at(b, i, j)] = (T)values[next++];
 }
 
+// Of 4 bits, element i is half of byte i / 2, the low one first.
+void scatter_nibbles(const Placement& at, const Guarded& memory,
+                     const std::vector<int32_t>& values) {
+  size_t next = 0;
+  for (size_t b = 0; b < at.batch; ++b)
+    for (size_t i = 0; i < at.rows; ++i)
+      for (size_t j = 0; j < at.cols; ++j) {
+        const size_t element = at.at(b, i, j), shift = element % 2 * 4;
+        uint8_t& two = memory.data()[element / 2];
+        two = (uint8_t)((two & ~(15 << shift)) | (values[next++] & 15) << shift);
+      }
+}
+
 // Pointers are in reverse order: matrix b of the batch is the b-th from the end in memory.
 template <typename Pointer>
 const Pointer* pointers(std::vector<Pointer>* array, const Guarded& memory, const Placement& at,
@@ -152,7 +165,7 @@ void Gemm::place() {
 
   const size_t lhs_element = element_bytes(c_.lhs), dst_element = element_bytes(c_.dst);
   lhs_ = Guarded(lhs_at_.elements() * lhs_element, side_, lhs_element);
-  rhs_ = Guarded(rhs_at_.elements(), side_);
+  rhs_ = Guarded(is_4bit(c_.rhs) ? (rhs_at_.elements() + 1) / 2 : rhs_at_.elements(), side_);
   dst_ = Guarded(dst_at_.elements() * dst_element, side_, dst_element);
   if (c_.lhs == OCTET_F32)
     scatter<float>(lhs_at_, lhs_, ops_.lhs_f32);
@@ -164,7 +177,10 @@ void Gemm::place() {
       for (size_t k = 0; k < c_.k; ++k)
         for (size_t n = 0; n < c_.n; ++n)
           stored[(b * c_.n + n) * c_.k + k] = ops_.rhs[(b * c_.k + k) * c_.n + n];
-  scatter<uint8_t>(rhs_at_, rhs_, stored);
+  if (is_4bit(c_.rhs))
+    scatter_nibbles(rhs_at_, rhs_, stored);
+  else
+    scatter<uint8_t>(rhs_at_, rhs_, stored);
   lhs_zero_points_ = Guarded(ops_.lhs_zero_points, side_);
   lhs_scales_ = Guarded(ops_.lhs_scales, side_);
   rhs_zero_points_ = Guarded(ops_.rhs_zero_points, side_);

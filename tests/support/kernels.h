@@ -26,7 +26,10 @@ struct Types {
 
 inline bool is_unsigned(octet_type type) { return type == OCTET_U8; }
 
+inline bool is_4bit(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }
+
 inline bool serves(const MicroKernel& kernel, Types types) {
+  if (kernel.rhs_layout.is_4bit() != is_4bit(types.rhs)) return false;
   const bool lhs = kernel.is(octet::kAnyLhs) ||
                    is_unsigned(types.lhs) == (kernel.lhs_element_type == octet::ElementType::kU8);
   const bool rhs =
@@ -42,16 +45,15 @@ inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
 
 // Run-time weights are unknown when kernels are chosen.
 inline bool takes_any_weights(const MicroKernel& kernel) {
-  return !kernel.is(octet::kNoInt8Min) && !kernel.rhs_layout.sparse();
+  return !kernel.is(octet::kNoInt8Min) && !kernel.rhs_layout.sparse() &&
+         !kernel.rhs_layout.is_4bit();
 }
 
 inline std::vector<Types> types_of(const MicroKernel& kernel) {
   std::vector<Types> served;
-  for (const Types t : {Types{OCTET_U8, OCTET_S8},
-                        {OCTET_S8, OCTET_S8},
-                        {OCTET_U8, OCTET_U8},
-                        {OCTET_S8, OCTET_U8}})
-    if (serves(kernel, t)) served.push_back(t);
+  for (const octet_type rhs : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
+    for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+      if (serves(kernel, {lhs, rhs})) served.push_back({lhs, rhs});
   return served;
 }
 

@@ -108,7 +108,7 @@ int verify(const std::string& only) {
     }
     std::vector<std::pair<std::string, Tally>> tallies;
     for (const octet_type lhs : {OCTET_U8, OCTET_S8})
-      for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+      for (const octet_type rhs : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
         tallies.emplace_back(fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)),
                              verify_types(kernel.name, lhs, rhs));
     if (std::all_of(tallies.begin(), tallies.end(),
@@ -116,7 +116,13 @@ int verify(const std::string& only) {
       fmt::print("{:<32}no products: it computes convolutions only\n", kernel.name);
       continue;
     }
+    // A kernel of 8 bits says nothing of weights of 4 bits, nor the other way round
+    const auto bits = [](const std::string& types) { return types.back(); };
+    std::string multiplied;
+    for (const auto& [types, tally] : tallies)
+      if (!tally.other_family) multiplied = types;
     for (const auto& [types, tally] : tallies) {
+      if (bits(types) != bits(multiplied)) continue;
       print_row(kernel.name, types, tally);
       right += tally.right;
       wrong += tally.wrong;

@@ -2,7 +2,7 @@
 // panel is a multiple of `step`.
 #pragma once
 
-#include "kernels/core/packed_layout.h"
+#include "kernels/generic/int4.h"
 
 namespace octet {
 
@@ -14,6 +14,11 @@ constexpr RhsLayout kI8mmU8Layout = {8, 8, 8, ElementType::kU8};
 constexpr RhsLayout kDotprodLayout = {16, 8, 4, ElementType::kS8};
 // SMULL and SMLAL2: a register holds one column of 16 depth steps.
 constexpr RhsLayout kNeonLayout = {4, 4, 16, ElementType::kS8};
+
+// Of 4 bits, for the same registers.
+constexpr RhsLayout kI8mmInt4Layout = int4_layout(kI8mmLayout),
+                    kDotprodInt4Layout = int4_layout(kDotprodLayout),
+                    kNeonInt4Layout = int4_layout(kNeonLayout);
 
 // int16, for SMLAL by lane: a register holds 8 columns of one depth step. All tiers share it.
 constexpr RhsLayout kArmInt16Layout = {8, 8, 1, ElementType::kS16, 16};

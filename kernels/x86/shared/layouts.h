@@ -4,6 +4,7 @@
 
 #include "kernels/core/packed_layout.h"
 #include "kernels/core/paired_weights.h"
+#include "kernels/generic/int4.h"
 
 namespace octet {
 
@@ -22,6 +23,9 @@ constexpr RhsLayout kX86PairedLayout = {kPairColumns,
                                         {kPairWindowTable, kPairPartTable}};
 static_assert(kX86PairedLayout.lane_bytes(kPairPart) == kPairPartGroups * kPairGroup,
               "PairPart says the same");
+
+// A group of 4 bits is a cache line, too, of 16 columns x 8 depth steps.
+constexpr RhsLayout kX86Int4Layout = int4_layout(kX86Layout);
 
 // int16: a group is a cache line, too, of 16 columns x 2 depth steps.
 constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16, 16};

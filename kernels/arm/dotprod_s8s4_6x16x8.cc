@@ -1,0 +1,26 @@
+// s8 x s4 -> s32 or 8 bits: decodes weights for dotprod_s8s8_6x16x4.cc.
+#include "kernels/arm/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kGroup = 64;
+
+void multiply(const Tile& t) { multiply_int4(dotprod_s8s4_6x16x8, dotprod_s8s8_6x16x4, t); }
+
+}  // namespace
+
+const MicroKernel dotprod_s8s4_6x16x8 = {
+    .name = "dotprod_s8s4_6x16x8",
+    .isa = Isa::kDotprod,
+    .lhs_element_type = ElementType::kS8,
+    .mr = 6,
+    .nr = 16,
+    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+    .rhs_layout = kDotprodInt4Layout,
+    .lhs_kr = 4,
+    .multiply = multiply,
+    .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(6 * 16)},
+};
+
+}  // namespace octet

@@ -1,0 +1,29 @@
+// The constants of NEON's kernels of 4 bits, which differ by their rows.
+#pragma once
+
+#include "kernels/arm/shared/layouts.h"
+
+namespace octet {
+namespace {
+
+// Weights from -8 to 7 have no -128, which some kernels cannot multiply.
+template <uint8_t rows>
+constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
+  constexpr size_t kGroup = 64;
+  constexpr uint16_t kNr = 64;
+  return {
+      .name = name,
+      .isa = Isa::kNeon,
+      .lhs_element_type = ElementType::kS8,
+      .mr = rows,
+      .nr = kNr,
+      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+      .rhs_layout = kNeonInt4Layout,
+      .lhs_kr = 16,
+      .multiply = multiply,
+      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(rows * kNr)},
+  };
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,158 @@
+// u8 x s4 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 16 columns. Exact for all inputs: a
+// pair of products is at most 2 x 255 x 8 = 4080, so that eight of them fit 16 bits.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+      12 accumulators of 16 bits, 2 for rhs, 1 for
+//   row i, 4 bytes    | sum[i][0]  |  [1]   |      lhs, 1 product: 16 registers of 16
+//   broadcast         +------------+--------+
+//
+// Per group of 4 along depth: 2 loads of decoded weights, 6 broadcasts, 12 times VPMADDUBSW and
+// VPADDW; per 8 groups, 12 times VPMADDWD by ones and VPADDD, whose sums are in memory. int8 weights
+// need twice as many multiplications, or VPMADDWD and VPADDD for every group.
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/int4.h"
+#include "kernels/x86/shared/quads.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 6, kNr = 16;
+constexpr size_t kChunk = 8;  // groups that fit 16 bits
+
+alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+alignas(32) constexpr uint32_t kFlips[8] = {0x80808080, 0x80808080, 0x80808080, 0x80808080,
+                                            0x80808080, 0x80808080, 0x80808080, 0x80808080};
+
+// Assembly as in `accumulate`.
+OCTET_INLINE inline void accumulate_int16(__m256i& sum, __m256i product) {
+  __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(product));
+}
+
+template <int rows>
+using Sums = int32_t[rows][kNr];
+
+// Adds the products of 1 to kChunk groups, or of one, from step k of the rows on.
+template <bool flip, bool one, int rows>
+OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k,
+                                   [[maybe_unused]] size_t groups, const uint8_t*& rhs,
+                                   Sums<rows>& sums) {
+  __m256i sum[rows][2];
+  const auto step = [&](auto first) OCTET_INLINE {
+    __m256i b[2];
+    unroll<2>([&](auto v)
+                  OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      __m256i a = _mm256_set1_epi32(load_quad(lhs[i] + k));
+      if (flip) a = _mm256_xor_si256(a, *(const __m256i*)kFlips);
+      unroll<2>([&](auto v) OCTET_INLINE {
+        const __m256i product = _mm256_maddubs_epi16(a, b[v]);
+        if constexpr (first)
+          sum[i][v] = product;
+        else
+          accumulate_int16(sum[i][v], product);
+      });
+    });
+    k += 4;
+    rhs += 64;
+  };
+  step(Int<1>{});
+  if constexpr (!one) {
+    OCTET_NO_UNROLL
+    for (; groups > 1; --groups) step(Int<0>{});
+  }
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      __m256i* const to = (__m256i*)&sums[i][8 * v];
+      *to = _mm256_add_epi32(*to, _mm256_madd_epi16(sum[i][v], *(const __m256i*)kOnes));
+    });
+  });
+}
+
+template <bool flip, int rows>
+OCTET_INLINE inline void add_tap(const uint8_t* const (&lhs)[rows], size_t depth,
+                                 const uint8_t*& rhs, Sums<rows>& sums) {
+  size_t k = 0;
+  OCTET_NO_UNROLL
+  for (size_t groups = depth / 4, chunk; groups; groups -= chunk, k += 4 * chunk) {
+    chunk = groups < kChunk ? groups : kChunk;
+    add_chunk<flip, false>(lhs, k, chunk, rhs, sums);
+  }
+}
+
+template <int rows>
+void multiply_operands(const Tile& t) {
+  alignas(32) Sums<rows> sums;
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    const __m256i more = _mm256_set1_epi32(t.row_init ? t.row_init[i] : 0);
+    unroll<2>([&](auto v) OCTET_INLINE {
+      *(__m256i*)&sums[i][8 * v] = _mm256_add_epi32(init_of(t, i, v), more);
+    });
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
+  const uint8_t* rhs = t.rhs;
+  const size_t rest = t.depth % 4;
+  for (size_t tap = 1;; ++tap) {
+    t.lhs_flip ? add_tap<true>(lhs, t.depth, rhs, sums) : add_tap<false>(lhs, t.depth, rhs, sums);
+    if (rest) {  // the last 1..3 steps are a group, too, in a copy
+      int32_t quads[rows];
+      const uint8_t* last[rows];
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        quads[i] = tail_quad(lhs[i] + t.depth - rest, rest) ^ (int32_t)t.lhs_flip;
+        last[i] = (const uint8_t*)&quads[i];
+      });
+      add_chunk<false, true>(last, 0, 1, rhs, sums);
+    }
+    if (tap == t.taps) break;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : lhs[i] + t.tap_steps[tap - 1];
+    });
+  }
+  __m256i acc[rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = *(const __m256i*)&sums[i][8 * v]; });
+  });
+  store_tile<kMr>(t, acc);
+}
+
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kByRows[kMr] = {multiply_operands<1>, multiply_operands<2>,
+                                              multiply_operands<3>, multiply_operands<4>,
+                                              multiply_operands<5>, multiply_operands<6>};
+  kByRows[t.rows - 1](t);
+}
+
+// Multiplies int8 from -8 to 7.
+constexpr MicroKernel kOperands = {
+    .name = "",
+    .isa = Isa::kAvx2,
+    .lhs_element_type = ElementType::kU8,
+    .mr = kMr,
+    .nr = kNr,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = dispatch,
+};
+
+void multiply(const Tile& t) { multiply_int4(avx2_u8s4_6x16x8, kOperands, t); }
+
+}  // namespace
+
+const MicroKernel avx2_u8s4_6x16x8 = {
+    .name = "avx2_u8s4_6x16x8",
+    .isa = Isa::kAvx2,
+    .lhs_element_type = ElementType::kU8,
+    .mr = kMr,
+    .nr = kNr,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
+    .rhs_layout = kX86Int4Layout,
+    .lhs_kr = 4,
+    .multiply = multiply,
+    .decoder = {decode_int4_ymm, 2 * kInt4Group, kInt4Group, int4_room(kMr* kNr)},
+};
+
+}  // namespace octet
