@@ -1,27 +1,138 @@
-// u8 x s4 -> s32 or 8 bits: decodes weights for avx512vnni_u8s8_6x64x4.cc.
+// u8 x s4 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns, or 12 x 32.
+//
+// Decoded weights, and tiles of at most 48 columns, are avx512vnni_u8s8_6x64x4.cc's. Here are tiles
+// of more columns whose weights are decoded in registers: where few rows read them, the bytes of
+// the weights are the limit, and beside six rows decoding takes ports that are idle.
+//
+// Per group of 8 along depth: 4 loads, one from each of four panels, 8 times VPANDD and VPSHUFB, 4
+// shifts, 48 dot products. 24 accumulators, 4 for rhs, 1 for lhs, a mask and a table: 31 registers
+// of 32.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/int4.h"
+#include "kernels/x86/shared/quads.h"
+#include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
 namespace {
 
-// As decode_int4_ymm, a group at once.
-void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+constexpr int kMr = 6, kVectors = 4;
+
+// The low and the high halves of a group's bytes, as int8: groups of kX86Layout. A VPSHUFB looks up
+// the values of nibbles.
+struct Nibbles {
   const __m512i low = _mm512_set1_epi8(15),
                 values = _mm512_broadcast_i32x4(
                     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1));
+  OCTET_INLINE inline __m512i first(__m512i two) const {
+    return _mm512_shuffle_epi8(values, _mm512_and_si512(two, low));
+  }
+  OCTET_INLINE inline __m512i second(__m512i two) const { return first(_mm512_srli_epi16(two, 4)); }
+};
+
+void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+  const Nibbles nibbles;
   OCTET_NO_UNROLL
   for (; groups; --groups, rhs += rhs_stride, to += 2 * kInt4Group) {
-    const __m512i two = _mm512_loadu_si512(rhs),
-                  first = _mm512_shuffle_epi8(values, _mm512_and_si512(two, low)),
-                  second =
-                      _mm512_shuffle_epi8(values, _mm512_and_si512(_mm512_srli_epi16(two, 4), low));
-    _mm512_store_si512(to, first);
-    _mm512_store_si512(to + kInt4Group, second);
+    const __m512i two = _mm512_loadu_si512(rhs);
+    _mm512_store_si512(to, nibbles.first(two));
+    _mm512_store_si512(to + kInt4Group, nibbles.second(two));
   }
 }
 
-void multiply(const Tile& t) { multiply_int4(avx512vnni_u8s4_6x64x8, avx512vnni_u8s8_6x64x4, t); }
+constexpr bool has_more(int rows) { return rows <= 2; }
+
+// Multiplies one group; lhs(i, half) are four bytes of row i in all lanes. Few rows have
+// accumulators of their own for the second half, to hide the latency of dot products.
+template <int rows, int most, typename Lhs>
+OCTET_INLINE inline void add_group(const Nibbles& nibbles, const Lhs& lhs, const uint8_t* rhs,
+                                   size_t panel, __m512i (&acc)[most][kVectors],
+                                   __m512i (&more)[rows][kVectors]) {
+  unroll<2>([&](auto pair) OCTET_INLINE {
+    __m512i b[2][2];
+    unroll<2>([&](auto v) OCTET_INLINE {
+      const __m512i two = _mm512_loadu_si512(rhs + (2 * pair + v) * panel);
+      b[0][v] = nibbles.first(two);
+      b[1][v] = nibbles.second(two);
+    });
+    unroll<2>([&](auto half) OCTET_INLINE {
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m512i a = lhs(i, half);
+        unroll<2>([&](auto v) OCTET_INLINE {
+          constexpr int column = 2 * pair + v;
+          __m512i& to = has_more(rows) && half ? more[i][column] : acc[i][column];
+          to = _mm512_dpbusd_epi32(to, a, b[half][v]);
+          pin(to);
+        });
+      });
+    });
+  });
+}
+
+// 1..8 bytes of a row, of which four go to all lanes.
+OCTET_INLINE inline __m512i rest_of(const uint8_t* bytes, size_t rest, int half) {
+  const __m128i eight = _mm_maskz_loadu_epi8((__mmask16)((1 << rest) - 1), bytes);
+  return _mm512_broadcastd_epi32(half ? _mm_srli_epi64(eight, 32) : eight);
+}
+
+template <bool flip, int rows, int most>
+OCTET_INLINE inline void add_groups(const Tile& t, const uint8_t* const (&lhs)[most],
+                                    __m512i (&acc)[most][kVectors]) {
+  __m512i more[rows][kVectors];
+  if (has_more(rows))
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<kVectors>([&](auto v) OCTET_INLINE { more[i][v] = _mm512_setzero_si512(); });
+    });
+  const Nibbles nibbles;
+  const __m512i flips = _mm512_set1_epi32((int)0x80808080);
+  const uint8_t* rhs = t.rhs;
+  const size_t panel = t.rhs_panel_stride, end = t.depth / 8 * 8, rest = t.depth % 8;
+  const auto flipped = [&](__m512i a)
+                           OCTET_INLINE { return flip ? _mm512_xor_si512(a, flips) : a; };
+  size_t k = 0;
+  OCTET_NO_UNROLL
+  for (; k < end; k += 8, rhs += kInt4Group)
+    add_group<rows>(
+        nibbles,
+        [&](auto i, auto half)
+            OCTET_INLINE { return flipped(_mm512_set1_epi32(load_quad(lhs[i] + k + 4 * half))); },
+        rhs, panel, acc, more);
+  if (rest)
+    add_group<rows>(
+        nibbles,
+        [&](auto i, auto half) OCTET_INLINE { return flipped(rest_of(lhs[i] + k, rest, half)); },
+        rhs, panel, acc, more);
+  if (has_more(rows))
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<kVectors>([&](auto v)
+                           OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more[i][v]); });
+    });
+}
+
+template <int least, int most>
+void multiply_nibbles(const Tile& t) {
+  __m512i acc[most][kVectors];
+  start_tile(t, acc);
+  const uint8_t* lhs[most];
+  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
+  spill(again);
+  by_rows<least, most>(again->rows, [&](auto rows) OCTET_INLINE {
+    if (again->lhs_flip)
+      add_groups<true, rows>(*again, lhs, acc);
+    else
+      add_groups<false, rows>(*again, lhs, acc);
+  });
+  spill(again);
+  store_tile(*again, acc);
+}
+
+void multiply(const Tile& t) {
+  if (t.rhs_decoded || t.cols <= 16 * (kVectors - 1) || t.taps > 1)
+    return multiply_int4(avx512vnni_u8s4_6x64x8, avx512vnni_u8s8_6x64x4, t);
+  t.rows == 1 ? multiply_nibbles<1, 1>(t) : multiply_nibbles<2, kMr>(t);
+}
 
 }  // namespace
 
@@ -29,15 +140,15 @@ const MicroKernel avx512vnni_u8s4_6x64x8 = {
     .name = "avx512vnni_u8s4_6x64x8",
     .isa = Isa::kAvx512Vnni,
     .lhs_element_type = ElementType::kU8,
-    .mr = 6,
-    .nr = 64,
+    .mr = kMr,
+    .nr = 16 * kVectors,
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86Int4Layout,
     .lhs_kr = 4,
     .multiply = multiply,
     .tall_mr = 12,
     .tall_nr = 32,
-    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(6 * 64)},
+    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors)},
 };
 
 }  // namespace octet
