@@ -126,6 +126,74 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t);
 }
 
+// ---- few rows: the weights' bytes are the limit, and registers are left to decode them ----------
+
+constexpr int kFew = 2;
+constexpr int kAhead = 2048;  // see avxvnni_u8s8_6x16x4.cc
+
+// Adds the products of groups of nibbles, of which kChunk / 2 fit 16 bits; lhs(i, half) are four
+// bytes of row i in all lanes, of the first group.
+template <int rows, typename Lhs>
+OCTET_INLINE inline void add_nibbles(const NibblesYmm& nibbles, const Lhs& lhs, size_t groups,
+                                     const uint8_t*& rhs, size_t& k, __m256i (&acc)[rows][2]) {
+  __m256i sum[rows][2];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE { sum[i][v] = _mm256_setzero_si256(); });
+  });
+  OCTET_NO_UNROLL
+  for (; groups; --groups, k += 8, rhs += kInt4Group) {
+    _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
+    unroll<2>([&](auto half) OCTET_INLINE {
+      unroll<2>([&](auto v) OCTET_INLINE {
+        const __m256i b = nibbles.load<half>(rhs + 32 * v);
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          accumulate_int16(sum[i][v], _mm256_maddubs_epi16(lhs(i, half), b));
+        });
+      });
+    });
+  }
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      accumulate(acc[i][v], _mm256_madd_epi16(sum[i][v], *(const __m256i*)kOnes));
+    });
+  });
+}
+
+template <int rows>
+void multiply_nibbles(const Tile& t) {
+  __m256i acc[rows][2];
+  const uint8_t* lhs[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = init_of(t, i, v); });
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+  add_row_init(t, acc);
+  const NibblesYmm nibbles;
+  const uint8_t* rhs = t.rhs;
+  const __m256i flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
+  size_t k = 0;
+  for (size_t groups = t.depth / 8, chunk; groups; groups -= chunk) {
+    chunk = groups < kChunk / 2 ? groups : kChunk / 2;
+    add_nibbles(
+        nibbles,
+        [&](auto i, auto half) OCTET_INLINE {
+          return _mm256_xor_si256(_mm256_set1_epi32(load_quad(lhs[i] + k + 4 * half)), flips);
+        },
+        chunk, rhs, k, acc);
+  }
+  if (const size_t rest = t.depth % 8) {
+    int32_t quads[rows][2];
+    unroll<rows>([&](auto i) OCTET_INLINE { load_rest(lhs[i] + k, rest, quads[i]); });
+    add_nibbles(
+        nibbles,
+        [&](auto i, auto half)
+            OCTET_INLINE { return _mm256_xor_si256(_mm256_set1_epi32(quads[i][half]), flips); },
+        1, rhs, k, acc);
+  }
+  store_tile<kMr>(t, acc);
+}
+
 // Multiplies int8 from -8 to 7.
 constexpr MicroKernel kOperands = {
     .name = "",
@@ -138,7 +206,11 @@ constexpr MicroKernel kOperands = {
     .multiply = dispatch,
 };
 
-void multiply(const Tile& t) { multiply_int4(avx2_u8s4_6x16x8, kOperands, t); }
+void multiply(const Tile& t) {
+  if (t.rhs_decoded || t.rows > kFew || t.taps > 1)
+    return multiply_int4(avx2_u8s4_6x16x8, kOperands, t);
+  t.rows == 1 ? multiply_nibbles<1>(t) : multiply_nibbles<2>(t);
+}
 
 }  // namespace
 

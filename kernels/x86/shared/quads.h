@@ -24,6 +24,12 @@ inline int32_t tail_quad(const uint8_t* bytes, size_t count) {
   return (int32_t)quad;
 }
 
+// The last 1..7 bytes of a row, as two quads that end with zeros.
+inline void load_rest(const uint8_t* bytes, size_t count, int32_t (&quads)[2]) {
+  quads[0] = count < 4 ? tail_quad(bytes, count) : load_quad(bytes);
+  quads[1] = count > 4 ? tail_quad(bytes + 4, count - 4) : 0;
+}
+
 // Widens the even or the odd bytes of eight columns to int16 with their signs.
 template <int odd>
 OCTET_INLINE inline __m256i words_of_quads(const uint8_t* rhs) {
