@@ -20,7 +20,7 @@ const MicroKernel dotprod_s8s4_6x16x8 = {
     .rhs_layout = kDotprodInt4Layout,
     .lhs_kr = 4,
     .multiply = multiply,
-    .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(6 * 16)},
+    .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(6 * 16), 2},
 };
 
 }  // namespace octet

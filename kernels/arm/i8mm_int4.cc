@@ -33,7 +33,7 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs) {
       .lhs_lanes_step = kOne ? 1 : 2,
       .lhs_kr = kOne ? 8 : 16,
       .multiply = multiply<self, operands>,
-      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(mr * nr)},
+      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(mr * nr), 2},
   };
 }
 

@@ -61,9 +61,8 @@ struct Decoder {
   uint16_t operand_stride = 0;
   // Bytes of workspace, aligned to kAlignment, with which multiply decodes weights itself
   uint32_t room = 0;
+  uint16_t tiles = 4;  // from so many on, decoding once is faster than decoding for each
 };
-// Decoding pays from this many tiles on.
-constexpr size_t kDecodeTiles = 4;
 
 enum KernelFlags : uint16_t {
   // The kernel takes an lhs of the other sign, too, and flips its top bits while it loads.

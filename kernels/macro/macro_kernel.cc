@@ -448,7 +448,8 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
       block->row_sums = sums;
     }
   }
-  if (made >= kDecodeTiles && decoded_bytes(macro_kernel)) block->decoded = workspace + at.decoded;
+  if (made >= kernel.decoder.tiles && decoded_bytes(macro_kernel))
+    block->decoded = workspace + at.decoded;
 }
 
 void multiply(const MacroKernel& macro_kernel, const Weights& weights, const Block& block,

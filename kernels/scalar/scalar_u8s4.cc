@@ -27,7 +27,7 @@ constexpr MicroKernel kernel(const char* name, uint16_t flags) {
       .lhs_lanes_step = kMr,
       .lhs_kr = 8,
       .multiply = multiply<self, operands>,
-      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(kMr * nr)},
+      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(kMr * nr), 2},
   };
 }
 

@@ -160,7 +160,7 @@ const MicroKernel avx512vnni_u8s4_6x64x8 = {
     .multiply = multiply,
     .tall_mr = 12,
     .tall_nr = 32,
-    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors)},
+    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors), UINT16_MAX},
 };
 
 }  // namespace octet

@@ -115,7 +115,7 @@ const MicroKernel avxvnni_u8s4_6x16x8 = {
     .rhs_layout = kX86Int4Layout,
     .lhs_kr = 4,
     .multiply = multiply,
-    .decoder = {decode_int4_ymm, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16)},
+    .decoder = {decode_int4_ymm, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16), 3},
 };
 
 }  // namespace octet

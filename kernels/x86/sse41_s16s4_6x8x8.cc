@@ -47,7 +47,7 @@ const MicroKernel sse41_s16s4_6x8x8 = {
     .lhs_kr = 8,
     .lhs_element_bytes = 4,
     .multiply = multiply,
-    .decoder = {decode, 2 * kOperands, kOperands, int4_room(6 * 8)},
+    .decoder = {decode, 2 * kOperands, kOperands, int4_room(6 * 8), 2},
 };
 
 }  // namespace octet

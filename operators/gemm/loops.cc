@@ -114,7 +114,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
                     panel_bytes, workspace);
       block = workspace;
     }
-    tile->rhs_decoded = may_decode && tiling.count >= kDecodeTiles;
+    tile->rhs_decoded = may_decode && tiling.count >= kernel.decoder.tiles;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;

@@ -21,7 +21,7 @@ constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
       .rhs_layout = kNeonInt4Layout,
       .lhs_kr = 16,
       .multiply = multiply,
-      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(rows * kNr)},
+      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(rows * kNr), 2},
   };
 }
 
