@@ -21,7 +21,8 @@ static_assert(sizeof(MatricesGeometry) == 64, "of the same size on every machine
 bool plan_matrices(const WeightFormat& format, uint8_t type, size_t n, size_t k, size_t count,
                    bool zero_points, Container* container);
 
-// Writes the blob that plan_matrices laid out. matrix_stride: elements between the caller's matrices.
+// Writes the blob that plan_matrices laid out. matrix_stride: elements from one of the caller's
+// matrices to the next.
 void write_matrices(Container* container, RhsView rhs, size_t matrix_stride, void* blob);
 
 BlobProblem check_matrices(const void* blob, size_t bytes,

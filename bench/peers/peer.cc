@@ -9,6 +9,7 @@ std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced,
   if (wanted == "float") return make_peer_float(forced, pool);
   if (wanted == "symmetric") return make_peer_symmetric(forced, pool);
   if (wanted == "plain") return make_peer_plain(forced, pool);
+  if (wanted == "int8") return make_peer_int8(forced, pool);
   if (wanted != "onednn") return make_peer_program(wanted, threads);
   std::unique_ptr<Peer> peer = make_onednn(threads);
   if (!peer)

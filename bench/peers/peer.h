@@ -29,16 +29,17 @@ class Peer {
   virtual std::unique_ptr<Contestant> conv(const ConvData& data) = 0;
 };
 
-// "onednn", "float", "symmetric", "plain", or the command of a program that speaks the language of
-// peer_program.cc; null for "". forced and pool are Octet's own.
+// "onednn", "float", "symmetric", "plain", "int8", or the command of a program that speaks the
+// language of peer_program.cc; null for "". forced and pool are Octet's own.
 std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool);
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
-// Octet in float mode, with weights without zero points, or with neither residual nor table, in
-// place of the data's own.
+// Octet in float mode, with weights without zero points, with neither residual nor table, or with
+// weights of 8 bits, in place of the data's own.
 std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);
+std::unique_ptr<Peer> make_peer_int8(Forced forced, ThreadPool* pool);
 // Octet with the same weights packed dense, and the best kernel for them.
 std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool);
 // Peers in processes of their own, which run in their turns only.

@@ -42,6 +42,11 @@ std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool) {
   return std::make_unique<OctetPeer>("neither residual nor table", forced, pool);
 }
 
+std::unique_ptr<Peer> make_peer_int8(Forced forced, ThreadPool* pool) {
+  forced.int8 = true;
+  return std::make_unique<OctetPeer>("weights of 8 bits", forced, pool);
+}
+
 std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool) {
   forced.sparsity = OCTET_SPARSE_NONE;
   return std::make_unique<OctetPeer>("dense weights", forced, pool);

@@ -20,11 +20,15 @@ void set_zero_points(const std::vector<int32_t>& zero_points, octet_type type, c
   desc->sparsity = forced.sparsity;
 }
 
+inline octet_type rhs_type_of(octet_type rhs, const Forced& forced) {
+  return !forced.int8 || !is_4bit(rhs) ? rhs : rhs == OCTET_S4 ? OCTET_S8 : OCTET_U8;
+}
+
 // Types, zero points and epilogue. Arrays stay with the data.
 template <typename Data, typename Desc>
 void set_operands(const Data& data, const Forced& forced, Desc* desc) {
   desc->lhs_type = data.types.lhs;
-  desc->rhs_type = data.types.rhs;
+  desc->rhs_type = rhs_type_of(data.types.rhs, forced);
   desc->dst_type = data.types.dst;
   desc->lhs_zero_point = data.lhs_zero_point;
   desc->epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();

@@ -8,7 +8,7 @@ namespace tool {
 Buffer pack_weights(const GemmData& data, const Forced& forced) {
   if (data.run_time) return Buffer(0);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = data.types.rhs;
+  rhs.type = rhs_type_of(data.types.rhs, forced);
   rhs.order = OCTET_KN;
   rhs.n = data.shape.n;
   rhs.k = data.shape.k;

@@ -26,9 +26,10 @@ struct Selection {
 };
 
 // The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null. It
-// binds its own family only: if that kernel multiplies other types than the problem's, or sparse
-// weights in place of dense ones, or weights of 4 bits in place of others, the best kernel is chosen as if nothing were forced. If its types
-// match but the CPU or the weights do not, the result is kForcedUnusable.
+// binds its own family only: if that kernel multiplies other types than the problem's, sparse
+// weights in place of dense ones, or weights of 4 bits in place of others, the best kernel is
+// chosen as if nothing were forced. If its types match but the CPU or the weights do not, the
+// result is kForcedUnusable.
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced);
 

@@ -138,10 +138,8 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_U8 = 2,
   OCTET_S32 = 3,
   OCTET_F32 = 4,
-  /* Weights only: -8 to 7 in two's complement, and 0 to 15. Two are in a byte: of an array, element
-   * 2 i is the low half of byte i, element 2 i + 1 the high half. */
-  OCTET_S4 = 5,
-  OCTET_U4 = 6
+  OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high half of byte i */
+  OCTET_U4 = 6  /* weights of 0 to 15, as OCTET_S4 lie */
 } octet_type;
 
 /* "s8", "u8", "s32", "f32", "s4", "u4"; "unknown" outside the enumeration. */
@@ -325,8 +323,7 @@ typedef struct octet_epilogue {
   float clamp_min, clamp_max;  /* OCTET_ACTIVATION_CLAMP: integers for an integer dst */
   float dst_scale;             /* RELU6, RELU_N1_TO_1 with an integer dst */
   octet_residual residual;
-  /* s8, u8 dst: 256 output bytes, indexed by the clamped output byte as unsigned; null means
-   * none. */
+  /* s8, u8 dst: 256 output bytes, indexed by the clamped output byte as unsigned; or null. */
   const uint8_t* lut;
 
   /* With a residual only: the activation of the product alone, before the residual is added;
@@ -387,8 +384,7 @@ typedef struct octet_rhs_desc {
   octet_type type; /* OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4; of 4 bits, no sparsity */
   octet_rhs_order order;
   size_t n, k;
-  /* Matrices in one blob, all n x k; 0 means 1. A blob of one matrix serves every matrix of a
-   * run. */
+  /* Matrices in one blob, all n x k; 0 means 1. A single one serves all matrices of a run. */
   size_t batch;
   const void* data;    /* not read by octet_pack_size */
   size_t stride;       /* elements from one stored row to the next; 0 means dense */
@@ -450,8 +446,7 @@ typedef struct octet_gemm_desc {
 
   /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC. */
   octet_type lhs_type;
-  /* OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4; must match the blob. Run-time weights have 8 bits. */
-  octet_type rhs_type;
+  octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
   octet_type dst_type; /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32 */
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */
@@ -519,8 +514,7 @@ typedef struct octet_gemm_args {
    * GEMM or convolution. */
   void* workspace;
   size_t workspace_bytes;
-  /* Null means the calling thread. A run calls it once if there is more than one task, else not at
-   * all. */
+  /* Null means the calling thread. A run of more than one task calls it once, another does not. */
   octet_parallel_for parallel_for;
   void* parallel_context;
   /* Most tasks of a run, as declared to the workspace query; 0 means 1. A run makes fewer where a

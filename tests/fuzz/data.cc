@@ -10,7 +10,10 @@ namespace octet_fuzz {
 int32_t draw_zero_point(Choices* c, octet_type type) {
   const int32_t lo = least(type), hi = most(type);
   return c->one_in(3) ? c->between(lo, hi)
-                      : c->any({type == OCTET_U8 ? 128 : 0, lo, hi, 0, hi - 1});
+                      : c->any({type == OCTET_U8   ? 128
+                                : type == OCTET_U4 ? 8
+                                                   : 0,
+                                lo, hi, 0, hi - 1});
 }
 
 std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
@@ -22,7 +25,8 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
   if (kind == 2) values[c->below(n)] = draw_zero_point(c, type);
   Random random = c->random();
   if (kind == 3)
-    for (int32_t& value : values) value = least(type) + (int32_t)random.below(256);
+    for (int32_t& value : values)
+      value = least(type) + (int32_t)random.below((uint32_t)(most(type) - least(type) + 1));
   return values;
 }
 
@@ -61,6 +65,9 @@ void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t
       }
     }
   }
+  if (is_4bit(type))  // the lowest bits are the value
+    for (size_t i = 0; i < count; ++i)
+      data[i] = (uint8_t)(type == OCTET_S4 ? ((data[i] & 15) ^ 8) - 8 : data[i] & 15);
   if (kind == kOnce && count) data[c->below(count)] = special;
 }
 

@@ -9,12 +9,16 @@
 namespace octet_fuzz {
 
 inline bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-inline int32_t least(octet_type type) { return type == OCTET_U8 ? 0 : -128; }
-inline int32_t most(octet_type type) { return type == OCTET_U8 ? 255 : 127; }
-inline size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
-inline int32_t value_of(octet_type type, uint8_t byte) {
-  return type == OCTET_U8 ? byte : (int8_t)byte;
+inline bool is_4bit(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }
+inline int32_t least(octet_type type) {
+  return type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0;
 }
+inline int32_t most(octet_type type) {
+  return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
+}
+// Weights of 4 bits are drawn as bytes.
+inline size_t element_bytes(octet_type type) { return is_8bit(type) || is_4bit(type) ? 1 : 4; }
+inline int32_t value_of(octet_type type, uint8_t byte) { return least(type) ? (int8_t)byte : byte; }
 inline octet_type type_8bit(Choices* c) { return c->any({OCTET_S8, OCTET_U8}); }
 
 // An end of the type, its middle, or any value.

@@ -58,10 +58,23 @@ class Life {
   const char* kernel_ = "";
 };
 
+// Weights of 4 bits, drawn as bytes, two in a byte.
+Block nibbles_of(Choices* c, const Block& bytes) {
+  Block nibbles(c, (bytes.bytes() + 1) / 2, 1);
+  for (size_t i = 0; i < bytes.bytes(); ++i) {
+    uint8_t& two = nibbles.data()[i / 2];
+    const int nibble = bytes.data()[i] & 15;
+    two = (uint8_t)(i % 2 ? (two & 15) | nibble << 4 : nibble);
+  }
+  return nibbles;
+}
+
 void Life::pack() {
   const ForcedKernel forced(way_);
   // pack borrows these for the call only.
-  const Block data = copy_of(c_, p_->weights.blocks[0], 1);
+  const Block& bytes_of_weights = p_->weights.blocks[0];
+  const Block data =
+      is_4bit(p_->rhs.type) ? nibbles_of(c_, bytes_of_weights) : copy_of(c_, bytes_of_weights, 1);
   const Block zero_points = copy_of(c_, p_->rhs_zero_points, sizeof(int32_t));
   octet_rhs_desc rhs = p_->rhs;
   rhs.data = data.data();
@@ -205,7 +218,7 @@ void any_multiplier(Choices* c) {
 // For sizes beyond all memory no size may wrap, and accepted objects must be usable.
 void any_sizes(Choices* c) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = type_8bit(c);
+  rhs.type = c->any({OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4});
   rhs.order = c->any({OCTET_KN, OCTET_NK});
   for (size_t* size : {&rhs.n, &rhs.k, &rhs.batch, &rhs.stride, &rhs.batch_stride})
     *size = c->odd();
@@ -213,7 +226,8 @@ void any_sizes(Choices* c) {
   const octet_isa isa = tiers()[c->below(tiers().size())];
   const octet_status status = checked(
       "octet_pack_size", [&](octet_error* e) { return octet_pack_size(&rhs, isa, &bytes, e); });
-  if (status == OCTET_OK && (bytes % OCTET_ALIGNMENT || bytes / rhs.n < rhs.k))
+  if (status == OCTET_OK &&
+      (bytes % OCTET_ALIGNMENT || bytes / rhs.n < rhs.k / (is_4bit(rhs.type) ? 2 : 1)))
     fail("octet_pack_size says %zu for %zux%zu", bytes, rhs.n, rhs.k);
 
   BlockAllocator allocator(c);

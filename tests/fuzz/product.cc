@@ -68,7 +68,7 @@ void Product::draw_lhs() {
 }
 
 void Product::draw_weights() {
-  desc.rhs_type = type_8bit(c_);
+  desc.rhs_type = !runtime_rhs && c_->one_in(4) ? c_->any({OCTET_S4, OCTET_U4}) : type_8bit(c_);
   desc.rhs_order = c_->any({OCTET_KN, OCTET_NK});
   const bool kn = desc.rhs_order == OCTET_KN;
   const size_t batch_max = desc.batch_max ? desc.batch_max : 1;
@@ -99,6 +99,7 @@ void Product::draw_weights() {
   rhs.batch_stride = weights.batch_stride;
   rhs.zero_points = rhs_zero_points.data<int32_t>();
   rhs.zero_point_count = zero_points_.size();
+  if (is_4bit(rhs.type)) return;
   rhs.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
   // A hint, so it may be wrong
   if (rhs.sparsity) rhs.m_max = c_->any<size_t>({0, desc.m_max, 1 + c_->below(5)});

@@ -17,6 +17,8 @@ using R = RhsSpoiler;
 constexpr Rule<R> kRhsRules[] = {
     {"a wrong struct_size", [](R& s) { return s.wrong_size(&s.d->struct_size); }},
     {"an unknown type", [](R& s) { return s.set_enum(&s.d->type, 3); }},
+    {"sparse weights of 4 bits",
+     [](R& s) { return is_4bit(s.d->type) && s.set(&s.d->sparsity, OCTET_SPARSE_2_4); }},
     {"an unknown order", [](R& s) { return s.set_enum(&s.d->order, 2); }},
     {"n = 0", [](R& s) { return s.set(&s.d->n, 0); }},
     {"k = 0", [](R& s) { return s.set(&s.d->k, 0); }},
@@ -48,6 +50,10 @@ struct GemmSpoiler : DescSpoiler<octet_gemm_desc> {};
 using D = GemmSpoiler;
 
 constexpr Rule<D> kGemmRules[] = {
+    {"run-time weights of 4 bits",
+     [](D& s) {
+       return !s.d->packed && s.set(&s.d->rhs_type, s.c->any({OCTET_S4, OCTET_U4}));
+     }},
     {"an unknown rhs_order", [](D& s) { return s.set_enum(&s.d->rhs_order, 2); }},
     {"m_max = 0", [](D& s) { return s.set(&s.d->m_max, 0); }},
     {"n = 0", [](D& s) { return s.set(&s.d->n, 0); }},

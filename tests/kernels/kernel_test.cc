@@ -46,8 +46,7 @@ class KernelTile {
       for (size_t j = 0; j < c.cols; ++j) {
         uint8_t byte = (uint8_t)(c.rhs_byte < 0 ? random() : (uint32_t)c.rhs_byte);
         if (kernel.is(octet::kNoInt8Min) && byte == 0x80) byte = 0x81;
-        if (layout_.is_4bit())  // the ends stay ends
-          byte = (uint8_t)(byte == 0x80 ? -8 : byte == 0x7f ? 7 : (int8_t)(byte << 4) >> 4);
+        if (layout_.is_4bit()) byte = four_bits(byte);
         if (layout_.sparse() && !stored(k, j)) byte = 0;
         weights_[k * c.cols + j] = byte;
         if (layout_.sparse()) {
@@ -85,18 +84,8 @@ class KernelTile {
     }
     tile_.rhs = rhs_.data();
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
-    if (kernel.decoder.decode && c.depth % 2) {  // both ways for each shape
-      const size_t groups = padded_depth / layout_.kr, panel = groups * kernel.decoder.group_bytes;
-      decoded_ = Guarded(octet::divide_up(lanes, layout_.width) * panel, c.side, 64);
-      octet::decode_panels(kernel, rhs_.data(), tile_.rhs_stride, layout_.width * lane_bytes, lanes,
-                           groups, decoded_.data());
-      tile_.rhs = decoded_.data();
-      tile_.rhs_decoded = true;
-      tile_.rhs_stride = kernel.decoder.operand_stride;
-      tile_.rhs_panel_stride = panel;
-    } else {
-      tile_.rhs_panel_stride = layout_.width * lane_bytes;
-    }
+    tile_.rhs_panel_stride = layout_.width * lane_bytes;
+    if (kernel.decoder.decode && c.depth % 2) decode(lanes);  // both ways for each shape
     room_ = Guarded(kernel.decoder.room, c.side, 64);
     tile_.room = room_.data();
     tile_.depth = c.depth;
@@ -129,6 +118,24 @@ class KernelTile {
   // Whether a sparse column stores step k: each set of at most two of four places takes its turn.
   static bool stored(size_t k, size_t j) {
     return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;
+  }
+
+  void decode(size_t lanes) {
+    const octet::Decoder& decoder = kernel_.decoder;
+    const size_t groups = layout_.steps(c_.depth) / layout_.kr,
+                 panel = groups * decoder.group_bytes;
+    decoded_ = Guarded(octet::divide_up(lanes, layout_.width) * panel, c_.side, 64);
+    octet::decode_panels(kernel_, tile_.rhs, tile_.rhs_stride, tile_.rhs_panel_stride, lanes,
+                         groups, decoded_.data());
+    tile_.rhs = decoded_.data();
+    tile_.rhs_decoded = true;
+    tile_.rhs_stride = decoder.operand_stride;
+    tile_.rhs_panel_stride = panel;
+  }
+
+  // The ends stay ends.
+  static uint8_t four_bits(uint8_t byte) {
+    return (uint8_t)(byte == 0x80 ? -8 : byte == 0x7f ? 7 : (int8_t)(byte << 4) >> 4);
   }
 
   // Of a group, the first half of the steps is in the low halves of bytes.

@@ -29,25 +29,26 @@ TIER = """
         .needs = kHasThrowaway,
         .s8 = FormatId::kS8_8x4,
         .u8 = FormatId::kS8_8x4,
+        .s4 = FormatId::kS4_4x8,
         .s16 = FormatId::kS16_4x2,
         .costs = like(kScalarCosts, [](TierCosts& c) constexpr { c.mr = 32; c.nr = 8; }),
     },"""
 KERNELS = """#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
 INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen)
-INT8(kThrowaway, throwaway_u8s8_4x16x8, kChosen)
+INT8(kThrowaway, throwaway_u8s8_4x16x16, kChosen)
 #endif
 """
 BUILT = """octet_add_tier(THROWAWAY FLAGS
-  SOURCES ../scalar/throwaway_u8s8_32x8x4.cc ../scalar/throwaway_u8s8_4x16x8.cc PROBE 0)
+  SOURCES ../scalar/throwaway_u8s8_32x8x4.cc ../scalar/throwaway_u8s8_4x16x16.cc PROBE 0)
 """
 LAYOUTS = """constexpr RhsLayout kThrowawayLayout = {8, 8, 4, ElementType::kS8};
 extern const MicroKernel throwaway_u8s8_32x8x4;
-constexpr RhsLayout kThrowawayNibbles = {16, 16, 8, ElementType::kS8, 4};
-extern const MicroKernel throwaway_u8s8_4x16x8;
+constexpr RhsLayout kThrowawayQuarters = {16, 16, 16, ElementType::kS8, 2};
+extern const MicroKernel throwaway_u8s8_4x16x16;
 """
 FORMATS = """    {FormatId::kS8_8x4, "s8_8x4", kThrowawayLayout, kInt8, &kDensePacking},
-    {FormatId::kS4_16x8, "s4_16x8", kThrowawayNibbles, kInt8, &kNibblePacking},
+    {FormatId::kS2_16x16, "s2_16x16", kThrowawayQuarters, kInt8, &kQuarterPacking},
 """
 
 
@@ -71,16 +72,16 @@ def add_tier():
     add("dispatch/cpu/features.cc", "kHasThrowaway | ", after="cpu.features = ")
     # How its weights lie: formats of its own, as docs/add-a-format.md says; and its kernels.
     add("kernels/scalar/kernels.h", LAYOUTS, before="\n}  // namespace octet\n")
-    for name in ("throwaway_u8s8_32x8x4.cc", "throwaway_u8s8_4x16x8.cc"):
+    for name in ("throwaway_u8s8_32x8x4.cc", "throwaway_u8s8_4x16x16.cc"):
         shutil.copy(HERE / name, COPY / "kernels/scalar")
-    for name in ("nibbles.h", "nibbles.cc"):
+    for name in ("quarters.h", "quarters.cc"):
         shutil.copy(HERE / name, COPY / "packing")
-    add("packing/sources.cmake", " nibbles.cc", after="octet_sources(interleave.cc")
-    add("packing/format.h", "  kS8_8x4 = 65535,\n  kS4_16x8 = 65534,\n",
+    add("packing/sources.cmake", " quarters.cc", after="octet_sources(int4.cc interleave.cc")
+    add("packing/format.h", "  kS8_8x4 = 65535,\n  kS2_16x16 = 65534,\n",
         after="enum class FormatId : uint16_t {\n")
     add("dispatch/tables/formats.cc", FORMATS, after="constexpr WeightFormat kFormats[] = {\n")
-    add("dispatch/tables/formats.cc", '#include "packing/nibbles.h"\n',
-        before='#include "packing/paired.h"')
+    add("dispatch/tables/formats.cc", '#include "packing/quarters.h"\n',
+        before='#include "packing/sparse.h"')
     # Its rows.
     add("dispatch/tables/tiers.cc", TIER, after="constexpr Tier kTiers[] = {")
     add("dispatch/tables/kernels.def", KERNELS, before="TIER(kScalar,")
@@ -115,10 +116,10 @@ def main():
     run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", f"-I{COPY}/include",
         ROOT / "tests/consumer/parts/main.cc", COPY / "build/liboctet.a", "-o", program)
 
-    of_4_bits = COPY / "build/parts_of_4_bits"
+    of_2_bits = COPY / "build/parts_of_2_bits"
     run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", "-fno-fast-math",
         "-ffp-contract=off", "-DOCTET_STRICT_FLOAT", f"-I{COPY}", f"-I{COPY}/include",
-        HERE / "four_bits.cc", COPY / "build/liboctet.a", "-o", of_4_bits)
+        HERE / "two_bits.cc", COPY / "build/liboctet.a", "-o", of_2_bits)
 
     # One product, and convolutions by all algorithms, beside plain loops.
     its = "throwaway_u8s8_32x8x4: right"
@@ -126,9 +127,9 @@ def main():
            env={**os.environ, "OCTET_MAX_ISA": "THROWAWAY"})
     expect(r"\Ascalar_u8s8_4x16x4: right", program, env={**os.environ, "OCTET_MAX_ISA": "SCALAR"})
 
-    # Matrices and filters of 4 bits.
-    its = "by throwaway_u8s8_4x16x8: right\n"
-    expect(rf"\A2x37x21 {its}(.|\n)*direct {its}(.|\n)*im2col {its}", of_4_bits,
+    # Matrices and filters of 2 bits.
+    its = "by throwaway_u8s8_4x16x16: right\n"
+    expect(rf"\A2x37x21 {its}(.|\n)*direct {its}(.|\n)*im2col {its}", of_2_bits,
            env={**os.environ, "OCTET_MAX_ISA": "THROWAWAY"})
 
 

@@ -28,7 +28,9 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
                                  : a.table    ? "--table"
                                               : nullptr;
   for (const OperandTypes& t : types)
-    if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
+    if (is_4bit(t.rhs) && !group.convolutions.empty())
+      throw Error(fmt::format("{}: weights of 4 bits are for products", t.name()));
+    else if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
       throw Error(fmt::format("{} is for outputs of 8 bits, not for {}", bytes_only, t.name()));
   return types;
 }

@@ -16,7 +16,7 @@ octet_sparsity parse_sparsity(const std::string& text) {
 
 // Whether a peer is this library in another mode.
 bool is_octet(const std::string& peer) {
-  return peer == "float" || peer == "symmetric" || peer == "plain";
+  return peer == "float" || peer == "symmetric" || peer == "plain" || peer == "int8";
 }
 
 // Refuses options that a model decides itself.
@@ -51,6 +51,9 @@ BenchOptions to_options(const BenchArguments& a) {
     throw Error("--run-time weights are not packed, so --sparse is not for them");
   if (options.operands.run_time && !a.peer.empty() && a.peer != "onednn" && !is_octet(a.peer))
     throw Error("--run-time is for peers onednn, float, symmetric, plain: others pack the weights");
+  for (const std::string& name : a.types)
+    if (is_4bit(parse_types(name).rhs) && !a.peer.empty() && !is_octet(a.peer))
+      throw Error("weights of 4 bits are for peers float, symmetric, plain, int8");
   options.forced.sparsity = parse_sparsity(a.sparse);
   options.threads = a.threads;
   options.repetitions = a.repetitions;

@@ -1,4 +1,4 @@
-// Multiplies by weights of 4 bits, as matrices and as filters, beside plain loops. It prints what
+// Multiplies by weights of 2 bits, as matrices and as filters, beside plain loops. It prints what
 // was right.
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@ using octet::WeightFormat;
 
 const WeightFormat& format() {
   for (size_t i = 0; const WeightFormat* format = octet::nth_format(i); ++i)
-    if (format->layout.bits == 4) return *format;
+    if (format->layout.bits == 2) return *format;
   std::abort();
 }
 
@@ -37,10 +37,10 @@ std::vector<uint8_t> numbers(size_t count) {
   for (size_t i = 0; i < count; ++i) out[i] = (uint8_t)(i * 37 + i / 11);
   return out;
 }
-// From -8 to 7
-std::vector<uint8_t> nibbles(size_t count) {
+// From -2 to 1
+std::vector<uint8_t> quarters(size_t count) {
   std::vector<uint8_t> out = numbers(count);
-  for (uint8_t& n : out) n = (uint8_t)(n % 16 - 8);
+  for (uint8_t& n : out) n = (uint8_t)(n % 4 - 2);
   return out;
 }
 
@@ -61,7 +61,7 @@ void run(const Object& object, octet::Workspace workspace, Args args) {
 }
 
 void multiply(size_t m, size_t n, size_t k) {
-  const std::vector<uint8_t> lhs = numbers(m * k), weights = nibbles(n * k);
+  const std::vector<uint8_t> lhs = numbers(m * k), weights = quarters(n * k);
   const octet::RhsView rhs = {weights.data(), n, k, n, 1, octet::ElementType::kS8, nullptr, 0};
   octet::Container container;
   expect(octet::plan_matrices(format(), OCTET_S8, n, k, 1, false, &container), "the plan");
@@ -90,7 +90,7 @@ void convolve(octet_conv_algorithm algorithm, size_t in_channels, size_t out_cha
   constexpr size_t kH = 9, kW = 10;
   const size_t in = in_channels / groups, out = out_channels / groups;
   const std::vector<uint8_t> lhs = numbers(kH * kW * in_channels),
-                             weights = nibbles(out_channels * 9 * in);
+                             weights = quarters(out_channels * 9 * in);
   octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
   s.in_h_max = kH, s.in_w_max = kW, s.groups = groups, s.kernel_h = s.kernel_w = 3;
   s.in_channels = in_channels, s.out_channels = out_channels;

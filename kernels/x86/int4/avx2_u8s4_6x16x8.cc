@@ -7,11 +7,11 @@
 //   broadcast         +------------+--------+
 //
 // Per group of 4 along depth: 2 loads of decoded weights, 6 broadcasts, 12 times VPMADDUBSW and
-// VPADDW; per 8 groups, 12 times VPMADDWD by ones and VPADDD, whose sums are in memory. int8 weights
-// need twice as many multiplications, or VPMADDWD and VPADDD for every group.
+// VPADDW; per 8 groups, 12 times VPMADDWD by ones and VPADDD, whose sums are in memory. int8
+// weights need twice as many multiplications, or VPMADDWD and VPADDD for every group.
+#include "kernels/x86/int4/decode.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
-#include "kernels/x86/shared/int4.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 

@@ -7,8 +7,8 @@
 // Per group of 8 along depth: 4 loads, one from each of four panels, 8 times VPANDD and VPSHUFB, 4
 // shifts, 48 dot products. 24 accumulators, 4 for rhs, 1 for lhs, a mask and a table: 31 registers
 // of 32.
+#include "kernels/x86/int4/decode.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/int4.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
 

@@ -1,4 +1,4 @@
-// A kernel in plain C++ that reads weights of 4 bits (packing/nibbles.h): it decodes them once for
+// A kernel in plain C++ that reads weights of 2 bits (packing/quarters.h): it decodes them once for
 // many tiles, or tile by tile.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/gather.h"
@@ -7,13 +7,13 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMr = 4, kNr = 16, kKr = 8;
+constexpr size_t kMr = 4, kNr = 16, kKr = 16;
 
 void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   for (; groups; --groups, rhs += rhs_stride)
     for (size_t j = 0; j < kNr; ++j)
       for (size_t k = 0; k < kKr; ++k)
-        *to++ = (uint8_t)((int8_t)(rhs[4 * j + k % 4] >> k / 4 * 4 << 4) >> 4);
+        *to++ = (uint8_t)((int8_t)(rhs[4 * j + k % 4] >> k / 4 * 2 << 6) >> 6);
 }
 
 void multiply(const Tile& t) {
@@ -41,14 +41,14 @@ void multiply(const Tile& t) {
 
 }  // namespace
 
-const MicroKernel throwaway_u8s8_4x16x8 = {
-    .name = "throwaway_u8s8_4x16x8",
+const MicroKernel throwaway_u8s8_4x16x16 = {
+    .name = "throwaway_u8s8_4x16x16",
     .isa = Isa::kThrowaway,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
     .flags = kAnyLhs,
-    .rhs_layout = kThrowawayNibbles,
+    .rhs_layout = kThrowawayQuarters,
     .gather = gather_rows<uint8_t, kKr>,
     .lhs_lanes_step = kMr,
     .lhs_kr = kKr,

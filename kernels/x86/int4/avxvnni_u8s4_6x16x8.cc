@@ -6,8 +6,8 @@
 //
 // Per group of 8 along depth: 4 loads, 4 times VPAND and VPSHUFB, 2 shifts, and of each row 2
 // broadcasts and 4 dot products.
+#include "kernels/x86/int4/decode.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/int4.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 

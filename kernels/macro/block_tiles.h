@@ -1,0 +1,37 @@
+// Parts of a block: all rows of a matrix, and the micro-tiles of rows that use the same taps.
+#pragma once
+
+#include "kernels/macro/macro_kernel.h"
+
+namespace octet {
+namespace {
+
+// All rows of a matrix as one tile.
+inline BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& block) {
+  return {0,
+          1,
+          (uint32_t)block.rows,
+          0,
+          (uint32_t)macro_kernel.taps.groups,
+          0,
+          0,
+          {0, macro_kernel.taps.count},
+          block.reads_to_groups,
+          block.lhs,
+          nullptr};
+}
+
+// Splits rows that use the same taps into micro-tiles, for micro-panels of `cols` columns.
+inline Tiling tiling_of(const BlockTile& tile, const MicroKernel& kernel, size_t cols) {
+  return Tiling(tile.rows, kernel, tile.base ? cols : SIZE_MAX);
+}
+inline BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t rows) {
+  BlockTile part = tile;
+  part.pixel += from * tile.step;
+  part.rows = (uint32_t)rows;
+  if (tile.base) part.base += from * block.lhs_stride;
+  return part;
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,116 @@
+// Prepares a block for the kernel: panels of rows, sums of rows, room for decoded weights.
+#include "kernels/core/sections.h"
+#include "kernels/macro/block_tiles.h"
+
+namespace octet {
+namespace {
+
+// Calls f(rows, tap) for each tap of a tile.
+template <typename F>
+void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const BlockTile& tile,
+                  const F& f) {
+  Rows rows = {tile.base, block.lhs_stride, tile.rows, macro_kernel.taps.depth,
+               macro_kernel.lhs_flip};
+  for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
+    if (!tile.base)
+      rows.pointers = tile.pointers + tap * tile.rows;
+    else if (tap > 0)
+      rows.data += block.tap_steps[tap - 1];
+    f(rows, tap);
+  }
+}
+
+}  // namespace
+
+size_t decoded_bytes(const MacroKernel& macro_kernel) {
+  constexpr size_t kMost = 256 * 1024;
+  const MicroKernel& kernel = *macro_kernel.kernel;
+  if (!kernel.decoder.decode) return 0;
+  const size_t groups = divide_up(macro_kernel.taps.depth, kernel.rhs_layout.kr),
+               panels = divide_up(kernel.nr, kernel.rhs_layout.width),
+               bytes = macro_kernel.taps.count * groups * panels * kernel.decoder.group_bytes;
+  return bytes <= kMost ? bytes : 0;
+}
+
+PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
+                                   size_t rows) {
+  const MicroKernel& kernel = *macro_kernel.kernel;
+  Sections sections;
+  PreparedSections at = {};
+  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return at;
+  if (kernel.gather)
+    at.panels =
+        sections.take(divide_up(rows, kernel.mr) *
+                      kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
+  if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
+  at.decoded = sections.take(decoded_bytes(macro_kernel));
+  at.room = sections.take(kernel.decoder.room);
+  at.bytes = sections.bytes;
+  return at;
+}
+
+void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
+             uint8_t* workspace, Block* block) {
+  const MicroKernel& kernel = *macro_kernel.kernel;
+  const bool weight_zero_points = columns.zero_point;
+  if (block->prepared) return;
+  block->panels = nullptr;
+  block->row_sums = block->row_init = nullptr;
+  block->decoded = nullptr;
+  block->room = workspace + at.room;
+  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return;
+  const BlockTile all = whole_matrix(macro_kernel, *block);
+  const BlockTile* const tiles = block->tiles ? block->tiles : &all;
+  const size_t count = block->tiles ? block->tile_count : 1;
+  const size_t tap_elements = round_up_pow2(macro_kernel.taps.depth, kernel.lhs_kr);
+  block->panel_bytes = kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most);
+  // A matrix's rows are summed in one call
+  const bool sums_tiles = weight_zero_points && block->tiles,
+             is_signed = kernel.lhs_element_type == ElementType::kS8;
+  OCTET_ASSERT(block->tiles || macro_kernel.taps.count == 1);
+  if (weight_zero_points && !sums_tiles)
+    macro_kernel.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, macro_kernel.taps.depth,
+                                macro_kernel.lhs_flip},
+                               is_signed, (int32_t*)(workspace + at.row_sums));
+  uint8_t* panel = workspace + at.panels;
+  int32_t* sums = (int32_t*)(workspace + at.row_sums);
+  const auto prepare_tile = [&](const BlockTile& tile) {
+    const size_t lanes = round_up_pow2(tile.rows, kernel.lhs_lanes_step);
+    for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
+    for_each_tap(macro_kernel, *block, tile, [&](const Rows& rows, size_t tap) {
+      if (kernel.gather)
+        kernel.gather(rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
+      if (!sums_tiles) return;
+      int32_t tap_sums[kMaxTileRows];
+      macro_kernel.ops->sum_rows(rows, is_signed, tap_sums);
+      for (size_t i = 0; i < tile.rows; ++i)
+        sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
+    });
+    panel += block->panel_bytes;
+    sums += tile.rows;
+  };
+  size_t made = 0;  // tiles
+  for (size_t t = 0; t < count; ++t) {
+    const Tiling tiling = tiling_of(tiles[t], kernel, SIZE_MAX);
+    made += tiling.count;
+    for (size_t i = 0, from = 0; (kernel.gather || sums_tiles) && i < tiling.count;
+         from += tiling.rows(i++))
+      prepare_tile(part_of(tiles[t], *block, from, tiling.rows(i)));
+  }
+  if (kernel.gather) block->panels = workspace + at.panels;
+  if (weight_zero_points) {
+    sums = (int32_t*)(workspace + at.row_sums);
+    if (columns.one_zero_point && kernel.is(kRowInit)) {
+      const uint32_t factor = 0 - (uint32_t)columns.zero_point[0];
+      for (size_t row = 0; row < block->rows; ++row)
+        sums[row] = (int32_t)((uint32_t)sums[row] * factor);
+      block->row_init = sums;
+    } else {
+      block->row_sums = sums;
+    }
+  }
+  if (made >= kernel.decoder.tiles && decoded_bytes(macro_kernel))
+    block->decoded = workspace + at.decoded;
+}
+
+}  // namespace octet
