@@ -48,7 +48,7 @@ if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING)
 endif()
 # Installations, on which tests/consumer is built.
 if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  foreach(consumer c cpp pkg-config readme integration)
+  foreach(consumer c cpp pkg-config readme integration examples)
     octet_add_script(consumer_${consumer} tests/consumer/run.py ${build} $<CONFIG> ${consumer}
       LABELS checks slow)
   endforeach()
