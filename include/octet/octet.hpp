@@ -47,7 +47,7 @@ struct Destroy {
 // A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all
 // else zero, and ones in a convolution's shape.
 template <class Struct>
-Struct make() {
+[[nodiscard]] Struct make() {
   Struct s = {};
   s.struct_size = sizeof s;
   detail::set_shape(s, 0);
@@ -62,8 +62,8 @@ class [[nodiscard]] Result {
   Result(const octet_error& error) : error_(error) {}
 
   explicit operator bool() const { return error_.status == OCTET_OK; }
-  octet_status status() const { return error_.status; }
-  const octet_error& error() const { return error_; }
+  [[nodiscard]] octet_status status() const { return error_.status; }
+  [[nodiscard]] const octet_error& error() const { return error_; }
   T& operator*() { return value_; }
   const T& operator*() const { return value_; }
   T* operator->() { return &value_; }
@@ -75,7 +75,7 @@ class [[nodiscard]] Result {
 };
 
 // Bytes at OCTET_ALIGNMENT. Move-only; empty unless allocate succeeded.
-class AlignedBuffer {
+class [[nodiscard]] AlignedBuffer {
  public:
   AlignedBuffer() = default;
   AlignedBuffer(AlignedBuffer&& other) noexcept
@@ -107,7 +107,7 @@ class AlignedBuffer {
 };
 
 // Weights packed for one tier, in memory of their own or borrowed.
-class PackedWeights {
+class [[nodiscard]] PackedWeights {
  public:
   static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
     octet_error error;
@@ -202,7 +202,7 @@ inline Result<size_t> limit_packed(octet_filter_desc* const* filters, size_t cou
 
 // Owns an octet_tuning: measured choices. It must outlive the last pack and create that get its
 // machine.
-class Tuning {
+class [[nodiscard]] Tuning {
  public:
   Tuning() = default;
   Tuning(Tuning&& other) noexcept : tuning_(std::exchange(other.tuning_, nullptr)) {}
@@ -240,7 +240,7 @@ class Tuning {
     return octet_tune_conv2d(&filter, &desc, options, tuning_, result, error);
   }
   // This machine with what was measured on it, for the `machine` of descriptors.
-  octet_machine machine() const {
+  [[nodiscard]] octet_machine machine() const {
     auto machine = make<octet_machine>();
     machine.tuning = tuning_;
     return machine;
@@ -252,7 +252,7 @@ class Tuning {
 };
 
 // The scratch memory of one run at a time, its own or borrowed.
-class Workspace {
+class [[nodiscard]] Workspace {
  public:
   Workspace() = default;
   Workspace(AlignedBuffer memory, size_t concurrency)
@@ -285,7 +285,7 @@ class Workspace {
 };
 
 // Owns an octet_gemm. Immutable: any number of threads may run it, each with its own workspace.
-class Gemm {
+class [[nodiscard]] Gemm {
  public:
   static Result<Gemm> create(const octet_gemm_desc& desc) {
     octet_error error;
@@ -320,7 +320,7 @@ class Gemm {
 };
 
 // Owns an octet_conv2d, as Gemm does an octet_gemm.
-class Conv2d {
+class [[nodiscard]] Conv2d {
  public:
   static Result<Conv2d> create(const octet_conv2d_desc& desc) {
     octet_error error;
@@ -354,7 +354,9 @@ class Conv2d {
                                  octet_error* error = nullptr) const {
     return octet_conv2d_run(conv_.get(), &args, error);
   }
-  octet_conv_algorithm algorithm() const { return octet_conv2d_algorithm(conv_.get()); }
+  [[nodiscard]] octet_conv_algorithm algorithm() const {
+    return octet_conv2d_algorithm(conv_.get());
+  }
   const char* kernel() const { return octet_conv2d_kernel(conv_.get()); }
   octet_conv2d* get() const { return conv_.get(); }
 
@@ -364,7 +366,7 @@ class Conv2d {
 
 // Owns an octet_network, as Gemm does an octet_gemm. The objects of its ops and the contexts of its
 // functions must outlive it.
-class Network {
+class [[nodiscard]] Network {
  public:
   static Result<Network> create(const octet_network_desc& desc) {
     octet_error error;

@@ -186,6 +186,22 @@ def check_not_covered():
         yield f"DESIGN.md does not say that these are not covered: {', '.join(sorted(missing))}"
 
 
+def check_nodiscard():
+    """octet.hpp: no status, error or object that was made is ignored in silence. A class that is
+    [[nodiscard]] makes all functions that return it so."""
+    found = 0
+    for number, line in enumerate(text_of("include/octet/octet.hpp").split("\n"), 1):
+        what = re.match(r"class (?:\[\[nodiscard\]\] )?(\w+)(?: final)? \{$|"
+                        r"\s*(?:\[\[nodiscard\]\] )?(?:(?:static|inline|constexpr) )*"
+                        r"(?:const )?(?:octet_\w+&?|Struct) (\w+)\(", line)
+        if what and "operator" not in line:
+            found += 1
+            if "[[nodiscard]]" not in line:
+                yield f"include/octet/octet.hpp:{number}: {what[1] or what[2]} is not [[nodiscard]]"
+    if found < 10:
+        yield "include/octet/octet.hpp has few functions of the form that this test reads"
+
+
 def check_links():
     for name in files():
         if not name.endswith(".md"):
@@ -202,7 +218,8 @@ def main():
                 print(what, measure)
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels,
-                                 check_readme, check_not_covered, check_links) for c in rule()]
+                                 check_readme, check_not_covered, check_nodiscard,
+                                 check_links) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")
