@@ -53,10 +53,11 @@ if(OCTET_INSTALL AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
       LABELS checks slow)
   endforeach()
 endif()
-# A shared library, and programs of before.
+# A shared library and programs of before; the release tarball.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING
    AND CMAKE_BUILD_TYPE STREQUAL "Release")
   octet_add_script(shared tests/abi/shared.py ${build} LABELS api slow)
+  octet_add_script(check_tarball tests/house/check_tarball.py ${build} LABELS checks slow)
 endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_CXX_FLAGS MATCHES "-fsanitize|-flto")
   return()
