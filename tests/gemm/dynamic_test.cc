@@ -46,7 +46,7 @@ TEST_P(Dynamic, ZeroPointsAndScalesOfTheRun) {
 TEST_P(Dynamic, FloatActivations) {
   uint32_t turn = 0;
   for (const octet_lhs_quant quant : {OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC})
-    for (const octet_type rhs : {OCTET_S8, OCTET_U8})
+    for (const octet_type rhs : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
       for (const ZeroPoints zero_points :
            {ZeroPoints::kNone, ZeroPoints::kTensor, ZeroPoints::kChannel})
         for (const size_t m : {size_t{1}, kernel().mr + size_t{1}})

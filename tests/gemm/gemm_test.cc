@@ -130,9 +130,12 @@ TEST(Gemm, EveryRowCountOnTheBestKernels) {
   for (const Types types : {Types{OCTET_U8, OCTET_S8},
                             {OCTET_S8, OCTET_S8},
                             {OCTET_U8, OCTET_U8},
-                            {OCTET_S8, OCTET_U8}})
+                            {OCTET_S8, OCTET_U8},
+                            {OCTET_U8, OCTET_S4},
+                            {OCTET_S8, OCTET_U4}})
     for (const ZeroPoints zero_points : {ZeroPoints::kNone, ZeroPoints::kChannel})
       for (const bool runtime_rhs : {false, true}) {
+        if (runtime_rhs && is_4bit(types.rhs)) continue;
         GemmCase c;
         c.m = 40, c.n = 70, c.k = 37;
         c.lhs = types.lhs, c.rhs = types.rhs, c.dst = OCTET_S8;

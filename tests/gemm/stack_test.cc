@@ -62,27 +62,30 @@ TEST(Stack, Gemm) {
   for (const octet_isa isa : tiers_to_test())
     for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_F32})
       for (const bool runtime_rhs : {false, true})
-        for (const bool per_row : {false, true}) {
-          GemmCase c;
-          const std::string tier = octet_isa_name(isa);
-          const ScopedEnvironment limit("OCTET_MAX_ISA", tier.c_str());
-          c.m = 50, c.n = 70, c.k = 300;
-          c.dst = dst, c.runtime_rhs = runtime_rhs;
-          c.lhs_quant = per_row ? OCTET_LHS_PER_ROW : OCTET_LHS_STATIC;
-          c.rhs_zero_points = ZeroPoints::kChannel;
-          if (dst == OCTET_F32 && per_row) c.lhs = OCTET_F32, c.lhs_quant = OCTET_LHS_ASYMMETRIC;
-          if (dst == OCTET_U8 && !per_row) c.residual = OCTET_S8;
-          Gemm gemm(c);
-          ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
-          gemm.prepare_workspace(c.m, 1);
-          EXPECT_LE(depth([&](octet_error*) { return gemm.run(); }), kRun) << tier << ": " << c;
-          size_t bytes = 0;
-          EXPECT_LE(depth([&](octet_error* e) {
-                      return octet_gemm_workspace(gemm.get(), c.m, 3, &bytes, e);
-                    }),
-                    kOther)
-              << tier << ": " << c;
-        }
+        for (const bool per_row : {false, true})
+          for (const octet_type rhs : {OCTET_S8, OCTET_U4}) {
+            if (runtime_rhs && is_4bit(rhs)) continue;
+            GemmCase c;
+            c.rhs = rhs;
+            const std::string tier = octet_isa_name(isa);
+            const ScopedEnvironment limit("OCTET_MAX_ISA", tier.c_str());
+            c.m = 50, c.n = 70, c.k = 300;
+            c.dst = dst, c.runtime_rhs = runtime_rhs;
+            c.lhs_quant = per_row ? OCTET_LHS_PER_ROW : OCTET_LHS_STATIC;
+            c.rhs_zero_points = ZeroPoints::kChannel;
+            if (dst == OCTET_F32 && per_row) c.lhs = OCTET_F32, c.lhs_quant = OCTET_LHS_ASYMMETRIC;
+            if (dst == OCTET_U8 && !per_row) c.residual = OCTET_S8;
+            Gemm gemm(c);
+            ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+            gemm.prepare_workspace(c.m, 1);
+            EXPECT_LE(depth([&](octet_error*) { return gemm.run(); }), kRun) << tier << ": " << c;
+            size_t bytes = 0;
+            EXPECT_LE(depth([&](octet_error* e) {
+                        return octet_gemm_workspace(gemm.get(), c.m, 3, &bytes, e);
+                      }),
+                      kOther)
+                << tier << ": " << c;
+          }
 }
 
 TEST(Stack, GemmPackAndCreate) {

@@ -67,13 +67,14 @@ OCTET_FOR_EACH_KERNEL(Tflite);
 
 // A fully connected layer as TFLite stores it: N x K weights, per-channel multipliers.
 TEST_P(Tflite, FullyConnected) {
-  for (const octet_type type : {OCTET_S8, OCTET_U8})
+  for (const Types types : {Types{OCTET_S8, OCTET_S8}, {OCTET_U8, OCTET_U8}, {OCTET_S8, OCTET_S4}})
     for (const size_t m : {size_t{1}, kernel().mr + size_t{1}}) {
-      if (!serves(kernel(), {type, type})) continue;
+      if (!serves(kernel(), types)) continue;
+      const octet_type type = types.lhs;
       GemmCase c;
       c.kernel = kernel().name;
       c.m = m, c.n = kernel().nr + 5u, c.k = 130;
-      c.lhs = c.rhs = c.dst = type;
+      c.lhs = c.dst = type, c.rhs = types.rhs;
       c.order = OCTET_NK;
       c.lhs_zero_point = least(type) + 100;
       c.requant = OCTET_REQUANT_TFLITE;

@@ -48,9 +48,10 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
   c.runtime_rhs = !(kernel && !takes_any_weights(*kernel)) && d.one_in(3);
   c.bias = d.one_in(2), c.per_channel = d.one_in(2);
 
+  const bool int4 = kernel ? kernel->rhs_layout.is_4bit() : !c.runtime_rhs && d.one_in(4);
   Types seen;  // by the kernel
   do {
-    c.rhs = d.any({OCTET_S8, OCTET_U8});
+    c.rhs = int4 ? d.any({OCTET_S4, OCTET_U4}) : d.any({OCTET_S8, OCTET_U8});
     c.lhs = d.any({OCTET_S8, OCTET_U8, OCTET_F32});
     c.lhs_quant =
         c.lhs == OCTET_F32
@@ -81,7 +82,7 @@ GemmCase random_gemm(uint32_t seed, const MicroKernel* kernel) {
     c.n_declared = c.n + d.below(9), c.k_declared = c.k + d.below(9);
     c.bias = c.per_channel = c.bias_f32 = false;
   }
-  if (!c.runtime_rhs && !kernel)
+  if (!c.runtime_rhs && !kernel && !int4)
     c.sparsity = d.any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
   return c;
 }
