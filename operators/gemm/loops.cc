@@ -217,11 +217,12 @@ void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_s
   tile.lhs_stride = lhs_stride;
   tile.dst = dst;
   tile.dst_stride = dst_stride;
+  tile.room = workspace;
   if (!tile.rhs)
     run_in_general(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
   else if (kernel.gather)
     run_tiles<true>(plan, kernel, &tile, workspace);
-  else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr && !kernel.decoder.room)
+  else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
     kernel.multiply(tile);
   else
     run_tiles<false>(plan, kernel, &tile, workspace);

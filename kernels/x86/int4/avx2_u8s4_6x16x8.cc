@@ -70,9 +70,10 @@ OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k,
   });
 }
 
+// Adds the products of all whole groups.
 template <bool flip, int rows>
-OCTET_INLINE inline void add_tap(const uint8_t* const (&lhs)[rows], size_t depth,
-                                 const uint8_t*& rhs, Sums<rows>& sums) {
+OCTET_INLINE inline void add_whole(const uint8_t* const (&lhs)[rows], size_t depth,
+                                   const uint8_t*& rhs, Sums<rows>& sums) {
   size_t k = 0;
   OCTET_NO_UNROLL
   for (size_t groups = depth / 4, chunk; groups; groups -= chunk, k += 4 * chunk) {
@@ -90,27 +91,21 @@ void multiply_operands(const Tile& t) {
     unroll<2>([&](auto v) OCTET_INLINE {
       *(__m256i*)&sums[i][8 * v] = _mm256_add_epi32(init_of(t, i, v), more);
     });
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   const uint8_t* rhs = t.rhs;
   const size_t rest = t.depth % 4;
-  for (size_t tap = 1;; ++tap) {
-    t.lhs_flip ? add_tap<true>(lhs, t.depth, rhs, sums) : add_tap<false>(lhs, t.depth, rhs, sums);
-    if (rest) {  // the last 1..3 steps are a group, too, in a copy
-      int32_t quads[rows];
-      const uint8_t* last[rows];
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        quads[i] = tail_quad(lhs[i] + t.depth - rest, rest) ^ (int32_t)t.lhs_flip;
-        last[i] = (const uint8_t*)&quads[i];
-      });
-      add_chunk<false, true>(last, 0, 1, rhs, sums);
-    }
-    if (tap == t.taps) break;
+  t.lhs_flip ? add_whole<true>(lhs, t.depth, rhs, sums) : add_whole<false>(lhs, t.depth, rhs, sums);
+  if (rest) {  // the last 1..3 steps are a group, too, in a copy
+    int32_t quads[rows];
+    const uint8_t* last[rows];
     unroll<rows>([&](auto i) OCTET_INLINE {
-      lhs[i] = t.lhs_rows ? t.lhs_rows[tap * rows + i] : lhs[i] + t.tap_steps[tap - 1];
+      quads[i] = tail_quad(lhs[i] + t.depth - rest, rest) ^ (int32_t)t.lhs_flip;
+      last[i] = (const uint8_t*)&quads[i];
     });
+    add_chunk<false, true>(last, 0, 1, rhs, sums);
   }
   __m256i acc[rows][2];
   unroll<rows>([&](auto i) OCTET_INLINE {
@@ -166,7 +161,7 @@ void multiply_nibbles(const Tile& t) {
   unroll<rows>([&](auto i) OCTET_INLINE {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
     unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = init_of(t, i, v); });
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
   add_row_init(t, acc);
   const NibblesYmm nibbles;
@@ -207,8 +202,7 @@ constexpr MicroKernel kOperands = {
 };
 
 void multiply(const Tile& t) {
-  if (t.rhs_decoded || t.rows > kFew || t.taps > 1)
-    return multiply_int4(avx2_u8s4_6x16x8, kOperands, t);
+  if (t.rhs_decoded || t.rows > kFew) return multiply_int4(avx2_u8s4_6x16x8, kOperands, t);
   t.rows == 1 ? multiply_nibbles<1>(t) : multiply_nibbles<2>(t);
 }
 

@@ -125,9 +125,8 @@ void multiply_nibbles(const Tile& t) {
   __m512i acc[most][kVectors];
   start_tile(t, acc);
   const uint8_t* lhs[most];
-  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
-  });
+  for_rows<most>(t.rows,
+                 [&](auto i) OCTET_INLINE { lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride; });
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   spill(again);
   by_rows<least, most>(again->rows, [&](auto rows) OCTET_INLINE {
@@ -141,7 +140,7 @@ void multiply_nibbles(const Tile& t) {
 }
 
 void multiply(const Tile& t) {
-  if (t.rhs_decoded || t.cols <= 16 * (kVectors - 1) || t.taps > 1)
+  if (t.rhs_decoded || t.cols <= 16 * (kVectors - 1))
     return multiply_int4(avx512vnni_u8s4_6x64x8, avx512vnni_u8s8_6x64x4, t);
   t.rows == 1 ? multiply_nibbles<1, 1>(t) : multiply_nibbles<2, kMr>(t);
 }

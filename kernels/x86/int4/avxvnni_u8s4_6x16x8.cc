@@ -49,7 +49,7 @@ void multiply_nibbles(const Tile& t) {
       acc[i][v] = init_of(t, i, v);
       if (has_more(rows)) more[i][v] = _mm256_setzero_si256();
     });
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+    lhs[i] = (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
   add_row_init(t, acc);
   const NibblesYmm nibbles;
@@ -95,12 +95,10 @@ void multiply_nibbles(const Tile& t) {
 void multiply(const Tile& t) {
   static constexpr MultiplyFn kByRows[kFew] = {multiply_nibbles<1>, multiply_nibbles<2>,
                                                multiply_nibbles<3>, multiply_nibbles<4>};
-  if (t.rhs_decoded || t.taps > 1)
-    return multiply_int4(avxvnni_u8s4_6x16x8, avxvnni_u8s8_6x16x4, t);
+  if (t.rhs_decoded) return multiply_int4(avxvnni_u8s4_6x16x8, avxvnni_u8s8_6x16x4, t);
   if (t.rows <= kFew) return kByRows[t.rows - 1](t);
-  constexpr size_t first = kFew;
-  kByRows[first - 1](rows_of(t, 0, first));
-  kByRows[t.rows - first - 1](rows_of(t, first, t.rows - first));
+  multiply_nibbles<kFew>(rows_of(t, 0, kFew));
+  kByRows[t.rows - kFew - 1](rows_of(t, kFew, t.rows - kFew));
 }
 
 }  // namespace

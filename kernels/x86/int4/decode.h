@@ -31,10 +31,7 @@ struct NibblesYmm {
 inline Tile rows_of(const Tile& t, size_t first, size_t count) {
   Tile part = t;
   part.rows = count;
-  if (t.lhs_rows)
-    part.lhs_rows += first;
-  else
-    part.lhs = (const uint8_t*)t.lhs + first * t.lhs_stride;
+  part.lhs = (const uint8_t*)t.lhs + first * t.lhs_stride;
   part.init += first * t.init_stride;
   if (t.row_init) part.row_init += first;
   if (t.row_scale) part.row_scale += first;

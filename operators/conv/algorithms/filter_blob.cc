@@ -38,6 +38,7 @@ bool has_int8_min(const ConvShape& s, const FilterView& f) {
 
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
                  uint8_t type, const ConvShape& s, bool zero_points, Container* c) {
+  if (format.layout.is_4bit()) return false;  // of products only
   // Sparse weights are packed minus their zero points
   if (format.layout.sparse() && (zero_points || !implementation.takes_sparse)) return false;
   const size_t weights = implementation.payload_bytes(format.layout, s);
