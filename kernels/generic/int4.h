@@ -15,8 +15,8 @@ constexpr RhsLayout int4_layout(const RhsLayout& of) {
 }
 
 // Multiplies a tile by `kernel`, of 4 bits, through `operands`, the kernel that reads what its
-// decoder writes: of a matrix, so that the tile has one tap and rows at a stride. Weights that are not decoded yet are decoded part by part: the parts stay in the
-// L1 cache, which is as fast as to decode in registers, and needs no depth loops of its own.
+// decoder writes. The tile is of a matrix: it has one tap, and rows at a stride. Weights that are
+// not decoded yet are decoded part by part, into the L1 cache.
 void multiply_int4(const MicroKernel& kernel, const MicroKernel& operands, const Tile& tile);
 
 // Decoder::room of a kernel: a part's weights, and its sums.

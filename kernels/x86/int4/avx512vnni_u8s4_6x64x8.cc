@@ -4,9 +4,9 @@
 // of more columns whose weights are decoded in registers: where few rows read them, the bytes of
 // the weights are the limit, and beside six rows decoding takes ports that are idle.
 //
-// Per group of 8 along depth: 4 loads, one from each of four panels, 8 times VPANDD and VPSHUFB, 4
-// shifts, 48 dot products. 24 accumulators, 4 for rhs, 1 for lhs, a mask and a table: 31 registers
-// of 32.
+// Per group of 8 along depth: 8 loads, two from each of four panels, 8 times VPANDD and VPSHUFB, 4
+// shifts, 24 broadcasts, 48 dot products. 24 accumulators, 2 for rhs, 1 for lhs, a mask, a table and
+// a flip: 30 registers of 32.
 #include "kernels/x86/int4/decode.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/quads.h"
@@ -45,26 +45,27 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
 
 constexpr bool has_more(int rows) { return rows <= 2; }
 
-// Multiplies one group; lhs(i, half) are four bytes of row i in all lanes. Few rows have
-// accumulators of their own for the second half, to hide the latency of dot products.
+// Multiplies one group; lhs(i, half) are four bytes of row i, from step k on, in all lanes. Few rows
+// have accumulators of their own for the second half, to hide the latency of dot products.
 template <int rows, int most, typename Lhs>
-OCTET_INLINE inline void add_group(const Nibbles& nibbles, const Lhs& lhs, const uint8_t* rhs,
-                                   size_t panel, __m512i (&acc)[most][kVectors],
+OCTET_INLINE inline void add_group(const Nibbles& nibbles, const Lhs& lhs, size_t& k,
+                                   const uint8_t* rhs, size_t panel, __m512i (&acc)[most][kVectors],
                                    __m512i (&more)[rows][kVectors]) {
   unroll<2>([&](auto pair) OCTET_INLINE {
-    __m512i b[2][2];
-    unroll<2>([&](auto v) OCTET_INLINE {
-      const __m512i two = _mm512_loadu_si512(rhs + (2 * pair + v) * panel);
-      b[0][v] = nibbles.first(two);
-      b[1][v] = nibbles.second(two);
-    });
     unroll<2>([&](auto half) OCTET_INLINE {
+      // Loads the rows and the weights again: GCC 12 would keep them in registers, and spill
+      if (pair || half) __asm__("" : "+r"(k), "+r"(rhs) : "v"(acc[rows - 1][2 * pair]));
+      __m512i b[2];
+      unroll<2>([&](auto v) OCTET_INLINE {
+        const __m512i two = _mm512_loadu_si512(rhs + (2 * pair + v) * panel);
+        b[v] = half ? nibbles.second(two) : nibbles.first(two);
+      });
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m512i a = lhs(i, half);
         unroll<2>([&](auto v) OCTET_INLINE {
           constexpr int column = 2 * pair + v;
           __m512i& to = has_more(rows) && half ? more[i][column] : acc[i][column];
-          to = _mm512_dpbusd_epi32(to, a, b[half][v]);
+          to = _mm512_dpbusd_epi32(to, a, b[v]);
           pin(to);
         });
       });
@@ -106,12 +107,12 @@ OCTET_INLINE inline void add_groups(const Tile& t, const uint8_t* const (&lhs)[m
         nibbles,
         [&](auto i, auto half)
             OCTET_INLINE { return flipped(_mm512_set1_epi32(load_quad(lhs[i] + k + 4 * half))); },
-        rhs, panel, acc, more);
+        k, rhs, panel, acc, more);
   }
   if (rest)
     add_group<rows>(
         nibbles,
-        [&](auto i, auto half) OCTET_INLINE { return flipped(rest_of(lhs[i] + k, rest, half)); },
+        [&](auto i, auto half) OCTET_INLINE { return flipped(rest_of(lhs[i] + k, rest, half)); }, k,
         rhs, panel, acc, more);
   if (has_more(rows))
     unroll<rows>([&](auto i) OCTET_INLINE {
