@@ -51,6 +51,7 @@ ROLES = {
     "kernels/x86": "AVX512VNNI, AVXVNNI, AVX2, SSE4.1",
     "kernels/x86/functions": "sums, pools, resizes",
     "kernels/x86/runtime": "weights of a run",
+    "kernels/x86/int4": "weights of 4 bits",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",

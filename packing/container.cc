@@ -124,10 +124,11 @@ BlobProblem check_container(const void* blob, size_t bytes,
   const ContainerHeader& h = c->header;
   if (h.kind != kind) return BlobProblem::kOtherKind;
   c->format = find_format((uint16_t)h.format);
-  // octet_type: 1 and 2 have 8 bits, 5 and 6 have 4
-  const unsigned first_type = c->format && c->format->layout.is_4bit() ? 5 : 1;
-  const bool sane = c->format && (h.type == first_type || h.type == first_type + 1) &&
-                    h.has_int8_min <= 1 && h.sparsity < Sparsity::kCount &&
+  constexpr unsigned kS8 = 1, kU8 = 2, kS4 = 5, kU4 = 6;  // octet_type
+  const bool is_4bit = h.type == kS4 || h.type == kU4;
+  const bool sane = c->format && (is_4bit || h.type == kS8 || h.type == kU8) &&
+                    is_4bit == c->format->layout.is_4bit() && h.has_int8_min <= 1 &&
+                    h.sparsity < Sparsity::kCount &&
                     (h.sparsity == Sparsity::kTwoOfFour) == c->format->layout.sparse();
   Container planned;
   if (!sane || !plan(*c, &planned)) return BlobProblem::kHeaderFields;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kColumns = 16;  // unpacked at a time
 
-// Weights, in an order that both loops of `unpack` share: weight i is half of byte i / 2.
+// Weights, in an order that both loops of unpack_int4 share: weight i is half of byte i / 2.
 struct Nibbles {
   const uint8_t* data;
   uint8_t sign;  // the sign bit of s4, or 0
@@ -20,10 +20,24 @@ struct Nibbles {
   }
 };
 
+// Packs `from`, whose elements are bytes, into whole groups of a panel `width` lanes wide.
+void pack_groups(const RhsLayout& layout, const LaneView& from, size_t width, uint8_t* to) {
+  const size_t half = layout.kr / 2u;
+  const auto nibble = [&](const uint8_t* lane, size_t k) {
+    return k < from.depth ? (lane[k * from.depth_stride] ^ from.flip) & 15 : 0;
+  };
+  for (size_t k = 0; k < from.depth; k += layout.kr, to += width * half)
+    for (size_t lane = 0; lane < from.lanes; ++lane) {
+      const uint8_t* const data = from.data + lane * from.lane_stride;
+      for (size_t j = 0; j < half; ++j)
+        to[lane * half + j] = (uint8_t)(nibble(data, k + j) | nibble(data, k + half + j) << 4);
+    }
+}
+
 }  // namespace
 
-void unpack(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t steps,
-            uint8_t* to) {
+void unpack_int4(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t steps,
+                 uint8_t* to) {
   const Nibbles from = {rhs.data, (uint8_t)(rhs.type == ElementType::kS4 ? 8 : 0)};
   const size_t first = rhs.first + column * rhs.n_stride + k * rhs.k_stride;
   // The inner loop is along the caller's rows
@@ -38,18 +52,6 @@ void unpack(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t 
   }
 }
 
-void pack_int4_lanes(const RhsLayout& layout, const LaneView& from, const uint8_t*, size_t width,
-                     size_t offset, uint8_t* panel) {
-  const size_t half = layout.kr / 2u;
-  for (size_t lane = 0; lane < from.lanes; ++lane)
-    for (size_t i = 0; i < from.depth; ++i) {
-      const uint8_t w = from.data[i * from.depth_stride + lane * from.lane_stride] ^ from.flip;
-      const size_t k = offset + i, step = k % layout.kr, shift = step < half ? 0 : 4;
-      uint8_t& two = panel[(k / layout.kr * width + lane) * half + step % half];
-      two = (uint8_t)((two & ~(15 << shift)) | (w & 15) << shift);
-    }
-}
-
 void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                uint8_t* panels) {
   for (size_t panel = first; panel < first + count; panel += layout.width) {
@@ -58,9 +60,9 @@ void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t
     uint8_t* const to = panels + layout.panel_offset(panel, rhs.k);
     memset(to, 0, width * layout.lane_bytes(rhs.k));
     if (!is_4bit(rhs.type)) {
-      pack_int4_lanes(
-          layout, {rhs.data + panel * rhs.n_stride, rhs.n_stride, rhs.k_stride, lanes, rhs.k, 0},
-          nullptr, width, 0, to);
+      pack_groups(layout,
+                  {rhs.data + panel * rhs.n_stride, rhs.n_stride, rhs.k_stride, lanes, rhs.k, 0},
+                  width, to);
       continue;
     }
     // In two's complement, the lowest bits of u4 - 8 are those of u4 with the highest one flipped
@@ -70,9 +72,9 @@ void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t
       steps = smaller(kUnpackedSteps, rhs.k - k);
       for (size_t lane = 0; lane < lanes; lane += kColumns) {
         const size_t some = smaller(kColumns, lanes - lane);
-        unpack(rhs, panel + lane, some, k, steps, bytes);
-        pack_int4_lanes(layout, {bytes, kUnpackedSteps, 1, some, steps, flip}, nullptr, width, k,
-                        to + lane * layout.group_bytes());
+        unpack_int4(rhs, panel + lane, some, k, steps, bytes);
+        pack_groups(layout, {bytes, kUnpackedSteps, 1, some, steps, flip}, width,
+                    to + (k / layout.kr * width + lane) * layout.group_bytes());
       }
     }
   }
@@ -86,7 +88,7 @@ void sum_int4_columns(const RhsView& rhs, size_t first, size_t count, ColumnSums
     WeightSums some[kColumns] = {};
     for (size_t k = 0, steps; k < rhs.k; k += steps) {
       steps = smaller(kUnpackedSteps, rhs.k - k);
-      unpack(rhs, column, columns, k, steps, bytes);
+      unpack_int4(rhs, column, columns, k, steps, bytes);
       for (size_t j = 0; j < columns; ++j)
         some[j] +=
             sum_weights(bytes + j * kUnpackedSteps, 1, steps, type, rhs.zero_point(column + j));

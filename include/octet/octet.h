@@ -138,8 +138,8 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_U8 = 2,
   OCTET_S32 = 3,
   OCTET_F32 = 4,
-  OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high half of byte i */
-  OCTET_U4 = 6  /* weights of 0 to 15, as OCTET_S4 lie */
+  OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
+  OCTET_U4 = 6  /* weights of 0 to 15, laid out as OCTET_S4 */
 } octet_type;
 
 /* "s8", "u8", "s32", "f32", "s4", "u4"; "unknown" outside the enumeration. */
@@ -381,7 +381,7 @@ typedef enum octet_sparsity OCTET_INT_ENUM {
 
 typedef struct octet_rhs_desc {
   size_t struct_size;
-  octet_type type; /* OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4; of 4 bits, no sparsity */
+  octet_type type; /* OCTET_S8 or OCTET_U8; OCTET_S4 or OCTET_U4, with OCTET_SPARSE_NONE only */
   octet_rhs_order order;
   size_t n, k;
   /* Matrices in one blob, all n x k; 0 means 1. A single one serves all matrices of a run. */
@@ -556,7 +556,7 @@ typedef struct octet_gemm_explanation {
   octet_isa layout_isa; /* the smallest tier that reads weights in this layout */
   /* -- an older struct may end here -- */
   /* What the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are flipped on
-   * their way to them. */
+   * their way to them, weights of 4 bits are decoded to OCTET_S8. */
   octet_type lhs_type, rhs_type;
   /* Weights lie in panels of so many columns, the last one a multiple of the step, with so many
    * rows of a column side by side. */

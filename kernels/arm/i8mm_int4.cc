@@ -31,7 +31,7 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs) {
       .rhs_layout = kI8mmInt4Layout,
       .gather = kOne ? nullptr : gather<operands>,
       .lhs_lanes_step = kOne ? 1 : 2,
-      .lhs_kr = kOne ? 8 : 16,
+      .lhs_kr = 8,
       .multiply = multiply<self, operands>,
       .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(mr * nr), 2},
   };

@@ -113,9 +113,9 @@ struct Block {
   uint8_t* room;     // see Tile::room
 };
 
-// Bytes of a decoded micro-panel of weights; 0 if the kernel has no decoder, or the micro-panel
-// would not stay in cache.
-size_t decoded_bytes(const MacroKernel& macro_kernel);
+// Bytes of a decoded micro-panel of weights for blocks of up to `rows` rows; 0 if the kernel has no
+// decoder, the micro-panel would not stay in cache, or so few rows of a matrix decode tile by tile.
+size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
 struct PreparedSections {

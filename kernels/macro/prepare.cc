@@ -22,10 +22,12 @@ void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const Blo
 
 }  // namespace
 
-size_t decoded_bytes(const MacroKernel& macro_kernel) {
+size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows) {
   constexpr size_t kMost = 256 * 1024;
   const MicroKernel& kernel = *macro_kernel.kernel;
   if (!kernel.decoder.decode) return 0;
+  // Of a convolution, rows may make more tiles
+  if (kernel.rhs_layout.is_4bit() && divide_up(rows, kernel.mr) < kernel.decoder.tiles) return 0;
   const size_t groups = divide_up(macro_kernel.taps.depth, kernel.rhs_layout.kr),
                panels = divide_up(kernel.nr, kernel.rhs_layout.width),
                bytes = macro_kernel.taps.count * groups * panels * kernel.decoder.group_bytes;
@@ -43,7 +45,7 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
         sections.take(divide_up(rows, kernel.mr) *
                       kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
-  at.decoded = sections.take(decoded_bytes(macro_kernel));
+  at.decoded = sections.take(decoded_bytes(macro_kernel, rows));
   at.room = sections.take(kernel.decoder.room);
   at.bytes = sections.bytes;
   return at;
@@ -109,7 +111,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
       block->row_sums = sums;
     }
   }
-  if (made >= kernel.decoder.tiles && decoded_bytes(macro_kernel))
+  if (made >= kernel.decoder.tiles && decoded_bytes(macro_kernel, block->rows))
     block->decoded = workspace + at.decoded;
 }
 

@@ -25,7 +25,7 @@ constexpr MicroKernel kernel(const char* name, uint16_t flags) {
       .rhs_layout = kScalarInt4Layout,
       .gather = gather_rows<uint8_t, 4>,
       .lhs_lanes_step = kMr,
-      .lhs_kr = 8,
+      .lhs_kr = 4,
       .multiply = multiply<self, operands>,
       .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(kMr * nr), 2},
   };

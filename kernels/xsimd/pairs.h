@@ -21,14 +21,14 @@ OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
 #endif
 }
 
-// Repeats four int16 by a load that needs no shuffle.
-OCTET_INLINE inline Int16 repeat_four(const int16_t* words) {
-  return _mm_castpd_si128(_mm_loaddup_pd((const double*)words));
+// Repeats 8 bytes at any address, by a load that needs no shuffle.
+OCTET_INLINE inline __m128i repeat_64(const void* bytes) {
+  int64_t eight;
+  __builtin_memcpy(&eight, bytes, sizeof eight);
+  return _mm_set1_epi64x(eight);
 }
-
-OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
-  return _mm_castpd_si128(_mm_loaddup_pd((const double*)bytes));
-}
+OCTET_INLINE inline Int16 repeat_four(const int16_t* words) { return repeat_64(words); }
+OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) { return repeat_64(bytes); }
 
 // (a * b + 2^14) >> 15
 OCTET_INLINE inline Int16 multiply_rounded(Int16 a, Int16 b) { return _mm_mulhrs_epi16(a, b); }

@@ -26,7 +26,9 @@ struct GemmBuilder {
   const MicroKernel* small_kernel = nullptr;
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
-      : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {}
+      : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {
+    epilogue.takes_4bit = true;
+  }
 };
 
 // Checks enumerations, combinations, sizes, scales, the epilogue and the accumulators' range.

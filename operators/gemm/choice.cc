@@ -54,6 +54,8 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
          : !(c.layout == facts.layout)  ? "the weights have another layout"
          : c.layout.element_type == ElementType::kU8 && problem.rhs_type != ElementType::kU8
              ? "the weights are s8, and it leaves u8 as they are"
+         : c.layout.is_4bit() != is_4bit(problem.rhs_type)
+             ? "the weights have another number of bits"
          : !can_run(cpu, *many, problem, facts) || !can_run(cpu, *few, problem, facts)
              ? "a kernel cannot multiply these operands here"
          : many->lhs_element_type != few->lhs_element_type

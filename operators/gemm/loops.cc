@@ -99,10 +99,15 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
                group = layout.group_bytes();
   // The workspace holds panels and room for decoded weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
-               groups = plan.packed_lane / group, panel_stride = tile->rhs_panel_stride;
+               panel_stride = tile->rhs_panel_stride;
   const bool decodes = kernel.decoder.decode;
-  const size_t may_decode =
-      decodes ? round_up(decoded_bytes(macro_kernel_of(plan, kernel, depth)), kAlignment) : 0;
+  size_t groups = 0, may_decode = 0;
+  if (decodes) {
+    groups = plan.packed_lane / group;
+    may_decode =
+        round_up(decoded_bytes(macro_kernel_of(plan, kernel, depth), smaller(m, plan.block_rows)),
+                 kAlignment);
+  }
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * tile->lhs_stride;

@@ -95,7 +95,7 @@ octet_status look_at_data(const RhsBuilder& p, Sparsity* verdict, octet_error* e
   RhsView one = p.weights.view;
   const size_t batch = p.weights.batch;
   const bool forced = p.rhs().sparsity == OCTET_SPARSE_2_4;
-  for (size_t i = 0; i < batch; ++i, one.data += p.weights.matrix_stride) {
+  for (size_t i = 0; i < batch; ++i, one.skip(p.weights.matrix_stride)) {
     const SparsityFinding finding = look_at(one);
     if (finding.verdict() != Sparsity::kTwoOfFour) *verdict = finding.verdict();
     if (finding.crowded && forced)

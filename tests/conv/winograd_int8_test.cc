@@ -23,6 +23,7 @@ class WinogradInt8 : public EachKernel {
     EachKernel::SetUp();
     if (kernel().rhs_layout.element_type == octet::ElementType::kU8)
       GTEST_SKIP() << kernel().name << ": transformed weights are s8";
+    if (kernel().rhs_layout.is_4bit()) GTEST_SKIP() << kernel().name << ": and have 8 bits";
     if (kernel().rhs_layout.sparse()) GTEST_SKIP() << kernel().name << ": they are not sparse";
     if (kernel().m_max) GTEST_SKIP() << kernel().name << ": never chosen for blocks of tiles";
   }

@@ -120,7 +120,7 @@ const std::vector<Sample>& samples() {
     std::vector<Sample> all;
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
       const auto isa = (octet_isa)tier->isa;
-      for (const octet_type type : {OCTET_S8, OCTET_U8})
+      for (const octet_type type : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));
       for (const size_t rows : {0, 4}) all.push_back(packed_sparse(isa, rows));

@@ -122,6 +122,28 @@ TEST(Int4, TakesHalfOfTheBytes) {
   }
 }
 
+// Few rows need no room for a micro-panel that is decoded once.
+TEST(Int4, FewRowsNeedLittleWorkspace) {
+  for (const octet_isa isa : tiers_to_test()) {
+    const Weights weights(OCTET_S4, 256, 4096);
+    const Guarded blob = weights.pack(isa);
+    octet_gemm_desc desc = describe(weights, blob, 1);
+    desc.max_isa = isa;
+    octet_gemm* gemm = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
+    size_t bytes = 0;
+    EXPECT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, &error), OCTET_OK);
+    const MicroKernel* const kernel =
+        octet::find(octet::int8_kernels(), octet_gemm_kernel(gemm, 1));
+    ASSERT_NE(kernel, nullptr);
+    const size_t panels = kernel->gather ? kernel->lhs_panel_bytes(4096) : 0;
+    EXPECT_EQ(bytes, panels + octet::round_up(kernel->decoder.room, octet::kAlignment))
+        << kernel->name;
+    octet_gemm_destroy(gemm);
+  }
+}
+
 // With an odd k, rows share a byte if they are dense, and do not with a stride of k + 1. With an
 // odd size, matrices share one, too.
 TEST(Int4, RowsAndMatricesMayShareBytes) {
@@ -203,10 +225,11 @@ TEST(Int4, RefusesWhatHasNoMeaning) {
 // Kernels of 4 bits and of 8 bits are families: a forced kernel of one leaves the other alone.
 TEST(Int4, KernelsOfEightBitsAreAnotherFamily) {
   for (const MicroKernel* kernel : table()) {
-    if (!is_to_test(*kernel) || kernel->rhs_layout.is_4bit()) continue;
+    if (!is_to_test(*kernel)) continue;
     SCOPED_TRACE(kernel->name);
     const ScopedEnvironment forced("OCTET_KERNEL", kernel->name);
-    const Weights weights(OCTET_S4, 40, 40);
+    const bool other_is_4bit = !kernel->rhs_layout.is_4bit();
+    const Weights weights(other_is_4bit ? OCTET_S4 : OCTET_S8, 40, 40);
     const Guarded blob = weights.pack(OCTET_ISA_AUTO);
     const octet_gemm_desc desc = describe(weights, blob, 4);
     octet_error error = {};
@@ -214,7 +237,7 @@ TEST(Int4, KernelsOfEightBitsAreAnotherFamily) {
     ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
     const MicroKernel* const taken = octet::find(octet::int8_kernels(), octet_gemm_kernel(gemm, 4));
     ASSERT_NE(taken, nullptr);
-    EXPECT_TRUE(taken->rhs_layout.is_4bit()) << taken->name;
+    EXPECT_EQ(taken->rhs_layout.is_4bit(), other_is_4bit) << taken->name;
     octet_gemm_destroy(gemm);
   }
 }

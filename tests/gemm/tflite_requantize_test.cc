@@ -170,6 +170,7 @@ void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& 
     for (size_t j = 0; j < t.cols; j += kernel.nr) {
       octet::Tile tile = {};
       tile.lhs = tile.rhs = zeros.data();
+      tile.rhs_decoded = kernel.decoder.room;
       tile.depth = 1;
       tile.rows = std::min<size_t>(t.rows - i, kernel.mr);
       tile.cols = std::min<size_t>(t.cols - j, kernel.nr);

@@ -1,6 +1,7 @@
 // Checks micro-kernels by themselves, with operands laid out by the formula.
 #include <random>
 
+#include "kernels/generic/int4.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
 #include "support/reference.h"
@@ -292,10 +293,13 @@ TEST_P(Kernel, EveryDepth) {
 TEST_P(Kernel, DecodesPartByPart) {
   const octet::Decoder& decoder = kernel().decoder;
   if (!decoder.room) GTEST_SKIP() << kernel().name;
-  const size_t part = decoder.room / decoder.group_bytes * kernel().rhs_layout.kr;
-  for (const size_t depth : {part / 4, part, 2 * part + 4, 2 * part + 6})
-    for (const size_t rows : {size_t{1}, size_t{kernel().mr}})
-      for (const size_t cols : {size_t{1}, kernel().nr / size_t{2} + 1, size_t{kernel().nr}})
+  const octet::RhsLayout& layout = kernel().rhs_layout;
+  for (const size_t cols : {size_t{1}, kernel().nr / size_t{2} + 1, size_t{kernel().nr}}) {
+    const size_t lanes = std::min<size_t>(kernel().nr, layout.lanes(cols)),
+                 part = octet::kInt4PartBytes / decoder.group_bytes /
+                        octet::divide_up(lanes, layout.width) * layout.kr;
+    for (const size_t depth : {part - 1, part, part + 1, 2 * part, 2 * part + 5})
+      for (const size_t rows : {size_t{1}, size_t{kernel().mr}})
         for (const bool flip : {false, kernel().is(octet::kAnyLhs)}) {
           const TileCase c = {rows, cols, depth,          flip,
                               -1,   -1,   depth % 8 == 0, cols > 1 ? Side::kBack : Side::kFront};
@@ -304,6 +308,7 @@ TEST_P(Kernel, DecodesPartByPart) {
           if (kernel().is(octet::kRequantizes))
             check_requantize(kernel(), c, {3, -100, 100, octet::ElementType::kS8});
         }
+  }
 }
 
 TEST_P(Kernel, AddsToItsInitInPlace) {

@@ -2,6 +2,8 @@
 // sizes that leave size_t are refused. Checks the formula of the bytes that weights take.
 #include <vector>
 
+#include "operators/conv/algorithms/filter_blob.h"
+#include "operators/conv/algorithms/table.h"
 #include "packing/matrix_blob.h"
 #include "support/guarded.h"
 #include "support/kernels.h"
@@ -99,6 +101,23 @@ TEST(Layouts, BytesFollowFromBitsAndTables) {
   EXPECT_FALSE(nibbles == (octet::RhsLayout{16, 16, 8, ElementType::kS8}));
   EXPECT_EQ(words.lane_bytes(SIZE_MAX - 1), SIZE_MAX);
   EXPECT_EQ(nibbles.lane_bytes(SIZE_MAX - 7), SIZE_MAX / 2 - 3);
+}
+
+// Nor is a forged blob of a filter of 4 bits a filter.
+TEST(Formats, OfFourBitsAreOfMatrices) {
+  octet::ConvShape shape = {};
+  shape.in_channels = shape.out_channels = 16, shape.groups = 1;
+  shape.kernel_h = shape.kernel_w = shape.stride_h = shape.stride_w = 1;
+  shape.dilation_h = shape.dilation_w = 1;
+  for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL})
+    for (const WeightFormat* format : formats()) {
+      if (format->kind != octet::KernelKind::kInt8 || format->layout.sparse()) continue;
+      octet::Container plan;
+      EXPECT_EQ(octet::plan_filter(*format, *octet::algorithm_of((uint8_t)algorithm),
+                                   (uint8_t)algorithm, OCTET_S8, shape, false, &plan),
+                !format->layout.is_4bit())
+          << format->name;
+    }
 }
 
 TEST(Formats, SizesThatLeaveSizeAreNone) {

@@ -5,8 +5,8 @@
 // the weights are the limit, and beside six rows decoding takes ports that are idle.
 //
 // Per group of 8 along depth: 8 loads, two from each of four panels, 8 times VPANDD and VPSHUFB, 4
-// shifts, 24 broadcasts, 48 dot products. 24 accumulators, 2 for rhs, 1 for lhs, a mask, a table and
-// a flip: 30 registers of 32.
+// shifts, 24 broadcasts, 48 dot products. 24 accumulators, 2 for rhs, 1 for lhs, a mask, a table
+// and a flip: 30 registers of 32.
 #include "kernels/x86/int4/decode.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/quads.h"
@@ -45,8 +45,8 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
 
 constexpr bool has_more(int rows) { return rows <= 2; }
 
-// Multiplies one group; lhs(i, half) are four bytes of row i, from step k on, in all lanes. Few rows
-// have accumulators of their own for the second half, to hide the latency of dot products.
+// Multiplies one group; lhs(i, half) are four bytes of row i, from step k on, in all lanes. Few
+// rows have accumulators of their own for the second half, to hide the latency of dot products.
 template <int rows, int most, typename Lhs>
 OCTET_INLINE inline void add_group(const Nibbles& nibbles, const Lhs& lhs, size_t& k,
                                    const uint8_t* rhs, size_t panel, __m512i (&acc)[most][kVectors],
@@ -160,7 +160,8 @@ const MicroKernel avx512vnni_u8s4_6x64x8 = {
     .multiply = multiply,
     .tall_mr = 12,
     .tall_nr = 32,
-    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors), UINT16_MAX},
+    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors),
+                Decoder::kNever},
 };
 
 }  // namespace octet

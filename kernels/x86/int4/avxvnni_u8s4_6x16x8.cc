@@ -95,7 +95,7 @@ void multiply_nibbles(const Tile& t) {
 void multiply(const Tile& t) {
   static constexpr MultiplyFn kByRows[kFew] = {multiply_nibbles<1>, multiply_nibbles<2>,
                                                multiply_nibbles<3>, multiply_nibbles<4>};
-  if (t.rhs_decoded) return multiply_int4(avxvnni_u8s4_6x16x8, avxvnni_u8s8_6x16x4, t);
+  if (t.rhs_decoded) return avxvnni_u8s8_6x16x4.multiply(t);
   if (t.rows <= kFew) return kByRows[t.rows - 1](t);
   multiply_nibbles<kFew>(rows_of(t, 0, kFew));
   kByRows[t.rows - kFew - 1](rows_of(t, kFew, t.rows - kFew));
@@ -113,7 +113,7 @@ const MicroKernel avxvnni_u8s4_6x16x8 = {
     .rhs_layout = kX86Int4Layout,
     .lhs_kr = 4,
     .multiply = multiply,
-    .decoder = {decode_int4_ymm, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16), 3},
+    .decoder = {decode_int4_ymm, 2 * kInt4Group, kInt4Group, 0, 3},
 };
 
 }  // namespace octet
