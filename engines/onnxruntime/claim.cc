@@ -68,8 +68,10 @@ class Claimer {
   Claimer(const HostGraph& host, std::shared_ptr<const Shared> shared,
           const std::function<void(const std::string&)>& say)
       : host_(host), shared_(std::move(shared)), say_(say) {
-    claim_dynamic();
+    const FoundDynamic found = find_dynamic(host);
+    claim_dynamic(found.chains);
     nodes_ = translate(host, shared_->options.arithmetic);
+    for (const auto& [node, why] : found.refused) nodes_.graph.ops[node].refused = why;
     for (const size_t node : dynamic_) {
       graph::Op& op = nodes_.graph.ops[node];
       op.kind = Kind::kOther, op.refused = "it belongs to a dynamic product", op.inputs.clear();
@@ -103,10 +105,10 @@ class Claimer {
 
  private:
   // These groups have one input each, so that no way leads out of one and back.
-  void claim_dynamic() {
-    for (DynamicChain& chain : find_dynamic(host_)) {
+  void claim_dynamic(const std::vector<DynamicChain>& chains) {
+    for (const DynamicChain& chain : chains) {
       if (chain.size() > 1 && claim_chain(chain, false)) continue;
-      for (DynamicNodes& nodes : chain) claim_chain({nodes}, true);
+      for (const DynamicNodes& nodes : chain) claim_chain({nodes}, true);
     }
   }
 

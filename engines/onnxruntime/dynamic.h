@@ -1,9 +1,11 @@
 // Runs products whose input is quantized by its own range, in the run, and chains of them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "engines/graph/copies.h"
@@ -38,7 +40,11 @@ struct DynamicNodes {
 // tensor. A chain's later elements read nothing but a product of the element before, which nothing
 // else reads.
 using DynamicChain = std::vector<DynamicNodes>;
-std::vector<DynamicChain> find_dynamic(const HostGraph& host);
+struct FoundDynamic {
+  std::vector<DynamicChain> chains;
+  std::map<size_t, std::string> refused;  // nodes of these kinds in none of them, and why
+};
+FoundDynamic find_dynamic(const HostGraph& host);
 
 // Of a chain, only its first tensor comes from the host. Tensors between convolutions lie with
 // channels last; those of the host go through a transposition.

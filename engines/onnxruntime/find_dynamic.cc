@@ -24,21 +24,22 @@ class Finder {
       if (t >= 0) is_output_[(size_t)t] = 1;
   }
 
-  std::vector<DynamicChain> find_chains() {
+  // The whole answer; once.
+  FoundDynamic find_chains() {
     std::vector<DynamicNodes> all = find();
+    refuse_unfound(all);
     std::vector<int> before(all.size(), -1), behind(all.size(), -1);
     for (size_t i = 0; i < all.size(); ++i)
       for (size_t k = 0; k < all.size(); ++k)
         if (behind[i] < 0 && before[k] < 0 && reads_only(all[k], all[i]))
           behind[i] = (int)k, before[k] = (int)i;
-    std::vector<DynamicChain> chains;
     for (size_t i = 0; i < all.size(); ++i) {
       if (before[i] >= 0) continue;
-      chains.emplace_back();
+      found_.chains.emplace_back();
       for (int at = (int)i; at >= 0; at = behind[(size_t)at])
-        chains.back().push_back(std::move(all[(size_t)at]));
+        found_.chains.back().push_back(std::move(all[(size_t)at]));
     }
-    return chains;
+    return std::move(found_);
   }
 
  private:
@@ -59,10 +60,26 @@ class Finder {
     std::vector<DynamicNodes> found;
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
       DynamicNodes group;
-      if (is(i, "", "DynamicQuantizeLinear") ? quantizer(i, &group) : fused(i, &group))
+      try {
+        if (is(i, "", "DynamicQuantizeLinear"))
+          find_quantizer(i, &group);
+        else if (!is(i, "com.microsoft", "DynamicQuantizeMatMul") || !find_fused(i, &group))
+          continue;
         found.push_back(std::move(group));
+      } catch (const graph::Refused& refused) {
+        found_.refused[i] = refused.why();
+      }
     }
     return found;
+  }
+
+  // MatMulIntegerToFloat is of no kind of its own: its quantizer has to be taken with it.
+  void refuse_unfound(const std::vector<DynamicNodes>& all) {
+    std::set<size_t> taken;
+    for (const DynamicNodes& nodes : all) taken.insert(nodes.nodes.begin(), nodes.nodes.end());
+    for (size_t i = 0; i < host_.nodes.size(); ++i)
+      if (is(i, "com.microsoft", "MatMulIntegerToFloat") && !taken.count(i))
+        found_.refused[i] = "its input is not quantized by a DynamicQuantizeLinear that is taken";
   }
 
   struct Part {
@@ -106,33 +123,43 @@ class Finder {
         part.product.op == "ConvInteger" ? value(part.product.inputs[1]).shape.size() - 2 : 0;
     return rank > behind && value(t).shape[rank - 1 - behind] == (int64_t)n;
   }
-  bool fits(const Part& part) const {
-    if (!is_constant(part.product.inputs[1]) || !is_constant(part.scale)) return false;
-    if (value(part.scale).type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT) return false;
-    return value(part.scale).count == 1 ||
-           (part.product.op == "MatMulInteger" && is_per_channel(part, part.scale));
+  // Throws unless weights, scales and bias are constants that belong together.
+  void check_constants(const Part& part) const {
+    if (!is_constant(part.product.inputs[1]) || !is_constant(part.scale))
+      graph::refuse("its weights or their scales are computed; it needs constants");
+    if (value(part.scale).type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+      graph::refuse("the scales of its weights are not of f32");
+    if (value(part.scale).count != 1 &&
+        (part.product.op != "MatMulInteger" || !is_per_channel(part, part.scale)))
+      graph::refuse("its weights have ", value(part.scale).count,
+                    " scales, neither one nor one for each column");
+    if (part.bias >= 0 && !is_per_channel(part, part.bias))
+      graph::refuse("its bias is no constant of f32 with a value for each column");
   }
 
   // MatMulInteger or ConvInteger of quantized x, then Cast, Mul by both scales, Add.
-  bool integer_product(size_t at, const Node& quantizer, Part* part) const {
-    const bool product = is(at, "", "MatMulInteger") || is(at, "", "ConvInteger");
-    if (!product || input(at, 0) != quantizer.outputs[0] || input(at, 2) != quantizer.outputs[2])
-      return false;
+  void integer_product(size_t at, const Node& quantizer, Part* part) const {
+    if (input(at, 0) != quantizer.outputs[0] || input(at, 2) != quantizer.outputs[2])
+      refuse_reader(at);
     part->product = node(at), part->product.inputs[2] = -1;
+    const auto refuse_factors = [&] {
+      graph::refuse("'", node(at).name, "' is not followed by a Cast to f32 and a Mul by the ",
+                    "product of both scales alone");
+    };
     const int cast = reader(node(at).outputs[0], "Cast");
     if (cast < 0 || node((size_t)cast).integer("to", 0) != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
-      return false;
+      refuse_factors();
     const int real = node((size_t)cast).outputs[0], mul = reader(real, "Mul");
-    if (mul < 0) return false;
+    if (mul < 0) refuse_factors();
     const int factor = other_input((size_t)mul, real);
     const int scales = factor < 0 ? -1 : makers_[(size_t)factor];
-    if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) return false;
+    if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) refuse_factors();
     const int own = quantizer.outputs[1];
-    if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) return false;
+    if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) refuse_factors();
     part->scale = other_input((size_t)scales, own), part->bias = -1;
     part->nodes = {at, (size_t)cast, (size_t)scales, (size_t)mul};
     part->output = node((size_t)mul).outputs[0];
-    if (!fits(*part)) return false;
+    check_constants(*part);
     const int add = reader(part->output, "Add");
     const int bias = add < 0 ? -1 : other_input((size_t)add, part->output);
     if (bias >= 0 && is_per_channel(*part, bias)) {
@@ -140,7 +167,6 @@ class Finder {
       part->nodes.push_back((size_t)add);
     }
     add_activation(part);
-    return true;
   }
 
   // As bounds of f32. Clip has its bounds as attributes or as inputs.
@@ -166,60 +192,81 @@ class Finder {
   }
 
   // Inputs: a, b, scale of a, scale of b, zero points of a and of b, bias.
-  bool product_to_float(size_t at, const Node& quantizer, Part* part) const {
-    if (!is(at, "com.microsoft", "MatMulIntegerToFloat") || input(at, 0) != quantizer.outputs[0] ||
-        input(at, 2) != quantizer.outputs[1] || input(at, 4) != quantizer.outputs[2])
-      return false;
+  void product_to_float(size_t at, const Node& quantizer, Part* part) const {
+    if (input(at, 0) != quantizer.outputs[0] || input(at, 2) != quantizer.outputs[1] ||
+        input(at, 4) != quantizer.outputs[2])
+      refuse_reader(at);
     part->product = node(at), part->product.op = "MatMulInteger", part->product.domain.clear();
     part->product.inputs = {input(at, 0), input(at, 1), -1, input(at, 5)};
     part->scale = input(at, 3), part->bias = input(at, 6);
     part->output = node(at).outputs[0], part->nodes = {at};
-    return fits(*part) && (part->bias < 0 || is_per_channel(*part, part->bias));
+    check_constants(*part);
   }
 
-  bool quantizer(size_t at, DynamicNodes* group) const {
+  [[noreturn]] void refuse_reader(size_t at) const {
+    graph::refuse("'", node(at).name, "' (", node(at).op,
+                  ") reads what it makes; only products by its scale and zero point may");
+  }
+
+  void find_quantizer(size_t at, DynamicNodes* group) const {
     const Node& n = node(at);
-    if (n.inputs.empty() || n.inputs[0] < 0 || n.outputs.size() != 3) return false;
+    if (input(at, 0) < 0 || n.outputs.size() != 3 ||
+        *std::min_element(n.outputs.begin(), n.outputs.end()) < 0)
+      graph::refuse("its input or one of its outputs is left out");
     std::vector<Part> parts;
     std::set<size_t> nodes = {at};
     for (const size_t reader : readers_[(size_t)n.outputs[0]]) {
       Part part;
-      if (!integer_product(reader, n, &part) && !product_to_float(reader, n, &part)) return false;
+      if (is(reader, "com.microsoft", "MatMulIntegerToFloat"))
+        product_to_float(reader, n, &part);
+      else if (is(reader, "", "MatMulInteger") || is(reader, "", "ConvInteger"))
+        integer_product(reader, n, &part);
+      else
+        refuse_reader(reader);
       nodes.insert(part.nodes.begin(), part.nodes.end());
       parts.push_back(std::move(part));
     }
     for (const int t : n.outputs) {
-      if (t < 0) continue;
-      if (is_output_[(size_t)t]) return false;
+      if (is_output_[(size_t)t]) graph::refuse("the graph gives out what it makes");
       for (const size_t reader : readers_[(size_t)t])
-        if (!nodes.count(reader)) return false;
+        if (!nodes.count(reader)) refuse_reader(reader);
     }
-    return make(nodes, n.inputs[0], parts, group);
+    make(nodes, n.inputs[0], parts, group);
   }
 
   // Inputs: a of f32, b, scale and zero point of b, bias.
-  bool fused(size_t at, DynamicNodes* group) const {
-    if (!is(at, "com.microsoft", "DynamicQuantizeMatMul")) return false;
-    std::vector<Part> parts;
-    std::set<size_t> nodes;
-    for (const size_t i : readers_[(size_t)input(at, 0)]) {
-      if (!is(i, "com.microsoft", "DynamicQuantizeMatMul") || input(i, 0) != input(at, 0)) continue;
-      Part part;
-      part.product = node(i), part.product.op = "MatMulInteger", part.product.domain.clear();
-      part.product.inputs = {input(i, 0), input(i, 1), -1, input(i, 3)};
-      part.scale = input(i, 2), part.bias = input(i, 4);
-      part.output = node(i).outputs[0], part.nodes = {i};
-      if (!fits(part) || (part.bias >= 0 && !is_per_channel(part, part.bias))) continue;
-      nodes.insert(i);
-      parts.push_back(std::move(part));
-    }
-    if (nodes.empty() || *nodes.begin() != at) return false;  // the first one has found all
-    return make(nodes, input(at, 0), parts, group);
+  Part fused_part(size_t at) const {
+    Part part;
+    part.product = node(at), part.product.op = "MatMulInteger", part.product.domain.clear();
+    part.product.inputs = {input(at, 0), input(at, 1), -1, input(at, 3)};
+    part.scale = input(at, 2), part.bias = input(at, 4);
+    part.output = node(at).outputs[0], part.nodes = {at};
+    check_constants(part);
+    return part;
   }
 
-  bool make(const std::set<size_t>& nodes, int x, const std::vector<Part>& parts,
+  // Returns false where the first DynamicQuantizeMatMul of the same tensor has found all of them.
+  bool find_fused(size_t at, DynamicNodes* group) const {
+    if (input(at, 0) < 0) graph::refuse("it has no input");
+    std::vector<Part> parts = {fused_part(at)};
+    std::set<size_t> nodes = {at};
+    for (const size_t i : readers_[(size_t)input(at, 0)]) {
+      if (i == at || !is(i, "com.microsoft", "DynamicQuantizeMatMul")) continue;
+      if (input(i, 0) != input(at, 0) || found_.refused.count(i)) continue;
+      if (i < at) return false;
+      try {
+        parts.push_back(fused_part(i));
+        nodes.insert(i);
+      } catch (const graph::Refused&) {  // its own turn says why
+      }
+    }
+    make(nodes, input(at, 0), parts, group);
+    return true;
+  }
+
+  void make(const std::set<size_t>& nodes, int x, const std::vector<Part>& parts,
             DynamicNodes* group) const {
-    if (parts.empty()) return false;
+    if (parts.empty()) graph::refuse("no product reads what it makes");
     HostGraph products = {host_.values, {}, {}};
     for (const Part& part : parts) {
       products.nodes.push_back(part.product);
@@ -232,20 +279,20 @@ class Finder {
     }
     Translation translation = translate(products, graph::Arithmetic::kOnnxruntime);
     for (const graph::Op& op : translation.graph.ops)
-      if (!op.refused.empty()) return false;
+      if (!op.refused.empty()) graph::refuse("its product ", op.name, ": ", op.refused);
     group->nodes.assign(nodes.begin(), nodes.end()), group->input = x;
     group->graph = std::move(translation.graph), group->rules = std::move(translation.rules);
-    return true;
   }
 
   const HostGraph& host_;
   std::vector<int> makers_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<char> is_output_;
+  FoundDynamic found_;
 };
 
 }  // namespace
 
-std::vector<DynamicChain> find_dynamic(const HostGraph& host) { return Finder(host).find_chains(); }
+FoundDynamic find_dynamic(const HostGraph& host) { return Finder(host).find_chains(); }
 
 }  // namespace octet::onnxruntime

@@ -39,11 +39,11 @@ def device():
     return [found for found in ort.get_ep_devices() if found.ep_name == "OctetExecutionProvider"]
 
 
-def session(model, options=None, threads=1, level=None):
+def session(model, options=None, threads=1, level=None, severity=4):
     """options: the provider's; None: ONNX Runtime alone."""
     settings = ort.SessionOptions()
     settings.intra_op_num_threads = threads
-    settings.log_severity_level = 4
+    settings.log_severity_level = severity
     if level is not None:
         settings.graph_optimization_level = level
     settings.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
@@ -158,6 +158,32 @@ def check_without_optimizations(folder):
         complain(f"without optimizations: {wrong} bytes differ, Octet has {nodes_of(mine)[0]} nodes")
 
 
+def said_while(work):
+    """What is written to stderr by file descriptor, as ONNX Runtime's log is."""
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            made = work()
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        return made, file.read().decode(errors="replace").splitlines()
+
+
+def check_reasons():
+    """Products of tensors that are quantized in the run: each that Octet leaves is told with the reason."""
+    made, reasons = models.refused_dynamic_network()
+    mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
+    octet, others = nodes_of(mine)
+    if octet or others != len(made.graph.node):
+        complain(f"of the products that are refused Octet has {octet} nodes and leaves {others}")
+    for name, reason in reasons.items():
+        if not any(f" '{name}': {reason}" in line for line in lines):
+            complain(f"nothing said that '{name}' stays because {reason}")
+
+
 def check_options(path):
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
                               ({"thread": "2"}, "is none; there are as, threads, goal and report")):
@@ -222,6 +248,7 @@ def main(full):
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
             check_without_optimizations(folder)
             check_options(path)
+            check_reasons()
             check_threads(path)
             check_corrupt(path)
 

@@ -177,6 +177,45 @@ def looked_up_network():
     return b.model()
 
 
+def refused_dynamic_network():
+    """Products of tensors that are quantized in the run as Octet takes none; with a part of the sentence that each named node gets."""
+    b = Builder(11)
+    reasons = {}
+    x = b.input("x", [5, 6])
+    weights = b.constant(b.rng.integers(-60, 60, (6, 4), np.int8))
+    scale = lambda *values: b.constant(np.float32(values))
+
+    def named(name, reason):
+        b.nodes[-1].name = name
+        reasons[name] = reason
+
+    def fused(name, reason, *inputs):
+        b.output(b.op("DynamicQuantizeMatMul", [x, *inputs], "com.microsoft"), [5, 4])
+        named(name, reason)
+
+    def quantize(name, reason, y):
+        outputs = [f"{name}_{end}" for end in ("bytes", "scale", "zero")]
+        b.op("DynamicQuantizeLinear", [y], outputs=outputs)
+        named(name, reason)
+        return outputs
+
+    fused("weights", "its weights or their scales are computed; it needs constants", b.input("w", [6, 4], TensorProto.INT8), scale(0.1))
+    fused("scales", "its weights have 2 scales, neither one nor one for each column", weights, scale(0.1, 0.2))
+    fused("bias", "its bias is no constant of f32 with a value for each column", weights, scale(0.1), "", scale(0.5))
+    fused("zero", "its product MatMulInteger 'zero': a zero point is no constant", weights, scale(0.1), b.input("z", [1], TensorProto.INT8))
+    bytes_, _, _ = quantize("copied", "'cast' (Cast) reads what it makes", b.op("Abs", [x]))
+    b.output(b.op("Cast", [bytes_], to=TensorProto.FLOAT), [5, 6])
+    named("cast", "Octet has no such operator")
+    bytes_, own, zero = quantize("given", "the graph gives out what it makes", b.op("Neg", [x]))
+    b.output(own, [])
+    b.output(b.op("MatMulIntegerToFloat", [bytes_, weights, own, scale(0.1), zero], "com.microsoft"), [5, 4])
+    named("alone", "its input is not quantized by a DynamicQuantizeLinear that is taken")
+    bytes_, _, zero = quantize("unscaled", "'sums' is not followed by a Cast to f32 and a Mul by the product of both scales", b.op("Exp", [x]))
+    b.output(b.op("MatMulInteger", [bytes_, weights, zero]), [5, 4], TensorProto.INT32)
+    named("sums", "a zero point is no constant")
+    return b.model(), reasons
+
+
 class Calibration(CalibrationDataReader):
     def __init__(self, shapes):
         rng = np.random.default_rng(1)
