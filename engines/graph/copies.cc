@@ -1,7 +1,8 @@
-// Copies, quantizes and dequantizes lines of images.
+// Copies lines of images, and averages planes.
 #include "engines/graph/copies.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "engines/graph/refused.h"
@@ -182,6 +183,46 @@ void space_to_depth_lines(void* context, const octet_network_call* call) {
     }
 }
 
+// ---- means
+
+// Eigen adds the f32 pixels of a plane by vectors of kLanes, two at a time, from the first pixel on
+// whose address is a multiple of a vector; pixels before and behind follow one by one. ONNX Runtime
+// lays the tensor at such a multiple, so that the plane's place tells the rest.
+constexpr size_t kLanes = kPlaneVector;
+
+float sum_of_plane(const PlaneMean& mean, const uint8_t* plane, size_t place) {
+  const auto value = [&](size_t i) { return mean.values[plane[i]]; };
+  const size_t count = mean.pixels;
+  const size_t head = std::min(count, (kLanes - place % kLanes) % kLanes);
+  const size_t end = head + (count - head) / kLanes * kLanes;
+  float lanes[2][kLanes] = {};
+  const size_t pairs = head + (end - head) / (2 * kLanes) * (2 * kLanes);
+  for (size_t i = head; i < pairs; i += 2 * kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      lanes[0][lane] += value(i + lane), lanes[1][lane] += value(i + kLanes + lane);
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    lanes[0][lane] += lanes[1][lane];
+    if (pairs < end) lanes[0][lane] += value(pairs + lane);
+  }
+  float sum = (lanes[0][0] + lanes[0][2]) + (lanes[0][1] + lanes[0][3]);
+  for (size_t i = 0; i < head; ++i) sum += value(i);
+  for (size_t i = end; i < count; ++i) sum += value(i);
+  return sum;
+}
+
+void mean_lines(void* context, const octet_network_call* call) {
+  const PlaneMean& mean = *(const PlaneMean*)context;
+  const auto* const from = (const uint8_t*)octet_network_line(&call->inputs[0], 0);
+  const auto least = (float)(mean.bounds.least - mean.zero_point);
+  const auto most = (float)(mean.bounds.most - mean.zero_point);
+  for (size_t y = call->first; y < call->end; ++y) {
+    const size_t place = y * mean.pixels;
+    const float average = sum_of_plane(mean, from + place, place) / (float)mean.pixels;
+    const float steps = std::nearbyint(std::clamp(average / mean.scale, least, most));
+    *(uint8_t*)octet_network_line(&call->output, y) = (uint8_t)((int32_t)steps + mean.zero_point);
+  }
+}
+
 template <typename Arguments>
 Function make(const Arguments& arguments, void (*run)(void*, const octet_network_call*),
               size_t kernel_h) {
@@ -232,6 +273,10 @@ Function space_to_depth_function(size_t element, size_t block) {
   Function f = make(Block{element, block}, space_to_depth_lines, block);
   f.lines.stride_h = block;
   return f;
+}
+
+Function mean_function(const PlaneMean& mean, bool all_images) {
+  return make(mean, mean_lines, reach(all_images));
 }
 
 Function owned_function(octet_function* function) {

@@ -1,4 +1,5 @@
-// Moves bytes between tensors: to other sizes, through a table, to another order of channels.
+// Moves bytes between tensors: to other sizes, through a table, to another order of channels. Means
+// of planes are here, too, for they read the graph's order of axes.
 #pragma once
 
 #include <memory>
@@ -40,6 +41,17 @@ Function depth_to_space_function(size_t element, size_t block);
 
 // The other way round.
 Function space_to_depth_function(size_t element, size_t block);
+
+// The mean of each plane, a line of the output, as ONNX Runtime's ReduceMean of f32 adds the pixels.
+constexpr size_t kPlaneVector = 4;  // pixels that it adds at once
+struct PlaneMean {
+  float values[256];  // of each byte
+  size_t pixels;      // of a plane
+  float scale;        // of the output
+  int32_t zero_point;
+  Bounds bounds;
+};
+Function mean_function(const PlaneMean& mean, bool all_images);
 
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);

@@ -33,6 +33,7 @@ class Maker {
       default: break;
     }
     if (is_move(op_.kind) || takes_images(g_, op_)) return make_move(g_, op_);
+    if (is_mean_of_planes(g_, op_)) return make_mean_of_planes(g_, op_);
     if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
     return look_up();
   }

@@ -108,6 +108,7 @@ struct Op {
   int quantized_as = -1;
   // Other kinds.
   bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
+  bool in_floats = false;   // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
   int axis = -1;            // kConcatenate; below 0: from the end
   float alpha = 0;          // kLeakyRelu
   float beta = 1;           // kSoftmax

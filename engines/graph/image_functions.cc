@@ -321,6 +321,31 @@ Function make_move(const Graph& g, const Op& op) {
   return depth_to_space_function(type_bytes(x.type), op.block);
 }
 
+bool is_mean_of_planes(const Graph& g, const Op& op) {
+  return op.kind == Kind::kMean && op.in_floats && g.arithmetic == Arithmetic::kOnnxruntime &&
+         g.channels_first;
+}
+
+Function make_mean_of_planes(const Graph& g, const Op& op) {
+  if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
+  const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  for (const Tensor* const t : {&x, &y})
+    if (!is_8_bits(t->type) || t->scales.size() != 1)
+      refuse("tensor '", t->name, "' is not of 8 bits with one scale");
+  const Sizes in = sizes_of(g, op.inputs[0], true), out = sizes_of(g, op.outputs[0], true);
+  if (x.shape.size() < 3 || out.h * out.w != 1 || in.batch != out.batch ||
+      in.channels != out.channels)
+    refuse("its output is not one pixel for each image of its input");
+  PlaneMean mean = {};
+  for (int i = 0; i < 256; ++i)
+    mean.values[i] =
+        (float)((x.type == OCTET_S8 ? (int32_t)(int8_t)i : i) - zero_of(x)) * scale_of(x);
+  mean.pixels = in.h * in.w, mean.scale = scale_of(y), mean.zero_point = zero_of(y);
+  mean.bounds = bounds_of(op.clamp, y.type, mean.scale, mean.zero_point, g.arithmetic);
+  // Where each image begins at a whole vector its planes lie as those of the first image do.
+  return mean_function(mean, in.batch > 1 && in.image() % kPlaneVector != 0);
+}
+
 octet_function* make_image_function(const Graph& graph, const Op& op) {
   if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
   return Maker(graph, op).make();

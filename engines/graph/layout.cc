@@ -180,6 +180,7 @@ class Placer {
       default: break;
     }
     if (takes_images(g_, op)) return transpose(op);
+    if (is_mean_of_planes(g_, op)) return average_planes(op);
     const Place wanted = place_of(g_, op);
     if (wanted != Place::kElements) return image_function(op, wanted == Place::kImages);
     elementwise(op);
@@ -225,6 +226,17 @@ class Placer {
     if (sizes.batch != lies(node).batch && lies(node).batch == 1 && op.kind == Kind::kTranspose)
       sizes = {1, 1, sizes.count() / sizes.channels, sizes.channels};
     const size_t made = add_made(sizes, tensor(y).type);
+    places_[(size_t)y] = {made, false};
+    add_function(make_function(g_, op), {node}, made);
+  }
+
+  // A line of the output for each channel, so that tasks divide them.
+  void average_planes(const Op& op) {
+    const int x = op.inputs[0], y = op.outputs[0];
+    const size_t node = sized(dense(ordered(x, false)), sizes_of(g_, x, false));
+    nodes_[node].flat = true;
+    const Sizes sizes = sizes_of(g_, x, true);
+    const size_t made = add_made({sizes.batch, sizes.channels, 1, 1}, tensor(y).type);
     places_[(size_t)y] = {made, false};
     add_function(make_function(g_, op), {node}, made);
   }

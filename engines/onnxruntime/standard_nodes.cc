@@ -103,6 +103,27 @@ void max_pool(const Form& f) { f.pool(Kind::kMaxPool); }
 void average_pool(const Form& f) { f.pool(Kind::kAveragePool); }
 void global_average_pool(const Form& f) { f.average_all(); }
 
+// Inputs: x, axes; before the 18th operator set x alone.
+void reduce_mean(const Form& f) {
+  const size_t rank = f.rank(0);
+  if (rank != 3 && rank != 4) return f.refuse("its input is not known to be of rank 3 or 4");
+  if (f.input(1) >= 0 && !f.value(1)->constant)
+    return f.refuse("its axes are computed; it needs constants");
+  std::vector<int64_t> axes = f.node().version < 18 ? f.node().integers("axes") : f.integers(1);
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += (int64_t)rank;
+  std::sort(axes.begin(), axes.end());
+  const std::vector<int64_t> pixels = {2, 3};
+  if (axes.size() != rank - 2 || !std::equal(axes.begin(), axes.end(), pixels.begin()))
+    return f.refuse("its axes are not those of lines and columns, which Octet averages");
+  f.average_all();
+  f.op().in_floats = true;
+  if (f.node().integer("keepdims", 1)) return;
+  f.rule([](const std::vector<Shape>& inputs) {
+    return Shape(inputs[0].begin(), inputs[0].begin() + std::min<long>(2, (long)inputs[0].size()));
+  });
+}
+
 bool read_coordinates(const Form& f) {
   const std::string mode = f.node().text("coordinate_transformation_mode");
   octet_coordinates& to = f.op().coordinates;
@@ -311,6 +332,7 @@ constexpr NamedForm kForms[] = {
     {"", "MaxPool", max_pool},
     {"", "AveragePool", average_pool},
     {"", "GlobalAveragePool", global_average_pool},
+    {"", "ReduceMean", reduce_mean},
     {"", "Resize", resize},
     {"", "Upsample", resize},
     {"", "Pad", pad},

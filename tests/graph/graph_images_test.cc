@@ -299,5 +299,34 @@ TEST(GraphImages, PairsThatDoNotFit) {
             std::string::npos);
 }
 
+// Sums of whole halves are exact in any order. tests/onnxruntime compares others.
+TEST(GraphImages, MeansOfPlanesInFloats) {
+  for (const int64_t images : {1, 3})
+    for (const int64_t width : {1, 3, 7, 16}) {
+      GraphCase c;
+      c.g.arithmetic = Arithmetic::kOnnxruntime, c.g.channels_first = true;
+      const int x = c.input({images, 5, 3, width}, OCTET_U8, 0.5f, 128);
+      const int y = c.tensor({images, 5}, OCTET_S8, 0.25f, -9);
+      c.op(Kind::kMean, {x}, y).in_floats = true;
+      c.g.outputs = {y};
+      const Bytes in = c.draw(c.count(x));
+      const size_t pixels = (size_t)width * 3;
+      Bytes expected;
+      for (size_t plane = 0; plane < in.size() / pixels; ++plane) {
+        float sum = 0;
+        for (size_t i = 0; i < pixels; ++i)
+          sum += (float)((int)in[plane * pixels + i] - 128) * 0.5f;
+        const float steps = std::nearbyint(sum / (float)pixels / 0.25f) - 9;
+        expected.push_back((uint8_t)std::clamp((int)steps, -128, 127));
+      }
+      const std::unique_ptr<Program> program = created(c.g);
+      EXPECT_EQ(run(*program, c.g, {in}), expected);
+      c.g.tensors[(size_t)y].scales.clear();
+      EXPECT_NE(would(c.g)[0].find("is not of 8 bits with one scale"), std::string::npos);
+      c.g.tensors[(size_t)y].scales = {0.25f}, c.g.tensors[(size_t)y].shape = {images, 5, 3, 1};
+      EXPECT_NE(would(c.g)[0].find("not one pixel for each image"), std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace octet_test

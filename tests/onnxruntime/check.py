@@ -123,6 +123,16 @@ def check_lookups(folder, full):
         compare("functions of one tensor", path, options, threads)
 
 
+def check_means(folder, full):
+    planes = ((1, 9, 7), (3, 9, 7), (2, 1, 1), (3, 1, 3), (1, 2, 2), (3, 5, 3), (2, 16, 16), (1, 3, 13), (5, 2, 3), (0, 4, 4))
+    sizes = [dict(zip("NHW", size)) for size in planes]
+    for operators, rank in ((17, 4), (18, 4), (17, 3)):
+        path = str(folder / "means-s8s8.onnx")
+        onnx.save(models.mean_network(operators, rank), path)
+        for options, threads in configurations(full):
+            compare(f"means of rank {rank}", path, options, threads, sizes)
+
+
 def check_integers(folder, full):
     path = str(folder / "integers.onnx")
     onnx.save(models.integer_network(), path)
@@ -173,15 +183,15 @@ def said_while(work):
 
 
 def check_reasons():
-    """Products of tensors that are quantized in the run: each that Octet leaves is told with the reason."""
-    made, reasons = models.refused_dynamic_network()
-    mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
-    octet, others = nodes_of(mine)
-    if octet or others != len(made.graph.node):
-        complain(f"of the products that are refused Octet has {octet} nodes and leaves {others}")
-    for name, reason in reasons.items():
-        if not any(f" '{name}': {reason}" in line for line in lines):
-            complain(f"nothing said that '{name}' stays because {reason}")
+    """Each node that Octet leaves is told with the reason."""
+    for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network()):
+        mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
+        octet, others = nodes_of(mine)
+        if octet or others < len(reasons):
+            complain(f"of the nodes that are refused Octet has {octet} and leaves {others}")
+        for name, reason in reasons.items():
+            if not any(f" '{name}': {reason}" in line for line in lines):
+                complain(f"nothing said that '{name}' stays because {reason}")
 
 
 def check_options(path):
@@ -242,6 +252,7 @@ def main(full):
         folder = pathlib.Path(name)
         check_images(folder, full)
         check_lookups(folder, full)
+        check_means(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)
         if full:

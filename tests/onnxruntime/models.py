@@ -50,9 +50,9 @@ class Builder:
             return self.op("Clip", [y, self.constant(np.float32(0)), self.constant(np.float32(6))])
         return y
 
-    def model(self):
+    def model(self, operators=17):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.constants)
-        sets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        sets = [helper.make_opsetid("", operators), helper.make_opsetid("com.microsoft", 1)]
         return helper.make_model(graph, opset_imports=sets, ir_version=8)
 
 
@@ -175,6 +175,49 @@ def looked_up_network():
         for name in (own("QLinearSigmoid"), own("QLinearLeakyRelu", alpha=0.2)):
             b.output(name, (2, 8, 9, 7), kinds[kind])
     return b.model()
+
+
+def mean_network(operators, rank):
+    """ReduceMean over planes between DequantizeLinear and QuantizeLinear, with scales at random and such as make halves; 5 channels, so that planes lie at any place."""
+    b = Builder(12)
+    axes = list(range(2, rank))
+    free = ["H", "W"][:rank - 2]
+    x = b.input("x", ["N", 3, *free])
+    numbers = lambda scale, zero, kind: [b.constant(np.float32(scale)), b.constant(kind(zero))]
+    quantized = lambda y, of: b.op("DequantizeLinear", [b.op("QuantizeLinear", [y, *of]), *of])
+    for kind, zero, to in ((np.uint8, 131, TensorProto.UINT8), (np.int8, -3, TensorProto.INT8)):
+        weights = b.constant(b.rng.integers(-60, 60, (5, 3, *[1] * (rank - 2)), np.int8))
+        weights = b.op("DequantizeLinear", [weights, *numbers(0.01, 0, np.int8)])
+        scale = b.rng.uniform(0.02, 0.03)
+        y = quantized(b.op("Conv", [quantized(x, numbers(0.03, zero, kind)), weights]), numbers(scale, zero, kind))
+        for times in (1, 0.5, 0.25, *b.rng.uniform(0.2, 1, 3)):
+            for keep in (0, 1):
+                given = {"axes": axes} if operators < 18 else {}
+                inputs = [y] if operators < 18 else [y, b.constant(np.int64([axis - rank * (axis % 2) for axis in axes]))]
+                z = b.op("ReduceMean", inputs, keepdims=keep, **given)
+                if keep and times == 1:
+                    z = b.op("Relu", [z])
+                b.output(b.op("QuantizeLinear", [z, *numbers(scale * times, 2, kind)]), ["N", 5, *[1] * (rank - 2) * keep], to)
+    return b.model(operators)
+
+
+def refused_mean_network():
+    """Means that are no image's; with a part of the sentence that each named node gets."""
+    b = Builder(13)
+    of = [b.constant(np.float32(0.03)), b.constant(np.uint8(120))]
+    x = b.op("DequantizeLinear", [b.input("x", [2, 3, 4, 5], TensorProto.UINT8), *of])
+    for name, axes, shape in (("channels", [1], (2, 1, 4, 5)), ("lines", [2], (2, 3, 1, 5)), ("all", [0, 1, 2, 3], (1, 1, 1, 1)), ("twice", [3, -1], (2, 3, 4, 1))):
+        y = b.op("ReduceMean", [x, b.constant(np.int64(axes))])
+        b.nodes[-1].name = name
+        b.output(b.op("QuantizeLinear", [y, *of]), shape, TensorProto.UINT8)
+    y = b.op("ReduceMean", [x, b.input("axes", [2], TensorProto.INT64)])
+    b.nodes[-1].name = "computed"
+    b.output(b.op("QuantizeLinear", [y, *of]), ("a", "b", "c", "d"), TensorProto.UINT8)
+    y = b.op("ReduceMean", [b.op("DequantizeLinear", [b.input("any", None, TensorProto.UINT8), *of]), b.constant(np.int64([2, 3]))])
+    b.nodes[-1].name = "unknown"
+    b.output(b.op("QuantizeLinear", [y, *of]), None, TensorProto.UINT8)
+    reasons = dict.fromkeys(("channels", "lines", "all", "twice"), "its axes are not those of lines and columns")
+    return b.model(18), {**reasons, "computed": "its axes are computed; it needs constants", "unknown": "its input is not known to be of rank 3 or 4"}
 
 
 def refused_dynamic_network():
