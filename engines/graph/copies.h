@@ -42,7 +42,8 @@ Function depth_to_space_function(size_t element, size_t block);
 // The other way round.
 Function space_to_depth_function(size_t element, size_t block);
 
-// The mean of each plane, a line of the output, as ONNX Runtime's ReduceMean of f32 adds the pixels.
+// The mean of each plane, a line of the output, as ONNX Runtime's ReduceMean of f32 adds the
+// pixels.
 constexpr size_t kPlaneVector = 4;  // pixels that it adds at once
 struct PlaneMean {
   float values[256];  // of each byte

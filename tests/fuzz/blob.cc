@@ -53,7 +53,7 @@ Sample packed_matrices(octet_isa isa, octet_type type, bool zero_points) {
   rhs.k = 9;
   rhs.batch = type == OCTET_U8 ? 2 : 1;
   const std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k * rhs.batch);
-  const std::vector<int32_t> values(rhs.n, 17);
+  const std::vector<int32_t> values(rhs.n, 5);  // of every type
   rhs.data = weights.data();
   if (zero_points) rhs.zero_points = values.data(), rhs.zero_point_count = values.size();
   return packed(
