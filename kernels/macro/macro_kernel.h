@@ -119,7 +119,7 @@ size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
 struct PreparedSections {
-  size_t panels, row_sums, decoded, room;  // offsets; panels come first
+  size_t panels, row_sums, room, decoded;  // offsets; panels come first
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,

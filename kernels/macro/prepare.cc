@@ -45,8 +45,8 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
         sections.take(divide_up(rows, kernel.mr) *
                       kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
-  at.decoded = sections.take(decoded_bytes(macro_kernel, rows));
   at.room = sections.take(kernel.decoder.room);
+  at.decoded = sections.take(decoded_bytes(macro_kernel, rows));
   at.bytes = sections.bytes;
   return at;
 }

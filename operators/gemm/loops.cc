@@ -101,25 +101,20 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
                panel_stride = tile->rhs_panel_stride;
   const bool decodes = kernel.decoder.decode;
-  size_t groups = 0, may_decode = 0;
-  if (decodes) {
-    groups = plan.packed_lane / group;
-    may_decode =
-        round_up(decoded_bytes(macro_kernel_of(plan, kernel, depth), smaller(m, plan.block_rows)),
-                 kAlignment);
-  }
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * tile->lhs_stride;
     const Tiling tiling(gathers || decodes ? rows : 0, kernel);  // for every micro-panel
-    uint8_t* const decoded = workspace + tiling.count * panel_bytes;
-    tile->room = decoded + may_decode;
+    tile->room = workspace + tiling.count * panel_bytes;
+    uint8_t* const decoded = tile->room + round_up_pow2(kernel.decoder.room, kAlignment);
     if (gathers) {
       gather_panels(kernel, tiling, {block, tile->lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
       block = workspace;
     }
-    tile->rhs_decoded = may_decode && tiling.count >= kernel.decoder.tiles;
+    tile->rhs_decoded = decodes && tiling.count >= kernel.decoder.tiles &&
+                        decoded_bytes(macro_kernel_of(plan, kernel, depth), rows);
+    const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
