@@ -9,47 +9,61 @@ namespace {
 
 constexpr size_t kColumns = 16;  // unpacked at a time
 
-// Weights, in an order that both loops of unpack_int4 share: weight i is half of byte i / 2.
-struct Nibbles {
-  const uint8_t* data;
-  uint8_t sign;  // the sign bit of s4, or 0
+// The values of nibbles; sign: their sign bit, or 0.
+uint8_t value_of(int nibble, uint8_t sign) { return (uint8_t)((nibble ^ sign) - sign); }
 
-  uint8_t at(size_t i) const {
-    const uint8_t nibble = data[i / 2] >> i % 2 * 4 & 15;
-    return (uint8_t)((nibble ^ sign) - sign);
+// Reads a run of `count` elements from `first` on, and writes them `step` bytes apart.
+template <size_t step>
+void unpack_run(const uint8_t* data, uint8_t sign, size_t first, size_t count, uint8_t* to) {
+  const uint8_t* bytes = data + first / 2;
+  size_t i = first % 2;
+  if (i) to[0] = value_of(*bytes++ >> 4, sign);
+  for (; i + 2 <= count; i += 2, ++bytes) {
+    to[i * step] = value_of(*bytes & 15, sign);
+    to[(i + 1) * step] = value_of(*bytes >> 4, sign);
   }
-};
+  if (i < count) to[i * step] = value_of(*bytes & 15, sign);
+}
 
 // Packs `from`, whose elements are bytes, into whole groups of a panel `width` lanes wide.
 void pack_groups(const RhsLayout& layout, const LaneView& from, size_t width, uint8_t* to) {
   const size_t half = layout.kr / 2u;
+  constexpr uint32_t kLow = 0x0f0f0f0f;
+  const uint32_t flips = 0x01010101u * from.flip;
   const auto nibble = [&](const uint8_t* lane, size_t k) {
     return k < from.depth ? (lane[k * from.depth_stride] ^ from.flip) & 15 : 0;
   };
-  for (size_t k = 0; k < from.depth; k += layout.kr, to += width * half)
+  for (size_t k = 0; k < from.depth; k += layout.kr, to += width * half) {
+    const bool at_once = from.depth_stride == 1 && k + layout.kr <= from.depth && half % 4 == 0;
     for (size_t lane = 0; lane < from.lanes; ++lane) {
       const uint8_t* const data = from.data + lane * from.lane_stride;
-      for (size_t j = 0; j < half; ++j)
-        to[lane * half + j] = (uint8_t)(nibble(data, k + j) | nibble(data, k + half + j) << 4);
+      uint8_t* const out = to + lane * half;
+      for (size_t j = 0; at_once && j < half; j += 4) {
+        uint32_t low, high;
+        memcpy(&low, data + k + j, sizeof low);
+        memcpy(&high, data + k + half + j, sizeof high);
+        const uint32_t four = ((low ^ flips) & kLow) | ((high ^ flips) & kLow) << 4;
+        memcpy(out + j, &four, sizeof four);
+      }
+      for (size_t j = 0; !at_once && j < half; ++j)
+        out[j] = (uint8_t)(nibble(data, k + j) | nibble(data, k + half + j) << 4);
     }
+  }
 }
 
 }  // namespace
 
 void unpack_int4(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t steps,
                  uint8_t* to) {
-  const Nibbles from = {rhs.data, (uint8_t)(rhs.type == ElementType::kS4 ? 8 : 0)};
+  const uint8_t sign = rhs.type == ElementType::kS4 ? 8 : 0;
   const size_t first = rhs.first + column * rhs.n_stride + k * rhs.k_stride;
-  // The inner loop is along the caller's rows
-  if (rhs.k_stride == 1) {
+  // Runs are along the caller's rows
+  if (rhs.k_stride == 1)
     for (size_t j = 0; j < columns; ++j)
-      for (size_t i = 0; i < steps; ++i)
-        to[j * kUnpackedSteps + i] = from.at(first + j * rhs.n_stride + i);
-  } else {
+      unpack_run<1>(rhs.data, sign, first + j * rhs.n_stride, steps, to + j * kUnpackedSteps);
+  else
     for (size_t i = 0; i < steps; ++i)
-      for (size_t j = 0; j < columns; ++j)
-        to[j * kUnpackedSteps + i] = from.at(first + i * rhs.k_stride + j * rhs.n_stride);
-  }
+      unpack_run<kUnpackedSteps>(rhs.data, sign, first + i * rhs.k_stride, columns, to + i);
 }
 
 void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
