@@ -39,11 +39,12 @@ if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.
-  set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc
-    kernels/x86/avx2_s16s8_6x16x4.cc
-    kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
+  set_property(SOURCE kernels/x86/avxvnni_u8s8_6x16x4.cc kernels/x86/avx2_s16s8_6x16x4.cc
+    kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
     kernels/x86/sse41_s16s8_6x8x4.cc kernels/x86/runtime/avxvnni_runtime.cc
-    kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc APPEND PROPERTY COMPILE_OPTIONS -O2)
+    kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
+    kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
+    APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc

@@ -13,7 +13,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
-#include "kernels/x86/shared/store_tile_ymm.h"
+#include "kernels/x86/shared/sums_ymm.h"
 
 namespace octet {
 namespace {
@@ -34,11 +34,10 @@ OCTET_INLINE inline void accumulate_int16(__m256i& sum, __m256i product) {
 template <int rows>
 using Sums = int32_t[rows][kNr];
 
-// Adds the products of 1 to kChunk groups, or of one, from step k of the rows on.
-template <bool flip, bool one, int rows>
-OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k,
-                                   [[maybe_unused]] size_t groups, const uint8_t*& rhs,
-                                   Sums<rows>& sums) {
+// Adds the products of 1 to kChunk groups, from step k of the rows on.
+template <bool flip, int rows>
+OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k, size_t groups,
+                                   const uint8_t*& rhs, Sums<rows>& sums) {
   __m256i sum[rows][2];
   const auto step = [&](auto first) OCTET_INLINE {
     __m256i b[2];
@@ -59,10 +58,8 @@ OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k,
     rhs += 64;
   };
   step(Int<1>{});
-  if constexpr (!one) {
-    OCTET_NO_UNROLL
-    for (; groups > 1; --groups) step(Int<0>{});
-  }
+  OCTET_NO_UNROLL
+  for (; groups > 1; --groups) step(Int<0>{});
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<2>([&](auto v) OCTET_INLINE {
       __m256i* const to = (__m256i*)&sums[i][8 * v];
@@ -79,7 +76,7 @@ OCTET_INLINE inline void add_whole(const uint8_t* const (&lhs)[rows], size_t dep
   OCTET_NO_UNROLL
   for (size_t groups = depth / 4, chunk; groups; groups -= chunk, k += 4 * chunk) {
     chunk = groups < kChunk ? groups : kChunk;
-    add_chunk<flip, false>(lhs, k, chunk, rhs, sums);
+    add_chunk<flip>(lhs, k, chunk, rhs, sums);
   }
 }
 
@@ -97,22 +94,17 @@ void multiply_operands(const Tile& t) {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   const uint8_t* rhs = t.rhs;
-  const size_t rest = t.depth % 4;
-  t.lhs_flip ? add_whole<true>(lhs, t.depth, rhs, sums) : add_whole<false>(lhs, t.depth, rhs, sums);
-  if (rest) {  // the last 1..3 steps are a group, too, in a copy
-    int32_t quads[rows];
-    const uint8_t* last[rows];
+  int32_t last[rows];
+  // The last 1..3 steps are a group, too, in a copy
+  for (size_t depth = t.depth / 4 * 4, rest = t.depth % 4;; depth = 4, rest = 0) {
+    t.lhs_flip ? add_whole<true>(lhs, depth, rhs, sums) : add_whole<false>(lhs, depth, rhs, sums);
+    if (!rest) break;
     unroll<rows>([&](auto i) OCTET_INLINE {
-      quads[i] = tail_quad(lhs[i] + t.depth - rest, rest) ^ (int32_t)t.lhs_flip;
-      last[i] = (const uint8_t*)&quads[i];
+      last[i] = tail_quad(lhs[i] + depth, rest);
+      lhs[i] = (const uint8_t*)&last[i];
     });
-    add_chunk<false, true>(last, 0, 1, rhs, sums);
   }
-  __m256i acc[rows][2];
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<2>([&](auto v) OCTET_INLINE { acc[i][v] = *(const __m256i*)&sums[i][8 * v]; });
-  });
-  store_tile<kMr>(t, acc);
+  store_sums_by(avx2_s16s8_6x16x4, t, sums[0], kNr);
 }
 
 void dispatch(const Tile& t) {
@@ -168,26 +160,30 @@ void multiply_nibbles(const Tile& t) {
   const NibblesYmm nibbles;
   const uint8_t* rhs = t.rhs;
   const __m256i flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
-  size_t k = 0;
-  for (size_t groups = t.depth / 8, chunk; groups; groups -= chunk) {
-    chunk = groups < kChunk / 2 ? groups : kChunk / 2;
-    add_nibbles(
-        nibbles,
-        [&](auto i, auto half) OCTET_INLINE {
-          return _mm256_xor_si256(_mm256_set1_epi32(load_quad(lhs[i] + k + 4 * half)), flips);
-        },
-        chunk, rhs, k, acc);
+  int32_t last[rows][2];
+  // The last 1..7 steps are a group, too, in a copy
+  for (size_t groups = t.depth / 8, rest = t.depth % 8;; groups = 1, rest = 0) {
+    size_t k = 0;
+    for (size_t chunk; groups; groups -= chunk) {
+      chunk = groups < kChunk / 2 ? groups : kChunk / 2;
+      add_nibbles(
+          nibbles,
+          [&](auto i, auto half) OCTET_INLINE {
+            return _mm256_xor_si256(_mm256_set1_epi32(load_quad(lhs[i] + k + 4 * half)), flips);
+          },
+          chunk, rhs, k, acc);
+    }
+    if (!rest) break;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      load_rest(lhs[i] + k, rest, last[i]);
+      lhs[i] = (const uint8_t*)last[i];
+    });
   }
-  if (const size_t rest = t.depth % 8) {
-    int32_t quads[rows][2];
-    unroll<rows>([&](auto i) OCTET_INLINE { load_rest(lhs[i] + k, rest, quads[i]); });
-    add_nibbles(
-        nibbles,
-        [&](auto i, auto half)
-            OCTET_INLINE { return _mm256_xor_si256(_mm256_set1_epi32(quads[i][half]), flips); },
-        1, rhs, k, acc);
-  }
-  store_tile<kMr>(t, acc);
+  alignas(32) Sums<rows> sums;
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<2>([&](auto v) OCTET_INLINE { *(__m256i*)&sums[i][8 * v] = acc[i][v]; });
+  });
+  store_sums_by(avx2_s16s8_6x16x4, t, sums[0], kNr);
 }
 
 // Multiplies int8 from -8 to 7.

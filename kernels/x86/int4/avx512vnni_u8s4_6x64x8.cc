@@ -73,14 +73,8 @@ OCTET_INLINE inline void add_group(const Nibbles& nibbles, const Lhs& lhs, size_
   });
 }
 
-// 1..8 bytes of a row, of which four go to all lanes.
-OCTET_INLINE inline __m512i rest_of(const uint8_t* bytes, size_t rest, int half) {
-  const __m128i eight = _mm_maskz_loadu_epi8((__mmask16)((1 << rest) - 1), bytes);
-  return _mm512_broadcastd_epi32(half ? _mm_srli_epi64(eight, 32) : eight);
-}
-
 template <bool flip, int rows, int most>
-OCTET_INLINE inline void add_groups(const Tile& t, const uint8_t* const (&lhs)[most],
+OCTET_INLINE inline void add_groups(const Tile& t, const uint8_t* (&lhs)[most],
                                     __m512i (&acc)[most][kVectors]) {
   __m512i more[rows][kVectors];
   if (has_more(rows))
@@ -90,30 +84,34 @@ OCTET_INLINE inline void add_groups(const Tile& t, const uint8_t* const (&lhs)[m
   const Nibbles nibbles;
   const __m512i flips = _mm512_set1_epi32((int)0x80808080);
   const uint8_t* rhs = t.rhs;
-  const size_t panel = t.rhs_panel_stride, end = t.depth / 8 * 8, rest = t.depth % 8;
-  const auto flipped = [&](__m512i a)
-                           OCTET_INLINE { return flip ? _mm512_xor_si512(a, flips) : a; };
-  size_t k = 0;
-  OCTET_NO_UNROLL
-  for (; k < end; k += 8, rhs += kInt4Group) {
-    if constexpr (has_more(rows)) {
-      // Behind the end of a panel are the next three, and then the next micro-panel
-      const size_t ahead = kAhead + (k + kAhead / 8 < end ? 0 : (kVectors - 1) * panel);
-      unroll<kVectors>([&](auto v) OCTET_INLINE {
-        _mm_prefetch((const char*)rhs + ahead + v * panel, _MM_HINT_T0);
-      });
+  const size_t panel = t.rhs_panel_stride;
+  int32_t last[rows][2];
+  // The last 1..7 steps are a group, too, in a copy
+  for (size_t end = t.depth / 8 * 8, rest = t.depth % 8;; end = 8, rest = 0) {
+    size_t k = 0;
+    OCTET_NO_UNROLL
+    for (; k < end; k += 8, rhs += kInt4Group) {
+      if constexpr (has_more(rows)) {
+        // Behind the end of a panel are the next three, and then the next micro-panel
+        const size_t ahead = kAhead + (k + kAhead / 8 < end ? 0 : (kVectors - 1) * panel);
+        unroll<kVectors>([&](auto v) OCTET_INLINE {
+          _mm_prefetch((const char*)rhs + ahead + v * panel, _MM_HINT_T0);
+        });
+      }
+      add_group<rows>(
+          nibbles,
+          [&](auto i, auto half) OCTET_INLINE {
+            const __m512i a = _mm512_set1_epi32(load_quad(lhs[i] + k + 4 * half));
+            return flip ? _mm512_xor_si512(a, flips) : a;
+          },
+          k, rhs, panel, acc, more);
     }
-    add_group<rows>(
-        nibbles,
-        [&](auto i, auto half)
-            OCTET_INLINE { return flipped(_mm512_set1_epi32(load_quad(lhs[i] + k + 4 * half))); },
-        k, rhs, panel, acc, more);
+    if (!rest) break;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      load_rest(lhs[i] + k, rest, last[i]);
+      lhs[i] = (const uint8_t*)last[i];
+    });
   }
-  if (rest)
-    add_group<rows>(
-        nibbles,
-        [&](auto i, auto half) OCTET_INLINE { return flipped(rest_of(lhs[i] + k, rest, half)); }, k,
-        rhs, panel, acc, more);
   if (has_more(rows))
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<kVectors>([&](auto v)
@@ -136,8 +134,13 @@ void multiply_nibbles(const Tile& t) {
     else
       add_groups<false, rows>(*again, lhs, acc);
   });
-  spill(again);
-  store_tile(*again, acc);
+  int32_t* const sums = (int32_t*)again->room;
+  for_rows<most>(again->rows, [&](auto i) OCTET_INLINE {
+    unroll<kVectors>([&](auto v) OCTET_INLINE {
+      _mm512_store_si512(sums + 16 * (kVectors * i + v), acc[i][v]);
+    });
+  });
+  store_sums_by(avx512vnni_u8s8_6x64x4, *again, sums, 16 * kVectors);
 }
 
 void multiply(const Tile& t) {

@@ -54,36 +54,36 @@ void multiply_nibbles(const Tile& t) {
   add_row_init(t, acc);
   const NibblesYmm nibbles;
   const uint8_t* rhs = t.rhs;
-  const size_t end = t.depth / 8 * 8;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   spill(again);
-  size_t k = 0;
-  const auto walk = [&](auto flipped) OCTET_INLINE {
-    OCTET_NO_UNROLL
-    for (; k < end; k += 8, rhs += kInt4Group) {
-      _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
-      add_group(
-          nibbles,
-          [&](auto i, auto half)
-              OCTET_INLINE { return flipped(_mm256_set1_epi32(load_quad(lhs[i] + k + 4 * half))); },
-          rhs, acc, more);
+  int32_t last[rows][2];
+  // The last 1..7 steps are a group, too, in a copy
+  for (size_t end = again->depth / 8 * 8, rest = again->depth % 8;; end = 8, rest = 0) {
+    size_t k = 0;
+    const auto walk = [&](auto flipped) OCTET_INLINE {
+      OCTET_NO_UNROLL
+      for (; k < end; k += 8, rhs += kInt4Group) {
+        _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
+        add_group(
+            nibbles,
+            [&](auto i, auto half) OCTET_INLINE {
+              return flipped(_mm256_set1_epi32(load_quad(lhs[i] + k + 4 * half)));
+            },
+            rhs, acc, more);
+      }
+    };
+    if (again->lhs_flip) {
+      const __m256i flips = _mm256_set1_epi32((int32_t)0x80808080);
+      walk([flips](__m256i a) OCTET_INLINE { return _mm256_xor_si256(a, flips); });
+    } else {
+      walk([](__m256i a) OCTET_INLINE { return a; });
     }
-  };
-  if (again->lhs_flip) {
-    walk([](__m256i a)
-             OCTET_INLINE { return _mm256_xor_si256(a, _mm256_set1_epi32((int32_t)0x80808080)); });
-  } else {
-    walk([](__m256i a) OCTET_INLINE { return a; });
-  }
-  spill(again);
-  if (const size_t rest = again->depth % 8) {
-    int32_t quads[rows][2];
-    unroll<rows>([&](auto i) OCTET_INLINE { load_rest(lhs[i] + k, rest, quads[i]); });
-    const int32_t flips = (int32_t)again->lhs_flip;
-    add_group(
-        nibbles,
-        [&](auto i, auto half) OCTET_INLINE { return _mm256_set1_epi32(quads[i][half] ^ flips); },
-        rhs, acc, more);
+    spill(again);
+    if (!rest) break;
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      load_rest(lhs[i] + k, rest, last[i]);
+      lhs[i] = (const uint8_t*)last[i];
+    });
   }
   if (has_more(rows))
     unroll<rows>([&](auto i) OCTET_INLINE {

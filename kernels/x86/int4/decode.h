@@ -39,6 +39,18 @@ inline Tile rows_of(const Tile& t, size_t first, size_t count) {
   return part;
 }
 
+// Stores a tile whose sums are in memory, rows of `stride` elements: the kernel of int8 adds no
+// products to them. Its ways out are not instantiated once more.
+inline void store_sums_by(const MicroKernel& kernel, const Tile& t, const int32_t* sums,
+                          size_t stride) {
+  Tile out = t;
+  out.depth = 0;
+  out.init = sums;
+  out.init_stride = stride;
+  out.row_init = nullptr;
+  kernel.multiply(out);
+}
+
 inline void decode_int4_ymm(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   const NibblesYmm nibbles;
   OCTET_NO_UNROLL
