@@ -1,10 +1,9 @@
 // s8 x s4 -> s32 or 8 bits: decodes weights for dotprod_s8s8_6x16x4.cc.
 #include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/int4.h"
 
 namespace octet {
 namespace {
-
-constexpr size_t kGroup = 64;
 
 void multiply(const Tile& t) { multiply_int4(dotprod_s8s4_6x16x8, dotprod_s8s8_6x16x4, t); }
 
@@ -20,7 +19,7 @@ const MicroKernel dotprod_s8s4_6x16x8 = {
     .rhs_layout = kDotprodInt4Layout,
     .lhs_kr = 4,
     .multiply = multiply,
-    .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(6 * 16), 2},
+    .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(6 * 16), 2},
 };
 
 }  // namespace octet

@@ -1,10 +1,9 @@
 // s8 or u8 x s4 -> s32 or 8 bits: decodes weights for i8mm_12x64x8.cc and i8mm_1x16x8.cc.
 #include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/int4.h"
 
 namespace octet {
 namespace {
-
-constexpr size_t kGroup = 64;
 
 template <const MicroKernel& operands>
 void gather(const Rows& rows, size_t lanes, void* panel) {
@@ -33,7 +32,7 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs) {
       .lhs_lanes_step = kOne ? 1 : 2,
       .lhs_kr = 8,
       .multiply = multiply<self, operands>,
-      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(mr * nr), 2},
+      .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(mr * nr), 2},
   };
 }
 

@@ -24,6 +24,7 @@ namespace {
 octet_type type_of(const char* name) {
   if (strcmp(name, "s8") == 0) return OCTET_S8;
   if (strcmp(name, "u8") == 0) return OCTET_U8;
+  if (strcmp(name, "s4") == 0) return OCTET_S4;  // of a product; half of the random bytes
   if (strcmp(name, "s32") == 0) return OCTET_S32;
   fail("unknown type", name);
 }

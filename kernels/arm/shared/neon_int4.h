@@ -1,7 +1,7 @@
 // The constants of NEON's kernels of 4 bits, which differ by their rows.
 #pragma once
 
-#include "kernels/arm/shared/layouts.h"
+#include "kernels/arm/shared/int4.h"
 
 namespace octet {
 namespace {
@@ -9,7 +9,6 @@ namespace {
 // Weights from -8 to 7 have no -128, which some kernels cannot multiply.
 template <uint8_t rows>
 constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
-  constexpr size_t kGroup = 64;
   constexpr uint16_t kNr = 64;
   return {
       .name = name,
@@ -21,7 +20,7 @@ constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
       .rhs_layout = kNeonInt4Layout,
       .lhs_kr = 16,
       .multiply = multiply,
-      .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(rows * kNr), 2},
+      .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(rows * kNr), 2},
   };
 }
 
