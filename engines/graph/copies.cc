@@ -76,6 +76,14 @@ struct Permutation {
   size_t first = 0;                    // the input's element that the output begins with
 };
 
+// Copies elements that lie `stride` bytes apart.
+void copy_strided(size_t element, const uint8_t* from, size_t stride, size_t count, uint8_t* to) {
+  if (element == 1)
+    for (size_t i = 0; i < count; ++i) to[i] = from[i * stride];
+  else
+    for (size_t i = 0; i < count; ++i) std::memcpy(to + i * element, from + i * stride, element);
+}
+
 // Copies elements from one place on, run by run of the last axis.
 void permute_run(const Permutation& p, const uint8_t* from, size_t first, size_t count,
                  uint8_t* to) {
@@ -88,10 +96,8 @@ void permute_run(const Permutation& p, const uint8_t* from, size_t first, size_t
     const uint8_t* at = from + offset * p.element;
     if (stride == p.element)
       std::memcpy(to, at, n * p.element);
-    else if (p.element == 1)
-      for (size_t i = 0; i < n; ++i) to[i] = at[i * stride];
     else
-      for (size_t i = 0; i < n; ++i) std::memcpy(to + i * p.element, at + i * stride, p.element);
+      copy_strided(p.element, at, stride, n, to);
     to += n * p.element, first += n, count -= n;
   }
 }
@@ -155,25 +161,32 @@ void join_lines(void* context, const octet_network_call* call) {
 
 struct Block {
   size_t element, block;
+  bool pixels_together;
 };
 
 void depth_to_space_lines(void* context, const octet_network_call* call) {
-  const auto [element, block] = *(const Block*)context;
+  const Block b = *(const Block*)context;
   const octet_network_image &in = call->inputs[0], &out = call->output;
-  const size_t bytes = out.channels * element;
+  const size_t block = b.block, bytes = out.channels * b.element;
+  const size_t place = b.pixels_together ? b.element : bytes;  // between pixels of a square
   for (size_t y = call->first; y < call->end; ++y) {
     const auto* const from =
-        (const uint8_t*)octet_network_line(&in, y / block) + y % block * block * bytes;
+        (const uint8_t*)octet_network_line(&in, y / block) + y % block * block * place;
     auto* const to = (uint8_t*)octet_network_line(&out, y);
-    for (size_t x = 0; x < out.w; ++x)
-      std::memcpy(to + x * out.pixel, from + x / block * in.pixel + x % block * bytes, bytes);
+    for (size_t x = 0; x < out.w; ++x) {
+      const uint8_t* const pixel = from + x / block * in.pixel + x % block * place;
+      if (b.pixels_together)
+        copy_strided(b.element, pixel, block * block * b.element, out.channels, to + x * out.pixel);
+      else
+        std::memcpy(to + x * out.pixel, pixel, bytes);
+    }
   }
 }
 
 void space_to_depth_lines(void* context, const octet_network_call* call) {
-  const auto [element, block] = *(const Block*)context;
+  const Block b = *(const Block*)context;
   const octet_network_image &in = call->inputs[0], &out = call->output;
-  const size_t bytes = in.channels * element;
+  const size_t block = b.block, bytes = in.channels * b.element;
   for (size_t y = call->first; y < call->end; ++y)
     for (size_t line = 0; line < block; ++line) {
       const auto* const from = (const uint8_t*)octet_network_line(&in, y * block + line);
@@ -263,14 +276,14 @@ Function join_images_function(std::vector<std::vector<uint8_t>> tables) {
   return make(Joined{std::move(tables)}, join_lines, reach(true));
 }
 
-Function depth_to_space_function(size_t element, size_t block) {
-  Function f = make(Block{element, block}, depth_to_space_lines, 1);
+Function depth_to_space_function(size_t element, size_t block, bool pixels_together) {
+  Function f = make(Block{element, block, pixels_together}, depth_to_space_lines, 1);
   f.lines.repeat_h = block;
   return f;
 }
 
 Function space_to_depth_function(size_t element, size_t block) {
-  Function f = make(Block{element, block}, space_to_depth_lines, block);
+  Function f = make(Block{element, block, false}, space_to_depth_lines, block);
   f.lines.stride_h = block;
   return f;
 }

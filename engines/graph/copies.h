@@ -37,7 +37,8 @@ Function cut_function(size_t element, const std::vector<size_t>& shape,
 Function join_images_function(std::vector<std::vector<uint8_t>> tables);
 
 // Groups of channels of a pixel become a square of block * block pixels, in the order of lines.
-Function depth_to_space_function(size_t element, size_t block);
+// pixels_together: a channel's block * block pixels are neighbours, else a pixel's channels.
+Function depth_to_space_function(size_t element, size_t block, bool pixels_together);
 
 // The other way round.
 Function space_to_depth_function(size_t element, size_t block);

@@ -107,12 +107,13 @@ struct Op {
   // The tensor whose quantization the output has before `table`; -1: the output itself.
   int quantized_as = -1;
   // Other kinds.
-  bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
-  bool in_floats = false;   // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
-  int axis = -1;            // kConcatenate; below 0: from the end
-  float alpha = 0;          // kLeakyRelu
-  float beta = 1;           // kSoftmax
-  size_t block = 1;         // kDepthToSpace, kSpaceToDepth: pixels along each axis
+  bool count_pads = false;       // kAveragePool: ONNX's count_include_pad
+  bool in_floats = false;        // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
+  int axis = -1;                 // kConcatenate; below 0: from the end
+  float alpha = 0;               // kLeakyRelu
+  float beta = 1;                // kSoftmax
+  size_t block = 1;              // kDepthToSpace, kSpaceToDepth: pixels along each axis
+  bool pixels_together = false;  // kDepthToSpace: a group is a channel's pixels (ONNX's CRD)
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
   std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes

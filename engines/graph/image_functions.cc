@@ -318,7 +318,7 @@ Function make_move(const Graph& g, const Op& op) {
       out.channels * op.block * op.block != in.channels || in.batch != out.batch)
     refuse("its output is not its input with blocks of ", op.block, " pixels");
   if (to_depth) return space_to_depth_function(type_bytes(x.type), op.block);
-  return depth_to_space_function(type_bytes(x.type), op.block);
+  return depth_to_space_function(type_bytes(x.type), op.block, op.pixels_together);
 }
 
 bool is_mean_of_planes(const Graph& g, const Op& op) {

@@ -288,6 +288,41 @@ void transpose(const Form& f) {
   });
 }
 
+// The size of blocks, or 0 after a refusal.
+int64_t read_block(const Form& f) {
+  const int64_t block = f.node().integer("blocksize", 0);
+  if (block <= 0 || block > (1 << 14) || f.rank(0) != 4) {
+    f.refuse("it is not of rank 4 with blocks of 1 to 2^14 pixels");
+    return 0;
+  }
+  f.op().block = (size_t)block;
+  return block;
+}
+
+void depth_to_space(const Form& f) {
+  const std::string mode = f.node().text("mode");
+  if (!mode.empty() && mode != "DCR" && mode != "CRD")
+    return f.refuse("its mode is '" + mode + "', neither DCR nor CRD");
+  const int64_t block = read_block(f);
+  f.op().pixels_together = mode == "CRD";
+  f.take(Kind::kDepthToSpace, {f.input(0)});
+  f.rule([block](const std::vector<Shape>& inputs) {
+    const Shape& x = inputs[0];
+    if (x.size() != 4) return Shape();
+    return Shape{x[0], x[1] / (block * block), x[2] * block, x[3] * block};
+  });
+}
+
+void space_to_depth(const Form& f) {
+  const int64_t block = read_block(f);
+  f.take(Kind::kSpaceToDepth, {f.input(0)});
+  f.rule([block](const std::vector<Shape>& inputs) {
+    const Shape& x = inputs[0];
+    if (x.size() != 4) return Shape();
+    return Shape{x[0], x[1] * block * block, x[2] / block, x[3] / block};
+  });
+}
+
 // Inputs: x, starts, ends, axes, steps.
 void slice(const Form& f) {
   const std::vector<int64_t> starts = f.integers(1), axes = f.integers(3), steps = f.integers(4);
@@ -344,6 +379,8 @@ constexpr NamedForm kForms[] = {
     {"", "Identity", identity},
     {"", "Transpose", transpose},
     {"", "Slice", slice},
+    {"", "DepthToSpace", depth_to_space},
+    {"", "SpaceToDepth", space_to_depth},
 };
 
 }  // namespace

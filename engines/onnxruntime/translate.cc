@@ -85,7 +85,8 @@ void translate_node(const HostGraph& host, size_t i, Translation* to) {
 // Whether the output's bytes are some of the input's.
 bool moves_bytes(Kind kind) {
   return kind == Kind::kMaxPool || kind == Kind::kReshape || kind == Kind::kTranspose ||
-         kind == Kind::kSlice || kind == Kind::kResizeNearest || kind == Kind::kPad;
+         kind == Kind::kSlice || kind == Kind::kResizeNearest || kind == Kind::kPad ||
+         kind == Kind::kDepthToSpace || kind == Kind::kSpaceToDepth;
 }
 
 void spread_scales(graph::Graph* g) {

@@ -164,25 +164,28 @@ TEST(GraphOperators, TransposesThatDoNotFit) {
 }
 
 TEST(GraphOperators, DepthToSpace) {
-  for (const bool first : {false, true}) {
+  for (const int how : {0, 1, 2, 3}) {
+    const bool first = how % 2 != 0, together = how > 1;
     GraphCase c;
     c.g.channels_first = first;
     const int x = c.input(first ? Shape{2, 12, 3, 2} : Shape{2, 3, 2, 12}, OCTET_S8, 0.1f);
     const int y = c.tensor(first ? Shape{2, 3, 6, 4} : Shape{2, 6, 4, 3}, OCTET_S8, 0.1f);
     Op& op = c.op(Kind::kDepthToSpace, {x}, y);
-    op.block = 2;
+    op.block = 2, op.pixels_together = together;
     c.g.outputs = {y};
     const Bytes in = c.draw(144), out = run(*created(c.g), c.g, {in});
     for (size_t n = 0; n < 2; ++n)
       for (size_t h = 0; h < 6; ++h)
         for (size_t w = 0; w < 4; ++w)
           for (size_t i = 0; i < 3; ++i) {
-            const size_t channel = (h % 2 * 2 + w % 2) * 3 + i;
+            const size_t pixel = h % 2 * 2 + w % 2,
+                         channel = together ? i * 4 + pixel : pixel * 3 + i;
             const size_t from = first ? ((n * 12 + channel) * 3 + h / 2) * 2 + w / 2
                                       : ((n * 3 + h / 2) * 2 + w / 2) * 12 + channel;
             const size_t to = first ? ((n * 3 + i) * 6 + h) * 4 + w : ((n * 6 + h) * 4 + w) * 3 + i;
             ASSERT_EQ(out[to], in[from]);
           }
+    if (together) continue;
     // The other way round gives the input's bytes again.
     GraphCase back;
     back.g.channels_first = first;

@@ -201,6 +201,38 @@ def mean_network(operators, rank):
     return b.model(operators)
 
 
+def block_network():
+    """DepthToSpace in both orders and SpaceToDepth, on bytes with one scale and between operators."""
+    b = Builder(14)
+    x = b.input("x", ["N", 3, "H", "W"])
+    for kind, zero, to in ((np.uint8, 131, TensorProto.UINT8), (np.int8, -3, TensorProto.INT8)):
+        of = [b.constant(np.float32(0.03)), b.constant(kind(zero))]
+        quantized = lambda y, of=of: b.op("DequantizeLinear", [b.op("QuantizeLinear", [y, *of]), *of])
+        weights = lambda *shape: b.op("DequantizeLinear", [b.constant(b.rng.integers(-60, 60, shape, np.int8)), b.constant(np.float32(0.01)), b.constant(np.int8(0))])
+        y = quantized(b.op("Conv", [quantized(x), weights(36, 3, 1, 1)]))
+        for block, mode, channels in ((2, "DCR", 9), (2, "CRD", 9), (3, "CRD", 4), (6, "CRD", 1)):
+            z = quantized(b.op("DepthToSpace", [y], blocksize=block, mode=mode))
+            z = quantized(b.op("Conv", [z, weights(2, channels, 1, 1)]))
+            b.output(b.op("QuantizeLinear", [b.op("SpaceToDepth", [z], blocksize=block), *of]), ["N", 2 * block * block, None, None], to)
+    return b.model()
+
+
+def refused_block_network():
+    """Blocks that are requantized or no blocks of images; with a part of the sentence that each named node gets."""
+    b = Builder(15)
+    of, other = ([b.constant(np.float32(scale)), b.constant(np.uint8(120))] for scale in (0.03, 0.05))
+    x = b.op("DequantizeLinear", [b.input("x", [2, 8, 4, 6], TensorProto.UINT8), *of])
+    for name, kind in (("spread", "DepthToSpace"), ("gathered", "SpaceToDepth")):
+        y = b.op(kind, [x], blocksize=2)
+        b.nodes[-1].name = name
+        b.output(b.op("QuantizeLinear", [y, *other]), None, TensorProto.UINT8)
+    y = b.op("SpaceToDepth", [b.op("DequantizeLinear", [b.input("any", None, TensorProto.UINT8), *of])], blocksize=2)
+    b.nodes[-1].name = "unknown"
+    b.output(b.op("QuantizeLinear", [y, *of]), None, TensorProto.UINT8)
+    differently = "its input and its output are of different types, or quantized differently"
+    return b.model(), {"spread": differently, "gathered": differently, "unknown": "it is not of rank 4 with blocks of 1 to 2^14 pixels"}
+
+
 def refused_mean_network():
     """Means that are no image's; with a part of the sentence that each named node gets."""
     b = Builder(13)
