@@ -59,7 +59,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
   block->decoded = nullptr;
-  block->room = workspace + at.room;
+  block->room = kernel.decoder.room ? workspace + at.room : nullptr;
   if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;

@@ -71,6 +71,8 @@ void verify_product(const char* kernel, const GemmShape& shape, const OperandTyp
 
 Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
   Tally tally;
+  tally.other_family = std::strstr(kernel, "_sparse_") && is_4bit(rhs);
+  if (tally.other_family) return tally;
   for (const GemmShape& shape : shapes_around(kernel))
     for (const octet_type dst : {OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32})
       for (const Fill fill : kFills) {
