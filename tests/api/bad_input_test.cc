@@ -427,7 +427,7 @@ TEST(BadCreate, Kernels) {
         kernel->is(octet::kAnyLhs) || kernel->lhs_element_type == octet::ElementType::kU8;
     // A forced kernel binds only products of its own types and dense or sparse weights
     if (usable(*kernel) || !u8_lhs || kernel->rhs_layout.element_type == octet::ElementType::kU8 ||
-        kernel->rhs_layout.sparse())
+        kernel->rhs_layout.sparse() || kernel->rhs_layout.is_4bit())
       continue;
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
