@@ -3,11 +3,6 @@
 #include "kernels/arm/shared/int4.h"
 
 namespace octet {
-namespace {
-
-void multiply(const Tile& t) { multiply_int4(dotprod_s8s4_6x16x8, dotprod_s8s8_6x16x4, t); }
-
-}  // namespace
 
 const MicroKernel dotprod_s8s4_6x16x8 = {
     .name = "dotprod_s8s4_6x16x8",
@@ -18,7 +13,7 @@ const MicroKernel dotprod_s8s4_6x16x8 = {
     .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
     .rhs_layout = kDotprodInt4Layout,
     .lhs_kr = 4,
-    .multiply = multiply,
+    .multiply = multiply_int4_by<dotprod_s8s4_6x16x8, dotprod_s8s8_6x16x4>,
     .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(6 * 16), 2},
 };
 

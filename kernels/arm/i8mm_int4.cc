@@ -5,16 +5,6 @@
 namespace octet {
 namespace {
 
-template <const MicroKernel& operands>
-void gather(const Rows& rows, size_t lanes, void* panel) {
-  operands.gather(rows, lanes, panel);
-}
-
-template <const MicroKernel& kernel, const MicroKernel& operands>
-void multiply(const Tile& t) {
-  multiply_int4(kernel, operands, t);
-}
-
 // Many rows are gathered; a single one is read where it lies.
 template <const MicroKernel& self, const MicroKernel& operands, uint8_t mr, uint16_t nr>
 constexpr MicroKernel kernel(const char* name, ElementType lhs) {
@@ -28,10 +18,10 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs) {
       .m_max = kOne,
       .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
       .rhs_layout = kI8mmInt4Layout,
-      .gather = kOne ? nullptr : gather<operands>,
+      .gather = kOne ? nullptr : gather_by<operands>,
       .lhs_lanes_step = kOne ? 1 : 2,
       .lhs_kr = 8,
-      .multiply = multiply<self, operands>,
+      .multiply = multiply_int4_by<self, operands>,
       .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(mr * nr), 2},
   };
 }

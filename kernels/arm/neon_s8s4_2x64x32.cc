@@ -3,12 +3,8 @@
 #include "kernels/arm/shared/neon_int4.h"
 
 namespace octet {
-namespace {
 
-void multiply(const Tile& t) { multiply_int4(neon_s8s4_2x64x32, neon_s8s8_2x64x16, t); }
-
-}  // namespace
-
-const MicroKernel neon_s8s4_2x64x32 = int4_kernel_of<2>("neon_s8s4_2x64x32", multiply);
+const MicroKernel neon_s8s4_2x64x32 =
+    int4_kernel_of<neon_s8s4_2x64x32, neon_s8s8_2x64x16, 2>("neon_s8s4_2x64x32");
 
 }  // namespace octet

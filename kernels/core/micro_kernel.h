@@ -141,6 +141,8 @@ struct MicroKernel {
         round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes,
         kAlignment);
   }
+  // Whether a run needs workspace for it: panels of the lhs, or decoded weights.
+  constexpr bool prepares() const { return gather || decoder.decode; }
   // The most rows that a tile of this many columns may have.
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };

@@ -27,6 +27,16 @@ constexpr uint32_t int4_room(size_t tile_elements) {
 
 namespace {
 
+// MicroKernel::multiply and ::gather of such kernels.
+template <const MicroKernel& kernel, const MicroKernel& operands>
+void multiply_int4_by(const Tile& tile) {
+  multiply_int4(kernel, operands, tile);
+}
+template <const MicroKernel& operands>
+void gather_by(const Rows& rows, size_t lanes, void* panel) {
+  operands.gather(rows, lanes, panel);
+}
+
 // Decodes groups whose operands are int8. bytes: of a group of a full panel.
 template <size_t bytes>
 void decode_int4(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {

@@ -39,7 +39,7 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
   const MicroKernel& kernel = *macro_kernel.kernel;
   Sections sections;
   PreparedSections at = {};
-  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return at;
+  if (!kernel.prepares() && !weight_zero_points) return at;
   if (kernel.gather)
     at.panels =
         sections.take(divide_up(rows, kernel.mr) *
@@ -60,7 +60,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->row_sums = block->row_init = nullptr;
   block->decoded = nullptr;
   block->room = kernel.decoder.room ? workspace + at.room : nullptr;
-  if (!kernel.gather && !kernel.decoder.decode && !weight_zero_points) return;
+  if (!kernel.prepares() && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
   const size_t count = block->tiles ? block->tile_count : 1;

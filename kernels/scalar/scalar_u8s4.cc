@@ -8,11 +8,6 @@ namespace {
 constexpr size_t kGroup = 16;
 constexpr uint8_t kMr = 4;
 
-template <const MicroKernel& kernel, const MicroKernel& operands>
-void multiply(const Tile& t) {
-  multiply_int4(kernel, operands, t);
-}
-
 template <const MicroKernel& self, const MicroKernel& operands, uint16_t nr>
 constexpr MicroKernel kernel(const char* name, uint16_t flags) {
   return {
@@ -26,7 +21,7 @@ constexpr MicroKernel kernel(const char* name, uint16_t flags) {
       .gather = gather_rows<uint8_t, 4>,
       .lhs_lanes_step = kMr,
       .lhs_kr = 4,
-      .multiply = multiply<self, operands>,
+      .multiply = multiply_int4_by<self, operands>,
       .decoder = {decode_int4<kGroup>, 2 * kGroup, kGroup, int4_room(kMr * nr), 2},
   };
 }

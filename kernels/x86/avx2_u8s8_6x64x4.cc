@@ -25,8 +25,6 @@ namespace {
 
 constexpr int kMr = 6, kPanels = kPairBlock / kPairColumns;
 
-alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-
 OCTET_INLINE inline __m256i load_vector(const uint8_t* bytes) {
   return _mm256_loadu_si256((const __m256i*)bytes);
 }
@@ -38,11 +36,7 @@ OCTET_INLINE inline __m256i broadcast(const uint8_t* bytes) {
   return _mm256_set1_epi32(quad);
 }
 
-// Assembly as in `accumulate`, and because GCC 12 would keep the ones in a register that the tile
-// needs.
-OCTET_INLINE inline void accumulate_int16(__m256i& acc, __m256i product) {
-  __asm__("vpaddw %1, %0, %0" : "+x"(acc) : "x"(product));
-}
+// Assembly, because GCC 12 would keep the ones in a register that the tile needs.
 OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i words) {
   __asm__("vpmaddwd %1, %0, %0" : "+x"(words) : "m"(kOnes));
   accumulate(acc, words);

@@ -152,11 +152,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->max_acc = INT32_MAX >> builder.epilogue.max_shift;
   gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
-  const auto prepares = [](const MicroKernel& kernel) {
-    return kernel.gather || kernel.decoder.decode;
-  };
   plan.needs_workspace =
-      prepares(*plan.kernel) || prepares(*plan.small_kernel) || needs_more_than_panels(plan);
+      plan.kernel->prepares() || plan.small_kernel->prepares() || needs_more_than_panels(plan);
   const bool fast = builder.has_blob && !needs_more_than_panels(plan) &&
                     !builder.epilogue.runtime_scales() && !e.residual.type &&
                     builder.limits.environment.verbose < 2;

@@ -7,8 +7,8 @@ namespace octet {
 namespace {
 
 // Weights from -8 to 7 have no -128, which some kernels cannot multiply.
-template <uint8_t rows>
-constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
+template <const MicroKernel& self, const MicroKernel& operands, uint8_t rows>
+constexpr MicroKernel int4_kernel_of(const char* name) {
   constexpr uint16_t kNr = 64;
   return {
       .name = name,
@@ -19,7 +19,7 @@ constexpr MicroKernel int4_kernel_of(const char* name, MultiplyFn multiply) {
       .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
       .rhs_layout = kNeonInt4Layout,
       .lhs_kr = 16,
-      .multiply = multiply,
+      .multiply = multiply_int4_by<self, operands>,
       .decoder = {decode_int4_neon, 2 * kInt4Group, kInt4Group, int4_room(rows * kNr), 2},
   };
 }

@@ -21,15 +21,8 @@ namespace {
 constexpr int kMr = 6, kNr = 16;
 constexpr size_t kChunk = 8;  // groups that fit 16 bits
 
-alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 alignas(32) constexpr uint32_t kFlips[8] = {0x80808080, 0x80808080, 0x80808080, 0x80808080,
                                             0x80808080, 0x80808080, 0x80808080, 0x80808080};
-
-// Assembly as in `accumulate`; below, because compilers would keep the flips in a register that the
-// tile needs.
-OCTET_INLINE inline void accumulate_int16(__m256i& sum, __m256i product) {
-  __asm__("vpaddw %1, %0, %0" : "+x"(sum) : "x"(product));
-}
 
 template <int rows>
 using Sums = int32_t[rows][kNr];
@@ -45,6 +38,7 @@ OCTET_INLINE inline void add_chunk(const uint8_t* const (&lhs)[rows], size_t k, 
                   OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       __m256i a = _mm256_set1_epi32(load_quad(lhs[i] + k));
+      // Assembly, because compilers would keep the flips in a register that the tile needs
       if (flip) __asm__("vpxor %1, %0, %0" : "+x"(a) : "m"(kFlips));
       unroll<2>([&](auto v) OCTET_INLINE {
         const __m256i product = _mm256_maddubs_epi16(a, b[v]);

@@ -8,10 +8,6 @@ namespace {
 
 constexpr size_t kOperands = 64;  // bytes of 8 columns, 4 depth steps
 
-void gather(const Rows& rows, size_t lanes, void* panel) {
-  sse41_s16s8_6x8x4.gather(rows, lanes, panel);
-}
-
 // Of 16 bits, which are 4 steps of a column, shifts extend each: first the even steps of 8 columns,
 // then the odd ones, as the operands have them.
 void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
@@ -31,8 +27,6 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
     });
 }
 
-void multiply(const Tile& t) { multiply_int4(sse41_s16s4_6x8x8, sse41_s16s8_6x8x4, t); }
-
 }  // namespace
 
 const MicroKernel sse41_s16s4_6x8x8 = {
@@ -43,10 +37,10 @@ const MicroKernel sse41_s16s4_6x8x8 = {
     .nr = 8,
     .flags = kAnyLhs | kRequantizes | kGathersEvenStepsFirst | kRowInit,
     .rhs_layout = kX86Int4Layout,
-    .gather = gather,
+    .gather = gather_by<sse41_s16s8_6x8x4>,
     .lhs_kr = 4,
     .lhs_element_bytes = 4,
-    .multiply = multiply,
+    .multiply = multiply_int4_by<sse41_s16s4_6x8x8, sse41_s16s8_6x8x4>,
     .decoder = {decode, 2 * kOperands, kOperands, int4_room(6 * 8), 2},
 };
 
