@@ -1,8 +1,7 @@
-// Copies lines of images, and averages planes.
+// Copies lines of images.
 #include "engines/graph/copies.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "engines/graph/refused.h"
@@ -10,8 +9,6 @@
 
 namespace octet::graph {
 namespace {
-
-// ---- copies
 
 struct Copy {
   size_t element;
@@ -196,64 +193,12 @@ void space_to_depth_lines(void* context, const octet_network_call* call) {
     }
 }
 
-// ---- means
-
-// Eigen adds the f32 pixels of a plane by vectors of kLanes, two at a time, from the first pixel on
-// whose address is a multiple of a vector; pixels before and behind follow one by one. ONNX Runtime
-// lays the tensor at such a multiple, so that the plane's place tells the rest.
-constexpr size_t kLanes = kPlaneVector;
-
-float sum_of_plane(const PlaneMean& mean, const uint8_t* plane, size_t place) {
-  const auto value = [&](size_t i) { return mean.values[plane[i]]; };
-  const size_t count = mean.pixels;
-  const size_t head = std::min(count, (kLanes - place % kLanes) % kLanes);
-  const size_t end = head + (count - head) / kLanes * kLanes;
-  float lanes[2][kLanes] = {};
-  const size_t pairs = head + (end - head) / (2 * kLanes) * (2 * kLanes);
-  for (size_t i = head; i < pairs; i += 2 * kLanes)
-    for (size_t lane = 0; lane < kLanes; ++lane)
-      lanes[0][lane] += value(i + lane), lanes[1][lane] += value(i + kLanes + lane);
-  for (size_t lane = 0; lane < kLanes; ++lane) {
-    lanes[0][lane] += lanes[1][lane];
-    if (pairs < end) lanes[0][lane] += value(pairs + lane);
-  }
-  float sum = (lanes[0][0] + lanes[0][2]) + (lanes[0][1] + lanes[0][3]);
-  for (size_t i = 0; i < head; ++i) sum += value(i);
-  for (size_t i = end; i < count; ++i) sum += value(i);
-  return sum;
-}
-
-void mean_lines(void* context, const octet_network_call* call) {
-  const PlaneMean& mean = *(const PlaneMean*)context;
-  const auto* const from = (const uint8_t*)octet_network_line(&call->inputs[0], 0);
-  const auto least = (float)(mean.bounds.least - mean.zero_point);
-  const auto most = (float)(mean.bounds.most - mean.zero_point);
-  for (size_t y = call->first; y < call->end; ++y) {
-    const size_t place = y * mean.pixels;
-    const float average = sum_of_plane(mean, from + place, place) / (float)mean.pixels;
-    const float steps = std::nearbyint(std::clamp(average / mean.scale, least, most));
-    *(uint8_t*)octet_network_line(&call->output, y) = (uint8_t)((int32_t)steps + mean.zero_point);
-  }
-}
-
-template <typename Arguments>
-Function make(const Arguments& arguments, void (*run)(void*, const octet_network_call*),
-              size_t kernel_h) {
-  Function f;
-  f.arguments = std::make_shared<Arguments>(arguments);
-  f.lines.run = run, f.lines.context = f.arguments.get(), f.lines.kernel_h = kernel_h;
-  return f;
-}
-
-// Any line of the output may want all of the input's: of its image, or of all images.
-size_t reach(bool all_images) { return all_images ? OCTET_NETWORK_ALL_IMAGES : 0; }
-
 }  // namespace
 
 Function copy_function(size_t element, const std::vector<uint8_t>& table, bool all_images) {
   Copy copy = {element, !table.empty(), {}};
   std::copy(table.begin(), table.end(), copy.table);
-  return make(copy, copy_lines, reach(all_images));
+  return function_of(copy, copy_lines, reach(all_images));
 }
 
 Function permute_function(size_t element, const std::vector<size_t>& shape,
@@ -261,7 +206,7 @@ Function permute_function(size_t element, const std::vector<size_t>& shape,
   std::vector<size_t> sizes, strides;
   const std::vector<size_t> from = strides_of(shape);
   for (const size_t axis : permutation) sizes.push_back(shape[axis]), strides.push_back(from[axis]);
-  return make(merged(element, sizes, strides, 0), permute_lines, reach(all_images));
+  return function_of(merged(element, sizes, strides, 0), permute_lines, reach(all_images));
 }
 
 Function cut_function(size_t element, const std::vector<size_t>& shape,
@@ -269,27 +214,23 @@ Function cut_function(size_t element, const std::vector<size_t>& shape,
   const std::vector<size_t> strides = strides_of(shape);
   size_t first = 0;
   for (size_t i = 0; i < shape.size(); ++i) first += begins[i] * strides[i];
-  return make(merged(element, sizes, strides, first), permute_lines, reach(true));
+  return function_of(merged(element, sizes, strides, first), permute_lines, reach(true));
 }
 
 Function join_images_function(std::vector<std::vector<uint8_t>> tables) {
-  return make(Joined{std::move(tables)}, join_lines, reach(true));
+  return function_of(Joined{std::move(tables)}, join_lines, reach(true));
 }
 
 Function depth_to_space_function(size_t element, size_t block, bool pixels_together) {
-  Function f = make(Block{element, block, pixels_together}, depth_to_space_lines, 1);
+  Function f = function_of(Block{element, block, pixels_together}, depth_to_space_lines, 1);
   f.lines.repeat_h = block;
   return f;
 }
 
 Function space_to_depth_function(size_t element, size_t block) {
-  Function f = make(Block{element, block, false}, space_to_depth_lines, block);
+  Function f = function_of(Block{element, block, false}, space_to_depth_lines, block);
   f.lines.stride_h = block;
   return f;
-}
-
-Function mean_function(const PlaneMean& mean, bool all_images) {
-  return make(mean, mean_lines, reach(all_images));
 }
 
 Function owned_function(octet_function* function) {

@@ -1,5 +1,4 @@
-// Moves bytes between tensors: to other sizes, through a table, to another order of channels. Means
-// of planes are here, too, for they read the graph's order of axes.
+// Moves bytes between tensors: to other sizes, through a table, to another order of channels.
 #pragma once
 
 #include <memory>
@@ -14,6 +13,18 @@ struct Function {
   octet_network_function lines = {};
   std::shared_ptr<void> arguments;
 };
+
+// A function whose context is a copy of these arguments.
+template <typename Arguments>
+Function function_of(const Arguments& arguments, void (*run)(void*, const octet_network_call*),
+                     size_t kernel_h) {
+  Function f;
+  f.arguments = std::make_shared<Arguments>(arguments);
+  f.lines.run = run, f.lines.context = f.arguments.get(), f.lines.kernel_h = kernel_h;
+  return f;
+}
+// Its kernel_h if any line of the output may want all of the input's: of its image, or of all.
+constexpr size_t reach(bool all_images) { return all_images ? OCTET_NETWORK_ALL_IMAGES : 0; }
 
 // The same elements in the same order, in images of any sizes, each byte through `table` if there
 // is one. element: the bytes of one. all_images: the input may have another number of images.
@@ -42,18 +53,6 @@ Function depth_to_space_function(size_t element, size_t block, bool pixels_toget
 
 // The other way round.
 Function space_to_depth_function(size_t element, size_t block);
-
-// The mean of each plane, a line of the output, as ONNX Runtime's ReduceMean of f32 adds the
-// pixels.
-constexpr size_t kPlaneVector = 4;  // pixels that it adds at once
-struct PlaneMean {
-  float values[256];  // of each byte
-  size_t pixels;      // of a plane
-  float scale;        // of the output
-  int32_t zero_point;
-  Bounds bounds;
-};
-Function mean_function(const PlaneMean& mean, bool all_images);
 
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);

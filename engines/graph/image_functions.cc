@@ -1,6 +1,9 @@
 // Describes the functions that look at windows, images or places.
 #include "engines/graph/image_functions.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "engines/graph/check.h"
 #include "engines/graph/refused.h"
 #include "octet/image_functions.h"
@@ -255,6 +258,54 @@ Function cut(const Tensor& x, const Tensor& y, const std::vector<int64_t>& begin
                       {begins.begin(), begins.end()}, {y.shape.begin(), y.shape.end()});
 }
 
+// ---- means in f32
+
+struct PlaneMean {
+  float values[256];  // of each byte
+  size_t pixels;      // of a plane
+  float scale;        // of the output
+  int32_t zero_point;
+  Bounds bounds;
+};
+
+// Eigen adds the f32 pixels of a plane by vectors of kLanes, two at a time, from the first pixel on
+// whose address is a multiple of a vector; pixels before and behind follow one by one. ONNX Runtime
+// lays the tensor at such a multiple, so that the plane's place tells the rest.
+constexpr size_t kLanes = 4;
+
+float sum_of_plane(const PlaneMean& mean, const uint8_t* plane, size_t place) {
+  const auto value = [&](size_t i) { return mean.values[plane[i]]; };
+  const size_t count = mean.pixels;
+  const size_t head = std::min(count, (kLanes - place % kLanes) % kLanes);
+  const size_t end = head + (count - head) / kLanes * kLanes;
+  float lanes[2][kLanes] = {};
+  const size_t pairs = head + (end - head) / (2 * kLanes) * (2 * kLanes);
+  for (size_t i = head; i < pairs; i += 2 * kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      lanes[0][lane] += value(i + lane), lanes[1][lane] += value(i + kLanes + lane);
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    lanes[0][lane] += lanes[1][lane];
+    if (pairs < end) lanes[0][lane] += value(pairs + lane);
+  }
+  float sum = (lanes[0][0] + lanes[0][2]) + (lanes[0][1] + lanes[0][3]);
+  for (size_t i = 0; i < head; ++i) sum += value(i);
+  for (size_t i = end; i < count; ++i) sum += value(i);
+  return sum;
+}
+
+void mean_lines(void* context, const octet_network_call* call) {
+  const PlaneMean& mean = *(const PlaneMean*)context;
+  const auto* const from = (const uint8_t*)octet_network_line(&call->inputs[0], 0);
+  const auto least = (float)(mean.bounds.least - mean.zero_point);
+  const auto most = (float)(mean.bounds.most - mean.zero_point);
+  for (size_t y = call->first; y < call->end; ++y) {
+    const size_t place = y * mean.pixels;
+    const float average = sum_of_plane(mean, from + place, place) / (float)mean.pixels;
+    const float steps = std::nearbyint(std::clamp(average / mean.scale, least, most));
+    *(uint8_t*)octet_network_line(&call->output, y) = (uint8_t)((int32_t)steps + mean.zero_point);
+  }
+}
+
 }  // namespace
 
 octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
@@ -343,7 +394,7 @@ Function make_mean_of_planes(const Graph& g, const Op& op) {
   mean.pixels = in.h * in.w, mean.scale = scale_of(y), mean.zero_point = zero_of(y);
   mean.bounds = bounds_of(op.clamp, y.type, mean.scale, mean.zero_point, g.arithmetic);
   // Where each image begins at a whole vector its planes lie as those of the first image do.
-  return mean_function(mean, in.batch > 1 && in.image() % kPlaneVector != 0);
+  return function_of(mean, mean_lines, reach(in.batch > 1 && in.image() % kLanes != 0));
 }
 
 octet_function* make_image_function(const Graph& graph, const Op& op) {

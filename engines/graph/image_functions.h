@@ -23,7 +23,8 @@ bool takes_images(const Graph& graph, const Op& op);
 bool is_move(Kind kind);
 Function make_move(const Graph& graph, const Op& op);
 
-// A mean of f32 pixels that reads planes in the graph's order of axes, and its function; throws.
+// kMean as ONNX Runtime's ReduceMean of f32 adds pixels: of planes in the graph's order of axes, a
+// line of the output for each. Whether an operator is one, and its function; throws.
 bool is_mean_of_planes(const Graph& graph, const Op& op);
 Function make_mean_of_planes(const Graph& graph, const Op& op);
 
