@@ -17,14 +17,18 @@ namespace octet {
 constexpr uint32_t kContainerVersion = 6;
 
 // The use of the weights. The values are stored.
-enum class BlobKind : uint16_t { kMatrices = 1, kFilter = 2 };
+enum class BlobKind : uint16_t {
+  kMatrices = 1,
+  kFilter = 2,
+  kScaleBlocks = 3,  // matrices whose weights have scales of their own
+};
 
 // The values are stored.
 enum class SectionId : uint64_t {
   kNone = 0,
   kGeometry = 1,    // a struct of the kind, from which the sections' sizes follow
   kZeroPoints = 2,  // s32 per column, for the format's element type; absent if all are 0
-  kSums = 3,        // s32 per column: the positive and the negative sums (ColumnSums)
+  kSums = 3,        // of columns (ColumnSums), or of scale blocks
   kWeights = 4,     // in the blob's weight format
 };
 

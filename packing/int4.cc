@@ -25,8 +25,9 @@ void unpack_run(const uint8_t* data, uint8_t sign, size_t first, size_t count, u
   if (i < count) to[i * step] = value_of(*bytes & 15, sign);
 }
 
-// Packs `from`, whose elements are bytes, into whole groups of a panel `width` lanes wide.
-void pack_groups(const RhsLayout& layout, const LaneView& from, size_t width, uint8_t* to) {
+}  // namespace
+
+void pack_int4_groups(const RhsLayout& layout, const LaneView& from, size_t width, uint8_t* to) {
   const size_t half = layout.kr / 2u;
   constexpr uint32_t kLow = 0x0f0f0f0f;
   const uint32_t flips = 0x01010101u * from.flip;
@@ -51,8 +52,6 @@ void pack_groups(const RhsLayout& layout, const LaneView& from, size_t width, ui
   }
 }
 
-}  // namespace
-
 void unpack_int4(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t steps,
                  uint8_t* to) {
   const uint8_t sign = rhs.type == ElementType::kS4 ? 8 : 0;
@@ -74,9 +73,9 @@ void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t
     uint8_t* const to = panels + layout.panel_offset(panel, rhs.k);
     memset(to, 0, width * layout.lane_bytes(rhs.k));
     if (!is_4bit(rhs.type)) {
-      pack_groups(layout,
-                  {rhs.data + panel * rhs.n_stride, rhs.n_stride, rhs.k_stride, lanes, rhs.k, 0},
-                  width, to);
+      pack_int4_groups(
+          layout, {rhs.data + panel * rhs.n_stride, rhs.n_stride, rhs.k_stride, lanes, rhs.k, 0},
+          width, to);
       continue;
     }
     // In two's complement, the lowest bits of u4 - 8 are those of u4 with the highest one flipped
@@ -87,8 +86,8 @@ void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t
       for (size_t lane = 0; lane < lanes; lane += kColumns) {
         const size_t some = smaller(kColumns, lanes - lane);
         unpack_int4(rhs, panel + lane, some, k, steps, bytes);
-        pack_groups(layout, {bytes, kUnpackedSteps, 1, some, steps, flip}, width,
-                    to + (k / layout.kr * width + lane) * layout.group_bytes());
+        pack_int4_groups(layout, {bytes, kUnpackedSteps, 1, some, steps, flip}, width,
+                         to + (k / layout.kr * width + lane) * layout.group_bytes());
       }
     }
   }

@@ -11,6 +11,9 @@ constexpr size_t kUnpackedSteps = 64;
 void unpack_int4(const RhsView& rhs, size_t column, size_t columns, size_t k, size_t steps,
                  uint8_t* to);
 
+// Packs `from`, whose elements are bytes, into whole groups of a panel `width` lanes wide.
+void pack_int4_groups(const RhsLayout& layout, const LaneView& from, size_t width, uint8_t* panel);
+
 // Packs s4 and u4, and bytes from -8 to 7. u4 become s4 less 8, and so do their zero points.
 void pack_int4(const RhsLayout& layout, const RhsView& rhs, size_t first, size_t count,
                uint8_t* panels);

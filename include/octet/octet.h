@@ -139,10 +139,11 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_S32 = 3,
   OCTET_F32 = 4,
   OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
-  OCTET_U4 = 6  /* weights of 0 to 15, laid out as OCTET_S4 */
+  OCTET_U4 = 6, /* weights of 0 to 15, laid out as OCTET_S4 */
+  OCTET_F16 = 7 /* IEEE 754 binary16: scales of weights only */
 } octet_type;
 
-/* "s8", "u8", "s32", "f32", "s4", "u4"; "unknown" outside the enumeration. */
+/* "s8", "u8", "s32", "f32", "s4", "u4", "f16"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
@@ -391,7 +392,7 @@ typedef struct octet_rhs_desc {
   size_t batch_stride; /* elements from one matrix to the next; 0 means dense */
   /* -- an older struct may end here -- */
   const int32_t* zero_points; /* zero_point_count values in the range of type; null means 0 */
-  /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null. */
+  /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null. See also scale_block. */
   size_t zero_point_count;
   /* Rows that runs will have, at most: a hint for sparse weights; 0 means any number. For 1 to 4
    * they take 5/8 of the dense bytes where the tier has kernels for that, AVX-VNNI and AVX512-VNNI;
@@ -399,6 +400,15 @@ typedef struct octet_rhs_desc {
   size_t m_max;
   octet_sparsity sparsity;
   int reserved; /* must be 0 */
+  /* Weights of 4 bits in scale blocks: each `scale_block` consecutive weights of a column have a
+   * scale of their own, as in ONNX Runtime's MatMulNBits and GGUF. A multiple of 16, at most 256,
+   * that divides k; 0 means that there are none, and then the next two are 0, too. Zero points may
+   * also be one for each block, in the order of the scales: zero_point_count is then theirs. */
+  size_t scale_block;
+  octet_type scale_type; /* OCTET_F16 or OCTET_F32 */
+  /* batch x n x (k / scale_block), dense: finite, at most 2^48 in magnitude, negative ones and zero
+   * included. Not read by octet_pack_size. */
+  const void* scales;
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
@@ -431,7 +441,10 @@ typedef enum octet_lhs_quant OCTET_INT_ENUM {
   OCTET_LHS_SYMMETRIC = 3,
   /* Likewise by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
    * that leaves float gives a row of NaN. */
-  OCTET_LHS_ASYMMETRIC = 4
+  OCTET_LHS_ASYMMETRIC = 4,
+  /* As OCTET_LHS_SYMMETRIC, each scale block of each row by itself, as GGUF's Q8_0 and ONNX
+   * Runtime's MatMulNBits do. Of a product whose weights are in scale blocks. */
+  OCTET_LHS_SYMMETRIC_BLOCKS = 5
 } octet_lhs_quant;
 
 typedef struct octet_gemm_desc {
@@ -444,10 +457,12 @@ typedef struct octet_gemm_desc {
   size_t n, k;
   size_t batch_max; /* matrices per run, at most; 0 means 1 */
 
-  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC or _ASYMMETRIC. */
+  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS. */
   octet_type lhs_type;
   octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
-  octet_type dst_type; /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32 */
+  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32. Weights in scale blocks give no s32, take no bias but
+   * bias_f32, and requantize in float mode. */
+  octet_type dst_type;
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */
 
@@ -925,6 +940,8 @@ typedef struct octet_blob_info {
   const char* form;
   /* Of a convolution, else 0. Sizes and pads are 0, because the weights do not depend on them. */
   octet_conv2d_shape shape;
+  size_t scale_block; /* as octet_rhs_desc has it, else 0 */
+  octet_type scale_type;
 } octet_blob_info;
 #define OCTET_BLOB_INFO_INIT OCTET_INIT(octet_blob_info)
 

@@ -3,6 +3,7 @@
 
 #include "kernels/arm/shared/layouts.h"
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/scale_blocks.h"
 #include "kernels/core/tier_ops.h"
 #include "kernels/core/winograd_ops.h"
 
@@ -33,6 +34,8 @@ extern const MicroKernel i8mm_u8s4_1x16x16;
 extern const MicroKernel dotprod_s8s4_6x16x8;
 extern const MicroKernel neon_s8s4_4x64x32;
 extern const MicroKernel neon_s8s4_2x64x32;
+extern const ScaleBlockKernel i8mm_s8u4_blocks_4x16x8, dotprod_s8u4_blocks_4x16x8,
+    neon_s8u4_blocks_2x16x8;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;

@@ -1,6 +1,7 @@
 // The epilogue in plain loops over chunks of 16 columns: with a constant count, compilers vectorize
 // them without code for a remainder. Each tier compiles this text once with its flags. It has no
 // intrinsics, no reassociation and no contraction (-ffp-contract=off), so every tier rounds alike.
+// Acc is int32_t, or float for the sums of scale blocks (kernels/core/scale_blocks.h).
 //
 // Everything is in an unnamed namespace: an inline function shared across tiers would be a weak
 // symbol, of which the linker keeps one.
@@ -57,7 +58,8 @@ inline float clamp(float x, float lo, float hi) {
   return x > hi ? hi : x;
 }
 
-inline void epilogue_f32(const Epilogue& f, const int32_t* acc, float row_scale, const float* scale,
+template <typename Acc>
+inline void epilogue_f32(const Epilogue& f, const Acc* acc, float row_scale, const float* scale,
                          const float* bias, float* out) {
   const float lo = f.lo_f32, hi = f.hi_f32;
   float value[kEpilogueChunk];  // out may alias acc, as far as compilers know
@@ -68,9 +70,9 @@ inline void epilogue_f32(const Epilogue& f, const int32_t* acc, float row_scale,
   __builtin_memcpy(out, value, sizeof value);
 }
 
-template <bool adds>
-inline void epilogue_float8(const Epilogue& f, const int32_t* acc, float row_scale,
-                            const float* scale, const int32_t* residual, uint8_t* out) {
+template <bool adds, typename Acc>
+inline void epilogue_float8(const Epilogue& f, const Acc* acc, float row_scale, const float* scale,
+                            const int32_t* residual, uint8_t* out) {
   const bool limits = adds && f.clamps_product;
   const float product_lo = limits ? f.product_lo_f32 : -__builtin_inff(),
               product_hi = limits ? f.product_hi_f32 : __builtin_inff(), lo = f.lo_f32,
@@ -111,12 +113,13 @@ inline void epilogue_double8(const Epilogue& f, const int32_t* acc, const double
 }
 
 // Columns from j on of row i.
+template <typename Acc>
 __attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueTile& t, size_t i,
                                               size_t j, size_t count) {
   const size_t n = t.column + j;
   uint8_t* const row = (uint8_t*)t.to.dst + i * t.to.stride;
-  int32_t accs[kEpilogueChunk];
-  const int32_t* const acc = chunk_of(t.acc + i * t.acc_stride + j, count, accs);
+  Acc accs[kEpilogueChunk];
+  const Acc* const acc = chunk_of((const Acc*)t.acc + i * t.acc_stride + j, count, accs);
   const float row_scale = t.row_scale ? t.row_scale[i] : 1.0f;
   float scales[kEpilogueChunk];
   if (f.mode == EpilogueMode::kF32) {
@@ -133,27 +136,31 @@ __attribute__((noinline)) void epilogue_chunk(const Epilogue& f, const EpilogueT
     load_residual(f, t.to.residual + i * t.to.residual_stride + j, count, residual);
   }
   uint8_t out[kEpilogueChunk];
-  if (f.mode == EpilogueMode::kTflite8) {
-    int32_t multipliers[kEpilogueChunk], shifts[kEpilogueChunk];
-    epilogue_tflite8(f, acc, chunk_of(f.multiplier + n, count, multipliers),
-                     chunk_of(f.shift + n, count, shifts), residual, out);
-  } else if (f.mode == EpilogueMode::kDouble8) {
-    double factors[kEpilogueChunk];
-    epilogue_double8(f, acc, chunk_of(f.factor + n, count, factors), out);
-  } else {
-    (f.has_residual ? epilogue_float8<true>
-                    : epilogue_float8<false>)(f, acc, row_scale,
-                                              chunk_of(f.scale + n, count, scales), residual, out);
+  if (f.mode == EpilogueMode::kFloat8)
+    (f.has_residual ? epilogue_float8<true, Acc>
+                    : epilogue_float8<false, Acc>)(f, acc, row_scale,
+                                                   chunk_of(f.scale + n, count, scales), residual,
+                                                   out);
+  if constexpr ((Acc)0.5f == 0) {  // only integers
+    if (f.mode == EpilogueMode::kTflite8) {
+      int32_t multipliers[kEpilogueChunk], shifts[kEpilogueChunk];
+      epilogue_tflite8(f, acc, chunk_of(f.multiplier + n, count, multipliers),
+                       chunk_of(f.shift + n, count, shifts), residual, out);
+    } else if (f.mode == EpilogueMode::kDouble8) {
+      double factors[kEpilogueChunk];
+      epilogue_double8(f, acc, chunk_of(f.factor + n, count, factors), out);
+    }
   }
   if (const uint8_t* const lut = f.lut)
     for (uint8_t& value : out) value = lut[value];
   __builtin_memcpy(row + j, out, count);
 }
 
-inline void apply_epilogue(const Epilogue& f, const EpilogueTile& t) {
+template <typename Acc = int32_t>
+void apply_epilogue(const Epilogue& f, const EpilogueTile& t) {
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; j += kEpilogueChunk)
-      epilogue_chunk(f, t, i, j, t.cols - j < kEpilogueChunk ? t.cols - j : kEpilogueChunk);
+      epilogue_chunk<Acc>(f, t, i, j, t.cols - j < kEpilogueChunk ? t.cols - j : kEpilogueChunk);
 }
 
 }  // namespace

@@ -7,6 +7,6 @@
 
 namespace octet {
 const TierOps portable_ops = {
-    init_tile,    apply_epilogue, sum_rows,        quantize_row_by<quantize_floats>,
-    measure_rows, find_ends,      quantize_floats, copy_windows};
+    init_tile, apply_epilogue<int32_t>, sum_rows,    quantize_row_by<quantize_floats>, measure_rows,
+    find_ends, quantize_floats,         copy_windows};
 }  // namespace octet

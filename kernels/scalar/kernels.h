@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/scale_blocks.h"
 #include "kernels/generic/int4.h"
 
 namespace octet {
@@ -19,6 +20,7 @@ extern const MicroKernel scalar_u8s4_4x4x8;
 extern const MicroKernel scalar_u8s8_sparse_4x16x16;
 extern const MicroKernel scalar_u8s8_sparse_4x16x32;
 extern const MicroKernel scalar_s16s16_4x4x2;
+extern const ScaleBlockKernel scalar_s8u4_blocks_1x16x8;
 
 extern const DepthwiseKernel scalar_u8s8_dw16;
 extern const DepthwiseKernel scalar_u8s16_dw16;

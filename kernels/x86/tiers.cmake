@@ -4,17 +4,19 @@ set(octet_intrinsics immintrin.h)
 set_property(SOURCE kernels/generic/portable.cc kernels/generic/portable_winograd.cc
   kernels/generic/functions/portable.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
 octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc int4/sse41_s16s4_6x8x8.cc
-  sse41_ops.cc runtime/sse41_runtime.cc functions/sse41_elementwise.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
+  sse41_ops.cc runtime/sse41_runtime.cc functions/sse41_elementwise.cc
+  scale_blocks/sse41_s8u4_blocks_2x16x8.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
   DEPTHWISE sse41_s16s8_dw16.cc
   PROBE "_mm_extract_epi32(_mm_max_epi32(_mm_set1_epi32(1), _mm_set1_epi32(1)), 0)")
-octet_add_tier(AVX2 FLAGS -mavx2
+octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
   SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_6x64x4.cc int4/avx2_u8s4_6x16x8.cc
-  runtime/avx2_runtime.cc
+  runtime/avx2_runtime.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
   SPARSE avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
   DEPTHWISE avx2_s16s8_dw32.cc avx2_s16s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_madd_epi16(_mm256_set1_epi8(1), _mm256_set1_epi8(1)), 0)")
-octet_add_tier(AVXVNNI FLAGS -mavx2 -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
+octet_add_tier(AVXVNNI FLAGS -mavx2 -mf16c -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
   int4/avxvnni_u8s4_6x16x8.cc runtime/avxvnni_runtime.cc
+  scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
   SPARSE avxvnni_u8s8_sparse_4x16x16.cc avxvnni_u8s8_sparse_4x16x32.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
@@ -25,6 +27,7 @@ set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl ${octet_quiet})
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc int4/avx512vnni_u8s4_6x64x8.cc avx512vnni_ops.cc
   avx512vnni_epilogue.cc runtime/avx512vnni_runtime.cc
+  scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
@@ -43,6 +46,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
     kernels/x86/sse41_s16s8_6x8x4.cc kernels/x86/runtime/avxvnni_runtime.cc
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
+    kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
+    kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
     kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are

@@ -5,6 +5,7 @@
 #include "dispatch/tables/tiers.h"
 #include "operators/common/check.h"
 #include "packing/matrix_blob.h"
+#include "packing/scale_blocks.h"
 
 namespace octet {
 namespace {
@@ -15,6 +16,8 @@ octet_status check_head(const void* blob, size_t bytes, Container* c, octet_erro
   const BlobProblem problem = check_matrices(blob, bytes, find_format, c);
   if (problem == BlobProblem::kOtherKind && c->header.kind == BlobKind::kFilter)
     return check_filter_blob(blob, bytes, "blob", c, error);
+  if (problem == BlobProblem::kOtherKind && c->header.kind == BlobKind::kScaleBlocks)
+    return blob_status(check_scale_blocks(blob, bytes, find_format, c), "blob", bytes, error);
   return blob_status(problem, "blob", bytes, error);
 }
 
@@ -23,6 +26,16 @@ void describe_matrices(const Container& c, octet_blob_info* info) {
   info->n = (size_t)g.n;
   info->k = (size_t)g.k;
   info->batch = (size_t)g.count;
+}
+
+void describe_scale_blocks(const Container& c, octet_blob_info* info) {
+  const ScaleBlocksGeometry g = c.read_geometry<ScaleBlocksGeometry>();
+  info->isa = (octet_isa)kPortableIsa;  // every tier reads them
+  info->n = (size_t)g.n;
+  info->k = (size_t)g.k;
+  info->batch = (size_t)g.count;
+  info->scale_block = g.depth;
+  info->scale_type = g.f16 ? OCTET_F16 : OCTET_F32;
 }
 
 }  // namespace
@@ -42,6 +55,8 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
   out.form = c.format->name;
   if (c.header.kind == BlobKind::kFilter)
     describe_filter(c, &out);
+  else if (c.header.kind == BlobKind::kScaleBlocks)
+    describe_scale_blocks(c, &out);
   else
     describe_matrices(c, &out);
   return give(out, info);

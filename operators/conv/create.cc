@@ -19,7 +19,7 @@
 #include "operators/conv/shape.h"
 #include "operators/conv/trace.h"
 #include "operators/conv/tuning.h"
-#include "operators/gemm/epilogue_builder.h"
+#include "operators/epilogue/builder.h"
 #include "operators/gemm/kernel_limits.h"
 
 namespace octet {
@@ -64,6 +64,10 @@ octet_status check_lhs_kind(const ConvBuilder& builder) {
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.lhs_quant: OCTET_LHS_PER_ROW is for GEMM; a convolution has "
                 "OCTET_LHS_PER_TENSOR, one zero point and scale per image");
+  if (d.lhs_quant == OCTET_LHS_SYMMETRIC_BLOCKS)
+    return fail(
+        error, OCTET_UNSUPPORTED,
+        "desc.lhs_quant: OCTET_LHS_SYMMETRIC_BLOCKS is for GEMM, of weights in scale blocks");
   if (f32 ? d.lhs_quant == OCTET_LHS_PER_TENSOR : dynamic)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.lhs_type, desc.lhs_quant: an s8 or u8 input goes with OCTET_LHS_STATIC or "

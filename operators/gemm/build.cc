@@ -71,11 +71,22 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
 
 void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
   const octet_gemm_desc& d = builder.desc;
+  plan->columns_count = builder.matrices;
+  if (builder.has_scale_blocks()) {
+    const PackedScaleBlocks first = scale_blocks_at(builder.blob, d.packed, 0),
+                            next = scale_blocks_at(builder.blob, d.packed, 1);
+    plan->packed = first.panels;
+    plan->packed_stride = (size_t)(next.panels - first.panels);
+    plan->column_sums = first.column_sums;
+    plan->column_sums_stride = (size_t)(next.column_sums - first.column_sums);
+    plan->scale_block_kernel = builder.scale_block_kernel;
+    plan->scale_blocks = scale_blocks_of(builder.blob.read_geometry<ScaleBlocksGeometry>());
+    return;
+  }
   plan->packed = matrix_of(builder.blob, d.packed, 0).panels;
   plan->packed_stride = (size_t)builder.blob.find(SectionId::kWeights)->bytes / builder.matrices;
   plan->packed_lanes = plan->kernel->rhs_layout.lanes(d.n);
   plan->packed_lane = plan->kernel->rhs_layout.lane_bytes(d.k);
-  plan->columns_count = builder.matrices;
 }
 
 // Weights are packed where the caller or the environment names the kernel.
@@ -104,7 +115,9 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
       build_epilogue(builder.epilogue, ops_of(builder.kernel->isa), max_scaled, d.n, padded, arena);
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
-  const Columns* columns = builder.has_blob ? build_columns(builder, arena, padded) : nullptr;
+  const bool in_blocks = builder.has_scale_blocks();
+  const Columns* columns =
+      builder.has_blob && !in_blocks ? build_columns(builder, arena, padded) : nullptr;
   if (!gemm) return nullptr;
 
   *gemm = {};
@@ -130,8 +143,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
     return requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.kernel->flags) &&
            requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.small_kernel->flags);
   };
-  plan.requantize_in_kernel = requantizes(builder.epilogue.max_scaled);
-  plan.requantize_with_zero_points = requantizes(builder.epilogue.max_scaled_any);
+  plan.requantize_in_kernel = !in_blocks && requantizes(builder.epilogue.max_scaled);
+  plan.requantize_with_zero_points = !in_blocks && requantizes(builder.epilogue.max_scaled_any);
   plan.block_rows = builder.choice.block;
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;

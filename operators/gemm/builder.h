@@ -1,12 +1,13 @@
 // GemmBuilder: the results of octet_gemm_create before it allocates anything.
 #pragma once
 
+#include "operators/epilogue/builder.h"
 #include "operators/gemm/choice.h"
-#include "operators/gemm/epilogue_builder.h"
 #include "operators/gemm/kernel_limits.h"
 #include "operators/gemm/loops.h"
 #include "operators/gemm/object.h"
 #include "packing/matrix_blob.h"
+#include "packing/scale_blocks.h"
 
 namespace octet {
 
@@ -24,6 +25,9 @@ struct GemmBuilder {
   bool measured = false;                // the choice was, on this machine
   const MicroKernel* kernel = nullptr;  // of the choice
   const MicroKernel* small_kernel = nullptr;
+  const ScaleBlockKernel* scale_block_kernel = nullptr;  // then `kernel` and `small_kernel` are its
+
+  bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
       : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {

@@ -6,6 +6,41 @@
 namespace octet {
 namespace {
 
+// Compares the packed weights with the descriptor.
+template <typename Geometry>
+octet_status check_geometry(GemmBuilder* builder, const Geometry& g) {
+  const octet_gemm_desc& d = builder->desc;
+  const octet_type type = (octet_type)builder->blob.header.type;
+  const size_t batch = d.batch_max ? d.batch_max : 1;
+  builder->matrices = (size_t)g.count;
+  if (g.n == d.n && g.k == d.k && type == d.rhs_type && (g.count == 1 || g.count >= batch))
+    return OCTET_OK;
+  return fail(builder->error, OCTET_BAD_BLOB,
+              "desc.packed holds %zu matrices of n = %zu, k = %zu, type %s; the descriptor wants "
+              "%zu of n = %zu, k = %zu, type %s",
+              (size_t)g.count, (size_t)g.n, (size_t)g.k, octet_type_name(type), batch, d.n, d.k,
+              octet_type_name(d.rhs_type));
+}
+
+octet_status check_scale_blocks(GemmBuilder* builder) {
+  const octet_gemm_desc& d = builder->desc;
+  octet_error* const error = builder->error;
+  Container& c = builder->blob;
+  OCTET_TRY(blob_status(check_scale_blocks(d.packed, d.packed_bytes, find_format, &c),
+                        "desc.packed", d.packed_bytes, error));
+  OCTET_TRY(check_geometry(builder, c.read_geometry<ScaleBlocksGeometry>()));
+  const auto refuse = [&](const char* what) {
+    return fail(error, OCTET_UNSUPPORTED, "desc.packed holds weights in scale blocks: %s", what);
+  };
+  if (d.dst_type == OCTET_S32)
+    return refuse("their sums are floats; desc.dst_type must be OCTET_F32, OCTET_S8 or OCTET_U8");
+  if (d.epilogue.requant != OCTET_REQUANT_FLOAT)
+    return refuse("their sums are floats; desc.epilogue.requant must be OCTET_REQUANT_FLOAT");
+  if (d.epilogue.bias)
+    return refuse("their sums are floats; use desc.epilogue.bias_f32, of an f32 dst");
+  return OCTET_OK;
+}
+
 octet_status check_sizes(GemmBuilder* builder) {
   const octet_gemm_desc& d = builder->desc;
   octet_error* error = builder->error;
@@ -51,21 +86,13 @@ octet_status check_sizes(GemmBuilder* builder) {
   OCTET_TRY(check_aligned(d.packed, "desc.packed", error));
   Container& c = builder->blob;
   const BlobProblem problem = check_matrices(d.packed, d.packed_bytes, find_format, &c);
+  if (problem == BlobProblem::kOtherKind && c.header.kind == BlobKind::kScaleBlocks)
+    return check_scale_blocks(builder);
   if (problem == BlobProblem::kOtherKind && c.header.kind == BlobKind::kFilter)
     return fail(error, OCTET_BAD_BLOB,
                 "desc.packed comes from octet_conv2d_pack; a GEMM takes what octet_pack makes");
   OCTET_TRY(blob_status(problem, "desc.packed", d.packed_bytes, error));
-  const MatricesGeometry g = c.read_geometry<MatricesGeometry>();
-  const size_t batch = d.batch_max ? d.batch_max : 1;
-  if (g.n != d.n || g.k != d.k || c.header.type != d.rhs_type || (g.count != 1 && g.count < batch))
-    return fail(error, OCTET_BAD_BLOB,
-                "desc.packed holds %zu matrices of n = %zu, k = %zu, type %s; the descriptor wants "
-                "%zu of n = %zu, k = %zu, type %s",
-                (size_t)g.count, (size_t)g.n, (size_t)g.k,
-                octet_type_name((octet_type)c.header.type), batch, d.n, d.k,
-                octet_type_name(d.rhs_type));
-  builder->matrices = (size_t)g.count;
-  return OCTET_OK;
+  return check_geometry(builder, c.read_geometry<MatricesGeometry>());
 }
 
 octet_status check_order(const GemmBuilder& builder) {
@@ -85,8 +112,13 @@ octet_status check_desc(GemmBuilder* builder) {
   OCTET_TRY(check_kind(builder->desc, *epilogue));
   OCTET_TRY(check_order(*builder));
   OCTET_TRY(check_sizes(builder));
+  if (builder->desc.lhs_quant == OCTET_LHS_SYMMETRIC_BLOCKS && !builder->has_scale_blocks())
+    return fail(builder->error, OCTET_UNSUPPORTED,
+                "desc.lhs_quant is OCTET_LHS_SYMMETRIC_BLOCKS, but desc.packed holds no weights in "
+                "scale blocks");
   OCTET_TRY(check_quantization(epilogue));
   OCTET_TRY(plan_epilogue(epilogue));
+  if (builder->has_scale_blocks()) return OCTET_OK;  // a block's sum is below 2^24
   for (size_t b = 0; b < builder->matrices; ++b)
     OCTET_TRY(check_range(epilogue, builder->has_blob
                                         ? matrix_of(builder->blob, builder->desc.packed, b)

@@ -2,16 +2,39 @@
 // choice.cc for this machine, within the limits of descriptor and environment.
 #include "dispatch/api/error.h"
 #include "dispatch/select/machine.h"
+#include "dispatch/tables/scale_block_kernels.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/gemm/builder.h"
 #include "operators/gemm/tuning.h"
 
 namespace octet {
+namespace {
+
+// The best tier's. OCTET_KERNEL and desc.kernel name no such kernel, but must name one.
+octet_status choose_scale_block_kernel(GemmBuilder* builder) {
+  const KernelLimits& limits = builder->limits;
+  if (builder->requested)
+    return refuse_choice("the weights are in scale blocks, of which a tier has one kernel",
+                         builder->error);
+  if (limits.forced && !kernel_exists(limits.forced))
+    return refuse_forced(limits, this_machine(), Selected::kUnknownName, kPortableIsa);
+  const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.isas));
+  builder->scale_block_kernel = &kernel;
+  builder->kernel = builder->small_kernel = &kernel.kernel;
+  builder->choice.layout = kScaleBlockLayout;
+  // The other half of the cache is for the weights that are read meanwhile
+  builder->choice.block =
+      larger(limits.cpu.l2_bytes() / 2 / builder->desc.k / kernel.kernel.mr, 1) * kernel.kernel.mr;
+  return OCTET_OK;
+}
+
+}  // namespace
 
 octet_status choose_kernels(GemmBuilder* builder) {
   const octet_gemm_desc& d = builder->desc;
   const Machine machine = this_machine();
   OCTET_TRY(read_limits(&builder->limits, machine));
+  if (builder->has_scale_blocks()) return choose_scale_block_kernel(builder);
   const CpuFeatures& cpu = builder->limits.cpu;
   const char* const forced = builder->limits.forced;
   const ElementType rhs_type = element_type_of(d.rhs_type);

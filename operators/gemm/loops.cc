@@ -2,6 +2,7 @@
 #include "operators/gemm/loops.h"
 
 #include "operators/gemm/runtime_weights.h"
+#include "operators/gemm/scale_blocks.h"
 
 namespace octet {
 namespace {
@@ -32,13 +33,15 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   terms.zero_points = zero_points;
   if (quantizes(plan)) {
     uint8_t* out = workspace + at.quantized;
-    for (size_t i = 0; i < block->rows; ++i) {
-      const RowQuant q = plan.ops->quantize_row(
-          (const float*)(block->lhs + i * run.lhs_stride), run.schedule.sizes.k,
-          plan.lhs_quant == LhsQuant::kAsymmetric, out + i * at.quantized_stride);
-      zero_points[i] = q.zero_point + shift;
-      scales[i] = q.scale;
-    }
+    const size_t parts = quantized_parts(plan), depth = run.schedule.sizes.k / parts;
+    for (size_t i = 0; i < block->rows; ++i)
+      for (size_t p = 0; p < parts; ++p) {
+        const RowQuant q = plan.ops->quantize_row(
+            (const float*)(block->lhs + i * run.lhs_stride) + p * depth, depth,
+            plan.lhs_quant == LhsQuant::kAsymmetric, out + i * at.quantized_stride + p * depth);
+        zero_points[i] = q.zero_point + shift;
+        scales[i * parts + p] = q.scale;
+      }
     block->lhs = out;
     block->lhs_stride = at.quantized_stride;
     terms.scales = scales;
@@ -165,6 +168,16 @@ void run_task(const GemmRun& run, size_t index) {
       multiply_few_rows(run, matrix, task, block, workspace);
       continue;
     }
+    const size_t packed = plan.columns_count > 1 ? b : 0;
+    if (plan.scale_block_kernel) {
+      for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
+        block.rows = smaller(task.m1 - m0, at.rows);
+        block.output.to = to.from(m0);
+        read_lhs(run, kernel.lhs_element_type, matrix, m0, workspace, &block);
+        multiply_scale_blocks(run, packed, task, block, workspace);
+      }
+      continue;
+    }
     // Run-time weights are packed for the columns of a pass at a time
     const size_t pass = plan.runtime_rhs                           ? at.rhs_columns
                         : plan.pass && task.m1 - task.m0 > at.rows ? plan.pass
@@ -173,7 +186,7 @@ void run_task(const GemmRun& run, size_t index) {
       n1 = n0 + smaller(task.n1 - n0, pass);
       const Weights weights = plan.runtime_rhs
                                   ? pack_weights(run, kernel, matrix, n0, n1, workspace)
-                                  : packed_weights(plan, plan.columns_count > 1 ? b : 0);
+                                  : packed_weights(plan, packed);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = next_block(task.m1 - m0, at.rows, kernel.mr);
         block.output.to = to.from(m0);

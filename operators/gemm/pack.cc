@@ -11,6 +11,7 @@
 #include "operators/common/pack_into.h"
 #include "operators/gemm/weights.h"
 #include "packing/matrix_blob.h"
+#include "packing/scale_blocks.h"
 
 namespace octet {
 namespace {
@@ -40,7 +41,12 @@ struct RhsBuilder {
   size_t bytes() const { return (size_t)container.header.bytes; }
   size_t most_bytes() const { return bytes(); }
   octet_status look_at_weights(octet_error* error) { return lay_out(true, this, error); }
-  void write(void* blob) { write_matrices(&container, weights.view, weights.matrix_stride, blob); }
+  void write(void* blob) {
+    if (rhs().scale_block)
+      write_scale_blocks(&container, weights.view, weights.matrix_stride, weights.scales, blob);
+    else
+      write_matrices(&container, weights.view, weights.matrix_stride, blob);
+  }
   bool pays(const void* blob) const {
     const WeightFormat& format = *container.format;
     return !tries || format.packing->trial->pays(format.layout, panels_of(container, blob));
@@ -119,6 +125,11 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
                 rhs.n, rhs.k, batch);
   };
   p->tries = false;
+  if (rhs.scale_block)
+    return plan_scale_blocks(*find_format_of(kScaleBlockLayout), (uint8_t)rhs.type,
+                             p->weights.blocks, &p->container)
+               ? OCTET_OK
+               : leaves();
   if (rhs.sparsity == OCTET_SPARSE_NONE) {
     if (!plan_as(*formats.dense, Sparsity::kNotAsked, p)) return leaves();
     p->otherwise = p->container;
@@ -173,6 +184,7 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   return pack_into(&p, "octet_pack_size",
                    {{"rhs.data", extent_of(rhs_desc.data, p.weights.data_bytes)},
                     {"rhs.zero_points",
-                     extent_of(rhs_desc.zero_points, rhs_desc.zero_point_count * sizeof(int32_t))}},
+                     extent_of(rhs_desc.zero_points, rhs_desc.zero_point_count * sizeof(int32_t))},
+                    {"rhs.scales", extent_of(rhs_desc.scales, p.weights.scales_bytes)}},
                    blob, blob_bytes, error);
 }

@@ -3,13 +3,21 @@
 
 #include "kernels/core/memory_trace.h"
 #include "kernels/core/runtime_weights.h"
+#include "kernels/core/scale_blocks.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
 
-enum class LhsQuant : uint8_t { kStatic, kPerTensor, kPerRow, kSymmetric, kAsymmetric };
+enum class LhsQuant : uint8_t {
+  kStatic,
+  kPerTensor,
+  kPerRow,
+  kSymmetric,
+  kAsymmetric,
+  kSymmetricBlocks
+};
 
 // Everything that does not change from run to run.
 struct GemmPlan {
@@ -42,6 +50,11 @@ struct GemmPlan {
   size_t packed_stride;              // bytes between matrices
   size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
   const Columns* columns;            // one per packed matrix, padded to whole tiles
+  // Of weights in scale blocks, else null; `kernel` is its MicroKernel, `columns` null
+  const ScaleBlockKernel* scale_block_kernel;
+  ScaleBlocks scale_blocks;
+  const int16_t* column_sums;  // of matrix 0
+  size_t column_sums_stride;   // elements between matrices
   size_t columns_count;
   Tile first;           // the fast path's first tile
   MemoryTraceFn touch;  // null but in the model of memory, which counts packing's accesses
@@ -73,6 +86,11 @@ inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kern
 
 inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
 inline bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
+
+// The parts of a row that are quantized by themselves.
+inline size_t quantized_parts(const GemmPlan& plan) {
+  return plan.lhs_quant == LhsQuant::kSymmetricBlocks ? plan.scale_blocks.count : 1;
+}
 
 // The columns that the arrays over n columns have: kernels may read that far.
 inline size_t padded_columns(const GemmPlan& plan, size_t n) {

@@ -25,7 +25,8 @@ bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t l
       return (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + lhs_shift != 0;
     case LhsQuant::kPerRow: return matrix.lhs_zero_points || lhs_shift != 0;
     case LhsQuant::kSymmetric: return lhs_shift != 0;
-    case LhsQuant::kAsymmetric: break;
+    case LhsQuant::kAsymmetric:
+    case LhsQuant::kSymmetricBlocks: break;
   }
   return true;
 }

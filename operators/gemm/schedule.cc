@@ -2,6 +2,7 @@
 #include "operators/gemm/schedule.h"
 
 #include "kernels/core/sections.h"
+#include "operators/gemm/scale_blocks.h"
 
 namespace octet {
 namespace {
@@ -26,7 +27,8 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
   at.bytes = 0;
   if (!plan.needs_workspace) return;
   const bool few = leaves_weights(plan, m);
-  at.prepared = few ? PreparedSections{}
+  at.prepared = few || plan.scale_block_kernel
+                    ? PreparedSections{}
                     : prepared_sections(macro_kernel_of(plan, kernel, k),
                                         plan.runtime_rhs || plan.columns[0].zero_point, at.rows);
   Sections sections = {at.prepared.bytes};
@@ -36,9 +38,11 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
   }
   if (per_row(plan)) {
     at.zero_points = sections.take(at.rows * sizeof(int32_t));
-    at.scales = sections.take(at.rows * sizeof(float));
+    at.scales = sections.take(at.rows * quantized_parts(plan) * sizeof(float));
   }
-  if (few) {  // a row of ones follows the rows
+  if (plan.scale_block_kernel) {
+    lay_out_scale_blocks(plan, k, &sections, &at);
+  } else if (few) {  // a row of ones follows the rows
     at.few_stride = round_up(k, kAlignment);
     at.few_lhs = sections.take((m + 1) * at.few_stride);
     at.few_columns = round_up(smaller(n, kFewColumns), 64);
@@ -118,7 +122,7 @@ size_t workspace_for(const GemmPlan& plan, size_t batch_max, size_t m, size_t co
 }
 
 bool needs_more_than_panels(const GemmPlan& plan) {
-  return plan.runtime_rhs || per_row(plan) || plan.columns[0].zero_point;
+  return plan.runtime_rhs || plan.scale_block_kernel || per_row(plan) || plan.columns[0].zero_point;
 }
 
 }  // namespace octet

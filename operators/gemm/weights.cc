@@ -49,9 +49,12 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, 
     return fail(error, OCTET_BAD_SIZE,
                 "rhs.batch = %zu, rhs.batch_stride = %zu: the batch leaves size_t", batch,
                 batch_stride);
-  if (const octet_status status = check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n,
-                                                    rhs->type, "rhs.zero_points", error))
-    return status;
+  w->batch = batch;
+  if (rhs->scale_block || rhs->scale_type || rhs->scales)
+    OCTET_TRY(read_scale_blocks(with_data, w, error));
+  else
+    OCTET_TRY(check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n, rhs->type,
+                                "rhs.zero_points", error));
 
   // A single row has no next one, and its stride may be anything
   const size_t step = rows == 1 ? row : stride;
@@ -65,7 +68,6 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, 
              rhs->zero_point_count};
   w->matrix_stride = batch_stride;
   w->data_bytes = is_4bit(rhs->type) ? divide_up(all, 2) : all;
-  w->batch = batch;
   return OCTET_OK;
 }
 

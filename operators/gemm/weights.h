@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dispatch/api/struct_size.h"
-#include "packing/packed_rhs.h"
+#include "packing/scale_blocks.h"
 
 namespace octet {
 
@@ -12,7 +12,14 @@ struct RhsWeights {
   size_t batch;
   size_t matrix_stride;  // elements
   size_t data_bytes;
+  // With rhs->scale_block
+  ScaleBlocksGeometry blocks = {};
+  ScaleView scales = {};
+  size_t scales_bytes = 0;
 };
+
+// Checks the fields of scale blocks and fills in the rest.
+octet_status read_scale_blocks(bool with_data, RhsWeights* weights, octet_error* error);
 
 // sparse: for a function of 2:4 sparse weights, which are of 8 bits.
 octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, RhsWeights* weights,

@@ -536,7 +536,7 @@ TEST(ConvBadCreate, Enumerations) {
   for (const int value : {-1, 0, 5, 99})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type",
                    [&](Layer& p) { set_raw(&p.desc.dst_type, value); });
-  for (const int value : {-1, 5, 99})
+  for (const int value : {-1, 6, 99})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
                    [&](Layer& p) { set_raw(&p.desc.lhs_quant, value); });
   for (const int value : {-1, 2})
@@ -560,8 +560,9 @@ TEST(ConvBadCreate, Enumerations) {
 }
 
 TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
-  create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant",
-                 [](Layer& p) { p.desc.lhs_quant = OCTET_LHS_PER_ROW; });
+  for (const octet_lhs_quant quant : {OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC_BLOCKS})
+    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant",
+                   [&](Layer& p) { p.desc.lhs_quant = quant; });
   create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) {
     p.desc.lhs_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_PER_TENSOR;
   });

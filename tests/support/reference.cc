@@ -14,7 +14,7 @@ int64_t clamped(int64_t value, int64_t lo, int64_t hi) { return std::min(std::ma
 
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
                    int32_t hi) {
-  return quantize_sum(fl((double)fl((double)acc) * scale), residual, zero_point, lo, hi);
+  return quantize_sum(fl((double)fl(acc) * scale), residual, zero_point, lo, hi);
 }
 
 int32_t quantize_sum(float product, float residual, int32_t zero_point, int32_t lo, int32_t hi) {
@@ -264,10 +264,10 @@ int64_t expected_tflite(const octet_gemm_desc& d, size_t n, int32_t acc, int32_t
 
 }  // namespace
 
-uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_scale, int64_t acc,
+uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_scale, double acc,
                          int32_t residual) {
   const octet_epilogue& e = d.epilogue;
-  if (d.dst_type == OCTET_S32) return (uint32_t)acc;
+  if (d.dst_type == OCTET_S32) return (uint32_t)(int64_t)acc;
   float scale = 1;
   if (e.requant == OCTET_REQUANT_FLOAT) scale = e.scales[e.scale_count == 1 ? 0 : n];
   if (lhs_scale) scale = fl((double)(*lhs_scale) * scale);
@@ -281,7 +281,7 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
         e.residual.type ? fl((double)(residual - e.residual.zero_point) * e.residual.scale) : 0;
     out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else if (e.requant == OCTET_REQUANT_DOUBLE) {
-    const double value = std::round((double)acc * e.factors[e.factor_count == 1 ? 0 : n]);
+    const double value = std::round(acc * e.factors[e.factor_count == 1 ? 0 : n]);
     out =
         (int64_t)std::min<double>(std::max<double>(value + e.dst_zero_point, bounds.lo), bounds.hi);
   } else {

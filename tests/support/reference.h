@@ -73,8 +73,9 @@ void convolve(const octet_conv2d_shape& shape, const ConvSizes& sizes, const int
 
 // ---- from accumulators to outputs, by the fields that octet_gemm_desc and octet_conv2d_desc share
 
-// The bits of one output. lhs_scale: the row's, if it comes with the run; else null.
-uint32_t expected_output(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, int64_t acc,
+// The bits of one output. lhs_scale: the row's, if it comes with the run; else null. acc: an
+// integer, or the sum of scale blocks.
+uint32_t expected_output(const octet_gemm_desc& desc, size_t n, const float* lhs_scale, double acc,
                          int32_t residual);
 
 }  // namespace octet_test

@@ -1,6 +1,6 @@
 // Works out the parameters of an epilogue: residual, zero points and clamps.
 #include "operators/common/check.h"
-#include "operators/gemm/epilogue_builder.h"
+#include "operators/epilogue/builder.h"
 
 namespace octet {
 namespace {

@@ -3,7 +3,7 @@
 // gives the same byte and leaves the accumulators the room that fast requantization needs.
 #include "kernels/core/double_scale.h"
 #include "operators/common/check.h"
-#include "operators/gemm/epilogue_builder.h"
+#include "operators/epilogue/builder.h"
 
 namespace octet {
 namespace {

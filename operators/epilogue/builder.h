@@ -10,9 +10,7 @@
 
 namespace octet {
 
-constexpr bool quantizes(octet_lhs_quant quant) {
-  return quant == OCTET_LHS_SYMMETRIC || quant == OCTET_LHS_ASYMMETRIC;
-}
+constexpr bool quantizes(octet_lhs_quant quant) { return quant >= OCTET_LHS_SYMMETRIC; }
 
 // An operator's columns are the n of a product and the output channels of a convolution; their
 // depth is the number of products in one accumulator.

@@ -1,7 +1,7 @@
 // The checks of an epilogue, and of the few fields beside it that products and convolutions share.
-#include "dispatch/tables/tiers.h"
 #include "operators/common/check.h"
-#include "operators/gemm/epilogue_builder.h"
+#include "dispatch/tables/tiers.h"
+#include "operators/epilogue/builder.h"
 
 namespace octet {
 namespace {
@@ -42,7 +42,8 @@ octet_status check_lhs(EpilogueBuilder* builder) {
     builder->lhs_element_type = element_type_of(builder->lhs_type);
     builder->lhs_lo = least(builder->lhs_type) - builder->lhs_zero_point;
     builder->lhs_hi = most(builder->lhs_type) - builder->lhs_zero_point;
-  } else if (builder->lhs_quant == OCTET_LHS_SYMMETRIC) {
+  } else if (builder->lhs_quant == OCTET_LHS_SYMMETRIC ||
+             builder->lhs_quant == OCTET_LHS_SYMMETRIC_BLOCKS) {
     builder->lhs_element_type = ElementType::kS8;
     builder->lhs_lo = -127;
     builder->lhs_hi = 127;
@@ -125,7 +126,7 @@ octet_status check_resources(octet_isa max_isa, const octet_allocator& allocator
 octet_status check_enums(const EpilogueBuilder& builder) {
   const octet_epilogue& e = builder.desc;
   octet_error* error = builder.error;
-  if (builder.lhs_quant < OCTET_LHS_STATIC || builder.lhs_quant > OCTET_LHS_ASYMMETRIC)
+  if (builder.lhs_quant < OCTET_LHS_STATIC || builder.lhs_quant > OCTET_LHS_SYMMETRIC_BLOCKS)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
                 (int)builder.lhs_quant);
   if (!is_8bit(builder.lhs_type) && builder.lhs_type != OCTET_F32)
@@ -165,11 +166,11 @@ octet_status check_combination(const EpilogueBuilder& builder) {
   const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
   if ((builder.lhs_type == OCTET_F32) != quantizes(builder.lhs_quant))
     return refuse(
-        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC or OCTET_LHS_ASYMMETRIC, and only "
-        "with them");
+        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC or "
+        "OCTET_LHS_SYMMETRIC_BLOCKS, and only with them");
   if (quantizes(builder.lhs_quant) && builder.dst_type != OCTET_F32)
     return refuse(
-        "OCTET_LHS_SYMMETRIC and OCTET_LHS_ASYMMETRIC give an f32 dst; desc.dst_type must be "
+        "an f32 lhs that is quantized on the fly gives an f32 dst; desc.dst_type must be "
         "OCTET_F32");
   if (builder.lhs_quant != OCTET_LHS_STATIC && builder.lhs_zero_point != 0)
     return refuse(

@@ -3,7 +3,7 @@
 
 #include "dispatch/select/machine.h"
 #include "kernels/core/micro_kernel.h"
-#include "operators/gemm/epilogue_builder.h"
+#include "operators/epilogue/builder.h"
 
 namespace octet {
 namespace {

@@ -1,0 +1,88 @@
+// Describes products by weights of 4 bits in scale blocks: `depth` consecutive weights of a column
+// with a scale of their own, and perhaps a zero point.
+//
+// Kernels of all tiers read one layout. A panel has 16 columns; its scale blocks follow one after
+// the other, each of
+//
+//   8 * depth bytes of weights | 16 scales, f16 or f32 | if there are any, 16 zero points, s8
+//
+// Weights are 0 to 15. Of each 64 bytes of them, bytes 4 * j to 4 * j + 3 are column j's: their low
+// halves are four depth steps, their high halves the next four.
+#pragma once
+
+#include "kernels/core/epilogue.h"
+#include "kernels/core/micro_kernel.h"
+
+namespace octet {
+
+constexpr size_t kScaleBlockColumns = 16;                                  // of a panel
+constexpr RhsLayout kScaleBlockLayout = {16, 16, 8, ElementType::kS8, 4};  // without scales
+// The depth of a scale block is a multiple of kLeast. A sum of kMost products, its zero points
+// included, is below 2^24: a float holds it exactly.
+constexpr size_t kLeastScaleBlock = 16, kMostScaleBlock = 256;
+
+struct ScaleBlocks {
+  size_t depth, count;  // of a block; blocks of a column
+  bool f16;             // scales, else f32
+  bool zero_points;     // each block has some
+  // Of all weights; with zero_points, each block's are this one and what the block says
+  int32_t zero_point;
+
+  constexpr size_t weight_bytes() const { return kScaleBlockColumns / 2 * depth; }
+  constexpr size_t scale_bytes() const { return kScaleBlockColumns * (f16 ? 2 : 4); }
+  constexpr size_t block_bytes() const {
+    return weight_bytes() + scale_bytes() + (zero_points ? kScaleBlockColumns : 0);
+  }
+  constexpr size_t panel_bytes() const { return count * block_bytes(); }
+};
+
+// sums[i,j] = the sum, in the order of the blocks b and rounded to float after each step, of
+//
+//   float(acc) * scale[b,j]                 without row_scales
+//   float(acc) * (row_scale[i,b] * scale[b,j])
+//
+// where acc = sum over the block of (lhs[i,k] - lhs_zero_point[i]) * (rhs[k,j] - zero_point[b,j]).
+struct ScaleBlockTile {
+  ScaleBlocks blocks;
+  const uint8_t* lhs;  // s8, rows of all blocks
+  size_t lhs_stride;   // bytes
+  size_t rows;         // any number
+  // [i * blocks.count + b] = -blocks.zero_point * the block's sum of lhs - lhs_zero_point
+  const int32_t* row_init;
+  const float* row_scales;  // [i * blocks.count + b], or null
+  // One per row, or null for 0. With it, column_sums has the sums of each block's weights, 16 per
+  // block, panel after panel
+  const float* lhs_zero_points;
+  const int16_t* column_sums;
+  const uint8_t* rhs;  // the first panel; the next ones follow it
+  size_t panels;       // 1 to kernel.nr / 16
+  float* sums;
+  size_t sums_stride;  // elements; all kernel.nr columns may be written
+};
+
+struct ScaleBlockKernel {
+  MicroKernel kernel;  // its name, tier and tile; it multiplies nothing itself
+  void (*multiply)(const ScaleBlockTile& tile);
+  // As TierOps::epilogue, of sums in place of accumulators; EpilogueTile::acc points to floats
+  EpilogueFn epilogue;
+};
+
+constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, Isa isa, uint8_t mr,
+                                                   uint16_t nr,
+                                                   void (*multiply)(const ScaleBlockTile& tile),
+                                                   EpilogueFn epilogue) {
+  return {{
+              .name = name,
+              .isa = isa,
+              .lhs_element_type = ElementType::kS8,
+              .mr = mr,
+              .nr = nr,
+              .rhs_layout = kScaleBlockLayout,
+              .lhs_kr = 8,
+              .multiply = nullptr,
+          },
+          multiply,
+          epilogue};
+}
+
+}  // namespace octet

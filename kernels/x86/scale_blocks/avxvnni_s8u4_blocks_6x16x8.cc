@@ -1,0 +1,8 @@
+// s8 x u4 in scale blocks -> f32 sums, for AVX-VNNI: see tile.h.
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/scale_blocks/tile.h"
+
+namespace octet {
+const ScaleBlockKernel avxvnni_s8u4_blocks_6x16x8 =
+    scale_block_kernel("avxvnni_s8u4_blocks_6x16x8", Isa::kAvxVnni);
+}  // namespace octet

@@ -1,0 +1,103 @@
+// Multiplies rows by weights in scale blocks.
+#include "operators/gemm/scale_blocks.h"
+
+#include <string.h>
+
+namespace octet {
+namespace {
+
+// Rows whose sums stay in the L1 cache until the epilogue reads them
+constexpr size_t kRows = 48;
+
+// Rows of s8 where they lie, or copies of rows of u8 with their top bits flipped.
+const uint8_t* rows_of(const GemmRun& run, const Block& block, uint8_t* copies, size_t* stride) {
+  *stride = block.lhs_stride;
+  if (run.plan.lhs_type == ElementType::kS8) return block.lhs;
+  const size_t k = run.schedule.sizes.k;
+  *stride = round_up(k, kAlignment);
+  for (size_t i = 0; i < block.rows; ++i) {
+    const uint8_t* const from = block.lhs + i * block.lhs_stride;
+    uint8_t* const to = copies + i * *stride;
+    for (size_t j = 0; j < k; ++j) to[j] = from[j] ^ 0x80;
+  }
+  return copies;
+}
+
+// The zero points of the rows as s8, in floats; null if all are 0.
+const float* zero_points_of(const GemmPlan& plan, const LhsTerms& terms, size_t rows, float* to) {
+  const int32_t of_all = terms.in_bias
+                             ? plan.static_zero_point + type_shift(plan.lhs_type, ElementType::kS8)
+                             : terms.zero_point;
+  bool any = false;
+  for (size_t i = 0; i < rows; ++i) {
+    const int32_t zero_point = terms.zero_points ? terms.zero_points[i] : of_all;
+    any |= zero_point != 0;
+    to[i] = (float)zero_point;
+  }
+  return any ? to : nullptr;
+}
+
+}  // namespace
+
+void lay_out_scale_blocks(const GemmPlan& plan, size_t k, Sections* sections, GemmSections* at) {
+  const size_t terms = at->rows * plan.scale_blocks.count;
+  if (plan.lhs_type == ElementType::kU8)
+    at->block_lhs = sections->take(at->rows * round_up(k, kAlignment));
+  at->block_init = sections->take(terms * sizeof(int32_t));
+  at->block_zero_points = sections->take(at->rows * sizeof(float));
+  at->block_sums = sections->take(smaller(at->rows, kRows) * plan.kernel->nr * sizeof(float));
+}
+
+void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& task,
+                           const Block& block, uint8_t* workspace) {
+  const GemmPlan& plan = run.plan;
+  const GemmSections& at = run.schedule.sections;
+  const ScaleBlockKernel& kernel = *plan.scale_block_kernel;
+  const ScaleBlocks& blocks = plan.scale_blocks;
+  ScaleBlockTile tile = {};
+  tile.blocks = blocks;
+  const uint8_t* const lhs = rows_of(run, block, workspace + at.block_lhs, &tile.lhs_stride);
+  int32_t* const init = (int32_t*)(workspace + at.block_init);
+  float* const zero_points = (float*)(workspace + at.block_zero_points);
+  const bool any = zero_points_of(plan, block.terms, block.rows, zero_points);
+  for (size_t i = 0; i < block.rows; ++i) {
+    int32_t* const row = init + i * blocks.count;
+    plan.ops->sum_rows({lhs + i * tile.lhs_stride, blocks.depth, blocks.count, blocks.depth, 0},
+                       true, row);
+    const int32_t zero = (int32_t)zero_points[i] * (int32_t)blocks.depth;
+    for (size_t b = 0; b < blocks.count; ++b) row[b] = -blocks.zero_point * (row[b] - zero);
+  }
+  const bool scales_blocks = plan.lhs_quant == LhsQuant::kSymmetricBlocks;
+  const float* const scales = block.terms.scales;
+  float one[kRows];
+  const size_t panel_bytes = blocks.panel_bytes(), nr = plan.kernel->nr;
+  const uint8_t* const panels = plan.packed + index * plan.packed_stride;
+  const int16_t* const column_sums = plan.column_sums + index * plan.column_sums_stride;
+  for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
+    n = smaller(nr, task.n1 - n0);
+    const size_t panel = n0 / kScaleBlockColumns;
+    tile.rhs = panels + panel * panel_bytes;
+    tile.panels = divide_up(n, kScaleBlockColumns);
+    tile.column_sums = column_sums + panel * blocks.count * kScaleBlockColumns;
+    for (size_t m0 = 0; m0 < block.rows; m0 += tile.rows) {
+      tile.rows = smaller(kRows, block.rows - m0);
+      tile.lhs = lhs + m0 * tile.lhs_stride;
+      tile.row_init = init + m0 * blocks.count;
+      tile.row_scales = scales_blocks ? scales + m0 * blocks.count : nullptr;
+      tile.lhs_zero_points = any ? zero_points + m0 : nullptr;
+      tile.sums = (float*)(workspace + at.block_sums);
+      tile.sums_stride = nr;
+      kernel.multiply(tile);
+      const float* row_scale = nullptr;
+      if (block.terms.scaled && !scales_blocks) {
+        row_scale = scales ? scales + m0 : one;
+        for (size_t i = 0; !scales && i < tile.rows; ++i) one[i] = block.terms.scale;
+      }
+      const Output to = block.output.to.from(m0);
+      kernel.epilogue(plan.epilogue, {(const int32_t*)tile.sums, nr, tile.rows, n, n0, row_scale,
+                                      to.column(n0, plan.dst_bytes)});
+    }
+  }
+}
+
+}  // namespace octet

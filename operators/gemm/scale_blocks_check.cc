@@ -1,0 +1,87 @@
+// Checks the fields of an octet_rhs_desc that describe scale blocks.
+#include "operators/common/check.h"
+#include "operators/gemm/weights.h"
+
+namespace octet {
+namespace {
+
+octet_status check_depth(const octet_rhs_desc& rhs, octet_error* error) {
+  const size_t depth = rhs.scale_block;
+  if (!depth)
+    return fail(error, OCTET_BAD_SIZE, "rhs.%s is set, but rhs.scale_block is 0",
+                rhs.scales ? "scales" : "scale_type");
+  if (!is_4bit(rhs.type))
+    return fail(error, OCTET_UNSUPPORTED,
+                "rhs.scale_block = %zu: weights in scale blocks are OCTET_S4 or OCTET_U4, rhs.type "
+                "is %s",
+                depth, octet_type_name(rhs.type));
+  if (depth % kLeastScaleBlock || depth > kMostScaleBlock)
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.scale_block = %zu; it must be a multiple of %zu, and at most %zu", depth,
+                kLeastScaleBlock, kMostScaleBlock);
+  if (rhs.k % depth)
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.scale_block = %zu does not divide rhs.k = %zu: pad the weights, and the rows "
+                "of the lhs with their zero point",
+                depth, rhs.k);
+  if (rhs.scale_type != OCTET_F16 && rhs.scale_type != OCTET_F32)
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "rhs.scale_type is %d; scales of blocks are OCTET_F16 or OCTET_F32",
+                (int)rhs.scale_type);
+  return OCTET_OK;
+}
+
+octet_status check_block_scales(const octet_rhs_desc& rhs, size_t count, octet_error* error) {
+  if (!rhs.scales)
+    return fail(error, OCTET_NULL_POINTER, "rhs.scales is null; rhs.scale_block = %zu needs it",
+                rhs.scale_block);
+  const bool f16 = rhs.scale_type == OCTET_F16;
+  if ((uintptr_t)rhs.scales % (f16 ? 2 : 4))
+    return fail(error, OCTET_MISALIGNED, "rhs.scales is at %p; it must be a multiple of %d",
+                rhs.scales, f16 ? 2 : 4);
+  uint32_t most;
+  __builtin_memcpy(&most, &kMaxScale, sizeof most);
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t bits = 0;
+    __builtin_memcpy(&bits, (const uint8_t*)rhs.scales + i * (f16 ? 2 : 4), f16 ? 2 : 4);
+    if (f16 ? (bits & 0x7c00) == 0x7c00 : (bits & 0x7fffffff) > most)
+      return fail(error, OCTET_BAD_SCALE,
+                  "rhs.scales[%zu], of column %zu and block %zu, is not finite%s", i,
+                  i / (rhs.k / rhs.scale_block) % rhs.n, i % (rhs.k / rhs.scale_block),
+                  f16 ? "" : ", or above 2^48");
+  }
+  return OCTET_OK;
+}
+
+}  // namespace
+
+octet_status read_scale_blocks(bool with_data, RhsWeights* w, octet_error* error) {
+  const octet_rhs_desc& rhs = *w->rhs;
+  OCTET_TRY(check_depth(rhs, error));
+  const size_t blocks = rhs.k / rhs.scale_block;
+  size_t count;
+  if (__builtin_mul_overflow(rhs.n, blocks, &count) ||
+      __builtin_mul_overflow(count, w->batch, &count) || count > PTRDIFF_MAX / sizeof(int32_t))
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.n = %zu, rhs.batch = %zu and %zu blocks of a column: the scales leave size_t",
+                rhs.n, w->batch, blocks);
+  if (with_data) OCTET_TRY(check_block_scales(rhs, count, error));
+  const bool per_block = rhs.zero_points && rhs.zero_point_count == count;
+  OCTET_TRY(check_zero_points(rhs.zero_points, rhs.zero_point_count, per_block ? count : rhs.n,
+                              rhs.type, "rhs.zero_points", error));
+  const int32_t first = rhs.zero_points ? rhs.zero_points[0] : 0,
+                shift = rhs.type == OCTET_S4 ? 8 : 0;  // of weights from 0 to 15
+  bool alike = true;
+  for (size_t i = 0; i < rhs.zero_point_count; ++i) alike &= rhs.zero_points[i] == first;
+  ScaleBlocksGeometry& g = w->blocks;
+  g.n = rhs.n, g.k = rhs.k, g.count = w->batch;
+  g.depth = (uint32_t)rhs.scale_block;
+  g.f16 = rhs.scale_type == OCTET_F16;
+  g.has_zeros = !alike;
+  g.zero_point = (uint8_t)(alike ? first + shift : 8);
+  w->scales = {rhs.scales, alike ? nullptr : rhs.zero_points, !per_block};
+  w->scales_bytes = count * (g.f16 ? 2 : 4);
+  return OCTET_OK;
+}
+
+}  // namespace octet

@@ -1,0 +1,54 @@
+// The blob of matrices of 4 bits in scale blocks (kernels/core/scale_blocks.h), for products. Its
+// sections (packing/container.h):
+//
+//   per matrix: the sum of each block's weights, s16, 16 per block, panel after panel
+//   | per matrix: the panels
+//
+// Each part begins at a multiple of 64 bytes.
+#pragma once
+
+#include "kernels/core/scale_blocks.h"
+#include "packing/container.h"
+
+namespace octet {
+
+struct ScaleBlocksGeometry {
+  uint64_t n, k, count;
+  uint32_t depth;      // of a block
+  uint8_t f16;         // scales, else f32
+  uint8_t has_zeros;   // the panels have zero points
+  uint8_t zero_point;  // 0 to 15, of weights from 0 to 15
+  uint8_t reserved[33];
+};
+static_assert(sizeof(ScaleBlocksGeometry) == 64, "of the same size on every machine");
+
+// The caller's scales and zero points, [matrix][column][block].
+struct ScaleView {
+  const void* scales;  // finite
+  // Null where all weights have the geometry's zero point; else in the weights' own type
+  const int32_t* zero_points;
+  bool per_column;  // the zero points are, for all matrices
+};
+
+ScaleBlocks scale_blocks_of(const ScaleBlocksGeometry& geometry);
+
+// Lays out the sections. False if there are no such blocks, or if a size does not fit ptrdiff_t.
+bool plan_scale_blocks(const WeightFormat& format, uint8_t type,
+                       const ScaleBlocksGeometry& geometry, Container* container);
+
+// Writes the blob that plan_scale_blocks laid out. matrix_stride: elements from one of the caller's
+// matrices to the next.
+void write_scale_blocks(Container* container, RhsView rhs, size_t matrix_stride, ScaleView scales,
+                        void* blob);
+
+BlobProblem check_scale_blocks(const void* blob, size_t bytes,
+                               const WeightFormat* (*find_format)(uint16_t), Container* container);
+
+// One matrix as a kernel reads it.
+struct PackedScaleBlocks {
+  const uint8_t* panels;
+  const int16_t* column_sums;
+};
+PackedScaleBlocks scale_blocks_at(const Container& container, const void* blob, size_t index);
+
+}  // namespace octet
