@@ -10,7 +10,9 @@
 
 namespace octet {
 
-constexpr bool quantizes(octet_lhs_quant quant) { return quant >= OCTET_LHS_SYMMETRIC; }
+constexpr bool quantizes(octet_lhs_quant quant) {
+  return quant >= OCTET_LHS_SYMMETRIC && quant <= OCTET_LHS_SYMMETRIC_BLOCKS;
+}
 
 // An operator's columns are the n of a product and the output channels of a convolution; their
 // depth is the number of products in one accumulator.

@@ -561,8 +561,7 @@ TEST(ConvBadCreate, Enumerations) {
 
 TEST(ConvBadCreate, TypesThatConvolutionsDoNotTake) {
   for (const octet_lhs_quant quant : {OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC_BLOCKS})
-    create_refuses(OCTET_UNSUPPORTED, "desc.lhs_quant",
-                   [&](Layer& p) { p.desc.lhs_quant = quant; });
+    create_refuses(OCTET_UNSUPPORTED, "lhs_quant", [&](Layer& p) { p.desc.lhs_quant = quant; });
   create_refuses(OCTET_UNSUPPORTED, "desc.lhs_type", [](Layer& p) {
     p.desc.lhs_type = OCTET_F32, p.desc.lhs_quant = OCTET_LHS_PER_TENSOR;
   });
