@@ -49,9 +49,8 @@ void write_weights(const RhsView& rhs, size_t column, size_t columns, size_t k, 
   }
 }
 
-void write_panel(const RhsView& rhs, const ScaleView& scales, const ScaleBlocksGeometry& g,
+void write_panel(const ScaleBlocks& blocks, const RhsView& rhs, const ScaleView& scales,
                  size_t column, uint8_t* panel, int16_t* sums) {
-  const ScaleBlocks blocks = scale_blocks_of(g);
   const size_t columns = smaller(kColumns, rhs.n - column), scale = blocks.f16 ? 2 : 4;
   const int32_t shift = rhs.type == ElementType::kS4 ? 0 : -8;
   memset(panel, 0, blocks.panel_bytes());
@@ -74,6 +73,13 @@ void write_panel(const RhsView& rhs, const ScaleView& scales, const ScaleBlocksG
 
 ScaleBlocks scale_blocks_of(const ScaleBlocksGeometry& g) {
   return {g.depth, (size_t)(g.k / g.depth), g.f16 != 0, g.has_zeros != 0, g.zero_point};
+}
+
+void pack_scale_blocks(const ScaleBlocks& blocks, const RhsView& rhs, const ScaleView& scales,
+                       uint8_t* panels, int16_t* sums) {
+  for (size_t column = 0; column < rhs.n; column += kColumns)
+    write_panel(blocks, rhs, scales, column, panels + column / kColumns * blocks.panel_bytes(),
+                sums + column * blocks.count);
 }
 
 bool plan_scale_blocks(const WeightFormat& format, uint8_t type, const ScaleBlocksGeometry& g,
@@ -103,9 +109,7 @@ void write_scale_blocks(Container* c, RhsView rhs, size_t matrix_stride, ScaleVi
   const size_t per_matrix = rhs.n * blocks.count,
                used = divide_up(rhs.n, kColumns) * blocks.panel_bytes();
   for (size_t i = 0; i < g.count; ++i, rhs.skip(matrix_stride)) {
-    for (size_t column = 0; column < rhs.n; column += kColumns)
-      write_panel(rhs, scales, g, column, panels + column / kColumns * blocks.panel_bytes(),
-                  (int16_t*)sums + column * blocks.count);
+    pack_scale_blocks(blocks, rhs, scales, panels, (int16_t*)sums);
     memset(panels + used, 0, strides.panels - used);
     sums += strides.sums;
     panels += strides.panels;

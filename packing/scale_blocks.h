@@ -22,15 +22,19 @@ struct ScaleBlocksGeometry {
 };
 static_assert(sizeof(ScaleBlocksGeometry) == 64, "of the same size on every machine");
 
-// The caller's scales and zero points, [matrix][column][block].
+// A matrix's scales and zero points, [column][block].
 struct ScaleView {
   const void* scales;  // finite
-  // Null where all weights have the geometry's zero point; else in the weights' own type
+  // In the weights' own type; null where ScaleBlocks has no zero points
   const int32_t* zero_points;
-  bool per_column;  // the zero points are, for all matrices
+  bool per_column;  // the zero points are [column], of all matrices
 };
 
 ScaleBlocks scale_blocks_of(const ScaleBlocksGeometry& geometry);
+
+// Packs one matrix into panels, and writes the sums of each block's weights.
+void pack_scale_blocks(const ScaleBlocks& blocks, const RhsView& rhs, const ScaleView& scales,
+                       uint8_t* panels, int16_t* sums);
 
 // Lays out the sections. False if there are no such blocks, or if a size does not fit ptrdiff_t.
 bool plan_scale_blocks(const WeightFormat& format, uint8_t type,

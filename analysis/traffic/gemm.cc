@@ -44,6 +44,8 @@ octet_status walk(octet_traffic* traffic, const octet_gemm& gemm, octet_gemm_arg
                   octet_error* error) {
   if (a.lhs_array || a.rhs_array || a.dst_array || a.residual_array)
     return fail(error, OCTET_UNSUPPORTED, "args: matrices by pointer arrays are not modelled");
+  if (gemm.plan.scale_block_kernel)
+    return fail(error, OCTET_UNSUPPORTED, "gemm: weights in scale blocks are not modelled");
   a.parallel_for = nullptr;
   octet_gemm copy = gemm;
   const MicroKernel many = traced(*gemm.plan.kernel), few = traced(*gemm.plan.small_kernel);

@@ -44,6 +44,11 @@ octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan
                         octet_error* error) {
   GemmBuilder builder(d, error);
   OCTET_TRY(check_desc(&builder));
+  if (builder.has_scale_blocks())
+    return fail(
+        error, OCTET_UNSUPPORTED,
+        "desc.packed holds weights in scale blocks, of which each tier has one kernel: there "
+        "is nothing to choose");
   OCTET_TRY(read_limits(&builder.limits, this_machine()));
   space->cpu = builder.limits.cpu;
   const ElementType rhs_type = element_type_of(d.rhs_type);

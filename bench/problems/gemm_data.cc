@@ -66,9 +66,10 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   }
   if (operands.sparse) make_sparse(&data.rhs, columns, shape.k, centre, shape.n + 3 * shape.k);
   data.bring_weights(operands.run_time);
+  data.scale_block = operands.scale_block;
   if (types.dst == OCTET_S32) return data;
   data.scales = spread_scales(shape.n, shape.k, product);
-  data.bias = spread_bias(shape.n, shape.k, product);
+  if (!data.scale_block) data.bias = spread_bias(shape.n, shape.k, product);
   if (operands.likeness == Likeness::kReal && type_bytes(types.dst) == 1)
     make_dead(columns, centre, &data.rhs, &data.bias, &data.scales);
   data.tflite = tflite_scales(data.scales, operands.requant);

@@ -29,6 +29,7 @@ struct GemmData {
   After after = {};
   // Set: weights come with each run, in this order; weights has them so
   std::optional<octet_rhs_order> run_time = {};
+  size_t scale_block = 0;     // of weights of 4 bits; all its scales are 1
   Buffer columns = Buffer();  // NK: n x k
   const Buffer& weights() const { return run_time == OCTET_NK ? columns : rhs; }
   void bring_weights(std::optional<octet_rhs_order> order);

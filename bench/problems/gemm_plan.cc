@@ -16,6 +16,11 @@ Buffer pack_weights(const GemmData& data, const Forced& forced) {
   rhs.data = is_4bit(rhs.type) ? nibbles.as() : data.rhs.as();
   set_zero_points(data.rhs_zero_points, data.types.rhs, forced, &rhs);
   rhs.m_max = data.shape.m;
+  std::vector<uint16_t> ones;
+  if (data.scale_block && is_4bit(rhs.type)) {
+    ones.assign(data.shape.n * (data.shape.k / data.scale_block), 0x3c00);
+    rhs.scale_block = data.scale_block, rhs.scale_type = OCTET_F16, rhs.scales = ones.data();
+  }
   const PackingFor packing(forced);
   octet_error error = {};
   size_t bytes = 0;

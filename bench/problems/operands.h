@@ -72,6 +72,7 @@ struct Operands {
   bool sparse = false;                         // weights are made 2:4
   // Products only: weights come with each run, unpacked, in this order
   std::optional<octet_rhs_order> run_time = {};
+  size_t scale_block = 0;  // weights of 4 bits, for f32 outputs: octet_rhs_desc.scale_block
 
   // Real u8 weights have a zero point.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;

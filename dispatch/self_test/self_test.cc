@@ -5,6 +5,7 @@
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/runtime_ops.h"
+#include "dispatch/tables/scale_block_kernels.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
 #include "packing/packed_rhs.h"
@@ -128,7 +129,8 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
     if (!(looked_at & tier)) {
       const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
       const TierOps& ops = ops_of(kernel->isa);
-      if (!passes(ops) || !looks_up(ops, cpu.features) || (runtime && !passes(*runtime)))
+      if (!passes(ops) || !looks_up(ops, cpu.features) || (runtime && !passes(*runtime)) ||
+          !passes(scale_block_kernel_of(kernel->isa)))
         failing |= tier;
     }
     looked_at |= tier;

@@ -5,6 +5,7 @@
 #include "dispatch/cpu/features.h"
 #include "dispatch/tables/kernels.h"
 #include "kernels/core/runtime_weights.h"
+#include "kernels/core/scale_blocks.h"
 #include "kernels/core/tier_ops.h"
 
 namespace octet {
@@ -14,6 +15,7 @@ bool rounds_to_nearest();
 
 bool passes(const TierOps& ops);
 bool passes(const RuntimeOps& ops);
+bool passes(const ScaleBlockKernel& kernel);
 bool passes(const MicroKernel& kernel);  // an int8 kernel
 
 // The tiers that `cpu` supports and whose operations or listed kernels failed.

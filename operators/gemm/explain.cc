@@ -59,7 +59,8 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->small_m = smaller(larger(plan.small_m, plan.few_rows), gemm.m_max);
   out->small_kernel = kernel_name(plan, out->small_m);
   out->isa = (octet_isa)plan.kernel->isa;
-  out->layout_isa = (octet_isa)smallest_isa(*find_format_of(layout));
+  out->layout_isa =
+      (octet_isa)(plan.scale_block_kernel ? kPortableIsa : smallest_isa(*find_format_of(layout)));
   out->lhs_type = type_of(plan.kernel->lhs_element_type);
   out->rhs_type = type_of(layout.element_type);
   out->panel_columns = layout.width;

@@ -3,6 +3,7 @@
 #include "dispatch/self_test/conv.h"
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/runtime_ops.h"
+#include "dispatch/tables/scale_block_kernels.h"
 
 #include "support/kernels.h"
 
@@ -120,6 +121,44 @@ TEST(SelfTest, FindsLyingWorkOnRuntimeWeights) {
       liar = *honest_runtime;
       liar.pack = pack;
       EXPECT_FALSE(octet::passes(liar)) << liar.name;
+    }
+  }
+}
+
+// A product by scale blocks of which one term is wrong.
+const octet::ScaleBlockKernel* honest_blocks;
+template <typename Change>
+void with_change(octet::ScaleBlockTile tile, const Change& change) {
+  change(&tile);
+  honest_blocks->multiply(tile);
+}
+void adds_one(const octet::ScaleBlockTile& t) {
+  honest_blocks->multiply(t);
+  ++t.sums[(t.rows - 1) * t.sums_stride + honest_blocks->kernel.nr - 1];
+}
+void forgets_row_scales(const octet::ScaleBlockTile& t) {
+  with_change(t, [](octet::ScaleBlockTile* tile) { tile->row_scales = nullptr; });
+}
+void forgets_lhs_zero_points(const octet::ScaleBlockTile& t) {
+  with_change(t, [](octet::ScaleBlockTile* tile) { tile->lhs_zero_points = nullptr; });
+}
+void forgets_a_block(const octet::ScaleBlockTile& t) {
+  octet::ScaleBlockTile tile = t;
+  tile.rows = 1, --tile.blocks.count;  // of the last row
+  honest_blocks->multiply(t);
+  tile.lhs += (t.rows - 1) * t.lhs_stride, tile.sums += (t.rows - 1) * t.sums_stride;
+  honest_blocks->multiply(tile);
+}
+
+TEST(SelfTest, FindsLyingProductsByScaleBlocks) {
+  for (const Isa isa : usable_isas()) {
+    honest_blocks = &octet::scale_block_kernel_of(isa);
+    EXPECT_TRUE(octet::passes(*honest_blocks)) << honest_blocks->kernel.name;
+    for (const auto multiply :
+         {adds_one, forgets_row_scales, forgets_lhs_zero_points, forgets_a_block}) {
+      octet::ScaleBlockKernel liar = *honest_blocks;
+      liar.multiply = multiply;
+      EXPECT_FALSE(octet::passes(liar)) << liar.kernel.name;
     }
   }
 }

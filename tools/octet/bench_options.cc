@@ -29,6 +29,7 @@ void refuse_beside_a_model(const BenchArguments& a) {
                              : a.table                 ? "--table"
                              : !a.sparse.empty()       ? "--sparse"
                              : !a.run_time.empty()     ? "--run-time"
+                             : a.scale_block           ? "--scale-block"
                              : a.peer.empty() || octet ? nullptr
                                                        : "--peer";
   if (option)
@@ -46,7 +47,7 @@ BenchOptions to_options(const BenchArguments& a) {
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
   options.operands = {
       parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point, a.residual, a.table,
-      !a.sparse.empty(),          parse_order(a.run_time)};
+      !a.sparse.empty(),          parse_order(a.run_time),  a.scale_block};
   if (options.operands.run_time && !a.sparse.empty())
     throw Error("--run-time weights are not packed, so --sparse is not for them");
   if (options.operands.run_time && !a.peer.empty() && a.peer != "onednn" && !is_octet(a.peer))
@@ -54,6 +55,10 @@ BenchOptions to_options(const BenchArguments& a) {
   for (const std::string& name : a.types)
     if (is_4bit(parse_types(name).rhs) && !a.peer.empty() && !is_octet(a.peer))
       throw Error("weights of 4 bits are for peers float, symmetric, plain, int8");
+  for (const std::string& name : a.scale_block ? a.types : std::vector<std::string>())
+    if (!is_4bit(parse_types(name).rhs) || parse_types(name).dst != OCTET_F32)
+      throw Error("--scale-block is for weights of 4 bits and f32 outputs, such as s8s4f32");
+  if (a.scale_block && a.types.empty()) throw Error("--scale-block needs --types, such as s8s4f32");
   options.forced.sparsity = parse_sparsity(a.sparse);
   options.threads = a.threads;
   options.repetitions = a.repetitions;

@@ -232,6 +232,9 @@ class CommandLine {
         "gains; beside the same ones packed dense");
     bench->add_option("--run-time", a.run_time,
                       "Products: weights come with each run, in this order, unpacked: kn, nk");
+    bench->add_option("--scale-block", a.scale_block,
+                      "Products with weights of 4 bits and f32 outputs: a scale in f16 for so many "
+                      "consecutive weights of a column; beside peer int8, which has none");
     bench->add_flag("--list", a.list,
                     "Only print the cases: name, how often it appears, first layer");
     bench->add_option("--peer", a.peer,
