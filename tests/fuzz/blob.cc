@@ -9,6 +9,7 @@
 #include "operators/conv/algorithms/filter_blob.h"
 #include "operators/conv/layouts.h"
 #include "packing/matrix_blob.h"
+#include "packing/scale_blocks.h"
 
 namespace octet_fuzz {
 namespace {
@@ -59,6 +60,34 @@ Sample packed_matrices(octet_isa isa, octet_type type, bool zero_points) {
   return packed(
       false, [&](size_t* bytes, octet_error* e) { return octet_pack_size(&rhs, isa, bytes, e); },
       [&](void* to, size_t bytes, octet_error* e) { return octet_pack(&rhs, isa, to, bytes, e); });
+}
+
+// Both geometries of matrices take 64 bytes.
+static_assert(sizeof(octet::ScaleBlocksGeometry) == sizeof(octet::MatricesGeometry),
+              "Sample::head");
+Sample packed_scale_blocks(octet_type type, octet_type scale_type, bool zero_points) {
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = type;
+  rhs.n = 21;
+  rhs.k = 96;
+  rhs.batch = zero_points ? 2 : 1;
+  rhs.scale_block = 32;
+  rhs.scale_type = scale_type;
+  const size_t scales = rhs.n * 3 * rhs.batch;
+  const std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k * rhs.batch / 2);
+  const std::vector<float> values(scales, 0.5f);  // as f16: 0 and 1.75
+  std::vector<int32_t> zeros(scales, 5);          // of every type
+  zeros[0] = 3;                                   // they are not all alike
+  rhs.data = weights.data(), rhs.scales = values.data();
+  if (zero_points) rhs.zero_points = zeros.data(), rhs.zero_point_count = scales;
+  return packed(
+      false,
+      [&](size_t* bytes, octet_error* e) {
+        return octet_pack_size(&rhs, OCTET_ISA_AUTO, bytes, e);
+      },
+      [&](void* to, size_t bytes, octet_error* e) {
+        return octet_pack(&rhs, OCTET_ISA_AUTO, to, bytes, e);
+      });
 }
 
 // rows: that runs have, or 0
@@ -118,6 +147,11 @@ Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant vari
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> list = [] {
     std::vector<Sample> all;
+    for (const octet_type type : {OCTET_S4, OCTET_U4})
+      for (const octet_type scale_type : {OCTET_F16, OCTET_F32})
+        for (const bool zero_points : {false, true})
+          for (int i = 0; i < 8; ++i)  // as often as the samples of tiers
+            all.push_back(packed_scale_blocks(type, scale_type, zero_points));
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
       const auto isa = (octet_isa)tier->isa;
       for (const octet_type type : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
@@ -226,6 +260,18 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
     if (!implementation || s.in_channels % s.groups || s.out_channels % s.groups ||
         !plan_filter(*format, *implementation, algorithm, type, s, zero_points, &forged))
       return;
+  } else if (was.header.kind == octet::BlobKind::kScaleBlocks) {
+    auto g = was.read_geometry<octet::ScaleBlocksGeometry>();
+    size_t n = (size_t)g.n, k = (size_t)g.k / 16, count = (size_t)g.count;
+    for (size_t* size : {&n, &k, &count}) resize(size);
+    g.n = n, g.k = k * 16, g.count = count;
+    if (c->one_in(3)) g.depth = 16 * (1 + (uint32_t)c->below(17));
+    if (c->one_in(3)) g.f16 = (uint8_t)c->below(2);
+    if (c->one_in(3)) g.has_zeros = (uint8_t)c->below(2);
+    if (c->one_in(3)) g.zero_point = (uint8_t)c->below(17);
+    if (!plan_scale_blocks(*octet::find_format_of(octet::kScaleBlockLayout),
+                           c->any<uint8_t>({OCTET_S4, OCTET_U4}), g, &forged))
+      return;
   } else {
     const auto g = was.read_geometry<octet::MatricesGeometry>();
     size_t n = (size_t)g.n, k = (size_t)g.k, count = (size_t)g.count;
@@ -303,6 +349,10 @@ bool multiply(Choices* c, const Block& blob, const octet_blob_info& info) {
   d.k = info.k;
   d.batch_max = info.batch;
   describe(c, blob, info.type, &allocator, &d);
+  if (info.scale_block && d.dst_type == OCTET_S32) {
+    d.dst_type = OCTET_F32;
+    d.epilogue.scales = &kScale, d.epilogue.scale_count = 1;
+  }
   octet_gemm* gemm = nullptr;
   const auto create = [&](octet_error* e) { return octet_gemm_create(&d, &gemm, e); };
   if (checked("octet_gemm_create", create) != OCTET_OK) return false;

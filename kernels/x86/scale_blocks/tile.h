@@ -118,36 +118,39 @@ template <int rows>
 OCTET_INLINE inline void add_products(const uint8_t* const (&lhs)[rows], size_t& k, size_t steps,
                                       size_t ahead, Panels& panels, Vector (&acc)[rows][kVectors]) {
   const Vector low = OCTET_MM(set1_epi8)(15);
+  // A block has an even number of steps
   OCTET_NO_UNROLL
-  for (; steps; --steps, k += 8) {
-    if constexpr (rows <= 2)
-      unroll<kPanels>([&](auto p) OCTET_INLINE {
-        _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
+  for (; steps; steps -= 2)
+    unroll<2>([&](auto) OCTET_INLINE {
+      if constexpr (rows <= 2)
+        unroll<kPanels>([&](auto p) OCTET_INLINE {
+          _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
+        });
+      Vector two[kVectors];
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        two[v] = load(panels.template of<v>());
+        if (kLanes == 16) pin(two[v]);  // GCC 12 would load it twice, and broadcasts load enough
       });
-    Vector two[kVectors];
-    unroll<kVectors>([&](auto v) OCTET_INLINE {
-      two[v] = load(panels.template of<v>());
-      if (kLanes == 16) pin(two[v]);  // GCC 12 would load it twice, and broadcasts load enough
-    });
-    unroll<2>([&](auto half) OCTET_INLINE {
-      Vector weights[kVectors];
-      unroll<kVectors>([&](auto v) OCTET_INLINE { weights[v] = nibbles<half>(two[v], low); });
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        const Vector a = OCTET_MM(set1_epi32)(load_quad(lhs[i] + k + 4 * half));
-        unroll<kVectors>([&](auto v) OCTET_INLINE {
+      unroll<2>([&](auto half) OCTET_INLINE {
+        Vector weights[kVectors];
+        unroll<kVectors>([&](auto v) OCTET_INLINE { weights[v] = nibbles<half>(two[v], low); });
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          const Vector a = OCTET_MM(set1_epi32)(load_quad(lhs[i] + k + 4 * half));
+          unroll<kVectors>([&](auto v) OCTET_INLINE {
 #if defined(__AVX512VNNI__)
-          acc[i][v] = _mm512_dpbusd_epi32(acc[i][v], weights[v], a);
+            acc[i][v] = _mm512_dpbusd_epi32(acc[i][v], weights[v], a);
 #elif defined(__AVXVNNI__)
-          acc[i][v] = _mm256_dpbusd_avx_epi32(acc[i][v], weights[v], a);
+            acc[i][v] = _mm256_dpbusd_avx_epi32(acc[i][v], weights[v], a);
 #else
-          acc[i][v] = OCTET_MM(add_epi16)(acc[i][v], OCTET_MM(maddubs_epi16)(weights[v], a));
+            acc[i][v] = OCTET_MM(add_epi16)(acc[i][v], OCTET_MM(maddubs_epi16)(weights[v], a));
 #endif
-          pin(acc[i][v]);
+            pin(acc[i][v]);
+          });
         });
       });
+      unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += kStep; });
+      k += 8;
     });
-    unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += kStep; });
-  }
 }
 
 // Adds the products of a block.
