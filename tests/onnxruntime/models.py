@@ -324,6 +324,10 @@ def refused_dynamic_network():
     bytes_, _, _ = quantize("copied", "'cast' (Cast) reads what it makes", b.op("Abs", [x]))
     b.output(b.op("Cast", [bytes_], to=TensorProto.FLOAT), [5, 6])
     named("cast", "Octet has no such operator")
+    scale_of, zero_of = scale(0.02), b.constant(np.uint8(120))
+    b.output(b.op("QAttention", [b.input("tokens", [1, 5, 8], TensorProto.UINT8), b.constant(b.rng.integers(-60, 60, (8, 24), np.int8)), scale(*np.zeros(24)),
+                                 scale_of, scale(0.1), "", zero_of], "com.microsoft", num_heads=2), [1, 5, 8])
+    named("attention", "it would need attention in f32 behind its product")
     bytes_, own, zero = quantize("given", "the graph gives out what it makes", b.op("Neg", [x]))
     b.output(own, [])
     b.output(b.op("MatMulIntegerToFloat", [bytes_, weights, own, scale(0.1), zero], "com.microsoft"), [5, 4])
