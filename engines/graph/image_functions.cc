@@ -210,13 +210,10 @@ class Maker {
     octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
     quantized(x_);
     d.input = input(), d.beta = op_.beta;
-    d.output.type = y_.type;
-    if (y_.type != OCTET_F32) {
-      // XNNPACK has none: LiteRT runs its own kernel there
-      if (g_.arithmetic != Arithmetic::kTflite && g_.arithmetic != Arithmetic::kXnnpack)
-        refuse("it would need a softmax to 8 bits in another arithmetic than TFLite's");
-      d.output = quantized(y_);
-    }
+    d.output.type = y_.type, d.arithmetic = arithmetic_of(g_);
+    if (y_.type != OCTET_F32) d.output = quantized(y_);
+    if (op_.clamp.activation != Activation::kNone)
+      refuse("it would need an activation of a softmax's results");
     return create(d, octet_softmax_create);
   }
 

@@ -150,14 +150,17 @@ OCTET_API octet_status octet_resize_create(const octet_resize_desc* desc, octet_
 
 /* Over the channels of each pixel. Exponentials are correctly rounded floats of
  * exp(-input.values.scale * beta * i), i the distance to the largest channel, and are added in the
- * order of channels. */
+ * order of channels. With OCTET_ARITHMETIC_ONNXRUNTIME all of them have a factor in common. */
 typedef struct octet_softmax_desc {
   size_t struct_size;
   octet_image_input input;
-  float beta; /* ONNX: 1 */
-  /* Of the input's type: as TFLite, exponential * (1 / (sum * output.scale)) + 0.5, truncated, plus
-   * the zero point. OCTET_F32: exponential / sum; output.scale and output.zero_point are 0. */
+  float beta; /* ONNX: 1; OCTET_ARITHMETIC_ONNXRUNTIME takes no other */
+  /* Of the input's type, or OCTET_F32: exponential / sum; then output.scale and output.zero_point
+   * are 0. */
   octet_quantized output;
+  /* Of 8-bit outputs; docs/functions.md has the formulas. OCTET_ARITHMETIC_XNNPACK is
+   * OCTET_ARITHMETIC_TFLITE. */
+  octet_arithmetic arithmetic;
   /* -- an older struct may end here -- */
 } octet_softmax_desc;
 #define OCTET_SOFTMAX_DESC_INIT OCTET_INIT(octet_softmax_desc)

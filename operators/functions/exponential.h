@@ -1,7 +1,7 @@
-// Computes exponentials without libm, which differs from system to system.
+// Computes exponentials and logarithms without libm, which differs from system to system.
 #pragma once
 
-#include "kernels/core/strict_float.h"
+#include "kernels/generic/round.h"
 
 namespace octet {
 namespace {
@@ -19,6 +19,18 @@ inline double exponential(double x) {
   for (int i = 0; i > k; --i) sum *= 0.5;
   for (int i = 0; i < k; ++i) sum *= 2;
   return sum;
+}
+
+// log(x) of a normal x above 0, with an error far below that of a float's rounding.
+inline double logarithm(float x) {
+  constexpr double kLog2 = 0x1.62e42fefa39efp-1;
+  constexpr int32_t kOne = 127 << 23;  // the bits of 1
+  const int32_t above = float_bits(x) - kOne, exponent = above >> 23;
+  const double m = bits_float(kOne + above - exponent * (1 << 23));  // from 1 to 2
+  const double s = (m - 1) / (m + 1);
+  double sum = 0;
+  for (int i = 39; i > 0; i -= 2) sum = sum * s * s + 1.0 / i;
+  return exponent * kLog2 + 2 * s * sum;
 }
 
 }  // namespace

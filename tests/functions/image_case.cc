@@ -126,6 +126,7 @@ Created create_from_numbers(const std::string& name, const std::vector<int64_t>&
     desc.input = input, desc.beta = float_of(n.next());
     desc.output.type = (octet_type)n.next();
     desc.output.scale = float_of(n.next()), desc.output.zero_point = (int32_t)n.next();
+    desc.arithmetic = (octet_arithmetic)n.next();
     status = octet_softmax_create(&desc, &f, &error);
   }
   EXPECT_EQ(status, OCTET_OK) << name << ": " << error.message;

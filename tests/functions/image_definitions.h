@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -64,6 +65,28 @@ inline float average_of(const std::vector<int64_t>& values, size_t count, const 
   }
   const float mean = sum / (float)count;
   return mean / out_scale;
+}
+
+// The softmax of channel c of a pixel in steps of the output, before the zero point.
+inline int64_t softmax_steps(const std::vector<int64_t>& pixel, size_t c,
+                             const octet_softmax_desc& desc) {
+  const bool qlinear = desc.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME;
+  const float scale = desc.input.values.scale, out_scale = desc.output.scale;
+  const float most = std::log(FLT_MAX / (float)pixel.size());
+  const double shift = ((double)most - 5) / (double)scale;
+  const int64_t largest = *std::max_element(pixel.begin(), pixel.end());
+  float sum = 0, own = 0;
+  for (size_t i = 0; i < pixel.size(); ++i) {
+    const float below = (float)(largest - pixel[i]);
+    const double exponent =
+        qlinear ? (shift - (double)below) * (double)scale : (double)(-scale * below);
+    const float e = (float)std::exp(exponent);
+    sum += e;
+    if (i == c) own = e;
+  }
+  const double steps = qlinear ? (double)own * (double)std::floor(1 / out_scale) / (double)sum
+                               : (double)(own / sum / out_scale);
+  return (int64_t)std::nearbyint(std::min(steps, 1000.0));
 }
 
 // TFLite's bilinear resize of s8: the position of output i in 1/1024 of the input.

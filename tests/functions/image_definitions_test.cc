@@ -219,15 +219,42 @@ TEST_P(ImageDefinitionsTest, SoftmaxToFloats) {
   }
 }
 
+// Channels above and below the number of all distances, scales of all sizes, whole and half shares.
+TEST_P(ImageDefinitionsTest, SoftmaxToBytes) {
+  for (int i = 0; i < 120; ++i) {
+    const octet_image_size size = {2, 3, i % 10 ? draw(1, 40) : draw(250, 300)};
+    Image in = draw_image(size, i % 2), out(size, i % 2);
+    if (i % 3 == 0) std::fill(in.bytes.begin(), in.bytes.end(), (uint8_t)i);
+    octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
+    desc.input = input_of(in, draw_quantized(i % 2));
+    if (i % 7) desc.input.values.scale /= 20;
+    desc.beta = 1, desc.output = desc.input.values;
+    desc.output.scale = i % 4 ? 1 / (float)draw(1, 300) : 1 / (float)draw(1, 1000000);
+    desc.output.zero_point = (int32_t)draw(0, 255) - (i % 2 ? 128 : 0);
+    desc.arithmetic = i / 2 % 2 ? OCTET_ARITHMETIC_ONNXRUNTIME : OCTET_ARITHMETIC_STANDARD;
+    for_each(&out, [&](size_t y, size_t x, size_t c) {
+      std::vector<int64_t> pixel;
+      for (size_t k = 0; k < size.channels; ++k) pixel.push_back(in.at(y, x, k));
+      return softmax_steps(pixel, c, desc) + desc.output.zero_point;
+    });
+    octet_function* f = nullptr;
+    const octet_status status = octet_softmax_create(&desc, &f, nullptr);
+    check(created(status, f, size, size), in.bytes, out.bytes);
+    if (HasFailure()) return;
+  }
+}
+
 // Shares beyond int32 and infinite ones are the largest byte; those of 0 are the zero point.
 TEST_P(ImageDefinitionsTest, SoftmaxToSmallScales) {
   for (const float scale : {0x1p-20f, 0x1p-31f, 0x1p-40f, 0x1p-126f, 0x1p-149f})
-    for (const int32_t zero : {-128, 5}) {
+    for (int i = 0; i < 8; ++i) {
+      const int32_t zero = i < 4 ? -128 : 5;
       Image in({1, 1, 2}, true);
       in.bytes = {0x7f, 0x80};
       octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
       desc.input = input_of(in, {OCTET_S8, 16, 0});
       desc.beta = 1, desc.output = {OCTET_S8, scale, zero};
+      desc.arithmetic = (octet_arithmetic)(i % 4);
       octet_function* f = nullptr;
       const octet_status status = octet_softmax_create(&desc, &f, nullptr);
       check(created(status, f, in.size, in.size), in.bytes, {0x7f, (uint8_t)zero});

@@ -92,6 +92,7 @@ std::vector<Created> chain_of(octet_image_size size) {
       octet_softmax_desc(OCTET_SOFTMAX_DESC_INIT), size, size, octet_softmax_create,
       [](octet_softmax_desc* d) {
         d->beta = 1, d->output = {OCTET_S8, 1.0f / 256, -128};
+        d->arithmetic = OCTET_ARITHMETIC_ONNXRUNTIME;
       },
       add);
   make(
@@ -308,6 +309,11 @@ TEST(ImageNetworkTest, RefusesBadPlaces) {
           [](auto* d) { d->beta = 0; });
   refuses(softmax, octet_softmax_create, OCTET_UNSUPPORTED, "desc.output.scale",
           [](auto* d) { d->output.scale = 1; });
+  softmax.output = softmax.input.values;
+  refuses(softmax, octet_softmax_create, OCTET_UNKNOWN_ENUM, "desc.arithmetic",
+          [](auto* d) { d->arithmetic = (octet_arithmetic)4; });
+  refuses(softmax, octet_softmax_create, OCTET_UNSUPPORTED, "desc.beta",
+          [](auto* d) { d->arithmetic = OCTET_ARITHMETIC_ONNXRUNTIME, d->beta = 2; });
 
   octet_slice_desc slice = OCTET_SLICE_DESC_INIT;
   slice.input = input, slice.size = {8, 8, 4};

@@ -137,7 +137,13 @@ def softmaxes(dtype, unsigned):
         x, zero = draw(dtype, (3, n), kind + kind // 8), 0 if unsigned else -128
         model = tflite_model("SOFTMAX", "SoftmaxOptions", [((3, n), dtype, float(scale), 3), ((3, n), dtype, 1 / 256, zero)], [],
                              beta=float(beta))
-        line("softmax", [unsigned, 1, 3, n, bits(scale), bits(beta), 1 + unsigned, bits(1 / 256), zero], x, run_tflite(model, [x], True))
+        head = lambda beta, out, arithmetic: [unsigned, 1, 3, n, bits(scale), bits(beta), 1 + unsigned, bits(out), zero, arithmetic]
+        line("softmax", head(beta, 1 / 256, TFLITE), x, run_tflite(model, [x], True))
+        out = F([1 / 256, 1 / 255, 1 / 200][kind % 3])
+        node = helper.make_node("QLinearSoftmax", ["x", "s", "z", "t", "u"], ["y"], domain="com.microsoft", opset=13)
+        constants = dict(s=scale, z=np.array(zero + 3, dtype), t=out, u=np.array(zero, dtype))
+        line("softmax", head(1, out, ONNXRUNTIME), x, run_onnx([node], {"x": x}, constants))
+        line("softmax", head(1, out, STANDARD), x, run_onnx(between("Softmax"), {"x": x}, constants, True))
 
 
 for unsigned, dtype in enumerate((np.int8, np.uint8)):

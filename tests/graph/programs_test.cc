@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "engines/graph/functions.h"
 #include "graph/graph_case.h"
 
 namespace octet_test {
@@ -99,6 +100,36 @@ TEST(Programs, ManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(programs.count(), 3u);
+}
+
+// A sum is created once for all that ask for it, and each other one by itself.
+TEST(Programs, SumsAreKept) {
+  struct Sum : GraphCase {
+    Sum() {
+      const int a = input({1, 2, 3, 4}, OCTET_S8, 0.05f, 3),
+                b = input({1, 2, 3, 4}, OCTET_S8, 0.1f);
+      op(Kind::kAdd, {a, b}, tensor({1, 2, 3, 4}, OCTET_S8, 0.07f, -5));
+      g.outputs = {2};
+    }
+  };
+  const auto make = [](const Sum& sum) { return make_function(sum.g, sum.g.ops[0]); };
+  const Function first = make(Sum());
+  EXPECT_EQ(make(Sum()).lines.context, first.lines.context);
+  std::vector<Sum> others(8);
+  others[0].g.arithmetic = Arithmetic::kXnnpack;
+  others[1].g.ops[0].kind = Kind::kMultiply;
+  others[2].g.ops[0].clamp.activation = Activation::kRelu;
+  others[3].g.tensors[0].scales = {0.051f};
+  others[4].g.tensors[1].zero_points = {1};
+  others[5].g.tensors[2].zero_points = {-4};
+  others[6].g.tensors[1].shape = {1, 1, 1, 4};
+  for (Tensor& t : others[7].g.tensors) t.type = OCTET_U8, t.zero_points = {3};
+  std::set<void*> contexts = {first.lines.context};
+  std::vector<Function> functions;  // in use, so that no two have one address in turn
+  for (const Sum& other : others) {
+    functions.push_back(make(other));
+    EXPECT_TRUE(contexts.insert(functions.back().lines.context).second) << functions.size();
+  }
 }
 
 }  // namespace

@@ -133,6 +133,15 @@ def check_means(folder, full):
             compare(f"means of rank {rank}", path, options, threads, sizes)
 
 
+def check_softmax(folder, full):
+    sizes = [dict(N=n, rows=rows, W=w) for n, rows, w in ((2, 3, 7), (1, 900, 1), (3, 1, 300), (0, 2, 2))]
+    for operators in (12, 17):
+        path = str(folder / "softmax-s8s8.onnx")
+        onnx.save(models.softmax_network(operators), path)
+        for options, threads in configurations(full):
+            compare(f"softmax of set {operators}", path, options, threads, sizes)
+
+
 def check_blocks(folder, full):
     sizes = [dict(zip("NHW", size)) for size in ((1, 5, 4), (3, 1, 7), (0, 2, 2))]
     path = str(folder / "blocks-s8s8.onnx")
@@ -192,7 +201,8 @@ def said_while(work):
 
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
-    for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_block_network()):
+    for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
+                          models.refused_block_network()):
         mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
         octet, others = nodes_of(mine)
         if octet or others < len(reasons):
@@ -261,6 +271,7 @@ def main(full):
         check_images(folder, full)
         check_lookups(folder, full)
         check_means(folder, full)
+        check_softmax(folder, full)
         check_blocks(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)

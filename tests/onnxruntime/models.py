@@ -201,6 +201,49 @@ def mean_network(operators, rank):
     return b.model(operators)
 
 
+def softmax_network(operators=17):
+    """Softmax on bytes and between DequantizeLinear and QuantizeLinear, over channels and over columns, with few and many of them."""
+    b = Builder(16)
+    given = b.input("x", ["N", "rows", 24])
+    image = b.input("image", ["N", 3, 5, "W"])
+    numbers = lambda scale, zero, kind: [b.constant(np.float32(scale)), b.constant(kind(zero))]
+    for kind, zero, to in ((np.uint8, 120, TensorProto.UINT8), (np.int8, -3, TensorProto.INT8)):
+        quantized = lambda y, scale: b.op("QuantizeLinear", [y, *numbers(scale, zero, kind)])
+        real = lambda y, scale: b.op("DequantizeLinear", [y, *numbers(scale, zero, kind)])
+        weights = lambda *shape: b.op("DequantizeLinear", [b.constant(b.rng.integers(-60, 60, shape, np.int8)), *numbers(0.01, 0, np.int8)])
+        x = real(quantized(given, 0.02), 0.02)
+        rows = [(quantized(b.op("MatMul", [x, weights(24, n)]), scale), scale, n) for n, scale in ((1, 0.03), (50, 0.02), (300, 0.3))]
+        x = real(quantized(image, 0.02), 0.02)
+        rows.append((quantized(b.op("Conv", [x, weights(4, 3, 3, 3)], pads=[1] * 4), 0.05), 0.05, "W"))
+        for y, scale, n in rows:
+            shape = ["N", "rows", n] if n != "W" else ["N", 4, 5, "W"]
+            for steps in (256, 255, 127, 10000):
+                of = numbers(1 / steps, np.iinfo(kind).min, kind)
+                b.output(b.op("QLinearSoftmax", [y, *numbers(scale, zero, kind), *of], "com.microsoft", opset=13), shape, to)
+                axis = {"axis": len(shape) - 1} if steps == 127 or operators < 13 else {}
+                b.output(b.op("QuantizeLinear", [b.op("Softmax", [real(y, scale)], **axis), *of]), shape, to)
+    return b.model(operators)
+
+
+def refused_softmax_network():
+    """Softmax that is none over the last axis; with a part of the sentence that each named node gets."""
+    b = Builder(17)
+    of = [b.constant(np.float32(0.03)), b.constant(np.uint8(120))]
+    given = b.input("x", [2, 6, 4], TensorProto.UINT8)
+    x = b.op("DequantizeLinear", [given, *of])
+    clipped = [b.constant(np.float32(value)) for value in (0.1, 0.5)]
+    for name, axis in (("middle", 1), ("clipped", 2)):
+        y = b.op("Softmax", [x], axis=axis)
+        b.nodes[-1].name = name
+        y = b.op("Clip", [y, *clipped]) if name == "clipped" else y
+        b.output(b.op("QuantizeLinear", [y, *of]), [2, 6, 4], TensorProto.UINT8)
+    # Before the 13th operator set all axes from this one on are one.
+    b.output(b.op("QLinearSoftmax", [given, *of, *of], "com.microsoft", opset=12, axis=1), [2, 6, 4], TensorProto.UINT8)
+    b.nodes[-1].name = "flattened"
+    axis = "it is not over the last axis"
+    return b.model(), {"middle": axis, "flattened": axis, "clipped": "it would need an activation of a softmax's results"}
+
+
 def block_network():
     """DepthToSpace in both orders and SpaceToDepth, on bytes with one scale and between operators."""
     b = Builder(14)
@@ -281,6 +324,10 @@ def refused_dynamic_network():
     bytes_, _, _ = quantize("copied", "'cast' (Cast) reads what it makes", b.op("Abs", [x]))
     b.output(b.op("Cast", [bytes_], to=TensorProto.FLOAT), [5, 6])
     named("cast", "Octet has no such operator")
+    scale_of, zero_of = scale(0.02), b.constant(np.uint8(120))
+    b.output(b.op("QAttention", [b.input("tokens", [1, 5, 8], TensorProto.UINT8), b.constant(b.rng.integers(-60, 60, (8, 24), np.int8)), scale(*np.zeros(24)),
+                                 scale_of, scale(0.1), "", zero_of], "com.microsoft", num_heads=2), [1, 5, 8])
+    named("attention", "it would need attention in f32 behind its product")
     bytes_, own, zero = quantize("given", "the graph gives out what it makes", b.op("Neg", [x]))
     b.output(own, [])
     b.output(b.op("MatMulIntegerToFloat", [bytes_, weights, own, scale(0.1), zero], "com.microsoft"), [5, 4])

@@ -85,11 +85,18 @@ struct Resize {
   float scale, out_scale;              // kStandard
 };
 
+enum class SoftmaxKind {
+  kFloat,     // f32 output: exponential / sum
+  kTflite,    // exponential * (1 / (sum * out_scale)) + 0.5, truncated
+  kQLinear,   // round(exponential * out_scale / sum) in double
+  kStandard,  // round(exponential / sum / out_scale)
+};
+
 // Over the channels of each pixel. exponentials[i] is for values that are i below the largest.
 struct Softmax {
   bool is_signed;
-  bool to_float;    // f32 output: without what follows
-  float out_scale;  // TFLite's
+  SoftmaxKind kind;
+  float out_scale;  // kQLinear: its reciprocal as a whole number; not with kFloat
   int32_t out_zero_point;
   float exponentials[256];
 };

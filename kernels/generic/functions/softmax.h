@@ -1,7 +1,8 @@
-// Computes softmax over the channels of each pixel, as TFLite does or to floats.
+// Computes softmax over the channels of each pixel, in each engine's arithmetic or to floats.
 #pragma once
 
 #include "kernels/generic/functions/windows.h"
+#include "kernels/generic/round.h"
 
 namespace octet {
 namespace {
@@ -15,18 +16,37 @@ OCTET_LOOP uint8_t largest_of(const uint8_t* from, size_t n, uint8_t flip) {
   return largest;
 }
 
-constexpr float kMostShare = 256;  // more than all types hold
+// Small scales give numbers beyond int32, infinity and, of 0 * infinity, NaN.
+template <typename Real>
+inline Real within_share(Real exact, Real most) {
+  const Real above = exact > 0 ? exact : 0;
+  return above < most ? above : most;
+}
 
-// shares[i]: of a channel that is i below the largest.
-OCTET_LOOP void shares_of(const Softmax& f, float sum, uint8_t* __restrict shares, size_t count) {
-  const float factor = 1 / (sum * f.out_scale);
-  const int32_t zero = f.out_zero_point, most = Bytes(f.is_signed).most;
-  for (size_t i = 0; i < count; ++i) {
-    // Small scales give numbers beyond int32, infinity and, of 0 * infinity, NaN
-    const float exact = f.exponentials[i] * factor + 0.5f;
-    const float above = exact > 0 ? exact : 0;
-    const int32_t share = (int32_t)(above < kMostShare ? above : kMostShare) + zero;
-    shares[i] = (uint8_t)(share < most ? share : most);
+// Of a small number that is not below 0, halves to even, as round_half_even has it for floats.
+inline int32_t round_share(double exact) {
+  constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52
+  return (int32_t)(exact + kAbove - kAbove);
+}
+
+// shares[i]: of a channel with exponentials[i].
+OCTET_LOOP void shares_of(const Softmax& f, float sum, const float* exponentials,
+                          uint8_t* __restrict shares, size_t count) {
+  const int32_t zero = f.out_zero_point;
+  const float scale = f.out_scale, most = (float)(Bytes(f.is_signed).most - zero);
+  if (f.kind == SoftmaxKind::kTflite) {
+    const float factor = 1 / (sum * scale);
+    for (size_t i = 0; i < count; ++i)
+      shares[i] = (uint8_t)((int32_t)within_share(exponentials[i] * factor + 0.5f, most) + zero);
+  } else if (f.kind == SoftmaxKind::kQLinear) {
+    const double factor = scale, divisor = sum, bound = most;
+    for (size_t i = 0; i < count; ++i)
+      shares[i] =
+          (uint8_t)(round_share(within_share(exponentials[i] * factor / divisor, bound)) + zero);
+  } else {
+    for (size_t i = 0; i < count; ++i)
+      shares[i] =
+          (uint8_t)(round_half_even(within_share(exponentials[i] / sum / scale, most)) + zero);
   }
 }
 
@@ -35,15 +55,21 @@ inline void softmax_pixel(const Softmax& f, const uint8_t* from, size_t n, uint8
   const uint8_t flip = Bytes(f.is_signed).flip, largest = largest_of(from, n, flip);
   float sum = 0;
   for (size_t c = 0; c < n; ++c) sum += f.exponentials[largest - (from[c] ^ flip)];
-  if (f.to_float) {
+  if (f.kind == SoftmaxKind::kFloat) {
     for (size_t c = 0; c < n; ++c) {
       const float share = f.exponentials[largest - (from[c] ^ flip)] / sum;
       __builtin_memcpy(to + c * sizeof share, &share, sizeof share);
     }
     return;
   }
-  uint8_t shares[256];
-  shares_of(f, sum, shares, 256);
+  constexpr size_t kAll = 256;
+  if (n < kAll) {
+    float exponentials[kAll];
+    for (size_t c = 0; c < n; ++c) exponentials[c] = f.exponentials[largest - (from[c] ^ flip)];
+    return shares_of(f, sum, exponentials, to, n);
+  }
+  uint8_t shares[kAll];
+  shares_of(f, sum, f.exponentials, shares, kAll);
   for (size_t c = 0; c < n; ++c) to[c] = shares[largest - (from[c] ^ flip)];
 }
 
