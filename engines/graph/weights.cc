@@ -36,11 +36,9 @@ uint64_t content_hash(const void* data, size_t bytes) {
   return hash;
 }
 
-// The parts of a descriptor that a blob depends on, in a line, and a hash of the weights.
-std::string zero_points(const int32_t* zeros, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i) text += join(zeros[i], ' ');
-  return text;
+// The parts of a descriptor that a blob depends on, in a line, and hashes of its arrays.
+uint64_t zero_points(const int32_t* zeros, size_t count) {
+  return content_hash(zeros, count * sizeof *zeros);
 }
 
 std::string key_of(const octet_filter_desc& f, octet_isa isa) {
@@ -50,14 +48,19 @@ std::string key_of(const octet_filter_desc& f, octet_isa isa) {
               (int)isa, ' ', s.in_channels, ' ', s.out_channels, ' ', s.groups, ' ', s.kernel_h,
               ' ', s.kernel_w, ' ', s.stride_h, ' ', s.stride_w, ' ', s.dilation_h, ' ',
               s.dilation_w, ' ', s.transposed, ' ', (int)f.algorithm, ' ', (int)f.accuracy, ' ',
-              f.packed_bytes_max, ' ', (int)f.sparsity, ' ',
+              f.packed_bytes_max, ' ', (int)f.sparsity, ' ', f.zero_point_count, ' ',
               zero_points(f.zero_points, f.zero_point_count));
 }
 
 std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
-  return join("rhs ", content_hash(r.data, r.n * r.k), ' ', (int)r.type, ' ', (int)r.order, ' ',
-              (int)isa, ' ', r.n, ' ', r.k, ' ', (int)r.sparsity, ' ',
-              zero_points(r.zero_points, r.zero_point_count));
+  const bool nibbles = r.type == OCTET_S4 || r.type == OCTET_U4;
+  const size_t bytes = nibbles ? (r.n * r.k + 1) / 2 : r.n * r.k,
+               scales = r.scale_block ? r.n * (r.k / r.scale_block) : 0;
+  return join("rhs ", content_hash(r.data, bytes), ' ', (int)r.type, ' ', (int)r.order, ' ',
+              (int)isa, ' ', r.n, ' ', r.k, ' ', (int)r.sparsity, ' ', r.zero_point_count, ' ',
+              zero_points(r.zero_points, r.zero_point_count), ' ', r.scale_block, ' ',
+              (int)r.scale_type, ' ',
+              content_hash(r.scales, scales * (r.scale_type == OCTET_F16 ? 2 : sizeof(float))));
 }
 
 }  // namespace

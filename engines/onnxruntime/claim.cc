@@ -9,6 +9,7 @@
 #include "engines/graph/check.h"
 #include "engines/graph/match_qdq.h"
 #include "engines/graph/would.h"
+#include "engines/onnxruntime/block_product.h"
 #include "engines/onnxruntime/dynamic.h"
 
 namespace octet::onnxruntime {
@@ -68,13 +69,14 @@ class Claimer {
   Claimer(const HostGraph& host, std::shared_ptr<const Shared> shared,
           const std::function<void(const std::string&)>& say)
       : host_(host), shared_(std::move(shared)), say_(say) {
-    const FoundDynamic found = find_dynamic(host);
+    FoundDynamic found = find_dynamic(host);
     claim_dynamic(found.chains);
+    claim_block_products(&found.refused);
     nodes_ = translate(host, shared_->options.arithmetic);
     for (const auto& [node, why] : found.refused) nodes_.graph.ops[node].refused = why;
-    for (const size_t node : dynamic_) {
+    for (const size_t node : apart_) {
       graph::Op& op = nodes_.graph.ops[node];
-      op.kind = Kind::kOther, op.refused = "it belongs to a dynamic product", op.inputs.clear();
+      op.kind = Kind::kOther, op.refused = "it runs apart from networks", op.inputs.clear();
       for (const int t : host.nodes[node].inputs)
         if (t >= 0) op.inputs.push_back(t);
       nodes_.rules[node] = nullptr;
@@ -98,7 +100,7 @@ class Claimer {
       if (reasons_[i].empty()) regions[region_[i]].push_back(i);
     for (const auto& [first, ops] : regions) add(ops);
     for (size_t i = 0; i < reasons_.size(); ++i)
-      if (!reasons_[i].empty() && !dynamic_.count(matched_.ops[i].made_of[0]))
+      if (!reasons_[i].empty() && !apart_.count(matched_.ops[i].made_of[0]))
         say_("left to ONNX Runtime: " + reasons_[i]);
     return std::move(claims_);
   }
@@ -132,8 +134,24 @@ class Claimer {
     say_(graph::join(size, products, " products of ", chain.size(),
                      " tensors that are quantized in the run"));
     claims_.push_back(std::move(made));
-    dynamic_.insert(nodes.begin(), nodes.end());
+    apart_.insert(nodes.begin(), nodes.end());
     return true;
+  }
+
+  void claim_block_products(std::map<size_t, std::string>* refused) {
+    for (size_t i = 0; i < host_.nodes.size(); ++i) {
+      const Node& node = host_.nodes[i];
+      if (node.op != "MatMulNBits" || node.domain != "com.microsoft" || node.taken) continue;
+      try {
+        auto group = std::make_unique<BlockProduct>(host_, node, *shared_);
+        const std::string& output = host_.values[(size_t)node.outputs[0]].name;
+        claims_.push_back({{node.node}, output, std::move(group)});
+        apart_.insert(i);
+        say_("1 node: '" + node.name + "', a product by weights of 4 bits in scale blocks");
+      } catch (const graph::Refused& why) {
+        (*refused)[i] = why.why();
+      }
+    }
   }
 
   // Gives each operator that is taken its region, and each region the DequantizeLinears that
@@ -272,9 +290,9 @@ class Claimer {
   const std::shared_ptr<const Shared> shared_;
   const std::function<void(const std::string&)>& say_;
   std::vector<Claim> claims_;
-  std::set<size_t> dynamic_;  // nodes of products whose input is quantized in the run
-  Translation nodes_;         // an operator for each node
-  bool free_ = false;         // some sizes are only known at a run
+  std::set<size_t> apart_;  // nodes of products whose input is quantized in the run
+  Translation nodes_;       // an operator for each node
+  bool free_ = false;       // some sizes are only known at a run
   graph::Graph matched_;
   std::vector<std::string> reasons_;          // why an operator of matched_ stays with the host
   std::vector<int> makers_, node_makers_;     // of each tensor, in matched_ and among all nodes

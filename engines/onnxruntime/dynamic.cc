@@ -18,10 +18,6 @@ octet_function_tensor tensor(const void* data, size_t h, size_t w, size_t channe
   return {(void*)data, h, w, channels, 0, 0, 0};
 }
 
-size_t rounded(size_t bytes) {
-  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-}
-
 }  // namespace
 
 DynamicGroup::DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared)
@@ -211,7 +207,7 @@ void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes
 }
 
 void DynamicGroup::run_product(const Stage& stage, const Product& product, const Quantized& x,
-                               void* to, const Memory& memory, size_t bytes,
+                               void* to, const Places& memory, size_t bytes,
                                OrtKernelContext* context) const {
   const auto set = [&](auto* args) {
     args->lhs = x.data, args->dst = to;
@@ -238,7 +234,7 @@ void DynamicGroup::run_product(const Stage& stage, const Product& product, const
 }
 
 void DynamicGroup::run_stages(const Planned& planned, const void* from,
-                              const std::vector<void*>& to, const Memory& memory,
+                              const std::vector<void*>& to, const Places& memory,
                               OrtKernelContext* context) const {
   size_t output = 0;
   for (size_t s = 0; s < planned.stages.size(); ++s) {
@@ -275,19 +271,13 @@ void DynamicGroup::run(OrtKernelContext* context) {
   if (planned->stages.empty()) return;
   const Planned& p = *planned;
   const size_t bytes = p.quantized + p.moved + p.between + p.staged + p.workspace;
-  std::unique_ptr<graph::Blob> all;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!memory_.empty()) all = std::move(memory_.back()), memory_.pop_back();
-  }
-  if (!all || all->bytes < bytes) all = std::make_unique<graph::Blob>(bytes);
-  Memory memory = {};
-  memory.quantized = (uint8_t*)all->data;
-  memory.moved = memory.quantized + p.quantized, memory.between = memory.moved + p.moved;
-  memory.staged = memory.between + p.between, memory.workspace = memory.staged + p.staged;
-  run_stages(p, from, to, memory, context);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  memory_.push_back(std::move(all));
+  memory_.use(bytes, [&](void* all) {
+    Places memory = {};
+    memory.quantized = (uint8_t*)all;
+    memory.moved = memory.quantized + p.quantized, memory.between = memory.moved + p.moved;
+    memory.staged = memory.between + p.between, memory.workspace = memory.staged + p.staged;
+    run_stages(p, from, to, memory, context);
+  });
 }
 
 }  // namespace octet::onnxruntime

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -84,7 +83,7 @@ class DynamicGroup : public Group {
     int32_t zero_point;
   };
   // The parts of a run's memory.
-  struct Memory {
+  struct Places {
     uint8_t *quantized, *moved, *between, *staged, *workspace;
   };
 
@@ -95,10 +94,10 @@ class DynamicGroup : public Group {
   Stage plan_stage(size_t index, const Shape& input, Planned* planned) const;
   Product make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
   void run_stages(const Planned& planned, const void* from, const std::vector<void*>& to,
-                  const Memory& memory, OrtKernelContext* context) const;
+                  const Places& memory, OrtKernelContext* context) const;
   Quantized quantize(OrtKernelContext* context, const float* from, size_t count, uint8_t* to) const;
   void run_product(const Stage& stage, const Product& product, const Quantized& x, void* to,
-                   const Memory& memory, size_t bytes, OrtKernelContext* context) const;
+                   const Places& memory, size_t bytes, OrtKernelContext* context) const;
   void transpose(const graph::Function& function, const graph::Sizes& last, bool to_last,
                  const void* from, void* to, OrtKernelContext* context) const;
 
@@ -109,8 +108,7 @@ class DynamicGroup : public Group {
   size_t input_ = 0;
   std::vector<size_t> outputs_;  // of a run, for each product that the host reads, in order
   Recent<Shape, Planned> planned_;
-  std::mutex mutex_;                                  // of memory_
-  std::vector<std::unique_ptr<graph::Blob>> memory_;  // that no run uses
+  Memory memory_;
 };
 
 }  // namespace octet::onnxruntime

@@ -52,11 +52,13 @@ Options read_options(const std::map<std::string, std::string>& entries) {
                                   {"traffic", OCTET_NETWORK_TRAFFIC},
                                   {"memory", OCTET_NETWORK_MEMORY}},
                                  &o.goal);
+    else if (key == "accuracy_level")
+      choose<bool>(key, value, {{"model", false}, {"4", true}}, &o.any_accuracy);
     else if (key == "report")
       choose<bool>(key, value, {{"0", false}, {"1", true}}, &o.report);
     else
       graph::refuse("option ", key, " = ", value,
-                    " is none; there are as, threads, goal and report");
+                    " is none; there are as, threads, goal, accuracy_level and report");
   }
   return o;
 }

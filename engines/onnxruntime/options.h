@@ -17,6 +17,9 @@ struct Options {
   graph::Arithmetic arithmetic = graph::Arithmetic::kOnnxruntime;
   size_t threads = 1;  // "threads": tasks at once, on the session's threads
   octet_network_goal goal = OCTET_NETWORK_TIME;  // "goal": "time", "layers", "traffic", "memory"
+  // "accuracy_level": "model" (the default) or "4", which takes a MatMulNBits of any accuracy_level
+  // as one of 4.
+  bool any_accuracy = false;
   bool report = false;  // "report": "1" logs what runs where as warnings, which are shown
 };
 

@@ -7,7 +7,7 @@ if(OCTET_ONNXRUNTIME_INCLUDE_DIR)
   target_include_directories(octet_onnxruntime SYSTEM PRIVATE ${OCTET_ONNXRUNTIME_INCLUDE_DIR})
   # A host may have an Octet of its own: the two functions are all it may see.
   target_link_libraries(octet_onnxruntime PRIVATE octet_graph -Wl,--exclude-libs,ALL)
-  octet_sources(TARGET octet_onnxruntime claim.cc dynamic.cc find_dynamic.cc host.cc node.cc
+  octet_sources(TARGET octet_onnxruntime block_product.cc claim.cc dynamic.cc find_dynamic.cc host.cc node.cc
     options.cc provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
   # Python loads the provider: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")

@@ -5,6 +5,7 @@
 
 #include "engines/graph/fuse.h"
 #include "graph/graph_case.h"
+#include "support/guarded.h"
 
 namespace octet_test {
 namespace {
@@ -238,6 +239,27 @@ TEST(Graph, WeightsAreKnownByTheirContent) {
   c.g.tensors[(size_t)c.w].data = data.data();
   EXPECT_EQ(run(*created(c.g, {}, weights), c.g, {in}), run(*created(c.g), c.g, {in}));
   EXPECT_EQ(weights->packed(), 3u);
+}
+
+// Nothing behind the weights is read, and each array counts.
+TEST(Graph, WeightsInScaleBlocksAreKnownByAllArrays) {
+  constexpr size_t kColumns = 3, kBlocks = 2, kDepth = 32;
+  const Guarded data(std::vector<uint8_t>(kColumns * kBlocks * kDepth / 2, 0x5a), Side::kBack);
+  std::vector<float> scales(kColumns * kBlocks, 1);
+  std::vector<int32_t> zeros(kColumns * kBlocks, 7);
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_U4, rhs.order = OCTET_NK, rhs.n = kColumns, rhs.k = kBlocks * kDepth;
+  rhs.data = data.data(), rhs.scales = scales.data(), rhs.zero_points = zeros.data();
+  rhs.scale_block = kDepth, rhs.scale_type = OCTET_F32, rhs.zero_point_count = zeros.size();
+  PackedWeights weights;
+  weights.get(rhs, OCTET_ISA_AUTO), weights.get(rhs, OCTET_ISA_AUTO);
+  EXPECT_EQ(weights.packed(), 1u);
+  scales.back() = 2, weights.get(rhs, OCTET_ISA_AUTO);
+  EXPECT_EQ(weights.packed(), 2u);
+  zeros.back() = 8, weights.get(rhs, OCTET_ISA_AUTO);
+  EXPECT_EQ(weights.packed(), 3u);
+  rhs.scale_block = 2 * kDepth, rhs.zero_point_count = kColumns, weights.get(rhs, OCTET_ISA_AUTO);
+  EXPECT_EQ(weights.packed(), 4u);
 }
 
 TEST(Graph, ThreadsShareAProgram) {

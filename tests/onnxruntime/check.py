@@ -23,6 +23,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 import models  # noqa: E402
+import scale_blocks  # noqa: E402
 
 LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 QUANTIZED = ("qdq-s8s8", "qdq-u8s8-channel", "qdq-u8u8", "qoperator-u8u8", "qoperator-u8s8-channel")
@@ -175,6 +176,26 @@ def check_dynamic(folder, full):
         compare("images, dynamic", path, {"threads": str(threads)}, threads, [{"N": n} for n in (1, 3, 0)], most_left=20)
 
 
+def check_scale_blocks(full):
+    """MatMulNBits has the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
+    made, products = scale_blocks.network()
+    for options, _ in configurations(False):
+        mine = session(made.SerializeToString(), options, int(options["threads"]))
+        if nodes_of(mine) != (len(products), 0):
+            complain(f"of {len(products)} products in scale blocks Octet has {nodes_of(mine)[0]}")
+        for shape in ((1, 1), (2, 3), (5, 20), (0, 3), (1, 1)) if full else ((1, 1), (3, 5)):
+            given = scale_blocks.feeds(products, shape)
+            for product, got in zip(products, mine.run(None, given)):
+                wrong = differing([got], [product.expected(given)])
+                if wrong:
+                    complain(f"{product}, {options}, rows {shape}: {wrong} bytes differ")
+    if not full:
+        return
+    made = scale_blocks.unset_network().SerializeToString()
+    if nodes_of(session(made, {}))[0] or nodes_of(session(made, {"accuracy_level": "4"})) != (4, 0):
+        complain("the option accuracy_level = 4 does not choose products of another level")
+
+
 def check_without_optimizations(folder):
     """Then several operators share a DequantizeLinear, as the model has it."""
     path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
@@ -202,7 +223,7 @@ def said_while(work):
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
     for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
-                          models.refused_block_network()):
+                          models.refused_block_network(), scale_blocks.refused_network()):
         mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
         octet, others = nodes_of(mine)
         if octet or others < len(reasons):
@@ -214,7 +235,7 @@ def check_reasons():
 
 def check_options(path):
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
-                              ({"thread": "2"}, "is none; there are as, threads, goal and report")):
+                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level and report")):
         try:
             session(path, options)
             complain(f"the options {options} were taken")
@@ -243,9 +264,8 @@ def check_threads(path):
             complain("sessions on many threads gave other bytes")
 
 
-def check_corrupt(path):
+def check_corrupt(whole):
     """Damaged models are refused with a sentence or run; nothing ends the process."""
-    whole = pathlib.Path(path).read_bytes()
     rng = np.random.default_rng(4)
     for trial in range(60):
         damaged = bytearray(whole)
@@ -275,13 +295,15 @@ def main(full):
         check_blocks(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)
+        check_scale_blocks(full)
         if full:
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
             check_without_optimizations(folder)
             check_options(path)
             check_reasons()
             check_threads(path)
-            check_corrupt(path)
+            check_corrupt(pathlib.Path(path).read_bytes())
+            check_corrupt(scale_blocks.network()[0].SerializeToString())
 
 
 limited = "limited" in sys.argv

@@ -1,0 +1,171 @@
+// Describes a MatMulNBits for the library, and hands it the rows of each run.
+#include "engines/onnxruntime/block_product.h"
+
+#include <algorithm>
+
+namespace octet::onnxruntime {
+namespace {
+
+enum Input { kA, kB, kScales, kZeroPoints, kGroups, kBias };
+
+constexpr int64_t kInt8 = 4;            // the accuracy_level that lets the input be quantized
+constexpr int64_t kMostSize = 1 << 30;  // of N and K: their products stay in int64
+
+// What a MatMulNBits multiplies by.
+struct Weights {
+  size_t n, k, block;
+  const uint8_t* data;
+  std::vector<float> scales, bias;   // copies: those of the host may lie anywhere
+  std::vector<int32_t> zero_points;  // one, or one for each block
+};
+
+class Reader {
+ public:
+  Reader(const HostGraph& host, const Node& node) : host_(host), node_(node) {}
+
+  // Throws a sentence about the first thing that Octet does not compute.
+  Weights read(bool any_accuracy) const {
+    check_node(any_accuracy);
+    const int64_t n = size("N"), k = size("K"), block = node_.integer("block_size", 0);
+    if (block < 16 || block > 256 || block % 16)
+      graph::refuse("its block_size is ", block, "; it takes multiples of 16 up to 256");
+    Weights w = {(size_t)n, (size_t)k, (size_t)block, nullptr, {}, {}, {}};
+    const int64_t blocks = (k + block - 1) / block, of_zeros = n * ((blocks + 1) / 2);
+    w.data = bytes(kB, "B", n * blocks * (block / 2));
+    w.scales = floats(kScales, "scales", n * blocks);
+    if (value(kBias)) w.bias = floats(kBias, "bias", n);
+    w.zero_points = {8};
+    if (!value(kZeroPoints)) return w;
+    const uint8_t* const zeros = bytes(kZeroPoints, "zero_points", of_zeros);
+    w.zero_points.clear();
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t b = 0; b < blocks; ++b)
+        w.zero_points.push_back(zeros[i * ((blocks + 1) / 2) + b / 2] >> b % 2 * 4 & 15);
+    return w;
+  }
+
+ private:
+  const Value* value(Input i) const {
+    const int t = i < node_.inputs.size() ? node_.inputs[i] : -1;
+    return t < 0 ? nullptr : &host_.values[(size_t)t];
+  }
+
+  void check_node(bool any_accuracy) const {
+    if (node_.outputs.size() != 1 || node_.outputs[0] < 0) graph::refuse("it has no output");
+    if (!value(kA) || value(kA)->constant || value(kA)->type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+      graph::refuse("its input is not a computed tensor of f32");
+    if (value(kGroups)) graph::refuse("it has g_idx, an order of the groups");
+    if (node_.integer("bits", 4) != 4)
+      graph::refuse("its weights have ", node_.integer("bits", 4), " bits, not 4");
+    if (node_.integer("weight_prepacked", 0))
+      graph::refuse("its weights are packed for another provider (weight_prepacked)");
+    const int64_t level = node_.integer("accuracy_level", 0);
+    if (level != kInt8 && !any_accuracy)
+      graph::refuse("its accuracy_level is ", level, ", and Octet quantizes the input to int8, as ",
+                    kInt8, " allows; with the option accuracy_level = ", kInt8,
+                    " it takes any node so");
+  }
+
+  int64_t size(const char* attribute) const {
+    const int64_t given = node_.integer(attribute, 0);
+    if (given < 1 || given > kMostSize)
+      graph::refuse("its ", attribute, " is ", given, "; it takes 1 to ", kMostSize);
+    return given;
+  }
+
+  const Value& constant(Input i, const char* input, ONNXTensorElementDataType type,
+                        const char* type_name, int64_t count) const {
+    const Value* const v = value(i);
+    if (!v || !v->constant) graph::refuse("its ", input, " is no constant");
+    if (v->type != type) graph::refuse("its ", input, " is not of ", type_name);
+    if (v->count != (size_t)count)
+      graph::refuse("its ", input, " has ", v->count, " elements instead of ", count);
+    return *v;
+  }
+  const uint8_t* bytes(Input i, const char* input, int64_t count) const {
+    constexpr auto type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
+    return (const uint8_t*)constant(i, input, type, "uint8, two in a byte", count).data;
+  }
+  std::vector<float> floats(Input i, const char* input, int64_t count) const {
+    return constant(i, input, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "f32", count).floats();
+  }
+
+  const HostGraph& host_;
+  const Node& node_;
+};
+
+// Rows with zeros behind them; returns `to`.
+const float* pad_rows(const float* from, size_t rows, size_t k, size_t depth, float* to) {
+  for (size_t i = 0; i < rows; ++i) {
+    std::copy_n(from + i * k, k, to + i * depth);
+    std::fill(to + i * depth + k, to + (i + 1) * depth, 0.f);
+  }
+  return to;
+}
+
+}  // namespace
+
+BlockProduct::BlockProduct(const HostGraph& host, const Node& node, const Shared& shared)
+    : threads_(shared.options.threads) {
+  const Weights w = Reader(host, node).read(shared.options.any_accuracy);
+  input_ = host.values[(size_t)node.inputs[kA]].name;
+  n_ = w.n, k_ = w.k, depth_ = (w.k + w.block - 1) / w.block * w.block;
+  octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  rhs.type = OCTET_U4, rhs.order = OCTET_NK, rhs.n = n_, rhs.k = depth_, rhs.data = w.data;
+  rhs.zero_points = w.zero_points.data(), rhs.zero_point_count = w.zero_points.size();
+  rhs.scale_block = w.block, rhs.scale_type = OCTET_F32, rhs.scales = w.scales.data();
+  object_.blob = shared.weights->get(rhs, OCTET_ISA_AUTO);
+  const float one = 1;  // the scale of the columns
+  octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+  desc.m_max =
+      std::min<size_t>((size_t)1 << 31, PTRDIFF_MAX / sizeof(float) / std::max(n_, depth_));
+  desc.n = n_, desc.k = depth_;
+  desc.lhs_type = OCTET_F32, desc.rhs_type = OCTET_U4, desc.dst_type = OCTET_F32;
+  desc.lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS;
+  desc.packed = object_.blob->data, desc.packed_bytes = object_.blob->bytes;
+  desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;
+  if (!w.bias.empty()) desc.epilogue.bias_f32 = w.bias.data();
+  octet_gemm* gemm = nullptr;
+  octet_error error = {};
+  graph::check(octet_gemm_create(&desc, &gemm, &error), error);
+  object_.gemm.reset(gemm);
+}
+
+void BlockProduct::bind(const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs) {
+  if (inputs != std::vector<std::string>{input_} || outputs.size() != 1)
+    graph::refuse("'", input_, "' is not the only input of the node that was made of it");
+}
+
+void BlockProduct::run(OrtKernelContext* context) {
+  const OrtValue* value = nullptr;
+  OrtValue* made = nullptr;
+  const void* from = nullptr;
+  void* to = nullptr;
+  check(host.api->KernelContext_GetInput(context, 0, &value));
+  check(host.api->GetTensorData(value, &from));
+  std::vector<int64_t> shape = shape_of(value);
+  if (shape.empty() || shape.back() != (int64_t)k_)
+    graph::refuse("the rows of '", input_, "' do not have ", k_, " elements");
+  shape.back() = (int64_t)n_;
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.m = 1;
+  for (size_t i = 0; i + 1 < shape.size(); ++i) args.m *= (size_t)shape[i];
+  check(host.api->KernelContext_GetOutput(context, 0, shape.data(), shape.size(), &made));
+  check(host.api->GetTensorMutableData(made, &to));
+  if (args.m == 0) return;
+  args.lhs = from, args.dst = to;
+  const size_t padded = depth_ == k_ ? 0 : rounded(args.m * depth_ * sizeof(float));
+  lend(context, threads_, &args);
+  octet_error error = {};
+  graph::check(
+      octet_gemm_workspace(object_.gemm.get(), args.m, threads_, &args.workspace_bytes, &error),
+      error);
+  memory_.use(padded + args.workspace_bytes, [&](void* all) {
+    if (padded) args.lhs = pad_rows((const float*)from, args.m, k_, depth_, (float*)all);
+    args.workspace = (uint8_t*)all + padded;
+    graph::check(octet_gemm_run(object_.gemm.get(), &args, &error), error);
+  });
+}
+
+}  // namespace octet::onnxruntime
