@@ -2,6 +2,7 @@
  * Compiled with -Wpedantic -Werror. */
 #include <octet/network.h>
 #include <octet/octet.h>
+#include <octet/quantized_weights.h>
 #include <octet/sparse.h>
 #include <octet/traffic.h>
 #include <octet/tune.h>

@@ -79,7 +79,7 @@ NATIVE = [
          ["operators/*/*", "dispatch/api/*", "dispatch/cpu/environment.*"],
          ["bad_input", "conv_bad_input", "double_mode", "conv_limit", "large_sizes", "large_counts", "struct_size",
           "helpers", "overlap", "workspace", "environment", "blob", "residual_epilogue", "tflite", "bad_scale_blocks",
-          "dead_channels", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
+          "dead_channels", "import_weights", "quantize_weights", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
          DIRECT),
 ]
 
