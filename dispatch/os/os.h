@@ -50,7 +50,8 @@ class Replacement {
 
   intptr_t lock_ = -1;
   char* path_ = nullptr;  // links are resolved, so that a link goes on leading to the file
-  bool made_ = false;     // begin() made the file; it is removed unless it is replaced
+  [[maybe_unused]] bool made_ =
+      false;  // POSIX: begin() made the file; it is removed unless it is replaced
 };
 
 }  // namespace octet::os
