@@ -97,11 +97,11 @@ void print_row(const std::string& kernel, const std::string& types, const Tally&
 
 }  // namespace
 
-int verify(const std::string& only) {
+Verified verify_all(const std::string& only) {
   if (!only.empty()) usable_kernel(only);
   fmt::print("{:<32}{:<12}{:>10}{:>10}{:>10}\n", "kernel", "lhs x rhs", "right", "wrong",
              "refused");
-  size_t right = 0, wrong = 0;
+  Verified all;
   for (const octet_kernel_info& kernel : kernels()) {
     if (!only.empty() && only != kernel.name) continue;
     if (!kernel.usable) {
@@ -126,15 +126,17 @@ int verify(const std::string& only) {
     for (const auto& [types, tally] : tallies) {
       if (bits(types) != bits(multiplied)) continue;
       print_row(kernel.name, types, tally);
-      right += tally.right;
-      wrong += tally.wrong;
+      all.products.right += tally.right;
+      all.products.wrong += tally.wrong;
     }
   }
   fmt::print("\n");
-  const ConvTally convolutions = verify_conv(only);
-  fmt::print("\n{} products right, {} wrong\n", right, wrong);
-  fmt::print("{} convolutions right, {} wrong\n", convolutions.right, convolutions.wrong);
-  return wrong || convolutions.wrong || right + convolutions.right == 0 ? kMismatch : kSuccess;
+  all.convolutions = verify_conv(only);
+  fmt::print("\n{} products right, {} wrong\n", all.products.right, all.products.wrong);
+  fmt::print("{} convolutions right, {} wrong\n", all.convolutions.right, all.convolutions.wrong);
+  return all;
 }
+
+int verify(const std::string& only) { return verify_all(only).is_right() ? kSuccess : kMismatch; }
 
 }  // namespace tool
