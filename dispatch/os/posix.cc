@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "dispatch/os/os.h"
+#include "kernels/core/strict_float.h"
 
 namespace octet::os {
 

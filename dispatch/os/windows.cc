@@ -11,6 +11,7 @@
 
 #include "dispatch/os/os.h"
 #include "dispatch/os/read_all.h"
+#include "kernels/core/strict_float.h"
 
 namespace octet::os {
 namespace {
