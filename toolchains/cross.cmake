@@ -24,12 +24,19 @@ endmacro()
 # octet_use_headers(): libraries of the build machine that are headers only, apart from the headers
 # of its C library.
 macro(octet_use_headers)
-  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/headers)
+  set(octet_headers ${CMAKE_BINARY_DIR}/headers)
+  file(MAKE_DIRECTORY ${octet_headers})
   foreach(library CLI fmt nlohmann xsimd)
-    file(CREATE_LINK /usr/include/${library} ${CMAKE_BINARY_DIR}/headers/${library} SYMBOLIC)
+    if(EXISTS /usr/include/${library})
+      file(CREATE_LINK /usr/include/${library} ${octet_headers}/${library} SYMBOLIC)
+    endif()
   endforeach()
-  set(OCTET_TOOL_HEADERS ${CMAKE_BINARY_DIR}/headers CACHE PATH "Links to CLI11, fmt, nlohmann_json")
-  set(OCTET_XSIMD_INCLUDE_DIR ${CMAKE_BINARY_DIR}/headers CACHE PATH "A link to xsimd")
+  if(EXISTS ${octet_headers}/CLI AND EXISTS ${octet_headers}/fmt AND EXISTS ${octet_headers}/nlohmann)
+    set(OCTET_TOOL_HEADERS ${octet_headers} CACHE PATH "Links to CLI11, fmt, nlohmann_json")
+  endif()
+  if(EXISTS ${octet_headers}/xsimd)
+    set(OCTET_XSIMD_INCLUDE_DIR ${octet_headers} CACHE PATH "A link to xsimd")
+  endif()
 endmacro()
 
 # octet_use_zig(<target>): zig as a cross compiler: `zig` itself, or PyPI's ziglang by
