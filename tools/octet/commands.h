@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,12 +20,14 @@ struct Verdicts {
 };
 struct Verified {
   Verdicts products, convolutions;
+  size_t left_out = 0;     // kernels that were not looked at, or all convolutions
   bool is_right() const {  // nothing at all would be wrong, too
     return !products.wrong && !convolutions.wrong && products.right + convolutions.right > 0;
   }
 };
-// Prints a row for each. kernel empty: every usable kernel, and every algorithm of convolution.
-Verified verify_all(const std::string& kernel);
+// Prints a row for each. kernel empty: every usable kernel, and every algorithm of convolution, as
+// long as there is time; the first one always.
+Verified verify_all(const std::string& kernel, const std::function<bool()>& is_time_left);
 int verify(const std::string& kernel);
 
 struct ReportArguments {

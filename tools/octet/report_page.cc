@@ -72,7 +72,9 @@ std::string machine_rows(const ordered_json& r) {
                              r.at("compiler").get<std::string>()));
   row("tier", fmt::format("{}; demoted by the self-test: {}", m.at("isa").get<std::string>(),
                           m.at("demoted").get<std::string>()));
-  row("verified", checked("products") + "; " + checked("convolutions"));
+  const size_t left = v.at("left_out");
+  row("verified", checked("products") + "; " + checked("convolutions") +
+                      (left ? fmt::format("; {} parts left out: the time was up", left) : ""));
   row("timed", fmt::format("{} thread{}, median of {} repetitions, {} time; {:.0f} s in all",
                            m.at("threads").get<size_t>(), m.at("threads") == 1 ? "" : "s",
                            m.at("repetitions").get<int>(), m.at("clock").get<std::string>(),
