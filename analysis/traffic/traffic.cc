@@ -1,5 +1,4 @@
 // The octet_traffic_* functions that are independent of the kind of layer.
-
 #include "analysis/traffic/memory.h"
 #include "dispatch/api/struct_size.h"
 #include "dispatch/os/os.h"
