@@ -297,8 +297,7 @@ class CommandLine {
     report->add_option("--to", r.to, "Write the files of this name with .json and .md")
         ->capture_default_str();
     report->add_option("--peer", r.peers,
-                       "Also beside this program, such as bench/peers/onnxruntime_peer.py; onednn "
-                       "is taken where this command was built with it");
+                       "Also beside this program; onednn is taken where it is built in");
     report->add_option("--seconds", r.seconds, "Begin no other case after so many")
         ->check(seconds_problem)
         ->capture_default_str();
