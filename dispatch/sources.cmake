@@ -1,2 +1,2 @@
 # Tiers, kernels and the choice among them.
-octet_folders(api tables cpu self_test select tuning)
+octet_folders(api os tables cpu self_test select tuning)

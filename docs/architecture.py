@@ -42,6 +42,7 @@ ROLES = {
     "operators/helpers": "converts numbers of models",
     "dispatch": "finds out what this CPU runs, and chooses",
     "dispatch/api": "error messages, struct versions",
+    "dispatch/os": "memory, a clock, files",
     "dispatch/tables": "tiers, formats, kernels",
     "dispatch/cpu": "CPU features, environment",
     "dispatch/self_test": "tests each tier before its use",

@@ -51,3 +51,14 @@ step() {
     return 1
   fi
 }
+
+# use_zig: puts zig, a cross compiler from PyPI, on the PATH of what follows, where there is none.
+use_zig() {
+  command -v zig >/dev/null || python3 -c 'import ziglang' 2>/dev/null || {
+    local venv=$PWD/build/zig
+    [[ -x $venv/bin/python3 ]] || step "Making $venv" python3 -m venv "$venv"
+    export PATH=$venv/bin:$PATH
+    python3 -c 'import ziglang' 2>/dev/null ||
+      step "Installing zig" python3 -m pip install ziglang==0.17.1
+  }
+}

@@ -1,8 +1,7 @@
 // The octet_traffic_* functions that are independent of the kind of layer.
-#include <stdlib.h>
-
 #include "analysis/traffic/memory.h"
 #include "dispatch/api/struct_size.h"
+#include "dispatch/os/os.h"
 
 namespace octet {
 namespace {
@@ -49,15 +48,15 @@ octet_status octet_traffic_create(const octet_traffic_options* options, octet_tr
   OCTET_TRY(given.read(options, "options", error));
   OCTET_TRY(check(*given, error));
   const size_t bytes = octet_traffic::bytes(*given);
-  void* memory;
-  if (posix_memalign(&memory, OCTET_ALIGNMENT, bytes) != 0)
+  void* const memory = os::allocate(bytes, OCTET_ALIGNMENT);
+  if (!memory)
     return fail(error, OCTET_OUT_OF_MEMORY, "no memory for the caches' lines: %zu bytes", bytes);
   *traffic = (octet_traffic*)memory;
   (*traffic)->init(*given);
   return OCTET_OK;
 }
 
-void octet_traffic_destroy(octet_traffic* traffic) { free(traffic); }
+void octet_traffic_destroy(octet_traffic* traffic) { os::release(traffic); }
 
 octet_status octet_traffic_begin(octet_traffic* traffic, size_t index, octet_error* error) {
   OCTET_TRY(check_layer(traffic, index, error));

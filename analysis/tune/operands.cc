@@ -1,21 +1,19 @@
 // Allocates and fills the tuner's operands.
 #include "analysis/tune/operands.h"
 
-#include <stdlib.h>
-
+#include "dispatch/os/os.h"
 #include "operators/common/check.h"
 
 namespace octet {
 
-TuneBuffer::~TuneBuffer() { free(data_); }
+TuneBuffer::~TuneBuffer() { os::release(data_); }
 
 octet_status TuneBuffer::grow(const char* name, size_t bytes, octet_error* error) {
   if (bytes <= bytes_) return OCTET_OK;
-  free(data_);
+  os::release(data_);
   data_ = nullptr, bytes_ = 0;
-  void* memory;
-  if (bytes > PTRDIFF_MAX || posix_memalign(&memory, OCTET_ALIGNMENT, bytes) != 0)
-    return fail(error, OCTET_OUT_OF_MEMORY, "no memory for %s: %zu bytes", name, bytes);
+  void* const memory = bytes > PTRDIFF_MAX ? nullptr : os::allocate(bytes, OCTET_ALIGNMENT);
+  if (!memory) return fail(error, OCTET_OUT_OF_MEMORY, "no memory for %s: %zu bytes", name, bytes);
   data_ = memory, bytes_ = bytes;
   return OCTET_OK;
 }

@@ -12,6 +12,8 @@
 #include <sys/auxv.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
+#elif defined(__aarch64__) && defined(_WIN32)
+#include <windows.h>
 #endif
 #if defined(__linux__)
 #include <unistd.h>
@@ -150,6 +152,16 @@ Microarchitecture ask_system() {
 Features detect(CpuFeatures*) {
   return kHasNeon | when(sysctl_value("hw.optional.arm.FEAT_DotProd"), kHasDotprod) |
          when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm);
+}
+
+#elif defined(__aarch64__) && defined(_WIN32)
+
+// Numbers of winnt.h; old headers lack the newer names.
+constexpr DWORD kDotprodPresent = 43, kI8mmPresent = 66;
+
+Features detect(CpuFeatures*) {
+  return kHasNeon | when(IsProcessorFeaturePresent(kDotprodPresent), kHasDotprod) |
+         when(IsProcessorFeaturePresent(kI8mmPresent), kHasI8mm);
 }
 
 #else

@@ -1,10 +1,10 @@
 // Reads caches and MIDR registers of CPUs from /sys.
 #include "dispatch/cpu/files.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "dispatch/os/os.h"
 
 namespace octet {
 namespace {
@@ -18,20 +18,13 @@ class Folder {
   bool read(const char* name, char (&text)[kTextBytes]) const {
     char path[256];
     const int length = snprintf(path, sizeof path, "%s/cpu%u/%s", root_, (unsigned)cpu_, name);
-    return length > 0 && (size_t)length < sizeof path && read_file(path, text);
+    if (length <= 0 || (size_t)length >= sizeof path) return false;
+    const size_t bytes = os::read_beginning(path, text, kTextBytes - 1);
+    text[bytes] = 0;
+    return bytes > 0;
   }
 
  private:
-  static bool read_file(const char* path, char (&text)[kTextBytes]) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t length = ::read(file, text, kTextBytes - 1);
-    close(file);
-    if (length <= 0) return false;
-    text[length] = 0;
-    return true;
-  }
-
   const char* const root_;
   const uint32_t cpu_;
 };

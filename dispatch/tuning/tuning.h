@@ -132,7 +132,6 @@ inline const char* origin_of(bool measured, CostsOrigin costs = CostsOrigin::kBu
   }
 }
 
-bool is_regular(int file);
 octet_status refuse_no_file(octet_status status, const char* name, const char* path,
                             octet_error* error);
 // Reads all of a regular file; the caller frees it. A missing file is empty unless must_be_there.

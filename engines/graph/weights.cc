@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "engines/graph/refused.h"
 
@@ -65,12 +66,10 @@ std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
 
 }  // namespace
 
-Blob::Blob(size_t size) : bytes(size) {
-  const size_t rounded = (size + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-  if (rounded < size) throw std::bad_alloc();
-  data = std::aligned_alloc(OCTET_ALIGNMENT, rounded ? rounded : OCTET_ALIGNMENT);
-  if (!data) throw std::bad_alloc();
-}
+constexpr std::align_val_t kAlignment{OCTET_ALIGNMENT};
+
+Blob::Blob(size_t size) : data(::operator new(size, kAlignment)), bytes(size) {}
+Blob::~Blob() { ::operator delete(data, kAlignment); }
 
 template <typename Desc, typename PackSize, typename Pack>
 std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,11 +14,11 @@ namespace octet::graph {
 // Memory at a multiple of OCTET_ALIGNMENT.
 struct Blob {
   explicit Blob(size_t size);
-  ~Blob() { std::free(data); }
+  ~Blob();
   Blob(const Blob&) = delete;
   Blob& operator=(const Blob&) = delete;
-  void* data = nullptr;
-  size_t bytes = 0;
+  void* const data;
+  const size_t bytes;
 };
 
 // Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any

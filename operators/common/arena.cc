@@ -1,18 +1,16 @@
 // Allocates the memory of objects.
 #include "operators/common/arena.h"
 
-#include <stdlib.h>
-
+#include "dispatch/os/os.h"
 #include "operators/common/check.h"
 
 namespace octet {
 namespace {
 
 void* default_allocate(void*, size_t bytes, size_t alignment) {
-  void* memory = nullptr;
-  return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+  return os::allocate(bytes, alignment);
 }
-void default_release(void*, void* memory) { free(memory); }
+void default_release(void*, void* memory) { os::release(memory); }
 
 }  // namespace
 

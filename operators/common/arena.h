@@ -33,7 +33,7 @@ T* spread(Arena* arena, const T* values, size_t count, size_t n, size_t padded, 
 
 octet_status refuse_size(octet_error* error);  // for an object that does not fit in memory
 
-// Allocates with the caller's allocator or the C library's, and checks the alignment.
+// Allocates with the caller's allocator or the system's, and checks the alignment.
 octet_status allocate(octet_allocator* allocator, size_t bytes, void** memory, octet_error* error);
 
 template <typename Object, typename Builder>

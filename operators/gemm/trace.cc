@@ -2,17 +2,10 @@
 #include "operators/gemm/trace.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
-
-double now_microseconds() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
-}
 
 void trace_demotions(IsaMask demoted) {
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)

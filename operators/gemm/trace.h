@@ -8,11 +8,12 @@
 #pragma once
 
 #include "dispatch/cpu/features.h"
+#include "dispatch/os/os.h"
 #include "operators/gemm/object.h"
 
 namespace octet {
 
-double now_microseconds();
+inline double now_microseconds() { return os::microseconds(); }
 inline const char* origin_word(bool measured) { return measured ? "measured" : "predicted"; }
 void trace_demotions(IsaMask demoted);
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,

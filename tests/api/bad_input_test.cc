@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "dispatch/os/os.h"
 #include "operators/common/arena.h"
 #include "support/draw.h"
 #include "support/gemm_case.h"
@@ -446,10 +447,9 @@ TEST(BadCreate, Memory) {
   });
   create_refuses(OCTET_MISALIGNED, "desc.allocator", [](Product& p) {
     p.desc.allocator.allocate = [](void*, size_t bytes, size_t) -> void* {
-      void* memory = nullptr;
-      return posix_memalign(&memory, 64, bytes + 64) ? nullptr : (char*)memory + 8;
+      return (char*)octet::os::allocate(bytes + 64, 64) + 8;
     };
-    p.desc.allocator.release = [](void*, void* memory) { std::free((char*)memory - 8); };
+    p.desc.allocator.release = [](void*, void* memory) { octet::os::release((char*)memory - 8); };
   });
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "dispatch/os/os.h"
 #include "support/gemm_case.h"
 
 namespace octet_test {
@@ -114,12 +115,11 @@ struct Counted {
   octet_allocator hooks() {
     return {[](void* context, size_t bytes, size_t alignment) -> void* {
               ++((Counted*)context)->allocations;
-              void* memory = nullptr;
-              return posix_memalign(&memory, alignment, bytes) ? nullptr : memory;
+              return octet::os::allocate(bytes, alignment);
             },
             [](void* context, void* memory) {
               ++((Counted*)context)->releases;
-              std::free(memory);
+              octet::os::release(memory);
             },
             this};
   }

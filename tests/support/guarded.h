@@ -2,13 +2,12 @@
 // without a sanitizer.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
+
+#include "support/system.h"
 
 namespace octet_test {
 
@@ -20,13 +19,12 @@ class Guarded {
   // The data begins at a multiple of `alignment`; if its size is one too, it touches the guard at
   // the back exactly.
   Guarded(size_t bytes, Side side, size_t alignment = 1) : bytes_(bytes) {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), body = (bytes + page - 1) / page * page;
+    const size_t page = page_bytes(), body = (bytes + page - 1) / page * page;
     mapped_ = body + 2 * page;
-    map_ = (uint8_t*)mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                          0);
-    if (map_ == MAP_FAILED) std::abort();
-    mprotect(map_, page, PROT_NONE);
-    mprotect(map_ + page + body, page, PROT_NONE);
+    map_ = map_pages(mapped_);
+    if (!map_) std::abort();
+    limit_to(Access::kNone, map_, page);
+    limit_to(Access::kNone, map_ + page + body, page);
     data_ = map_ + page + (side == Side::kFront ? 0 : (body - bytes) / alignment * alignment);
     std::memset(map_ + page, kUntouched, body);
   }
@@ -44,7 +42,7 @@ class Guarded {
     return *this;
   }
   ~Guarded() {
-    if (map_) munmap(map_, mapped_);
+    if (map_) unmap_pages(map_, mapped_);
   }
 
   static constexpr uint8_t kUntouched = 0xA5;
@@ -55,11 +53,10 @@ class Guarded {
   }
   size_t bytes() const { return bytes_; }
   void read_only() const {
-    mprotect(map_, mapped_, PROT_NONE), mprotect(map_ + page(), mapped_ - 2 * page(), PROT_READ);
+    limit_to(Access::kRead, map_ + page_bytes(), mapped_ - 2 * page_bytes());
   }
 
  private:
-  static size_t page() { return (size_t)sysconf(_SC_PAGESIZE); }
   uint8_t* map_ = nullptr;
   uint8_t* data_ = nullptr;
   size_t bytes_ = 0, mapped_ = 0;

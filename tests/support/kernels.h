@@ -14,6 +14,7 @@
 #include "dispatch/tables/tier_ops.h"
 #include "dispatch/tables/tiers.h"
 #include "octet/octet.h"
+#include "support/system.h"
 #include "support/tiers.h"
 
 namespace octet_test {

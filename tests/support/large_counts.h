@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/os/os.h"
 #include "octet/helpers.h"
 #include "octet/network.h"
 #include "octet/sparse.h"
@@ -93,12 +94,9 @@ inline void in_turn(void*, size_t count, void (*fn)(void*, size_t), void* arg) {
 // Refuses gigabytes, which arrays over legal numbers of columns may take.
 inline octet_allocator small_memory() {
   return {[](void*, size_t bytes, size_t alignment) -> void* {
-            void* memory = nullptr;
-            if (bytes > size_t{1} << 24 || posix_memalign(&memory, alignment, bytes))
-              return nullptr;
-            return memory;
+            return bytes > size_t{1} << 24 ? nullptr : octet::os::allocate(bytes, alignment);
           },
-          [](void*, void* memory) { std::free(memory); }, nullptr};
+          [](void*, void* memory) { octet::os::release(memory); }, nullptr};
 }
 
 // kScratch: enough for all tasks that any run below can have, on the slowest tier, too.

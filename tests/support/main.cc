@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "support/demoted.h"
+#include "support/system.h"
 #include "support/tiers.h"
 
 int main(int argc, char** argv) {

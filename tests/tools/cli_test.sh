@@ -20,7 +20,7 @@ expect() {
 }
 
 expect 0 'Usage' --help
-for command in '' info verify explain bench 'bench plan' 'bench pack' tune run traffic; do
+for command in '' info verify explain bench 'bench plan' 'bench pack' tune run traffic report; do
   [[ $("$octet" $command --help | wc -L) -le 100 ]] || { echo "octet $command --help is wider than 100 columns"; failures=$((failures + 1)); }
 done
 # The manual's page and the completions that are made of the help.
@@ -58,6 +58,44 @@ expect 2 "'u8s8' is not a combination of types" bench 8x8x8 --types u8s8
 expect 2 'there is no tier' bench 8x8x8 --isa FAST
 expect 2 'there is no kernel' bench 8x8x8 --kernel fast
 expect 2 'threads' bench 8x8x8 --threads 0
+
+# A report whose time is up at once, and pages of reports.
+expect 2 'seconds' report --seconds 0
+expect 2 'cannot write' report --to "$scratch/no/such/report"
+expect 2 'cannot read' report --from "$scratch/no_such.json" --to "$scratch/page"
+echo '{"report": 2}' >"$scratch/other.json"
+expect 2 'is no report' report --from "$scratch/other.json" --to "$scratch/page"
+echo '{"report": 1}' >"$scratch/other.json"
+expect 2 'lacks something' report --from "$scratch/other.json" --to "$scratch/page"
+expect 0 "Wrote $scratch/report.json" report --seconds 0.001 --to "$scratch/report"
+expect 0 '' report --from "$scratch/report.json" --to "$scratch/page"
+python3 - "$scratch" <<'END' || failures=$((failures + 1))
+import json, pathlib, sys
+scratch = pathlib.Path(sys.argv[1])
+report, page = json.loads((scratch / "report.json").read_text()), (scratch / "report.md").read_text()
+assert page == (scratch / "page.md").read_text()
+assert report["verified"]["products"]["right"] > 100 and report["verified"]["left_out"] > 1 and not report["verified"]["products"]["wrong"]
+assert report["machine"]["isa"] in page and report["compiler"] in page and report["date"] in page
+assert not any(part["cases"] for part in report["results"])
+assert {part["suite"] for part in report["results"]} == {"products", "mobilenet_v2", "resnet50"}
+assert page.count("the time was up") == 1 + len(report["results"]) > 3
+case = {"name": "1x2x3", "count": 2, "verified": True, "octet_us": 10.04, "gops": 5, "kernel": "some_kernel",
+        "percent_of_concurrent_peak": 34.9, "peer_us": 20, "ratio": 1.994, "peer_verified": True}
+wrong = {"name": "3x2x1", "count": 1, "verified": False, "first_error": "1 | 2"}
+report["results"] = [{"suite": "resnet50", "peer": "P", "left_out": [], "cases": [case, wrong],
+                      "summary": {"cases": 2, "octet_us": 20080, "gops": 5, "peer_us": 40000, "ratio": 1.992}}]
+report["machine"]["cpu"] = "A <b>"
+(scratch / "more.json").write_text(json.dumps(report))
+END
+expect 0 '' report --from "$scratch/report.json" "$scratch/more.json" --to "$scratch/page"
+for text in '| 1x2x3 (2 times) | 10.0 | 5 | ███░░░░░░░ 35 % | 20.0 | **1.99** | some_kernel |' \
+  '| 3x2x1 | **wrong**: 1 \| 2 |' '20.08 ms, 5 GOPS; P: 40.00 ms, x **1.99**.' '## A \<b>, '; do
+  grep -qF -- "$text" "$scratch/page.md" || { echo "A page of reports lacks: $text"; failures=$((failures + 1)); }
+done
+# The page of the documentation is of its reports.
+documentation=$(cd "$(dirname "$0")/../../docs" && pwd)
+expect 0 '' report --from "$documentation"/benchmarks/*.json --to "$scratch/page"
+cmp "$documentation/benchmarks.md" "$scratch/page.md" || failures=$((failures + 1))
 
 expect 2 'network is required' traffic
 expect 2 "'no_such' is not a case" traffic no_such

@@ -15,6 +15,7 @@
 #include "operators/conv/plan.h"
 #include "support/predicted.h"
 #include "support/refused.h"
+#include "support/system.h"
 #include "support/temporary_file.h"
 #include "support/tiers.h"
 

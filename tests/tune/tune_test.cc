@@ -1,7 +1,6 @@
 // Checks measured choices: every measured candidate computes the same bytes, and a kept choice is
 // found by its problem only.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "support/predicted.h"
 #include "support/random_case.h"
 #include "support/refused.h"
+#include "support/system.h"
 #include "support/temporary_file.h"
 #include "support/tiers.h"
 

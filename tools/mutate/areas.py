@@ -13,9 +13,9 @@ DIRECT = ["depthwise", "kernel", "winograd", "winograd_int8", "int16_kernel"]  #
 
 NATIVE = [
     Area("tuning", 1,
-         ["analysis/tune/*", "dispatch/tuning/*", "dispatch/api/file_error.*",
+         ["analysis/tune/*", "dispatch/tuning/*", "dispatch/os/*", "dispatch/api/file_error.*",
           "operators/tuning_not_built.cc", "operators/conv/tuning*", "operators/gemm/tuning.*"],
-         ["tune", "tuning_cache", "race", "calibrate"]),
+         ["tune", "tuning_cache", "os", "race", "calibrate"]),
     Area("network", 1,
          ["operators/network/*"],
          ["network_plan", "network_run", "bad_network", "large_counts_network"]),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,29 @@ enum ExitCode { kSuccess = 0, kMismatch = 1, kFailure = 2 };
 
 int info(bool json);
 
-// kernel empty: every usable kernel, and every algorithm of convolution
+// Outputs that are as the contract has them, and others.
+struct Verdicts {
+  size_t right = 0, wrong = 0;
+};
+struct Verified {
+  Verdicts products, convolutions;
+  size_t left_out = 0;     // kernels that were not looked at, or all convolutions
+  bool is_right() const {  // nothing at all would be wrong, too
+    return !products.wrong && !convolutions.wrong && products.right + convolutions.right > 0;
+  }
+};
+// Prints a row for each. kernel empty: every usable kernel, and every algorithm of convolution, as
+// long as there is time; the first one always.
+Verified verify_all(const std::string& kernel, const std::function<bool()>& is_time_left);
 int verify(const std::string& kernel);
+
+struct ReportArguments {
+  std::string to = "octet-report";       // files of this name with .json and .md
+  std::vector<std::string> from, peers;  // from: make the page of these reports, and run nothing
+  double seconds = 240;
+  size_t threads = 1;
+};
+int report(const ReportArguments& arguments);
 
 struct ExplainArguments {
   std::string shape, isa;  // isa empty: the caller named none

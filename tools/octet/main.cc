@@ -136,6 +136,7 @@ class CommandLine {
     add_tune();
     add_run();
     add_traffic();
+    add_report();
   }
 
   int run(int argc, char** argv) {
@@ -287,6 +288,24 @@ class CommandLine {
     });
   }
 
+  void add_report() {
+    tool::ReportArguments& r = report_;
+    CLI::App* report = app_.add_subcommand(
+        "report",
+        "Verify, time a fixed list of products and networks beside the peers that are there, and "
+        "write a file and a page to send, in under five minutes");
+    report->add_option("--to", r.to, "Write the files of this name with .json and .md")
+        ->capture_default_str();
+    report->add_option("--peer", r.peers,
+                       "Also beside this program; onednn is taken where it is built in");
+    report->add_option("--seconds", r.seconds, "Begin no other case after so many")
+        ->check(seconds_problem)
+        ->capture_default_str();
+    add_threads(report, &r.threads);
+    report->add_option("--from", r.from, "Run nothing: make the page of these reports' .json");
+    report->callback([this] { exit_code_ = tool::report(report_); });
+  }
+
   void add_tune() {
     tool::TuneArguments& t = tune_;
     CLI::App* tune = app_.add_subcommand(
@@ -420,6 +439,7 @@ class CommandLine {
   std::vector<std::string> caches_;
   tool::ExplainArguments explain_;
   tool::BenchArguments bench_;
+  tool::ReportArguments report_;
   tool::TuneArguments tune_;
   tool::RunArguments run_;
   tool::TrafficArguments traffic_;

@@ -113,7 +113,7 @@ std::string remark(const Row& row, const Tally& tally) {
 
 }  // namespace
 
-ConvTally verify_conv(const std::string& kernel) {
+Verdicts verify_conv(const std::string& kernel) {
   const std::vector<Row> all_rows = rows(kernel);
   std::vector<Tally> tallies(all_rows.size());
   for (const char* shape : kShapes)
@@ -126,7 +126,7 @@ ConvTally verify_conv(const std::string& kernel) {
             verify_one(data, reference, fill, symmetric, all_rows[i], &tallies[i]);
         }
 
-  ConvTally total = {0, 0};
+  Verdicts total;
   fmt::print("{:<32}{:<18}{:>10}{:>10}{:>10}\n", kernel.empty() ? "tier or kernel" : "kernel",
              "algorithm", "right", "wrong", "refused");
   for (size_t i = 0; i < all_rows.size(); ++i) {

@@ -1,0 +1,8 @@
+if(WIN32)
+  octet_sources(SETUP windows.cc)
+else()
+  octet_sources(posix.cc)
+  octet_choose(octet_reads ON OFF OCTET_WITH_CPU_FILES OR OCTET_WITH_TUNING)
+  octet_sources(IF octet_reads SETUP posix_read.cc)
+  octet_sources(IF OCTET_WITH_TUNING SETUP posix_replace.cc)
+endif()
