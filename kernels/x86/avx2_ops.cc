@@ -1,21 +1,25 @@
 // The operations of the AVX2 tiers besides multiplying.
-#include "kernels/generic/accumulator_init.h"
-#include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
-#include "kernels/generic/tflite_add.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/avx2_plain_ops.h"
 #include "kernels/x86/shared/quantize_floats.h"
-#include "kernels/x86/shared/row_sums.h"
 
 namespace octet {
 namespace {
 void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
-  if (!avx2_epilogue(f, t)) apply_epilogue(f, t);
+  if (!avx2_epilogue(f, t)) avx2_apply_epilogue(f, t);
 }
 }  // namespace
 
-const TierOps avx2_ops = {
-    init_tile,       epilogue_x86, sum_rows_x86,        quantize_row_by<quantize_floats_x86>,
-    measure_rows,    find_ends,    quantize_floats_x86, copy_windows,
-    find_tflite_add, true,         avx2_look_up};
+const TierOps avx2_ops = {avx2_init,
+                          epilogue_x86,
+                          avx2_sum_rows,
+                          quantize_row_by<quantize_floats_x86>,
+                          measure_rows,
+                          find_ends,
+                          quantize_floats_x86,
+                          avx2_copy_windows,
+                          avx2_find_tflite_add,
+                          true,
+                          avx2_look_up};
 }  // namespace octet

@@ -38,7 +38,8 @@ endif()
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS -mavx2 SOURCES avx2_epilogue.cc avx2_ops.cc avx2_requantize.cc
-    functions/avx2_elementwise.cc functions/avx2_images.cc WINOGRAD avx2_winograd.cc)
+    shared/avx2_plain_ops.cc functions/avx2_elementwise.cc functions/avx2_images.cc
+    WINOGRAD avx2_winograd.cc)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC's -O3 copies code outside of these kernels' depth loops: a tenth more, and no faster.
@@ -52,12 +53,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.
-  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc
-    kernels/x86/functions/avx2_images.cc kernels/generic/functions/image_portable.cc
+  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/shared/avx2_plain_ops.cc
+    kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
+    kernels/generic/functions/image_portable.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)
-  # GCC splits a loop in which a condition changes half-way. These files have none that gains by it.
-  set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/avx512vnni_ops.cc packing/packed_rhs.cc
-    APPEND PROPERTY COMPILE_OPTIONS -fno-split-loops)
 endif()
