@@ -12,56 +12,55 @@ namespace {
 // ---- columns that are contiguous in memory ------------------------------------------------------
 
 // The last vector of a column, which may begin before the bytes that are multiplied already: those
-// of the lhs are zero there. A column shorter than a vector is loaded as a part.
+// of the lhs are zero there.
 struct Tail {
   size_t whole, from;  // depth of whole vectors; where the last one begins
-  Part part;
 
-  explicit Tail(size_t k)
-      : whole(k / kBytes * kBytes), from(k < kBytes ? 0 : k - kBytes), part(k) {}
-  Vector lhs(const uint8_t* row, size_t k) const {
-    uint8_t last[kBytes] = {};
+  explicit Tail(size_t k) : whole(k / kBytes * kBytes), from(k < kBytes ? 0 : k - kBytes) {}
+  void copy_lhs(const uint8_t* row, size_t k, uint8_t (&last)[kBytes]) const {
+    memset(last, 0, sizeof last);
     if (k > whole) memcpy(last + (whole - from), row + whole, k - whole);
-    return load(last);
   }
 };
 
 // Sums of kElements / rows adjacent columns, n_stride apart (0: the same one), for 1 or 2 rows.
 template <int rows>
 OCTET_INLINE inline Vector dot_columns(const FewRows& f, const uint8_t* const (&lhs)[rows],
-                                       const Vector (&last)[rows], const Tail& tail,
+                                       const uint8_t (&last)[rows][kBytes], const Tail& tail,
                                        const uint8_t* columns, size_t stride) {
   constexpr int kColumns = kElements / rows, kGroups = kColumns / 4 ? kColumns / 4 : 1,
                 kGroup = kColumns / kGroups;
   const Vector flip = bytes_of(f.weights.flip);
-  const uint8_t* at[kGroups];
+  const Part part(f.weights.k);
+  // Without masks, columns shorter than a vector are copied
+  uint8_t some[kColumns][kBytes];
+  if (!Part::kMasks && f.weights.k < kBytes) {
+    OCTET_NO_UNROLL
+    for (size_t j = 0; j < kColumns; ++j) store(some[j], part.load(columns + j * stride));
+    columns = some[0], stride = kBytes;
+  }
+  const uint8_t *x[rows], *at[kGroups];
+  unroll<rows>([&](auto r) OCTET_INLINE { x[r] = lhs[r]; });
   unroll<kGroups>([&](auto g) OCTET_INLINE { at[g] = columns + g * kGroup * stride; });
   Vector acc[kElements] = {};
-  const auto step = [&](const Vector(&x)[rows], size_t k, const auto& load_weights) OCTET_INLINE {
-    unroll<kGroups>([&](auto g) OCTET_INLINE {
-      unroll<kGroup>([&](auto j) OCTET_INLINE {
-        const Vector w = load_weights(at[g] + j * stride + k) ^ flip;
-        unroll<rows>([&](auto r) OCTET_INLINE {
-          Vector& sum = acc[r * kColumns + g * kGroup + j];
-          sum = dot(sum, x[r], w);
+  bool more = f.weights.k > tail.whole;
+  for (size_t end = tail.whole;; end = kBytes, more = false) {
+    OCTET_NO_UNROLL
+    for (size_t k = 0; k < end; k += kBytes)
+      unroll<kGroups>([&](auto g) OCTET_INLINE {
+        unroll<kGroup>([&](auto j) OCTET_INLINE {
+          const uint8_t* const from = at[g] + j * stride + k;
+          const Vector w = (Part::kMasks ? part.load(from) : load(from)) ^ flip;
+          unroll<rows>([&](auto r) OCTET_INLINE {
+            Vector& sum = acc[r * kColumns + g * kGroup + j];
+            sum = dot(sum, load(x[r] + k), w);
+          });
         });
       });
-    });
-  };
-  const auto load_whole = [](const uint8_t* from) OCTET_INLINE { return load(from); };
-  OCTET_NO_UNROLL
-  for (size_t k = 0; k < tail.whole; k += kBytes) {
-    Vector x[rows];
-    unroll<rows>([&](auto r) OCTET_INLINE { x[r] = load(lhs[r] + k); });
-    step(x, k, load_whole);
+    if (!more) return sums_of(acc);
+    unroll<rows>([&](auto r) OCTET_INLINE { x[r] = last[r]; });
+    unroll<kGroups>([&](auto g) OCTET_INLINE { at[g] += tail.from; });
   }
-  if (f.weights.k > tail.whole) {
-    if (f.weights.k < kBytes)
-      step(last, 0, [&](const uint8_t* from) OCTET_INLINE { return tail.part.load(from); });
-    else
-      step(last, tail.from, load_whole);
-  }
-  return sums_of(acc);
 }
 
 // All columns for 1 or 2 rows. The last block overlaps the one before; fewer columns than a block
@@ -72,10 +71,10 @@ void multiply_by_columns(const FewRows& f, size_t row) {
   const RuntimeWeights& w = f.weights;
   const Tail tail(w.k);
   const uint8_t* lhs[rows];
-  Vector last[rows];
+  uint8_t last[rows][kBytes];
   unroll<rows>([&](auto r) OCTET_INLINE {
     lhs[r] = f.lhs + (row + r) * f.lhs_stride;
-    last[r] = tail.lhs(lhs[r], w.k);
+    tail.copy_lhs(lhs[r], w.k, last[r]);
   });
   const bool one = w.n < kColumns;
   for (size_t n = 0; n < w.n; n += one ? 1 : kColumns) {

@@ -48,9 +48,10 @@ OCTET_INLINE inline Vector load_parts(const uint8_t* from, size_t step) {
 #endif
 }
 
-// The first `count` bytes of a vector. Without masks they are copied.
+// The first `count` bytes of a vector. Without masks fewer than all are copied.
 struct Part {
 #if defined(__AVX512BW__)
+  static constexpr bool kMasks = true;
   __mmask64 mask;
   explicit Part(size_t count)
       : mask(count < kBytes ? ((__mmask64)1 << count) - 1 : ~(__mmask64)0) {}
@@ -58,6 +59,7 @@ struct Part {
     return _mm512_maskz_loadu_epi8(mask, from);
   }
 #else
+  static constexpr bool kMasks = false;
   size_t count;
   explicit Part(size_t bytes) : count(bytes < kBytes ? bytes : kBytes) {}
   OCTET_INLINE inline Vector load(const uint8_t* from) const {
