@@ -62,8 +62,8 @@ function(octet_add_tier tier)
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
     SPARSE ${arg_SPARSE} WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
-  set(tables depthwise_kernels elementwise image_functions int16_kernels int8_kernels kernel_names
-    runtime_ops scale_block_kernels tier_ops transforms)
+  set(tables conv_kernels depthwise_kernels elementwise image_functions int16_kernels int8_kernels
+    kernel_names runtime_ops scale_block_kernels tier_ops transforms)
   list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)

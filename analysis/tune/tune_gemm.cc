@@ -49,7 +49,7 @@ octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan
         error, OCTET_UNSUPPORTED,
         "desc.packed holds weights in scale blocks, of which each tier has one kernel: there "
         "is nothing to choose");
-  OCTET_TRY(read_limits(&builder.limits, this_machine()));
+  OCTET_TRY(read_limits(&builder.limits, gemm_machine()));
   space->cpu = builder.limits.cpu;
   const ElementType rhs_type = element_type_of(d.rhs_type);
   space->problem = {d.m_max, d.n, d.k, builder.epilogue.lhs_element_type, rhs_type};

@@ -13,7 +13,7 @@ const WeightFormat* format_to_try(IsaMask isas, size_t lanes, size_t depth) {
   const WeightFormat& format = format_of(id);
   const Trial& trial = *format.packing->trial;
   if (lanes < trial.least_lanes || depth < trial.least_depth) return nullptr;
-  for (const MicroKernel* kernel : int8_kernels())
+  for (const MicroKernel* kernel : conv_kernels())
     if (isas & mask_of(kernel->isa) && kernel->rhs_layout == format.layout) return &format;
   return nullptr;
 }

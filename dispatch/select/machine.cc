@@ -18,7 +18,7 @@ Kept<Microarchitecture> kept_microarchitecture;
 
 Found find_out() {
   CpuFeatures cpu = detect_cpu();
-  cpu.trusts_optional = passes_optional(int8_kernels(), cpu);
+  cpu.trusts_optional = passes_optional(conv_kernels(), cpu);
   return {cpu, demoted_isas(cpu)};
 }
 

@@ -13,6 +13,9 @@ struct Machine {
 
 // Detects instructions only: caches, cores and the design stay unknown.
 Machine this_machine();
+// this_machine() minus the tiers that fail the self-test of what only products of matrices use. The
+// test runs once, at the first product.
+Machine gemm_machine();
 Microarchitecture this_microarchitecture();
 
 // Sets cpu's caches, cores and design to those of this machine.

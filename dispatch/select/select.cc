@@ -2,7 +2,6 @@
 #include "dispatch/select/select.h"
 
 #include "dispatch/tables/kernel_names.h"
-#include "dispatch/tables/kernels.h"
 #include "dispatch/tables/tiers.h"
 
 namespace octet {
@@ -39,25 +38,26 @@ bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& p
          reads(kernel, facts);
 }
 
-Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
-                 const char* forced) {
+Selection select(const KernelList& kernels, const CpuFeatures& cpu, const Problem& problem,
+                 const WeightFacts& facts, const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find(int8_kernels(), forced);
+    const MicroKernel* kernel = find(kernels, forced);
     if (!kernel && !kernel_exists(forced)) return {Selected::kUnknownName, nullptr};
     if (kernel && in_family(*kernel, problem.lhs_type, facts.layout))
       return {
           works(cpu, *kernel) && reads(*kernel, facts) ? Selected::kOk : Selected::kForcedUnusable,
           kernel};
   }
-  for (const MicroKernel* kernel : int8_kernels())
+  for (const MicroKernel* kernel : kernels)
     if (suits(cpu, problem, *kernel) && can_run(cpu, *kernel, problem, facts))
       return {Selected::kOk, kernel};
   return {Selected::kNoKernel, nullptr};
 }
 
-RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced) {
+RhsLayout select_layout(const KernelList& kernels, const CpuFeatures& cpu, ElementType rhs_type,
+                        const char* forced) {
   if (forced) {
-    const MicroKernel* kernel = find(int8_kernels(), forced);
+    const MicroKernel* kernel = find(kernels, forced);
     // True for a kernel that reads u8 weights unflipped; it takes no s8 weights
     const bool raw_u8 = kernel && kernel->rhs_layout.element_type == ElementType::kU8;
     if (kernel && works(cpu, *kernel) && !kernel->rhs_layout.sparse() &&
@@ -68,8 +68,9 @@ RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char
   return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_type);
 }
 
-RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced) {
-  const MicroKernel* const kernel = forced ? find(int8_kernels(), forced) : nullptr;
+RhsLayout select_sparse_layout(const KernelList& kernels, const CpuFeatures& cpu,
+                               const RhsLayout& best, const char* forced) {
+  const MicroKernel* const kernel = forced ? find(kernels, forced) : nullptr;
   return kernel && works(cpu, *kernel) && kernel->rhs_layout.sparse() ? kernel->rhs_layout : best;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dispatch/cpu/features.h"
-#include "kernels/core/micro_kernel.h"
+#include "dispatch/tables/kernels.h"
 
 namespace octet {
 
@@ -25,13 +25,13 @@ struct Selection {
   const MicroKernel* kernel;
 };
 
-// The best kernel of `cpu` that reads the facts' layout. `forced` names a kernel, or is null. It
-// binds its own family only: if that kernel multiplies other types than the problem's, sparse
-// weights in place of dense ones, or weights of 4 bits in place of others, the best kernel is
-// chosen as if nothing were forced. If its types match but the CPU or the weights do not, the
-// result is kForcedUnusable.
-Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
-                 const char* forced);
+// The best kernel of the list and of `cpu` that reads the facts' layout. `forced` names a kernel,
+// or is null. It binds its own family only: if that kernel is not in the list, or multiplies other
+// types than the problem's, sparse weights in place of dense ones, or weights of 4 bits in place of
+// others, the best kernel is chosen as if nothing were forced. If its types match but the CPU or
+// the weights do not, the result is kForcedUnusable.
+Selection select(const KernelList& kernels, const CpuFeatures& cpu, const Problem& problem,
+                 const WeightFacts& facts, const char* forced);
 
 // True if the CPU runs the kernel, and the kernel multiplies these types and reads these weights.
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
@@ -39,8 +39,16 @@ bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& p
 
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
 // or the forced one's.
-RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced);
+RhsLayout select_layout(const KernelList& kernels, const CpuFeatures& cpu, ElementType rhs_type,
+                        const char* forced);
 // The layout that 2:4 sparse weights are packed in: `best`, or the forced sparse kernel's.
+RhsLayout select_sparse_layout(const KernelList& kernels, const CpuFeatures& cpu,
+                               const RhsLayout& best, const char* forced);
+
+// The same for products of matrices: of int8_kernels().
+Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
+                 const char* forced);
+RhsLayout select_layout(const CpuFeatures& cpu, ElementType rhs_type, const char* forced);
 RhsLayout select_sparse_layout(const CpuFeatures& cpu, const RhsLayout& best, const char* forced);
 
 }  // namespace octet

@@ -3,6 +3,6 @@
 
 namespace octet {
 
-IsaMask demoted_isas(const CpuFeatures& cpu) { return failing_isas(int8_kernels(), cpu); }
+IsaMask demoted_isas(const CpuFeatures& cpu) { return failing_isas(conv_kernels(), cpu); }
 
 }  // namespace octet

@@ -4,8 +4,6 @@
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/tables/formats.h"
-#include "dispatch/tables/runtime_ops.h"
-#include "dispatch/tables/scale_block_kernels.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
 #include "packing/packed_rhs.h"
@@ -127,11 +125,8 @@ IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
     const IsaMask tier = mask_of(kernel->isa);
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
-      const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
       const TierOps& ops = ops_of(kernel->isa);
-      if (!passes(ops) || !looks_up(ops, cpu.features) || (runtime && !passes(*runtime)) ||
-          !passes(scale_block_kernel_of(kernel->isa)))
-        failing |= tier;
+      if (!passes(ops) || !looks_up(ops, cpu.features)) failing |= tier;
     }
     looked_at |= tier;
     if (!kernel->is(kOptional) && !passes(*kernel)) failing |= tier;

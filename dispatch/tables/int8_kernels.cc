@@ -1,4 +1,4 @@
-// The table of int8 kernels, dense and 2:4 sparse, that are compiled in.
+// The table of the kernels of matrices that are compiled in: int8, 2:4 sparse and int4.
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
@@ -9,6 +9,7 @@ namespace octet {
 namespace {
 
 #define INT8(isa, kernel, use) &kernel,
+#define INT4(isa, kernel, use) &kernel,
 #define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"

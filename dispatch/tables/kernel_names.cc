@@ -12,6 +12,7 @@ constexpr bool kChosen = false, kForced = true;
 #define NAMED(kernel, isa, use) \
   { #kernel, Isa::isa, use }
 #define INT8(isa, kernel, use) NAMED(kernel, isa, use),
+#define INT4(isa, kernel, use) NAMED(kernel, isa, use),
 #define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(NAMED(kernel, isa, use))
 #define INT16(isa, kernel, use) OCTET_IF_WINOGRAD(ROW, NO_ROW)(NAMED(kernel, isa, use))
 #define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(NAMED(kernel, isa, use))

@@ -9,8 +9,10 @@ namespace octet {
 using KernelList = Table<MicroKernel>;
 using DepthwiseList = Table<DepthwiseKernel>;
 
-// The compiled-in kernels. Each list has its own file, so products of matrices link only the first.
-KernelList int8_kernels();
+// The compiled-in kernels. Each list has its own file, so products of matrices link only the first,
+// and convolutions all but that one.
+KernelList int8_kernels();  // and those of int4
+KernelList conv_kernels();  // those that convolutions use, too: without int4
 KernelList int16_kernels();
 DepthwiseList depthwise_kernels();
 

@@ -253,10 +253,12 @@ bool plan_blob(const FilterBuilder& d, const WeightFormat& format, uint8_t algor
 
 RhsLayout packed_layout(const FilterBuilder& d, const ConvAlgorithm& implementation) {
   if (d.sparse && implementation.takes_sparse)
-    return select_sparse_layout(d.cpu, format_of(tier_of(d.tier).sparse).layout, d.forced);
+    return select_sparse_layout(conv_kernels(), d.cpu, format_of(tier_of(d.tier).sparse).layout,
+                                d.forced);
   if (implementation.operands != KernelKind::kInt8 || !d.forced)
     return conv_layout(implementation, d.tier, d.view.type, d.view.zero_point_range().any());
-  return select_layout(d.cpu, implementation.keeps_u8 ? d.view.type : ElementType::kS8, d.forced);
+  return select_layout(conv_kernels(), d.cpu,
+                       implementation.keeps_u8 ? d.view.type : ElementType::kS8, d.forced);
 }
 
 const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {

@@ -62,7 +62,7 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
   switch (implementation.operands) {
     case KernelKind::kInt8: {
       const Problem problem = {SIZE_MAX, SIZE_MAX, 1, lhs_type, rhs_type};
-      const Selection selection = select(cpu, problem, facts, forced);
+      const Selection selection = select(conv_kernels(), cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;
       break;
@@ -80,7 +80,7 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
 
 bool has_kernel(const ConvAlgorithm& implementation, const char* name) {
   switch (implementation.operands) {
-    case KernelKind::kInt8: return find(int8_kernels(), name);
+    case KernelKind::kInt8: return find(conv_kernels(), name);
     case KernelKind::kInt16: return find(int16_kernels(), name);
     case KernelKind::kDepthwise:
     case KernelKind::kGrouped: return find(depthwise_kernels(), name);

@@ -17,7 +17,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
     return refuse_choice("the weights are in scale blocks, of which a tier has one kernel",
                          builder->error);
   if (limits.forced && !kernel_exists(limits.forced))
-    return refuse_forced(limits, this_machine(), Selected::kUnknownName, kPortableIsa);
+    return refuse_forced(limits, gemm_machine(), Selected::kUnknownName, kPortableIsa);
   const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.isas));
   builder->scale_block_kernel = &kernel;
   builder->kernel = builder->small_kernel = &kernel.kernel;
@@ -32,7 +32,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
 
 octet_status choose_kernels(GemmBuilder* builder) {
   const octet_gemm_desc& d = builder->desc;
-  const Machine machine = this_machine();
+  const Machine machine = gemm_machine();
   OCTET_TRY(read_limits(&builder->limits, machine));
   if (builder->has_scale_blocks()) return choose_scale_block_kernel(builder);
   const CpuFeatures& cpu = builder->limits.cpu;

@@ -59,7 +59,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
   if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
     return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const ElementType rhs_type = element_type_of(rhs.type);
-  CpuFeatures cpu = this_machine().cpu;
+  CpuFeatures cpu = gemm_machine().cpu;
   if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
   if (isa != OCTET_ISA_AUTO) {
     *formats = {find_format_of(layout_of((Isa)isa, rhs_type)),

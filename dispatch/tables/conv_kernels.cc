@@ -1,0 +1,21 @@
+// The table of the int8 kernels, dense and 2:4 sparse, that convolutions use.
+#include "dispatch/tables/kernels.h"
+#include "dispatch/tables/parts.h"
+#include "kernels/arm/kernels.h"
+#include "kernels/scalar/kernels.h"
+#include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+#define INT8(isa, kernel, use) &kernel,
+#define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(&kernel)
+constexpr const MicroKernel* kRows[] = {
+#include "dispatch/tables/kernels.def"
+};
+
+}  // namespace
+
+KernelList conv_kernels() { return {kRows, sizeof kRows / sizeof kRows[0]}; }
+
+}  // namespace octet
