@@ -7,6 +7,8 @@ if(OCTET_TARGET STREQUAL "arm")
   return()
 endif()
 
+# Every CPU has NEON: the portable transforms are for a library without tiers, and small.
+set_property(SOURCE kernels/generic/portable_winograd.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
 # After a distribution's -mcpu, GCC takes -march with a warning that no option turns off; another
 # -mcpu it takes in silence.
 octet_choose(octet_armv82 "-mtune=generic;-mcpu=cortex-a76+dotprod" -march=armv8.2-a+dotprod
