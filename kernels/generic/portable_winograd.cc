@@ -10,7 +10,7 @@ struct Lanes : WinogradLanes<16> {
   static constexpr int kAhead = 0;
   typedef int32_t Signed __attribute__((vector_size(16)));
   template <typename Byte>
-  OCTET_INLINE static inline Int16 widen(const uint8_t* bytes) {
+  static Int16 widen(const uint8_t* bytes) {
     Int16 words;
     for (int i = 0; i < 8; ++i) words[i] = (uint16_t)(Byte)bytes[i];
     return words;
