@@ -38,7 +38,7 @@ inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
 #endif
 }
 
-void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
+[[maybe_unused]] void sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   // A signed byte is the unsigned byte with the top bit flipped, minus 128.
   const uint8_t flip = (uint8_t)(r.flip ^ (is_signed ? 0x80 : 0));
   const int32_t bias = is_signed ? 128 : 0;
@@ -91,7 +91,8 @@ RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
   return {scale, zero_point > 255 ? 255 : zero_point};
 }
 
-void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+[[maybe_unused]] void quantize_floats(const Quantization& by, const float* x, size_t count,
+                                      uint8_t* out) {
   const float scale = by.scale;  // a copy, because stores of bytes may alias `by`
   const int32_t zero_point = by.zero_point;
   const float lo = (float)(by.lo - zero_point), hi = (float)(by.hi - zero_point);
@@ -126,7 +127,7 @@ void copy_windows_by(const Windows& w) {
   }
 }
 
-void copy_windows(const Windows& w) {
+[[maybe_unused]] void copy_windows(const Windows& w) {
   if (w.bytes <= 16) return copy_windows_by<16, 1>(w);
   if (w.bytes <= 32) return copy_windows_by<32, 1>(w);
   if (w.bytes <= 64) return copy_windows_by<32, 2>(w);
