@@ -82,6 +82,33 @@ Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
   return tally;
 }
 
+// Weights of 4 bits in scale blocks, whose kernel a tier chooses by itself. All scales are 1, so that
+// sums are integers.
+Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
+  constexpr size_t kBlock = 32;
+  Tally tally;
+  for (const size_t m : {1, 2, 7, 50})
+    for (const size_t n : {1, 16, 33, 130})
+      for (const size_t k : {kBlock, 3 * kBlock, 32 * kBlock})
+        for (const octet_type dst : {OCTET_S8, OCTET_U8, OCTET_F32})
+          for (const Fill fill : kFills) {
+            GemmData data = full_data({m, n, k}, {lhs, rhs, dst}, fill);
+            data.scale_block = kBlock;
+            data.bias.clear();
+            Forced forced;
+            forced.isa = isa;
+            GemmPlan plan(data, forced);
+            plan.run(1);
+            const Verdict verdict = check_product(data, plan.dst());
+            ++(verdict.right ? tally.right : tally.wrong);
+            if (!verdict.right && tally.first_error.empty())
+              tally.first_error =
+                  fmt::format("{} {} {}, {} data: {}", plan.kernel(m), data.types.name(),
+                              data.shape.name(), fill_name(fill), verdict.first_error);
+          }
+  return tally;
+}
+
 void print_row(const std::string& kernel, const std::string& types, const Tally& t) {
   fmt::print("{:<32}{:<12}", kernel, types);
   if (t.other_family)
@@ -133,6 +160,21 @@ Verified verify_all(const std::string& only, const std::function<bool()>& is_tim
       all.products.right += tally.right;
       all.products.wrong += tally.wrong;
     }
+  }
+  const octet_cpu_info cpu = cpu_info();
+  for (const octet_isa isa : tiers_of(only.empty() ? cpu.detected_isas & ~cpu.demoted_isas : 0)) {
+    if (all.products.right && !is_time_left()) {
+      ++all.left_out;
+      continue;
+    }
+    for (const octet_type lhs : {OCTET_U8, OCTET_S8})
+      for (const octet_type rhs : {OCTET_S4, OCTET_U4}) {
+        const Tally tally = verify_scale_blocks(isa, lhs, rhs);
+        print_row(fmt::format("{}, scale blocks", octet_isa_name(isa)),
+                  fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), tally);
+        all.products.right += tally.right;
+        all.products.wrong += tally.wrong;
+      }
   }
   fmt::print("\n");
   if (is_time_left())
