@@ -61,8 +61,8 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_WORKSPACE_TOO_SMALL = 9,
   /* The weights, bias and zero points could push the accumulator out of int32. */
   OCTET_ACCUMULATOR_OVERFLOW = 10,
-  /* A scale is NaN, infinite, zero, negative or above 2^48; or a multiplier or a shift is out of
-   * range. */
+  /* A scale is NaN, infinite, zero, negative or above 2^48 (of scale blocks: not finite or above);
+   * or a multiplier or a shift is out of range. */
   OCTET_BAD_SCALE = 11,
   OCTET_BAD_ZERO_POINT = 12, /* outside the range of its type */
   /* The lower bound is above the upper bound, or one is NaN or outside the output type. */
@@ -403,7 +403,8 @@ typedef struct octet_rhs_desc {
   /* Weights of 4 bits in scale blocks: each `scale_block` consecutive weights of a column have a
    * scale of their own, as in ONNX Runtime's MatMulNBits and GGUF. A multiple of 16, at most 256,
    * that divides k; 0 means that there are none, and then the next two are 0, too. Zero points may
-   * also be one for each block, in the order of the scales: zero_point_count is then theirs. */
+   * also be one for each block, in the order of the scales: zero_point_count is then
+   * batch x n x (k / scale_block). Those that differ make the blob larger. */
   size_t scale_block;
   octet_type scale_type; /* OCTET_F16 or OCTET_F32 */
   /* batch x n x (k / scale_block), dense: finite, at most 2^48 in magnitude, negative ones and zero
@@ -442,8 +443,9 @@ typedef enum octet_lhs_quant OCTET_INT_ENUM {
   /* Likewise by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
    * that leaves float gives a row of NaN. */
   OCTET_LHS_ASYMMETRIC = 4,
-  /* As OCTET_LHS_SYMMETRIC, each scale block of each row by itself, as GGUF's Q8_0 and ONNX
-   * Runtime's MatMulNBits do. Of a product whose weights are in scale blocks. */
+  /* As OCTET_LHS_SYMMETRIC, each scale block of each row by itself, as ONNX Runtime's MatMulNBits
+   * does. Of a product whose weights are in scale blocks. A block with NaN or infinity gives a row
+   * of NaN. */
   OCTET_LHS_SYMMETRIC_BLOCKS = 5
 } octet_lhs_quant;
 
@@ -558,7 +560,8 @@ OCTET_API void octet_gemm_destroy(
     octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
 /* The kernel that a run of m rows uses, a static string; null if gemm is null. No desc.kernel names
- * "..._few_rows", which multiply few rows by run-time weights. */
+ * "..._few_rows", which multiply few rows by run-time weights, nor "..._blocks_...", of scale blocks:
+ * desc.max_isa chooses among these. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
@@ -571,7 +574,7 @@ typedef struct octet_gemm_explanation {
   octet_isa layout_isa; /* the smallest tier that reads weights in this layout */
   /* -- an older struct may end here -- */
   /* What the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are flipped on
-   * their way to them, weights of 4 bits are decoded to OCTET_S8. */
+   * their way to them, weights of 4 bits are decoded to OCTET_S8, in scale blocks to OCTET_U8. */
   octet_type lhs_type, rhs_type;
   /* Weights lie in panels of so many columns, the last one a multiple of the step, with so many
    * rows of a column side by side. */

@@ -37,7 +37,8 @@ octet_status check_scale_blocks(GemmBuilder* builder) {
   if (d.epilogue.requant != OCTET_REQUANT_FLOAT)
     return refuse("their sums are floats; desc.epilogue.requant must be OCTET_REQUANT_FLOAT");
   if (d.epilogue.bias)
-    return refuse("their sums are floats; use desc.epilogue.bias_f32, of an f32 dst");
+    return refuse(
+        "their sums are floats; an f32 dst takes desc.epilogue.bias_f32, an s8 or u8 dst no bias");
   return OCTET_OK;
 }
 

@@ -62,7 +62,7 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->layout_isa =
       (octet_isa)(plan.scale_block_kernel ? kPortableIsa : smallest_isa(*find_format_of(layout)));
   out->lhs_type = type_of(plan.kernel->lhs_element_type);
-  out->rhs_type = type_of(layout.element_type);
+  out->rhs_type = plan.scale_block_kernel ? OCTET_U8 : type_of(layout.element_type);
   out->panel_columns = layout.width;
   out->panel_step = layout.step;
   out->panel_depth = layout.kr;

@@ -181,6 +181,9 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
   RhsBuilder p;
   OCTET_TRY(prepare(rhs, isa, true, &p, error));
   const octet_rhs_desc& rhs_desc = p.rhs();
+  // Not before the sizes agree: a wrong n would read beyond the caller's scales
+  if (rhs_desc.scale_block && blob && blob_bytes >= p.bytes())
+    OCTET_TRY(check_block_scales(p.weights, error));
   return pack_into(&p, "octet_pack_size",
                    {{"rhs.data", extent_of(rhs_desc.data, p.weights.data_bytes)},
                     {"rhs.zero_points",

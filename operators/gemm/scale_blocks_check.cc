@@ -20,10 +20,11 @@ octet_status check_depth(const octet_rhs_desc& rhs, octet_error* error) {
                 "rhs.scale_block = %zu; it must be a multiple of %zu, and at most %zu", depth,
                 kLeastScaleBlock, kMostScaleBlock);
   if (rhs.k % depth)
-    return fail(error, OCTET_BAD_SIZE,
-                "rhs.scale_block = %zu does not divide rhs.k = %zu: pad the weights, and the rows "
-                "of the lhs with their zero point",
-                depth, rhs.k);
+    return fail(
+        error, OCTET_BAD_SIZE,
+        "rhs.scale_block = %zu does not divide rhs.k = %zu: make k a multiple of it, and pad "
+        "rows of the lhs with their zero point (f32: 0)",
+        depth, rhs.k);
   if (rhs.scale_type != OCTET_F16 && rhs.scale_type != OCTET_F32)
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "rhs.scale_type is %d; scales of blocks are OCTET_F16 or OCTET_F32",
@@ -31,14 +32,22 @@ octet_status check_depth(const octet_rhs_desc& rhs, octet_error* error) {
   return OCTET_OK;
 }
 
-octet_status check_block_scales(const octet_rhs_desc& rhs, size_t count, octet_error* error) {
+octet_status check_pointer(const octet_rhs_desc& rhs, octet_error* error) {
   if (!rhs.scales)
     return fail(error, OCTET_NULL_POINTER, "rhs.scales is null; rhs.scale_block = %zu needs it",
                 rhs.scale_block);
+  const int bytes = rhs.scale_type == OCTET_F16 ? 2 : 4;
+  if ((uintptr_t)rhs.scales % bytes == 0) return OCTET_OK;
+  return fail(error, OCTET_MISALIGNED, "rhs.scales is at %p; it must be a multiple of %d",
+              rhs.scales, bytes);
+}
+
+}  // namespace
+
+octet_status check_block_scales(const RhsWeights& w, octet_error* error) {
+  const octet_rhs_desc& rhs = *w.rhs;
   const bool f16 = rhs.scale_type == OCTET_F16;
-  if ((uintptr_t)rhs.scales % (f16 ? 2 : 4))
-    return fail(error, OCTET_MISALIGNED, "rhs.scales is at %p; it must be a multiple of %d",
-                rhs.scales, f16 ? 2 : 4);
+  const size_t count = w.scales_bytes / (f16 ? 2 : 4);
   uint32_t most;
   __builtin_memcpy(&most, &kMaxScale, sizeof most);
   for (size_t i = 0; i < count; ++i) {
@@ -53,8 +62,6 @@ octet_status check_block_scales(const octet_rhs_desc& rhs, size_t count, octet_e
   return OCTET_OK;
 }
 
-}  // namespace
-
 octet_status read_scale_blocks(bool with_data, RhsWeights* w, octet_error* error) {
   const octet_rhs_desc& rhs = *w->rhs;
   OCTET_TRY(check_depth(rhs, error));
@@ -65,8 +72,12 @@ octet_status read_scale_blocks(bool with_data, RhsWeights* w, octet_error* error
     return fail(error, OCTET_BAD_SIZE,
                 "rhs.n = %zu, rhs.batch = %zu and %zu blocks of a column: the scales leave size_t",
                 rhs.n, w->batch, blocks);
-  if (with_data) OCTET_TRY(check_block_scales(rhs, count, error));
+  if (with_data) OCTET_TRY(check_pointer(rhs, error));
   const bool per_block = rhs.zero_points && rhs.zero_point_count == count;
+  if (rhs.zero_point_count > 1 && rhs.zero_point_count != rhs.n && !per_block)
+    return fail(error, OCTET_BAD_SIZE,
+                "rhs.zero_points has %zu values; it must have 1, n = %zu or one per scale, %zu",
+                rhs.zero_point_count, rhs.n, count);
   OCTET_TRY(check_zero_points(rhs.zero_points, rhs.zero_point_count, per_block ? count : rhs.n,
                               rhs.type, "rhs.zero_points", error));
   const int32_t first = rhs.zero_points ? rhs.zero_points[0] : 0,

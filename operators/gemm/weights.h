@@ -20,6 +20,8 @@ struct RhsWeights {
 
 // Checks the fields of scale blocks and fills in the rest.
 octet_status read_scale_blocks(bool with_data, RhsWeights* weights, octet_error* error);
+// Refuses scales that are not finite or too large.
+octet_status check_block_scales(const RhsWeights& weights, octet_error* error);
 
 // sparse: for a function of 2:4 sparse weights, which are of 8 bits.
 octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, RhsWeights* weights,

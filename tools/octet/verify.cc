@@ -82,8 +82,8 @@ Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
   return tally;
 }
 
-// Weights of 4 bits in scale blocks, whose kernel a tier chooses by itself. All scales are 1, so that
-// sums are integers.
+// Weights of 4 bits in scale blocks, of which a tier has one kernel. All scales are 1, so that sums
+// are integers.
 Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
   constexpr size_t kBlock = 32;
   Tally tally;
