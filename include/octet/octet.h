@@ -560,8 +560,8 @@ OCTET_API void octet_gemm_destroy(
     octet_gemm* gemm); /* null is allowed; no run may be in progress */
 
 /* The kernel that a run of m rows uses, a static string; null if gemm is null. No desc.kernel names
- * "..._few_rows", which multiply few rows by run-time weights, nor "..._blocks_...", of scale blocks:
- * desc.max_isa chooses among these. */
+ * "..._few_rows", which multiply few rows by run-time weights, nor "..._blocks_...", of scale
+ * blocks: desc.max_isa chooses among these. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
 /* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
