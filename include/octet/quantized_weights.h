@@ -85,10 +85,10 @@ OCTET_API octet_status octet_unpack_zero_points(const uint8_t* packed, size_t n,
  *     q = round_half_even(w / scale) + zero point
  *
  * in f32, zero points and weights saturated. scale_type is OCTET_F16 or OCTET_F32; the scale is
- * rounded to it (nearest even) before it divides. A scale below 2^-100, or in f16 one that rounds to
- * 0, becomes 1, and all weights of its block are 0: OCTET_F32 keeps such small weights. zero_points
- * is null for OCTET_S4. A weight that is NaN or infinite, or a scale beyond its type or 2^48, is
- * OCTET_BAD_SCALE. */
+ * rounded to it (nearest even) before it divides. A scale below 2^-100, or one that rounds to 0 in
+ * f16, becomes 1, and all weights of its block are 0: OCTET_F32 keeps such small weights.
+ * zero_points is null for OCTET_S4. A weight that is NaN or infinite, or a scale beyond its type or
+ * 2^48, is OCTET_BAD_SCALE. */
 OCTET_API octet_status octet_quantize_weights(const float* values, size_t n, size_t k, size_t block,
                                               octet_type type, uint8_t* weights,
                                               octet_type scale_type, void* scales,

@@ -285,8 +285,8 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
     out =
         (int64_t)std::min<double>(std::max<double>(value + e.dst_zero_point, bounds.lo), bounds.hi);
   } else {
-    out = clamped(expected_tflite(d, n, (int32_t)acc, residual) + e.dst_zero_point, bounds.lo,
-                  bounds.hi);
+    out = clamped(expected_tflite(d, n, (int32_t)(int64_t)acc, residual) + e.dst_zero_point,
+                  bounds.lo, bounds.hi);
   }
   const uint8_t byte = (uint8_t)out;
   return e.lut ? e.lut[byte] : byte;
