@@ -65,7 +65,7 @@ inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff)
 // change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
 
-FloatEnds find_ends(const FloatRows& r) {
+[[maybe_unused]] FloatEnds find_ends(const FloatRows& r) {
   int32_t least = 0, most = 0;
   for (size_t i = 0; i < r.rows; ++i) {
     const float* row = r.data + i * r.stride;
@@ -78,7 +78,7 @@ FloatEnds find_ends(const FloatRows& r) {
   return {bits_float(ordered(least)), bits_float(most)};
 }
 
-RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
+[[maybe_unused]] RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
   const FloatEnds ends = find_ends(r);
   const int32_t below = float_bits(ends.least) & 0x7fffffff, above = float_bits(ends.most);
   const int32_t largest = below > above ? below : above;
