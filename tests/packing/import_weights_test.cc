@@ -229,18 +229,21 @@ TEST(ImportQweight, RefusesBadInput) {
   refuses(OCTET_MISALIGNED, "scales",
           [&](Call& c) { c.scale_type = OCTET_F32, move(c.scales, 2); });
   refuses(OCTET_MISALIGNED, "zero_points", [&](Call& c) { move(c.zeros, 2); });
+  // The arrays of w end at pages that nothing may touch, so an array that begins in one of them meets
+  // no other one
   refuses(OCTET_OVERLAP, "weights overlaps from.qweight",
-          [&](Call& c) { c.weights = (uint8_t*)layer.qweight.data() + 511; });
+          [&](Call& c) { c.from.qweight = w.data.data<int32_t>() + 127; });
   refuses(OCTET_OVERLAP, "weights overlaps from.qzeros",
-          [&](Call& c) { c.weights = (uint8_t*)layer.qzeros.data() + 15; });
+          [&](Call& c) { c.from.qzeros = w.data.data<int32_t>() + 127; });
   refuses(OCTET_OVERLAP, "scales overlaps from.scales",
-          [&](Call& c) { c.scales = layer.scales.data() + 31; });
+          [&](Call& c) { c.from.scales = w.scales.data<uint16_t>() + 31; });
   refuses(OCTET_OVERLAP, "zero_points overlaps scales",
-          [&](Call& c) { c.scales = w.zeros.data() + 31; });
+          [&](Call& c) { c.zeros = w.scales.data<int32_t>() + 15; });
   refuses(OCTET_OVERLAP, "scales overlaps weights",
           [&](Call& c) { c.weights = w.scales.data() + 63; });
+  Guarded one(sizeof(int32_t), Side::kBack);
   refuses(OCTET_OVERLAP, "from.g_idx overlaps zero_points",
-          [&](Call& c) { c.zeros = layer.g_idx.data() + 63; });
+          [&](Call& c) { c.from.g_idx = c.zeros = one.data<int32_t>(); });
   layer.g_idx[33] = 0;
   refuses(OCTET_UNSUPPORTED, "from.g_idx[33] is 0, not 1", [](Call&) {});
   layer.g_idx[33] = 1, layer.g_idx[0] = -1;

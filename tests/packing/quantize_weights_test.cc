@@ -157,13 +157,14 @@ TEST(QuantizeWeights, RefuseBadInput) {
   refuses(OCTET_MISALIGNED, "values",
           [](Call& c) { c.values = (float*)((uintptr_t)c.values + 2); });
   refuses(OCTET_MISALIGNED, "scales", [&](Call& c) { c.scales = w.scales.data() - 2; });
+  // Beside the arrays of w are pages without any other array
   refuses(OCTET_OVERLAP, "weights overlaps values",
-          [&](Call& c) { c.weights = (uint8_t*)(values.data() + 192) - 1; });
-  refuses(OCTET_OVERLAP, "scales overlaps values", [&](Call& c) { c.scales = &values[191]; });
-  refuses(OCTET_OVERLAP, "zero_points overlaps scales",
-          [&](Call& c) { c.zeros = w.scales.data<int32_t>() + 5; });
-  refuses(OCTET_OVERLAP, "zero_points overlaps scales",
-          [&](Call& c) { c.scales = w.zeros.data() + 5; });
+          [&](Call& c) { c.values = w.data.data<float>() + 23; });
+  refuses(OCTET_OVERLAP, "scales overlaps values",
+          [&](Call& c) { c.values = w.scales.data<float>() + 5; });
+  for (const int from : {-5, 5})
+    refuses(OCTET_OVERLAP, "zero_points overlaps scales",
+            [&](Call& c) { c.zeros = w.scales.data<int32_t>() + from; });
   for (const float bad : {NAN, INFINITY, -INFINITY, 0x1p52f}) {
     values[70] = bad;
     refuses(OCTET_BAD_SCALE, "values[64...95]", [](Call&) {});
