@@ -21,7 +21,7 @@ struct Strides {
     fit =
         !__builtin_mul_overflow(count, blocks.panel_bytes(), &panels) && panels <= PTRDIFF_MAX / 2;
     panels = fit ? round_up(panels, kAlignment) : 0;
-    sums = fit ? round_up(count * blocks.count * kColumns * sizeof(int16_t), kAlignment) : 0;
+    sums = fit ? round_up(count * blocks.sums_bytes(), kAlignment) : 0;
   }
 };
 
@@ -54,7 +54,7 @@ void write_panel(const ScaleBlocks& blocks, const RhsView& rhs, const ScaleView&
   const size_t columns = smaller(kColumns, rhs.n - column), scale = blocks.f16 ? 2 : 4;
   const int32_t shift = rhs.type == ElementType::kS4 ? 0 : -8;
   memset(panel, 0, blocks.panel_bytes());
-  memset(sums, 0, blocks.count * kColumns * sizeof *sums);
+  memset(sums, 0, blocks.sums_bytes());
   for (size_t b = 0; b < blocks.count; ++b, sums += kColumns) {
     write_weights(rhs, column, columns, b * blocks.depth, blocks.depth, panel, sums);
     panel += blocks.weight_bytes();
@@ -105,12 +105,12 @@ void write_scale_blocks(Container* c, RhsView rhs, size_t matrix_stride, ScaleVi
   const Strides strides(g);
   uint8_t* sums = section_of(*c, SectionId::kSums, blob);
   uint8_t* panels = section_of(*c, SectionId::kWeights, blob);
-  memset(sums, 0, (size_t)c->find(SectionId::kSums)->bytes);
-  const size_t per_matrix = rhs.n * blocks.count,
-               used = divide_up(rhs.n, kColumns) * blocks.panel_bytes();
+  const size_t per_matrix = rhs.n * blocks.count, count = divide_up(rhs.n, kColumns),
+               used = count * blocks.panel_bytes(), used_sums = count * blocks.sums_bytes();
   for (size_t i = 0; i < g.count; ++i, rhs.skip(matrix_stride)) {
     pack_scale_blocks(blocks, rhs, scales, panels, (int16_t*)sums);
     memset(panels + used, 0, strides.panels - used);
+    memset(sums + used_sums, 0, strides.sums - used_sums);
     sums += strides.sums;
     panels += strides.panels;
     scales.scales = (const uint8_t*)scales.scales + per_matrix * (blocks.f16 ? 2 : 4);

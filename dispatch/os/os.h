@@ -1,6 +1,5 @@
-// What the library asks of the operating system beyond standard C: memory, a clock, files. A file
-// of posix* is the one for POSIX, windows.cc the one for Windows. What a system says about its CPU
-// is asked in dispatch/cpu/features.cc.
+// Calls of the operating system beyond standard C: memory, a clock, files. The files posix* are for
+// POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its CPU.
 #pragma once
 
 #include <stddef.h>

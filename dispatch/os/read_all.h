@@ -8,7 +8,8 @@
 namespace octet::os {
 
 // read(to, most) returns how many bytes it has read, 0 at the end, less than 0 with errno set if it
-// fails. Reads until the end, because a file may grow meanwhile. What it returns is of read_whole.
+// fails. Reads until the end, because a file may grow meanwhile. Returns a reason, as read_whole
+// does.
 template <typename Read>
 int read_all(const Read& read, size_t most, char** text, size_t* bytes) {
   size_t room = 0;

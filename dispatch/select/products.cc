@@ -1,9 +1,7 @@
-// What products of matrices select from: more kernels than convolutions have, and the tiers that
-// pass the self-test of these.
-#include "dispatch/select/kept.h"
-#include "dispatch/select/machine.h"
+// The kernels and tiers that products of matrices select from: more kernels than convolutions have,
+// and the tiers that pass the self-test of these.
 #include "dispatch/select/select.h"
-#include "dispatch/self_test/self_test.h"
+#include "dispatch/select/tested_machine.h"
 
 namespace octet {
 namespace {
@@ -12,18 +10,7 @@ Kept<IsaMask> failed;
 
 }  // namespace
 
-Machine gemm_machine() {
-  Machine machine = this_machine();
-  IsaMask demoted;
-  if (!failed.read(&demoted)) {
-    demoted = failing_matrix_isas(machine.cpu);
-    // In another rounding mode nothing that rounds was tested, so the next call tests again
-    if (rounds_to_nearest()) failed.keep(demoted);
-  }
-  machine.demoted |= demoted;
-  machine.cpu.isas &= ~demoted;
-  return machine;
-}
+Machine gemm_machine() { return tested_machine(failing_matrix_isas, &failed); }
 
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced) {

@@ -1,10 +1,7 @@
-// The self-test of what only products of matrices use: a tier's work on weights that come with a
-// run, and its kernels of 4 bits.
+// The self-test of a tier's work on weights that come with a run.
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/tables/formats.h"
-#include "dispatch/tables/runtime_ops.h"
-#include "dispatch/tables/scale_block_kernels.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
@@ -61,22 +58,6 @@ bool passes(const RuntimeOps& ops, const Operands& operands, bool by_rows) {
 bool passes(const RuntimeOps& ops) {
   const Operands operands;
   return passes(ops, operands, true) && passes(ops, operands, false);
-}
-
-IsaMask failing_matrix_isas(const CpuFeatures& cpu) {
-  IsaMask looked_at = 0, failing = 0;
-  for (const MicroKernel* kernel : int8_kernels()) {
-    const IsaMask tier = mask_of(kernel->isa);
-    if (!supports(cpu, *kernel)) continue;
-    if (!(looked_at & tier)) {
-      const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
-      if ((runtime && !passes(*runtime)) || !passes(scale_block_kernel_of(kernel->isa)))
-        failing |= tier;
-    }
-    looked_at |= tier;
-    if (kernel->rhs_layout.is_4bit() && !passes(*kernel)) failing |= tier;
-  }
-  return failing;
 }
 
 }  // namespace octet

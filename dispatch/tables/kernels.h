@@ -12,7 +12,7 @@ using DepthwiseList = Table<DepthwiseKernel>;
 // The compiled-in kernels. Each list has its own file, so products of matrices link only the first,
 // and convolutions all but that one.
 KernelList int8_kernels();  // and those of int4
-KernelList conv_kernels();  // those that convolutions use, too: without int4
+KernelList conv_kernels();  // without int4: the kernels that convolutions use, too
 KernelList int16_kernels();
 DepthwiseList depthwise_kernels();
 

@@ -1,6 +1,8 @@
 // Describes a MatMulNBits for the library, and hands it the rows of each run.
 #include "engines/onnxruntime/block_product.h"
 
+#include <octet/quantized_weights.h>
+
 #include <algorithm>
 
 namespace octet::onnxruntime {
@@ -11,11 +13,11 @@ enum Input { kA, kB, kScales, kZeroPoints, kGroups, kBias };
 constexpr int64_t kInt8 = 4;            // the accuracy_level that lets the input be quantized
 constexpr int64_t kMostSize = 1 << 30;  // of N and K: their products stay in int64
 
-// What a MatMulNBits multiplies by.
+// The constants of a MatMulNBits.
 struct Weights {
   size_t n, k, block;
   const uint8_t* data;
-  std::vector<float> scales, bias;   // copies: those of the host may lie anywhere
+  std::vector<float> scales, bias;   // copies: the host's arrays may lie anywhere
   std::vector<int32_t> zero_points;  // one, or one for each block
 };
 
@@ -37,10 +39,10 @@ class Reader {
     w.zero_points = {8};
     if (!value(kZeroPoints)) return w;
     const uint8_t* const zeros = bytes(kZeroPoints, "zero_points", of_zeros);
-    w.zero_points.clear();
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t b = 0; b < blocks; ++b)
-        w.zero_points.push_back(zeros[i * ((blocks + 1) / 2) + b / 2] >> b % 2 * 4 & 15);
+    w.zero_points.resize(w.n * (size_t)blocks);
+    octet_error error = {};
+    graph::check(octet_unpack_zero_points(zeros, w.n, (size_t)blocks, w.zero_points.data(), &error),
+                 error);
     return w;
   }
 

@@ -2,15 +2,15 @@
  * Weights of 4 bits as other tools store them, and f32 weights in 4 bits: all to the form that
  * octet_rhs_desc takes with OCTET_NK. docs/int4.md has an example of each.
  *
- * What is written: n rows (the columns of the product) of k weights, dense, two in a byte, element
+ * `weights` becomes n rows (the columns of the product) of k weights, dense, two in a byte, element
  * 2 i in the low half of byte i: (n * k + 1) / 2 bytes. Each `block` consecutive weights of a row
  * share a scale and, perhaps, a zero point: n x (k / block) of them, row after row. A weight q
  * stands for (q - zero point) * scale. octet_pack takes blocks of 16 to 256 as
  * octet_rhs_desc.scale_block. A block of k is a scale per channel: then scale_block is 0, the
- * scales, f32, are those of the epilogue, and the zero points those of each column.
+ * scales, f32, go to the epilogue, and each column has one zero point.
  *
- * On failure nothing that a function should write is touched. None of them allocates. What is
- * written may not overlap anything else.
+ * On failure a function leaves its outputs untouched. No function allocates. Outputs may not
+ * overlap any other array.
  */
 #ifndef OCTET_QUANTIZED_WEIGHTS_H_
 #define OCTET_QUANTIZED_WEIGHTS_H_
@@ -40,7 +40,7 @@ typedef enum octet_qweight_layout OCTET_INT_ENUM {
   /* qweight is (k / 8) x n words along k, qzeros (k / group) x (n / 8) words along n, both in
    * order. A zero point is stored less 1. "checkpoint_format": "gptq", or none. */
   OCTET_QWEIGHT_GPTQ = 0,
-  /* Likewise, zero points as they are. "checkpoint_format": "gptq_v2" */
+  /* As OCTET_QWEIGHT_GPTQ, but zero points as they are. "checkpoint_format": "gptq_v2" */
   OCTET_QWEIGHT_GPTQ_V2 = 1,
   /* qweight is k x (n / 8) words along n, qzeros as above, zero points as they are. The nibbles of
    * a word are columns 0, 2, 4, 6, 1, 3, 5, 7 of eight. "version": "gemm" */

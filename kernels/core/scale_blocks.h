@@ -34,6 +34,8 @@ struct ScaleBlocks {
     return weight_bytes() + scale_bytes() + (zero_points ? kScaleBlockColumns : 0);
   }
   constexpr size_t panel_bytes() const { return count * block_bytes(); }
+  // Of the sums of a panel's weights
+  constexpr size_t sums_bytes() const { return count * kScaleBlockColumns * sizeof(int16_t); }
 };
 
 // sums[i,j] = the sum, in the order of the blocks b and rounded to float after each step, of

@@ -2,32 +2,25 @@
 // definition, and the last step for tiers whose vectors of floats do not round as C++ does.
 #pragma once
 
+#include "kernels/core/half.h"
 #include "kernels/core/scale_blocks.h"
 
 namespace octet {
 namespace {
 
 inline float scale_of(const uint8_t* scales, bool f16, size_t column) {
-  uint32_t bits;
+  if (f16) {
+    uint16_t half;
+    __builtin_memcpy(&half, scales + 2 * column, sizeof half);
+    return float_of_half(half);
+  }
   float scale;
-  if (!f16) {
-    __builtin_memcpy(&scale, scales + 4 * column, sizeof scale);
-    return scale;
-  }
-  uint16_t half;
-  __builtin_memcpy(&half, scales + 2 * column, sizeof half);
-  const uint32_t magnitude = half & 0x7fffu;
-  if (magnitude < 0x400) {  // no exponent: units of 2^-24
-    scale = (float)(int32_t)magnitude * (1.0f / (1 << 24));
-    return half & 0x8000u ? -scale : scale;
-  }
-  bits = (half & 0x8000u) << 16 | ((magnitude << 13) + (112u << 23));
-  __builtin_memcpy(&scale, &bits, sizeof scale);
+  __builtin_memcpy(&scale, scales + 4 * column, sizeof scale);
   return scale;
 }
 
 // Scales the accumulators of row `row` and block `b` of the panel and adds them to the sums.
-// scales: those of the block, in the panel.
+// scales: the block's, in the panel.
 inline void add_scaled(const ScaleBlockTile& t, size_t row, size_t b, size_t panel,
                        const uint8_t* scales, const int32_t* acc, float* sums) {
   const ScaleBlocks& blocks = t.blocks;

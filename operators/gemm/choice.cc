@@ -17,14 +17,12 @@ size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
   return larger(many.rhs_layout.width, larger(many.nr, few.nr));
 }
 
-// Rows per block for a cache budget. From the declared depth, so that a run with less depth never
-// needs more workspace.
-size_t choose_block_rows(const MicroKernel& kernel, size_t k, size_t cache_bytes) {
-  const size_t rows = cache_bytes / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
-  return rows < kernel.mr ? kernel.mr : rows;
-}
-
 }  // namespace
+
+size_t block_rows(const CpuFeatures& cpu, const MicroKernel& kernel, size_t k) {
+  const size_t rows = cpu.l2_bytes() / 2 / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
+  return larger(rows, kernel.mr);
+}
 
 Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                       const char* forced, Choice* choice) {
@@ -38,8 +36,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   choice->layout = facts.layout;
   choice->kernel = find_kernel_name(many.kernel->name);
   choice->small_kernel = find_kernel_name(small.name);
-  // The other half of the cache is for the weights that are read meanwhile
-  choice->block = choose_block_rows(*many.kernel, problem.k, cpu.l2_bytes() / 2);
+  choice->block = block_rows(cpu, *many.kernel, problem.k);
   choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
                                   problem.n, facts.layout.lane_bytes(problem.k),
                                   columns_unit(*many.kernel, small), cpu.last_level_bytes()});

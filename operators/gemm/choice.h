@@ -16,6 +16,10 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
 bool may_use(const Choice& choice, const CpuFeatures& cpu, const Problem& problem,
              const WeightFacts& facts, const char** why);
 
+// Rows of a block: half of the L2 cache is for them, the other half for the weights that are read
+// meanwhile. k: as declared, so that a run with less depth never needs more workspace.
+size_t block_rows(const CpuFeatures& cpu, const MicroKernel& kernel, size_t k);
+
 // The int8 kernel of this name, or null.
 const MicroKernel* int8_kernel(const KernelName* name);
 

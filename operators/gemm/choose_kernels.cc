@@ -22,9 +22,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
   builder->scale_block_kernel = &kernel;
   builder->kernel = builder->small_kernel = &kernel.kernel;
   builder->choice.layout = kScaleBlockLayout;
-  // The other half of the cache is for the weights that are read meanwhile
-  builder->choice.block =
-      larger(limits.cpu.l2_bytes() / 2 / builder->desc.k / kernel.kernel.mr, 1) * kernel.kernel.mr;
+  builder->choice.block = block_rows(limits.cpu, kernel.kernel, builder->desc.k);
   return OCTET_OK;
 }
 

@@ -50,14 +50,14 @@ struct GemmPlan {
   size_t packed_stride;              // bytes between matrices
   size_t packed_lanes, packed_lane;  // of the panels: columns, bytes of each
   const Columns* columns;            // one per packed matrix, padded to whole tiles
+  size_t columns_count;
+  Tile first;           // the fast path's first tile
+  MemoryTraceFn touch;  // null but in the model of memory, which counts packing's accesses
   // Of weights in scale blocks, else null; `kernel` is its MicroKernel, `columns` null
   const ScaleBlockKernel* scale_block_kernel;
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
-  size_t columns_count;
-  Tile first;           // the fast path's first tile
-  MemoryTraceFn touch;  // null but in the model of memory, which counts packing's accesses
 };
 
 // Runs of few rows may have a kernel of their own.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/core/assert.h"
+#include "operators/gemm/row_terms.h"
 
 namespace octet {
 namespace {
@@ -74,20 +75,7 @@ const int32_t* read_zero_points(const RhsView& view, int32_t shift, size_t padde
 
 // ---- few rows -----------------------------------------------------------------------------------
 
-// Copies rows as RuntimeOps::multiply reads them.
-void prepare_rows(const Rows& rows, size_t stride, uint8_t* to) {
-  const uint64_t flips = rows.flip * UINT64_C(0x0101010101010101);
-  for (size_t i = 0; i < rows.rows; ++i, to += stride) {
-    memcpy(to, rows.row(i), rows.depth);
-    for (size_t k = 0; flips && k < rows.depth; k += sizeof flips) {
-      uint64_t bytes;
-      memcpy(&bytes, to + k, sizeof bytes);
-      bytes ^= flips;
-      memcpy(to + k, &bytes, sizeof bytes);
-    }
-    memset(to + rows.depth, 0, stride - rows.depth);
-  }
-}
+// A row of ones, as RuntimeOps::multiply reads it.
 void prepare_ones(size_t k, size_t stride, uint8_t* to) {
   memset(to, 1, k);
   memset(to + k, 0, stride - k);
@@ -100,12 +88,9 @@ struct FewRowsTerms {
   const float* scale = nullptr;  // scales, or null for 1
 
   FewRowsTerms(const GemmPlan& plan, const LhsTerms& terms, const Rows& rows, bool sums_rows) {
-    const int32_t of_all = terms.in_bias
-                               ? plan.static_zero_point + type_shift(plan.lhs_type, kFewRowsLhs)
-                               : terms.zero_point;
     if (sums_rows) plan.ops->sum_rows(rows, false, row_sum);
     for (size_t i = 0; i < rows.rows; ++i) {
-      zero_point[i] = terms.zero_points ? terms.zero_points[i] : of_all;
+      zero_point[i] = zero_point_of(plan, terms, kFewRowsLhs, i);
       scales[i] = terms.scales ? terms.scales[i] : terms.scale;
     }
     if (terms.scaled) scale = scales;
@@ -205,7 +190,7 @@ void multiply_few_rows(const GemmRun& run, const GemmMatrix& matrix, const GemmT
                 rhs_shift = type_shift(plan.rhs_type, ElementType::kS8);
   const bool sums_weights = needs_weight_sums(plan, matrix, lhs_shift);
   const Rows rows = {block.lhs, block.lhs_stride, m, k, (uint8_t)(lhs_shift ? 0x80 : 0)};
-  prepare_rows(rows, at.few_stride, lhs);
+  copy_rows(rows, at.few_stride, lhs);
   for (size_t i = 0; plan.touch && i < m; ++i) plan.touch(rows.row(i), k, false);
   if (sums_weights) prepare_ones(k, at.few_stride, lhs + m * at.few_stride);
   const bool zero_points_of_weights = run.rhs_zero_points || plan.rhs_type == ElementType::kU8;

@@ -1,7 +1,7 @@
 // Multiplies rows by weights in scale blocks.
 #include "operators/gemm/scale_blocks.h"
 
-#include <string.h>
+#include "operators/gemm/row_terms.h"
 
 namespace octet {
 namespace {
@@ -15,26 +15,18 @@ const uint8_t* rows_of(const GemmRun& run, const Block& block, uint8_t* copies, 
   if (run.plan.lhs_type == ElementType::kS8) return block.lhs;
   const size_t k = run.schedule.sizes.k;
   *stride = round_up(k, kAlignment);
-  for (size_t i = 0; i < block.rows; ++i) {
-    const uint8_t* const from = block.lhs + i * block.lhs_stride;
-    uint8_t* const to = copies + i * *stride;
-    for (size_t j = 0; j < k; ++j) to[j] = from[j] ^ 0x80;
-  }
+  copy_rows({block.lhs, block.lhs_stride, block.rows, k, 0x80}, *stride, copies);
   return copies;
 }
 
-// The zero points of the rows as s8, in floats; null if all are 0.
-const float* zero_points_of(const GemmPlan& plan, const LhsTerms& terms, size_t rows, float* to) {
-  const int32_t of_all = terms.in_bias
-                             ? plan.static_zero_point + type_shift(plan.lhs_type, ElementType::kS8)
-                             : terms.zero_point;
+// Writes the zero points of the rows as s8, in floats. Returns whether one is not 0.
+bool write_zero_points(const GemmPlan& plan, const Block& block, float* to) {
   bool any = false;
-  for (size_t i = 0; i < rows; ++i) {
-    const int32_t zero_point = terms.zero_points ? terms.zero_points[i] : of_all;
-    any |= zero_point != 0;
-    to[i] = (float)zero_point;
+  for (size_t i = 0; i < block.rows; ++i) {
+    to[i] = (float)zero_point_of(plan, block.terms, ElementType::kS8, i);
+    any |= to[i] != 0;
   }
-  return any ? to : nullptr;
+  return any;
 }
 
 }  // namespace
@@ -59,7 +51,7 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
   const uint8_t* const lhs = rows_of(run, block, workspace + at.block_lhs, &tile.lhs_stride);
   int32_t* const init = (int32_t*)(workspace + at.block_init);
   float* const zero_points = (float*)(workspace + at.block_zero_points);
-  const bool any = zero_points_of(plan, block.terms, block.rows, zero_points);
+  const bool any = write_zero_points(plan, block, zero_points);
   for (size_t i = 0; i < block.rows; ++i) {
     int32_t* const row = init + i * blocks.count;
     plan.ops->sum_rows({lhs + i * tile.lhs_stride, blocks.depth, blocks.count, blocks.depth, 0},
@@ -69,7 +61,8 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
   }
   const bool scales_blocks = plan.lhs_quant == LhsQuant::kSymmetricBlocks;
   const float* const scales = block.terms.scales;
-  float one[kRows];
+  float of_all[kRows];  // the scale of all rows, where they share one
+  for (float& scale : of_all) scale = block.terms.scale;
   const size_t panel_bytes = blocks.panel_bytes(), nr = plan.kernel->nr;
   const uint8_t* const panels = plan.packed + index * plan.packed_stride;
   const int16_t* const column_sums = plan.column_sums + index * plan.column_sums_stride;
@@ -88,11 +81,9 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
       tile.sums = (float*)(workspace + at.block_sums);
       tile.sums_stride = nr;
       kernel.multiply(tile);
-      const float* row_scale = nullptr;
-      if (block.terms.scaled && !scales_blocks) {
-        row_scale = scales ? scales + m0 : one;
-        for (size_t i = 0; !scales && i < tile.rows; ++i) one[i] = block.terms.scale;
-      }
+      const float* const row_scale = !block.terms.scaled || scales_blocks ? nullptr
+                                     : scales                             ? scales + m0
+                                                                          : of_all;
       const Output to = block.output.to.from(m0);
       kernel.epilogue(plan.epilogue, {(const int32_t*)tile.sums, nr, tile.rows, n, n0, row_scale,
                                       to.column(n0, plan.dst_bytes)});

@@ -1,4 +1,5 @@
 // Checks the fields of an octet_rhs_desc that describe scale blocks.
+#include "kernels/core/half.h"
 #include "operators/common/check.h"
 #include "operators/gemm/weights.h"
 
@@ -53,7 +54,7 @@ octet_status check_block_scales(const RhsWeights& w, octet_error* error) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t bits = 0;
     __builtin_memcpy(&bits, (const uint8_t*)rhs.scales + i * (f16 ? 2 : 4), f16 ? 2 : 4);
-    if (f16 ? (bits & 0x7c00) == 0x7c00 : (bits & 0x7fffffff) > most)
+    if (f16 ? !is_finite_half(bits) : (bits & 0x7fffffff) > most)
       return fail(error, OCTET_BAD_SCALE,
                   "rhs.scales[%zu], of column %zu and block %zu, is not finite%s", i,
                   i / (rhs.k / rhs.scale_block) % rhs.n, i % (rhs.k / rhs.scale_block),

@@ -44,18 +44,6 @@ octet_status check_weight_arrays(const WeightArray* arrays, size_t count, octet_
   return OCTET_OK;
 }
 
-float float_of_half(uint16_t half) {
-  const uint32_t magnitude = half & 0x7fffu;
-  float value;
-  if (magnitude < 0x400) {  // no exponent: units of 2^-24
-    value = (float)(int32_t)magnitude * (1.0f / (1 << 24));
-  } else {
-    const uint32_t bits = (magnitude << 13) + (112u << 23);
-    memcpy(&value, &bits, sizeof value);
-  }
-  return half & 0x8000u ? -value : value;
-}
-
 uint16_t half_of_float(float value) {
   uint32_t bits;
   if (value < 1.0f / (1 << 14)) {  // no exponent: 0.5 + 2^-24 i has i as its mantissa

@@ -1,6 +1,7 @@
-// What the functions of octet/quantized_weights.h share: checks of arrays, nibbles, f16.
+// Checks of arrays, nibbles and f16, for the functions of octet/quantized_weights.h.
 #pragma once
 
+#include "kernels/core/half.h"
 #include "operators/common/check.h"
 
 namespace octet {
@@ -21,7 +22,7 @@ struct WeightArray {
   size_t bytes, alignment;
   bool written;
 };
-// None is null or misaligned, and those that are written overlap no other.
+// Refuses null and misaligned arrays, and written arrays that overlap another.
 octet_status check_weight_arrays(const WeightArray* arrays, size_t count, octet_error* error);
 
 inline size_t nibble_bytes(size_t count) { return count / 2 + count % 2; }
@@ -32,8 +33,6 @@ inline void set_nibble(uint8_t* nibbles, size_t i, uint32_t value) {
 }
 
 inline size_t scale_bytes(octet_type scale_type) { return scale_type == OCTET_F16 ? 2 : 4; }
-inline bool is_finite_half(uint16_t half) { return (half & 0x7c00) != 0x7c00; }
-float float_of_half(uint16_t half);     // a finite one
 constexpr float kHalfOverflow = 65520;  // rounds to 2^16, which f16 has no more
 uint16_t half_of_float(float value);    // nearest even, of 0 or more and below kHalfOverflow
 

@@ -1,4 +1,5 @@
-// Checks what is refused of weights in scale blocks, and what explains them.
+// Checks which weights in scale blocks are refused, and how memory traffic, tuning and explanations
+// take them.
 #include "octet/traffic.h"
 #include "octet/tune.h"
 #include "support/refused.h"

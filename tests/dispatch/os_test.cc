@@ -1,4 +1,4 @@
-// Checks what the library asks of the operating system, on each system alike.
+// Checks the calls of the operating system (memory, clock, files), on each system alike.
 #include "dispatch/os/os.h"
 
 #include <gtest/gtest.h>

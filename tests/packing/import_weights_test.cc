@@ -1,5 +1,5 @@
 // Checks the readers of octet/quantized_weights.h: layouts beside their definition, products beside
-// those of the dequantized weights where both are exact, and what is refused.
+// those of the dequantized weights where both are exact, and the refusal of bad input.
 #include <cstring>
 #include <type_traits>
 
@@ -144,7 +144,7 @@ TEST(ImportQweight, HasTheLayoutsAndTheProduct) {
       }
 }
 
-// k is a multiple of the group alone, and what is only read may be one array.
+// k is a multiple of the group alone, and arrays that are only read may be one.
 TEST(ImportQweight, TakesAnyDepthOfAwq) {
   Draw draw(6);
   Layer layer(OCTET_QWEIGHT_AWQ, 8, 33, 3, &draw);
@@ -174,10 +174,8 @@ TEST(ImportQweight, MakesEveryScaleF32) {
   }
 }
 
-TEST(ImportQweight, RefusesBadInput) {
-  Draw draw(4);
-  Layer layer(OCTET_QWEIGHT_GPTQ, 16, 64, 32, &draw);
-  Weights w(OCTET_U4, OCTET_F16, 16, 64, 32);
+// A call that each test spoils: it touches no output.
+struct BadQweight : testing::Test {
   struct Call {
     octet_qweight from;
     uint8_t* weights;
@@ -185,7 +183,8 @@ TEST(ImportQweight, RefusesBadInput) {
     void* scales;
     int32_t* zeros;
   };
-  const auto refuses = [&](octet_status status, const char* name, auto spoil) {
+  template <typename Spoil>
+  void refuses(octet_status status, const char* name, Spoil spoil) {
     Call c = {layer.from, w.data.data(), OCTET_F16, w.scales.data(), w.zeros.data()};
     spoil(c);
     expect_refused(status, name, [&](octet_error* error) {
@@ -194,7 +193,13 @@ TEST(ImportQweight, RefusesBadInput) {
     EXPECT_EQ(w.data_bytes(), Bytes(w.data.bytes(), Guarded::kUntouched));
     EXPECT_EQ(w.scale_bytes(), Bytes(w.scales.bytes(), Guarded::kUntouched));
     EXPECT_EQ(w.zeros, std::vector<int32_t>(32));
-  };
+  }
+  Draw draw{4};
+  Layer layer{OCTET_QWEIGHT_GPTQ, 16, 64, 32, &draw};
+  Weights w{OCTET_U4, OCTET_F16, 16, 64, 32};
+};
+
+TEST_F(BadQweight, IsRefused) {
   expect_refused(OCTET_NULL_POINTER, "from", [&](octet_error* error) {
     return octet_import_qweight(nullptr, w.data.data(), OCTET_F16, w.scales.data(), w.zeros.data(),
                                 error);
@@ -229,8 +234,23 @@ TEST(ImportQweight, RefusesBadInput) {
   refuses(OCTET_MISALIGNED, "scales",
           [&](Call& c) { c.scale_type = OCTET_F32, move(c.scales, 2); });
   refuses(OCTET_MISALIGNED, "zero_points", [&](Call& c) { move(c.zeros, 2); });
-  // The arrays of w end at pages that nothing may touch, so an array that begins in one of them meets
-  // no other one
+  layer.g_idx[33] = 0;
+  refuses(OCTET_UNSUPPORTED, "from.g_idx[33] is 0, not 1", [](Call&) {});
+  layer.g_idx[33] = 1, layer.g_idx[0] = -1;
+  refuses(OCTET_UNSUPPORTED, "from.g_idx[0] is -1, not 0", [](Call&) {});
+  layer.g_idx[0] = 0;
+  for (const uint16_t bad : {kHalfInfinity, kHalfNan, (uint16_t)0xffff}) {
+    layer.scales[31] = bad;
+    refuses(OCTET_BAD_SCALE, "from.scales[31], of group 1 and column 15", [](Call&) {});
+  }
+  layer.scales[31] = kHalfOne;
+  layer.qzeros[3] |= 0xf0;
+  refuses(OCTET_BAD_ZERO_POINT, "zero point 16 in group 1, column 9", [](Call&) {});
+}
+
+// The arrays of w end at pages that nothing may touch, so an array that begins in one of them meets
+// no other one.
+TEST_F(BadQweight, Overlap) {
   refuses(OCTET_OVERLAP, "weights overlaps from.qweight",
           [&](Call& c) { c.from.qweight = w.data.data<int32_t>() + 127; });
   refuses(OCTET_OVERLAP, "weights overlaps from.qzeros",
@@ -244,18 +264,6 @@ TEST(ImportQweight, RefusesBadInput) {
   Guarded one(sizeof(int32_t), Side::kBack);
   refuses(OCTET_OVERLAP, "from.g_idx overlaps zero_points",
           [&](Call& c) { c.from.g_idx = c.zeros = one.data<int32_t>(); });
-  layer.g_idx[33] = 0;
-  refuses(OCTET_UNSUPPORTED, "from.g_idx[33] is 0, not 1", [](Call&) {});
-  layer.g_idx[33] = 1, layer.g_idx[0] = -1;
-  refuses(OCTET_UNSUPPORTED, "from.g_idx[0] is -1, not 0", [](Call&) {});
-  layer.g_idx[0] = 0;
-  for (const uint16_t bad : {kHalfInfinity, kHalfNan, (uint16_t)0xffff}) {
-    layer.scales[31] = bad;
-    refuses(OCTET_BAD_SCALE, "from.scales[31], of group 1 and column 15", [](Call&) {});
-  }
-  layer.scales[31] = kHalfOne;
-  layer.qzeros[3] |= 0xf0;
-  refuses(OCTET_BAD_ZERO_POINT, "zero point 16 in group 1, column 9", [](Call&) {});
 }
 
 // ---- ONNX Runtime -------------------------------------------------------------------------------

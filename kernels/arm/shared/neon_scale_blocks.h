@@ -27,7 +27,7 @@ constexpr int kMr = 2;
 constexpr int kMr = 1;
 #endif
 
-// Weights as bytes of 0 to 15: those of the first or the second four of 8 depth steps.
+// Weights as bytes of 0 to 15, of the first or the second four of 8 depth steps.
 template <int second>
 OCTET_INLINE inline int8x16_t nibbles(const uint8_t* from) {
   const uint8x16_t two = vld1q_u8(from);

@@ -86,7 +86,7 @@ OCTET_INLINE inline Floats load_shorts(const int16_t* from) {
   return OCTET_MM(cvtepi32_ps)(OCTET_MM(cvtepi16_epi32)(some));
 }
 
-// Weights as bytes of 0 to 15: those of the first or the second four of 8 depth steps.
+// Weights as bytes of 0 to 15, of the first or the second four of 8 depth steps.
 template <int second>
 OCTET_INLINE inline Vector nibbles(Vector two, Vector low) {
   const Vector four = second ? OCTET_MM(srli_epi16)(two, 4) : two;
@@ -191,7 +191,7 @@ OCTET_INLINE inline void subtract_zero_points(const ScaleBlockTile& t, size_t te
     x[v] = OCTET_MM(add_ps)(x[v], OCTET_MM(mul_ps)(zero_points, sum));
   });
 }
-// x -= lhs_zero_point * column_sum, exact likewise.
+// x -= lhs_zero_point * column_sum, as exact.
 OCTET_INLINE inline void subtract_lhs_zero_point(const ScaleBlockTile& t, size_t row, size_t b,
                                                  Floats (&x)[kVectors]) {
   const Floats zero_point = OCTET_MM(set1_ps)(t.lhs_zero_points[row]);
@@ -220,7 +220,7 @@ void multiply_rows(const ScaleBlockTile& t, size_t row) {
     });
   });
   Panels panels(t);
-  // Behind the end of a panel are those that are read beside it, and then the next ones
+  // Behind the end of a panel are the panels that are read beside it, and then the next panels
   const size_t near_end = blocks.count - smaller(blocks.count, kAhead / blocks.block_bytes()),
                skip = (kPanels - 1) * blocks.panel_bytes();
   size_t k = 0;
