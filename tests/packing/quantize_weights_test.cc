@@ -1,5 +1,5 @@
 // Checks the quantizers of octet/quantized_weights.h: weights that 4 bits hold, the rounding of
-// scales, and the refusal of bad input. With quantized_weights.py also the readers beside other tools.
+// scales, the refusal of bad input. With quantized_weights.py also the readers beside other tools.
 #include <cstdlib>
 #include <cstring>
 
