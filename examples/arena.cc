@@ -53,20 +53,19 @@ void* take(size_t bytes) {
 
 // A layer whose weights, n x k as frameworks store them, are packed into the arena.
 octet::Gemm make_layer(size_t n, size_t k, const int8_t* weights, const float* scale) {
-  octet_error error;
   auto rhs = octet::make<octet_rhs_desc>();
   rhs.type = OCTET_S8, rhs.order = OCTET_NK, rhs.n = n, rhs.k = k, rhs.data = weights;
-  size_t bytes;
-  check(octet_pack_size(&rhs, OCTET_ISA_AUTO, &bytes, &error), error.message);
-  void* const blob = take(bytes);
-  check(octet_pack(&rhs, OCTET_ISA_AUTO, blob, bytes, &error), error.message);
+  const auto bytes = octet::PackedWeights::packed_bytes(rhs);
+  check(bytes.status(), bytes.error().message);
+  const auto packed = octet::PackedWeights::pack_into(take(*bytes), *bytes, rhs);
+  check(packed.status(), packed.error().message);
 
   auto desc = octet::make<octet_gemm_desc>();
   desc.m_max = kBatch, desc.n = n, desc.k = k;
   desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8;
   desc.dst_type = scale ? OCTET_U8 : OCTET_S32;  // without a scale: the sums
   desc.epilogue.scales = scale, desc.epilogue.scale_count = scale ? 1 : 0;
-  desc.packed = blob, desc.packed_bytes = bytes;
+  packed->attach(desc);
   desc.allocator = arena.allocator();
   auto gemm = octet::Gemm::create(desc);
   check(gemm.status(), gemm.error().message);

@@ -2,7 +2,7 @@
 // and a pointwise one, a max pool and a fully connected layer. The image and the weights are made
 // up; plain loops gave the sums that this program expects.
 #include <octet/helpers.h>
-#include <octet/image_functions.h>
+#include <octet/functions.hpp>
 #include <octet/octet.hpp>
 
 #include <algorithm>
@@ -85,15 +85,13 @@ Image max_pool(Image image) {
   desc.input.size = {kSide, kSide, kChannels};
   desc.input.values.type = OCTET_U8;
   desc.window.kernel_h = desc.window.kernel_w = desc.window.stride_h = desc.window.stride_w = 2;
-  octet_function* function;
-  octet_error error;
-  check(octet_max_pool_create(&desc, &function, &error), error);
+  const auto function = value_of(octet::Function::create(octet_max_pool_create, desc));
   Image out(kPooled * kPooled * kChannels);
   auto args = octet::make<octet_function_args>();
   args.inputs[0] = {image.data(), kSide, kSide, kChannels, 0, 0, 0};
   args.output = {out.data(), kPooled, kPooled, kChannels, 0, 0, 0};
-  check(octet_function_run(function, &args, &error), error);
-  octet_function_destroy(function);
+  octet_error error;
+  check(function.run(args, &error), error);
   return out;
 }
 

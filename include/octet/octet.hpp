@@ -14,7 +14,7 @@
 //     if (octet_status s = gemm->run(args, &error)) ...
 //
 // Conv2d is the same with octet_filter_desc, octet_conv2d_desc and octet_conv2d_args; Network owns
-// neither the objects of its ops nor the tensors that are kept.
+// neither the objects of its ops nor the tensors that are kept. octet/functions.hpp has functions.
 #ifndef OCTET_OCTET_HPP_
 #define OCTET_OCTET_HPP_
 
@@ -42,6 +42,23 @@ struct Destroy {
   void operator()(octet_conv2d* conv) const { octet_conv2d_destroy(conv); }
   void operator()(octet_network* network) const { octet_network_destroy(network); }
 };
+
+[[nodiscard]] inline octet_status pack_size(const octet_rhs_desc& rhs, octet_isa isa, size_t* bytes,
+                                            octet_error* error) {
+  return octet_pack_size(&rhs, isa, bytes, error);
+}
+[[nodiscard]] inline octet_status pack_size(const octet_filter_desc& filter, octet_isa isa,
+                                            size_t* bytes, octet_error* error) {
+  return octet_conv2d_pack_size(&filter, isa, bytes, error);
+}
+[[nodiscard]] inline octet_status pack(const octet_rhs_desc& rhs, octet_isa isa, void* memory,
+                                       size_t bytes, octet_error* error) {
+  return octet_pack(&rhs, isa, memory, bytes, error);
+}
+[[nodiscard]] inline octet_status pack(const octet_filter_desc& filter, octet_isa isa, void* memory,
+                                       size_t bytes, octet_error* error) {
+  return octet_conv2d_pack(&filter, isa, memory, bytes, error);
+}
 }  // namespace detail
 
 // A descriptor, argument or information struct as its _INIT macro makes it: struct_size set, all
@@ -109,25 +126,34 @@ class [[nodiscard]] AlignedBuffer {
 // Weights packed for one tier, in memory of their own or borrowed.
 class [[nodiscard]] PackedWeights {
  public:
-  static Result<PackedWeights> pack(const octet_rhs_desc& rhs, octet_isa isa = OCTET_ISA_AUTO) {
+  // Of weights as an octet_rhs_desc or an octet_filter_desc has them: what packing takes at most.
+  template <class Weights>
+  static Result<size_t> packed_bytes(const Weights& weights, octet_isa isa = OCTET_ISA_AUTO) {
     octet_error error;
     size_t bytes;
-    if (octet_pack_size(&rhs, isa, &bytes, &error)) return error;
-    Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
+    if (detail::pack_size(weights, isa, &bytes, &error)) return error;
+    return bytes;
+  }
+
+  // Packs them into memory of its own.
+  template <class Weights>
+  static Result<PackedWeights> pack(const Weights& weights, octet_isa isa = OCTET_ISA_AUTO) {
+    octet_error error;
+    const Result<size_t> bytes = packed_bytes(weights, isa);
+    if (!bytes) return bytes.error();
+    Result<AlignedBuffer> blob = AlignedBuffer::allocate(*bytes);
     if (!blob) return blob.error();
-    if (octet_pack(&rhs, isa, blob->data(), bytes, &error)) return error;
+    if (detail::pack(weights, isa, blob->data(), *bytes, &error)) return error;
     return owner_of(std::move(*blob));
   }
 
-  static Result<PackedWeights> pack(const octet_filter_desc& filter,
-                                    octet_isa isa = OCTET_ISA_AUTO) {
+  // Packs them into memory of the caller's, at OCTET_ALIGNMENT, and borrows it, as borrow does.
+  template <class Weights>
+  static Result<PackedWeights> pack_into(void* memory, size_t bytes, const Weights& weights,
+                                         octet_isa isa = OCTET_ISA_AUTO) {
     octet_error error;
-    size_t bytes;
-    if (octet_conv2d_pack_size(&filter, isa, &bytes, &error)) return error;
-    Result<AlignedBuffer> blob = AlignedBuffer::allocate(bytes);
-    if (!blob) return blob.error();
-    if (octet_conv2d_pack(&filter, isa, blob->data(), bytes, &error)) return error;
-    return owner_of(std::move(*blob));
+    if (detail::pack(weights, isa, memory, bytes, &error)) return error;
+    return borrow(memory, bytes);
   }
 
   // Of weights that were packed before and kept anywhere, aligned or not. All of them are checked.
@@ -364,7 +390,7 @@ class [[nodiscard]] Conv2d {
   std::unique_ptr<octet_conv2d, detail::Destroy> conv_;
 };
 
-// Owns an octet_network, as Gemm does an octet_gemm. The objects of its ops and the contexts of its
+// Owns an octet_network. The objects of its ops and the contexts of its
 // functions must outlive it.
 class [[nodiscard]] Network {
  public:

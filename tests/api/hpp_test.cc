@@ -1,4 +1,5 @@
-// Checks the ownership that octet.hpp adds, and nothing else.
+// Checks the ownership that octet.hpp and functions.hpp add, and nothing else.
+#include <octet/functions.hpp>
 #include <octet/octet.hpp>
 
 #include <gtest/gtest.h>
@@ -135,6 +136,90 @@ TEST(Hpp, RunsANetwork) {
   EXPECT_FALSE(octet::Network().workspace());
   desc.op_count = 0;
   EXPECT_EQ(octet::Network::create(desc).status(), OCTET_BAD_SIZE);
+}
+
+octet_max_pool_desc pool_2x2() {
+  auto desc = octet::make<octet_max_pool_desc>();
+  desc.input.size = {2, 2, 1}, desc.input.values.type = OCTET_U8;
+  desc.window.kernel_h = desc.window.kernel_w = desc.window.stride_h = desc.window.stride_w = 2;
+  return desc;
+}
+
+TEST(Hpp, RunsAFunctionByItselfAndInANetwork) {
+  auto made = octet::Function::create(octet_max_pool_create, pool_2x2());
+  ASSERT_TRUE(made) << made.error().message;
+  const octet::Function pool = std::move(*made);
+  EXPECT_EQ(made->get(), nullptr);
+  uint8_t in[] = {3, 9, 7, 1}, out = 0;
+  auto args = octet::make<octet_function_args>();
+  args.inputs[0] = {in, 2, 2, 1, 0, 0, 0}, args.output = {&out, 1, 1, 1, 0, 0, 0};
+  octet_error error = {};
+  ASSERT_EQ(pool.run(args, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(out, 9);
+
+  const auto function = pool.for_network();
+  ASSERT_TRUE(function) << function.error().message;
+  octet_network_tensor tensors[2] = {{1, 2, 2, 1, OCTET_U8, 1, 0, 0, 0, 0},
+                                     {1, 1, 1, 1, OCTET_U8, 1, 0, 0, 0, 0}};
+  octet_network_op op = {};
+  op.function = &*function, op.input_count = 1, op.output = 1;
+  auto desc = octet::make<octet_network_desc>();
+  desc.tensors = tensors, desc.tensor_count = 2, desc.ops = &op, desc.op_count = 1;
+  const auto network = octet::Network::create(desc);
+  ASSERT_TRUE(network) << network.error().message;
+  auto workspace = network->workspace();
+  ASSERT_TRUE(workspace) << workspace.error().message;
+  in[1] = 2;
+  void* const memory[] = {in, &out};
+  auto run = octet::make<octet_network_args>();
+  run.tensors = memory;
+  workspace->attach(run);
+  ASSERT_EQ(network->run(run, &error), OCTET_OK) << error.message;
+  EXPECT_EQ(out, 7);
+}
+
+TEST(Hpp, RefusesFunctions) {
+  auto desc = pool_2x2();
+  desc.window.kernel_h = 0;
+  const auto refused = octet::Function::create(octet_max_pool_create, desc);
+  EXPECT_FALSE(refused);
+  EXPECT_STRNE(refused.error().message, "");
+  EXPECT_EQ(octet::Function().for_network().status(), OCTET_NULL_POINTER);
+  EXPECT_EQ(octet::Function().run(octet::make<octet_function_args>()), OCTET_NULL_POINTER);
+}
+
+// The same bytes as pack makes, in the caller's memory, and none behind them.
+template <class Weights>
+void expect_packs_into(const Weights& weights) {
+  alignas(OCTET_ALIGNMENT) static unsigned char memory[1 << 14];
+  const auto bytes = octet::PackedWeights::packed_bytes(weights);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  ASSERT_LT(*bytes, sizeof memory);
+  std::memset(memory, 0xa5, sizeof memory);
+  const auto own = octet::PackedWeights::pack(weights);
+  ASSERT_TRUE(own) << own.error().message;
+  const auto into = octet::PackedWeights::pack_into(memory, *bytes, weights);
+  ASSERT_TRUE(into) << into.error().message;
+  EXPECT_EQ(into->data(), memory);
+  ASSERT_EQ(into->size(), own->size());
+  EXPECT_EQ(std::memcmp(memory, own->data(), own->size()), 0);
+  EXPECT_EQ(memory[*bytes], 0xa5);
+  EXPECT_FALSE(octet::PackedWeights::pack_into(memory, *bytes - 1, weights));
+  EXPECT_EQ(octet::PackedWeights::pack_into(memory + 1, *bytes, weights).status(),
+            OCTET_MISALIGNED);
+  EXPECT_EQ(octet::PackedWeights::pack_into(nullptr, *bytes, weights).status(), OCTET_NULL_POINTER);
+}
+
+TEST(Hpp, PacksIntoMemoryOfTheCallers) {
+  const std::vector<int8_t> data = {-3};
+  expect_packs_into(weights_of(data, 1, 1));
+  auto filter = octet::make<octet_filter_desc>();
+  filter.shape.in_h_max = filter.shape.in_w_max = filter.shape.in_channels =
+      filter.shape.out_channels = filter.shape.kernel_h = filter.shape.kernel_w = 1;
+  filter.type = OCTET_S8, filter.data = data.data();
+  expect_packs_into(filter);
+  filter.type = static_cast<octet_type>(99);
+  EXPECT_FALSE(octet::PackedWeights::packed_bytes(filter));
 }
 
 // Weights and workspace in one piece of the caller's memory.
