@@ -187,28 +187,61 @@ def check_not_covered():
 
 
 def check_nodiscard():
-    """octet.hpp: no status, error or object that was made is ignored in silence. A class that is
+    """octet.hpp and functions.hpp: no status, error or object that was made is ignored in silence. A class that is
     [[nodiscard]] makes all functions that return it so."""
     found = 0
-    for number, line in enumerate(text_of("include/octet/octet.hpp").split("\n"), 1):
+    lines = [(f"{name}:{number}", line) for name in ("include/octet/octet.hpp",
+                                                    "include/octet/functions.hpp")
+             for number, line in enumerate(text_of(name).split("\n"), 1)]
+    for place, line in lines:
         what = re.match(r"class (?:\[\[nodiscard\]\] )?(\w+)(?: final)? \{$|"
                         r"\s*(?:\[\[nodiscard\]\] )?(?:(?:static|inline|constexpr) )*"
                         r"(?:const )?(?:octet_\w+&?|Struct) (\w+)\(", line)
         if what and "operator" not in line:
             found += 1
             if "[[nodiscard]]" not in line:
-                yield f"include/octet/octet.hpp:{number}: {what[1] or what[2]} is not [[nodiscard]]"
+                yield f"{place}: {what[1] or what[2]} is not [[nodiscard]]"
     if found < 10:
         yield "include/octet/octet.hpp has few functions of the form that this test reads"
+
+
+def anchors_of(name):
+    """What GitHub and the site make of a page's titles: lower case, hyphens for spaces."""
+    found, seen = set(), {}
+    text = re.sub(r"^```.*?^```", "", text_of(name), flags=re.M | re.S)
+    for title in re.findall(r"^#+ +(.*?) *$", text, re.M):
+        title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)
+        anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+        count = seen[anchor] = seen.get(anchor, -1) + 1
+        found.add(f"{anchor}-{count}" if count else anchor)
+    return found
 
 
 def check_links():
     for name in files():
         if not name.endswith(".md"):
             continue
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text_of(name)):
-            if "://" not in target and not (ROOT / name).parent.joinpath(target).exists():
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text_of(name)):
+            if "://" in target or not target and not anchor:
+                continue
+            path = (ROOT / name).parent.joinpath(target) if target else ROOT / name
+            if not path.exists():
                 yield f"{name} links to {target}, which is not there"
+            elif anchor and path.suffix == ".md":
+                page = str(path.resolve().relative_to(ROOT))
+                if anchor not in anchors_of(page):
+                    yield f"{name} links to {page}#{anchor}, a title that is not there"
+
+
+def check_site():
+    """Each page of docs/ is in the site's table of contents, which has no other ones."""
+    listed = {str((ROOT / "docs/site" / line).resolve().relative_to(ROOT)) + ".md"
+              for line in re.findall(r"^(\.\./[\w./-]+)$", text_of("docs/site/index.md"), re.M)}
+    pages = {name for name in files() if re.fullmatch(r"docs/[^/]+\.md", name)}
+    for name in sorted(pages - listed):
+        yield f"docs/site/index.md does not list {name}"
+    for name in sorted(listed - set(files())):
+        yield f"docs/site/index.md lists {name}, which is not there"
 
 
 def main():
@@ -219,7 +252,7 @@ def main():
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels,
                                  check_readme, check_not_covered, check_nodiscard,
-                                 check_links) for c in rule()]
+                                 check_links, check_site) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")
