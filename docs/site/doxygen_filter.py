@@ -33,6 +33,8 @@ def of_c(text):
 def of_cpp(text):
     """// ... of octet.hpp and functions.hpp."""
     def comment(match):
+        if match[1].startswith("}"):  # the end of a namespace
+            return match[1]
         mark = "///<" if match[1].strip() and not match[1].strip().startswith("#") else "///"
         return f"{match[1]}{mark}{escape(match[2])}"
 
