@@ -1,3 +1,4 @@
+octet_sources(SETUP tiles.cc)
 if(WIN32)
   octet_sources(SETUP windows.cc)
 else()

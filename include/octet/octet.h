@@ -157,7 +157,8 @@ typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_NEON = 5,
   OCTET_ISA_DOTPROD = 6,
   OCTET_ISA_I8MM = 7,
-  OCTET_ISA_SSE41 = 8
+  OCTET_ISA_SSE41 = 8,
+  OCTET_ISA_AMXINT8 = 9
 } octet_isa;
 
 /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */

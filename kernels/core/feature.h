@@ -16,6 +16,7 @@ enum Feature : uint32_t {
   kHasI8mm = 64,
   kHasSse41 = 128,
   kHasAvx512Vbmi = 256,
+  kHasAmxInt8 = 512,  // AMX-TILE and AMX-INT8, which the process may use
 };
 using Features = uint32_t;
 
