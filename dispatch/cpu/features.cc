@@ -268,8 +268,7 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
 CpuFeatures read_cpu() {
   CpuFeatures cpu = {};
   cpu.features = detect(&cpu);
-  cpu.features =
-      permitted(cpu.features, compiled_tiers() & allowed_tiers(), os::request_tiles);
+  cpu.features = permitted(cpu.features, compiled_tiers() & allowed_tiers(), os::request_tiles);
   cpu.isas = tiers_of(cpu.features);
   return cpu;
 }

@@ -1,4 +1,4 @@
-// Decides whether this process asks for AMX's tile registers.
+// Decides whether this process asks for registers.
 #include "dispatch/cpu/permission.h"
 
 #include "dispatch/tables/tiers.h"
@@ -6,10 +6,10 @@
 namespace octet {
 
 Features permitted(Features found, IsaMask wanted, bool (*ask)()) {
-  constexpr Features kAsked = kHasAmxInt8;
-  if (!(found & kAsked)) return found;
-  const bool may_be_used = tiers_of(found) & ~tiers_of(found & ~kAsked) & wanted;
-  return may_be_used && ask() ? found : found & ~kAsked;
+  const Features without = found & ~kFeaturesOnRequest;
+  if (found == without) return found;
+  const bool may_be_used = tiers_of(found) & ~tiers_of(without) & wanted;
+  return may_be_used && ask() ? found : without;
 }
 
 }  // namespace octet

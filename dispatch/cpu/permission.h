@@ -6,8 +6,9 @@
 
 namespace octet {
 
-// Returns `found` without the features that no tier of `wanted` needs, or that the system refuses.
-// `ask` is called only where the answer matters: permission is given to the whole process, for good.
+// Returns `found` without the features on request if no tier of `wanted` needs them, or the system
+// refuses. `ask` is called only where the answer matters: permission is given to the whole process,
+// for good.
 Features permitted(Features found, IsaMask wanted, bool (*ask)());
 
 }  // namespace octet

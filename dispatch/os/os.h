@@ -1,5 +1,6 @@
-// Calls of the operating system beyond standard C: memory, a clock, registers, files. The files posix* are for
-// POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its CPU.
+// Calls of the operating system beyond standard C: memory, a clock, registers, files. The files
+// posix* are for POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its
+// CPU.
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // Asks the operating system for the tile registers of AMX.
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -9,7 +9,7 @@
 namespace octet::os {
 
 bool request_tiles() {
-#if defined(__x86_64__) && defined(__linux__)
+#if defined(SYS_arch_prctl)
   constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 #else

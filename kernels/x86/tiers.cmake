@@ -42,7 +42,7 @@ if(OCTET_BUILDS_AVX512VNNI)
   check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
     OCTET_ASSEMBLES_AMXINT8)
   octet_choose(octet_amx 0 the_assembler_knows_no_tdpbusd OCTET_ASSEMBLES_AMXINT8)
-  octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amxint8_16x64x4.cc
+  octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc
     PROBE ${octet_amx})
 endif()
 # Files of AVX2 that other tiers use, too.

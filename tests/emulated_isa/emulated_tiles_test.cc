@@ -87,7 +87,8 @@ void check_product(void (*product)(), bool lhs_signed, bool rhs_signed, int m, i
       for (int step = 0; i < m && j < n && step < 4 * k; ++step)
         sum += number(before.lhs[i][step], lhs_signed) *
                number(before.rhs[step / 4][4 * j + step % 4], rhs_signed);
-      ASSERT_EQ(after.sums[i][j], (int32_t)sum) << m << 'x' << n << 'x' << k << " at " << i << ' ' << j;
+      ASSERT_EQ(after.sums[i][j], (int32_t)sum)
+          << m << 'x' << n << 'x' << k << " at " << i << ' ' << j;
     }
 }
 

@@ -38,7 +38,8 @@ constexpr uint64_t tile_row_bytes(int tile) { return (uint64_t)1 << (16 + 2 * ti
 constexpr uint64_t tile_rows(int tile) { return (uint64_t)1 << (48 + tile); }
 constexpr uint64_t kTilePalette = 1;
 
-// Loading a configuration takes as long as a dozen products, and most tiles of a task have the same.
+// Loading a configuration takes as long as a dozen products, and most tiles of a task have the
+// same.
 OCTET_INLINE inline void configure_tiles(__m512i wanted) {
   alignas(64) uint8_t configuration[64];
   __asm__ volatile("sttilecfg %0" : "=m"(configuration));

@@ -18,9 +18,9 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/limits.h"
+#include "kernels/x86/amx/tiles.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
-#include "kernels/x86/shared/tiles_amx.h"
 
 namespace octet {
 namespace {
@@ -65,9 +65,8 @@ template <bool is_signed, int heights, int vectors>
 OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stride,
                                   const uint8_t* rhs, size_t panel) {
   using At = Registers<heights, vectors>;
-  unroll<heights>([&](auto h) OCTET_INLINE {
-    load_tile<At::lhs(h.value)>(lhs + h.value * height, stride);
-  });
+  unroll<heights>(
+      [&](auto h) OCTET_INLINE { load_tile<At::lhs(h.value)>(lhs + h.value * height, stride); });
   unroll<vectors>([&](auto v) OCTET_INLINE {
     constexpr int column = v.value;
     load_tile<At::rhs(column)>(rhs + column * panel, kGroupBytes);
@@ -98,8 +97,7 @@ OCTET_INLINE inline void add_products(const Tile& t) {
   const size_t last = groups > kStepGroups ? groups - kStepGroups : 0, at = last * kGroup;
   const size_t done = larger(whole * kSteps, at) - at;
   const __mmask64 all = ~(__mmask64)0;
-  const __mmask64 rest =
-      depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
+  const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
   const auto copied = [&](const uint8_t* const* rows, size_t k, __mmask64 mask,
                           const uint8_t* weights) OCTET_INLINE {
     copy_rows(t, rows, lhs, k, mask, room);
@@ -143,8 +141,8 @@ __attribute__((noinline)) void store_sums(const Tile& t, const int32_t* sums) {
     if (t.row_init)
       for_rows<kTogether>(part.rows, [&](auto i) OCTET_INLINE {
         const __m512i more = _mm512_set1_epi32(t.row_init[row + i]);
-        unroll<vectors>(
-            [&](auto v) OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
+        unroll<vectors>([&](auto v)
+                            OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
       });
     store_tile(part, acc);
   }
@@ -158,13 +156,12 @@ void multiply(const Tile& t) {
   configure_tiles(
       At::configuration(t.rows, smaller(divide_up(t.depth, kGroup), kStepGroups) * kGroup));
   const auto for_sums = [&](const auto& f) OCTET_INLINE {
-    unroll<heights>([&](auto h) OCTET_INLINE {
-      unroll<vectors>([&](auto v) OCTET_INLINE { f(h, v); });
-    });
+    unroll<heights>([&](auto h)
+                        OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { f(h, v); }); });
   };
   for_sums([&](auto h, auto v) OCTET_INLINE {
-    load_tile<At::sums(h.value, v.value)>(
-        t.init + h.value * kRows * t.init_stride + 16 * v.value, t.init_stride * sizeof(int32_t));
+    load_tile<At::sums(h.value, v.value)>(t.init + h.value * kRows * t.init_stride + 16 * v.value,
+                                          t.init_stride * sizeof(int32_t));
   });
   add_products<is_signed, heights, vectors>(t);
   alignas(64) int32_t sums[heights * kRows * vectors * 16];
@@ -180,9 +177,10 @@ void multiply(const Tile& t) {
 
 template <bool is_signed>
 void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kOne[kVectors] = {
-                                  multiply<is_signed, 1, 1>, multiply<is_signed, 1, 2>,
-                                  multiply<is_signed, 1, 3>, multiply<is_signed, 1, 4>},
+  static constexpr MultiplyFn kOne[kVectors] = {multiply<is_signed, 1, 1>,
+                                                multiply<is_signed, 1, 2>,
+                                                multiply<is_signed, 1, 3>,
+                                                multiply<is_signed, 1, 4>},
                               kTwo[2] = {multiply<is_signed, 2, 1>, multiply<is_signed, 2, 2>};
   (t.rows > kRows ? kTwo : kOne)[(t.cols - 1) / 16](t);
 }
