@@ -1,4 +1,3 @@
-octet_sources(SETUP tiles.cc)
 if(WIN32)
   octet_sources(SETUP windows.cc)
 else()

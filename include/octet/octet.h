@@ -146,8 +146,8 @@ typedef enum octet_type OCTET_INT_ENUM {
 /* "s8", "u8", "s32", "f32", "s4", "u4", "f16"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
-/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
- * to AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
+/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41 to
+ * AMXINT8, Arm: NEON to I8MM) and SCALAR. AMXINT8 asks Linux for registers: docs/integration.md. */
 typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
