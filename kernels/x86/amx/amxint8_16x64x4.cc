@@ -85,10 +85,21 @@ void copy_rows(const Tile& t, const uint8_t* const* rows, const uint8_t* first, 
   }
 }
 
+// Multiplies one step of rows that are copied first. Not inlined: the loops over rows in place are
+// then free of it.
+template <bool is_signed, int heights, int vectors>
+__attribute__((noinline)) void add_copied_step(const Tile& t, const uint8_t* const* rows,
+                                               const uint8_t* lhs, size_t at, __mmask64 mask,
+                                               const uint8_t* rhs) {
+  alignas(64) uint8_t room[heights * kRows * kSteps];
+  copy_rows(t, rows, lhs, at, mask, room);
+  add_step<is_signed, heights, vectors>(room, kRows * kSteps, kSteps, rhs, t.rhs_panel_stride);
+}
+
 // Adds the products of all taps to the sums.
 template <bool is_signed, int heights, int vectors>
 OCTET_INLINE inline void add_products(const Tile& t) {
-  alignas(64) uint8_t room[heights * kRows * kSteps];
+  constexpr auto add_copied = add_copied_step<is_signed, heights, vectors>;
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride, depth = t.depth;
@@ -98,22 +109,17 @@ OCTET_INLINE inline void add_products(const Tile& t) {
   const size_t done = larger(whole * kSteps, at) - at;
   const __mmask64 all = ~(__mmask64)0;
   const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
-  const auto copied = [&](const uint8_t* const* rows, size_t k, __mmask64 mask,
-                          const uint8_t* weights) OCTET_INLINE {
-    copy_rows(t, rows, lhs, k, mask, room);
-    add_step<is_signed, heights, vectors>(room, kRows * kSteps, kSteps, weights, panel);
-  };
   for (size_t tap = 0;; ++tap) {
     const uint8_t* const* const rows = t.lhs_rows ? t.lhs_rows + tap * t.rows : nullptr;
     if (rows)
       for (size_t step = 0; step < whole; ++step)
-        copied(rows, step * kSteps, all, rhs + step * kStepBytes);
+        add_copied(t, rows, nullptr, step * kSteps, all, rhs + step * kStepBytes);
     else
       for (size_t step = 0; step < whole; ++step)
         add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
                                               rhs + step * kStepBytes, panel);
     if (rest && (rows || whole || depth % kGroup))
-      copied(rows, at, rest, rhs + last * kGroupBytes);
+      add_copied(t, rows, lhs, at, rest, rhs + last * kGroupBytes);
     else if (rest)
       add_step<is_signed, heights, vectors>(lhs, kRows * stride, stride, rhs, panel);
     if (tap + 1 == t.taps) return;
