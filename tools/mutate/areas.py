@@ -62,7 +62,7 @@ NATIVE = [
           "operators/gemm/plan.h", "kernels/macro/*", "kernels/core/output.h",
           "kernels/core/sections.h", "kernels/core/micro_kernel.h", "kernels/core/isa.h",
           "kernels/core/runtime_weights.h", "kernels/x86/runtime/*", "kernels/generic/int4.*",
-          "kernels/x86/int4/*", "operators/gemm/scale_blocks.*", "packing/scale_blocks.*",
+          "kernels/x86/int4/*", "kernels/x86/amx/*", "operators/gemm/scale_blocks.*", "packing/scale_blocks.*",
           "kernels/core/scale_blocks.h", "kernels/generic/scale_blocks.h",
           "kernels/scalar/scalar_s8u4_blocks*", "kernels/x86/scale_blocks/*"],
          ["vectors", "gemm", "int4", "scale_blocks", "workspace", "batch", "threads", "dynamic", "runtime_weights"],
