@@ -54,8 +54,8 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_BAD_SIZE = 4,           /* zero, or a product that leaves size_t */
   OCTET_SIZE_ABOVE_MAXIMUM = 5, /* run asks for more than create declared */
   OCTET_BAD_STRIDE = 6,         /* a stride smaller than a row */
-  /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 at
-   * multiples of 4 bytes. */
+  /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 and
+   * arrays of zero points at multiples of 4 bytes. */
   OCTET_MISALIGNED = 7,
   OCTET_OVERLAP = 8, /* an output that overlaps an input or the workspace */
   OCTET_WORKSPACE_TOO_SMALL = 9,

@@ -74,7 +74,11 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->column_tasks = cut.n_tasks;
   write_reason(d, gemm, environment, out->reason, sizeof out->reason);
   static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
-  to_text(gemm.choice, out->choice);
+  // A kernel of scale blocks has no row in the table that choices take names from
+  const KernelName own_name = {plan.kernel->name, plan.kernel->isa, false};
+  Choice choice = gemm.choice;
+  if (plan.scale_block_kernel) choice.kernel = &own_name;
+  to_text(choice, out->choice);
   out->origin = origin_of(gemm.measured);
   return OCTET_OK;
 }
