@@ -703,12 +703,12 @@ OCTET_API octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape,
 typedef struct octet_filter_desc {
   size_t struct_size;
   octet_conv2d_shape shape;
-  octet_type type; /* OCTET_S8 or OCTET_U8 */
+  octet_type type; /* as octet_rhs_desc.type; weights of 4 bits are packed as s8 (u4 less 8) */
   octet_filter_order order;
-  const void* data; /* dense; not read by octet_conv2d_pack_size */
+  const void* data; /* dense; of 4 bits (n + 1) / 2 bytes; not read by octet_conv2d_pack_size */
   /* -- an older struct may end here -- */
   /* zero_point_count values in the range of type; null means 0. winograd4x4 takes -100 to 99 (u8:
-   * 28 to 227), winograd2x2_int8 0 only (u8: 128), grouped see there, all others any. */
+   * 28 to 227), winograd2x2_int8 0 only (u8: 128, u4: 8), grouped see there, all others any. */
   const int32_t* zero_points;
   size_t zero_point_count; /* 1 (per tensor) or out_channels; 0 with null */
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */
@@ -807,7 +807,7 @@ typedef struct octet_conv2d_desc {
   octet_conv2d_shape shape;
   octet_layout lhs_layout;
   octet_layout dst_layout;                 /* of the residual too */
-  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, OCTET_U8 or OCTET_F32 */
+  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, _U8 or _F32; rhs as the filter's type */
   /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. An f32 lhs is
    * quantized line by line in the workspace, and what follows is as if the bytes had come with the
    * run:

@@ -28,6 +28,10 @@ constexpr ElementType element_type_of(octet_type type) {
          : type == OCTET_U4 ? ElementType::kU4
                             : ElementType::kS8;
 }
+// Filters of 4 bits are packed as s8.
+constexpr octet_type packed_filter_type(octet_type type) {
+  return type == OCTET_U8 ? OCTET_U8 : OCTET_S8;
+}
 constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 // index: the element of an array, or kScalar if there is no array.

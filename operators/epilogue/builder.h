@@ -23,7 +23,6 @@ struct EpilogueBuilder {
   octet_type lhs_type, rhs_type, dst_type;  // of a static f32 lhs: the type it is quantized to
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point;
-  bool takes_4bit = false;                                // the weights may have 4 bits
   const char *column_name = "column", *depth_name = "k";  // in messages
 
   // The checks below fill in the rest.

@@ -133,10 +133,10 @@ octet_status check_enums(const EpilogueBuilder& builder) {
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32",
                 (int)builder.lhs_type);
-  if (!is_8bit(builder.rhs_type) && !(builder.takes_4bit && is_4bit(builder.rhs_type)))
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8%s",
-                (int)builder.rhs_type,
-                builder.takes_4bit ? ", OCTET_U8, OCTET_S4 or OCTET_U4" : " or OCTET_U8");
+  if (!is_weight(builder.rhs_type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.rhs_type is %d; it must be OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
+                (int)builder.rhs_type);
   if (builder.dst_type < OCTET_S8 || builder.dst_type > OCTET_F32)
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "desc.dst_type is %d; it must be OCTET_S8, OCTET_U8, OCTET_S32 or OCTET_F32",

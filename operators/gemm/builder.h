@@ -30,9 +30,7 @@ struct GemmBuilder {
   bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
-      : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {
-    epilogue.takes_4bit = true;
-  }
+      : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {}
 };
 
 // Checks enumerations, combinations, sizes, scales, the epilogue and the accumulators' range.

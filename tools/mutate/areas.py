@@ -52,7 +52,7 @@ NATIVE = [
           "operators/conv/algorithms/panels.*", "kernels/core/packed_layout.h",
           "kernels/core/paired_weights.h", "kernels/core/sparse.h"],
          ["blob", "pack", "paired", "sparse_weights", "sparse_blob", "sparse_stream",
-          "sparse_indexed", "sparse_prune", "conv_bad_input", "vectors", "conformance"]),
+          "sparse_indexed", "sparse_prune", "conv_bad_input", "int4_filter", "vectors", "conformance"]),
     Area("conv", 3,
          ["operators/conv/algorithms/*"],
          ["conformance", "conv_layout", "conv_threads", "conv_sides", "conv_shapes"],
