@@ -75,8 +75,8 @@ struct ZeroPointRange {
 };
 
 // Weights as the caller stores them: output channel o (of all), kernel position, input channel i of
-// its group. Strides in elements. Weights of 4 bits are read as s8, u4 less 8, and so are their zero
-// points.
+// its group. Strides in elements. Weights of 4 bits are read as s8, u4 less 8, and so are their
+// zero points.
 struct FilterView {
   const uint8_t* data;
   // o_stride: between output channels of one group
