@@ -217,9 +217,10 @@ octet_conv2d_shape kernel3(size_t in_channels, size_t out_channels, size_t size)
 TEST(CpuDesign, ChoosesTheAlgorithm) {
   const octet_conv2d_shape resnet = kernel3(256, 256, 14), densenet = kernel3(128, 32, 28),
                            inception = kernel3(448, 384, 8), yolo = kernel3(32, 32, 80);
-  for (const octet_cpu_design one_unit : {OCTET_DESIGN_ZEN4, OCTET_DESIGN_SUNNY_COVE_CLIENT})
-    EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, one_unit, resnet), OCTET_CONV_WINOGRAD_4X4);
-  // Zen 5 has two units, for int16 as well
+  for (const octet_cpu_design d :
+       {OCTET_DESIGN_ZEN4, OCTET_DESIGN_SUNNY_COVE_CLIENT, OCTET_DESIGN_SKY_LAKE})
+    EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, d, d == OCTET_DESIGN_SKY_LAKE ? densenet : resnet),
+              OCTET_CONV_WINOGRAD_4X4);
   for (const octet_cpu_design zen : {OCTET_DESIGN_ZEN4, OCTET_DESIGN_ZEN5})
     for (const octet_conv2d_shape& s :
          {densenet, yolo, zen == OCTET_DESIGN_ZEN4 ? inception : resnet})
@@ -228,9 +229,6 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
        {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_SUNNY_COVE, OCTET_DESIGN_GOLDEN_COVE})
     for (const octet_conv2d_shape& s : {resnet, densenet, yolo})
       EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, two_units, s), OCTET_CONV_DIRECT);
-  // Cascade Lake has two units as well, but its tiles take longer to begin and to end
-  EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, OCTET_DESIGN_SKY_LAKE, densenet),
-            OCTET_CONV_WINOGRAD_4X4);
   // AVX2 multiplies int16 as fast as int8: Winograd on every design
   for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
     EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
