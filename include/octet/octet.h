@@ -55,7 +55,7 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_SIZE_ABOVE_MAXIMUM = 5, /* run asks for more than create declared */
   OCTET_BAD_STRIDE = 6,         /* a stride smaller than a row */
   /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 at
-   * multiples of 4 bytes. */
+   * multiples of 4 bytes, of s16 at multiples of 2. */
   OCTET_MISALIGNED = 7,
   OCTET_OVERLAP = 8, /* an output that overlaps an input or the workspace */
   OCTET_WORKSPACE_TOO_SMALL = 9,
@@ -138,12 +138,13 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_U8 = 2,
   OCTET_S32 = 3,
   OCTET_F32 = 4,
-  OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
-  OCTET_U4 = 6, /* weights of 0 to 15, laid out as OCTET_S4 */
-  OCTET_F16 = 7 /* IEEE 754 binary16: scales of weights only */
+  OCTET_S4 = 5,  /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
+  OCTET_U4 = 6,  /* weights of 0 to 15, laid out as OCTET_S4 */
+  OCTET_F16 = 7, /* IEEE 754 binary16: scales of weights only */
+  OCTET_S16 = 8  /* lhs and dst of products of 16 by 8 bits (octet_gemm_desc.lhs_type) */
 } octet_type;
 
-/* "s8", "u8", "s32", "f32", "s4", "u4", "f16"; "unknown" outside the enumeration. */
+/* "s8", "u8", "s32", "f32", "s4", "u4", "f16", "s16"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
@@ -253,11 +254,12 @@ OCTET_API octet_status octet_get_kernel_info(size_t index, octet_kernel_info* in
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
-/* How an accumulator becomes an output of type s8 or u8. */
+/* How an accumulator becomes an output of type s8, u8 or s16. */
 typedef enum octet_requant OCTET_INT_ENUM {
   /* Float mode: round_half_even(float(acc) * scale[n]), clamped, + zero point. */
   OCTET_REQUANT_FLOAT = 0,
-  /* TFLite mode: as TensorFlow Lite's reference kernels: Q31 multiplier, shift, two roundings. */
+  /* TFLite mode: as TensorFlow Lite's reference kernels: Q31 multiplier, shift, two roundings; of
+   * an s16 lhs its 16x8 arithmetic: the multiplier in 15 bits, shift at most 7, one rounding. */
   OCTET_REQUANT_TFLITE = 1,
   /* Double mode: (double)acc * factors[n], rounded with halves away from zero, clamped, + zero
    * point, as FULLY_CONNECTED in LiteRT's reference kernels from 1.3 on. It has no residual. */
@@ -337,6 +339,9 @@ typedef struct octet_epilogue {
   /* Double mode: lhs scale * rhs scale / dst scale in double, finite, positive, at most 2^48. */
   const double* factors;
   size_t factor_count; /* 1 or n */
+  /* s16 lhs only: the bias in 64 bits, as TensorFlow Lite's 16x8 models have it, in place of
+   * `bias`: n values at scale lhs * rhs; null means 0. */
+  const int64_t* bias_s64;
 } octet_epilogue;
 
 /* ---- memory and threads ---------------------------------------------------------------------- */
@@ -459,10 +464,14 @@ typedef struct octet_gemm_desc {
   size_t n, k;
   size_t batch_max; /* matrices per run, at most; 0 means 1 */
 
-  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS. */
+  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS.
+   * OCTET_S16 with packed OCTET_S8 weights, OCTET_LHS_STATIC and zero points that are all 0; dst is
+   * then OCTET_S16 (float mode or TFLite mode) or OCTET_F32, and there is neither residual nor
+   * lut. A product of s16 takes any k for which 255 * the sum of a column's positive weights, and
+   * of its negative ones, fits int32: 65,793 at least. */
   octet_type lhs_type;
   octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
-  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32. Weights in scale blocks give no s32, take no bias but
+  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32; OCTET_S16 with an OCTET_S16 lhs. Weights in scale blocks give no s32, take no bias but
    * bias_f32, and requantize in float mode. */
   octet_type dst_type;
   octet_lhs_quant lhs_quant;

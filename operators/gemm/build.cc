@@ -7,6 +7,7 @@
 #include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
 #include "operators/common/check.h"
+#include "operators/epilogue/words.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
@@ -56,6 +57,35 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   return columns;
 }
 
+// Columns of products of words: kernels begin at 0, and the offsets come in where sums meet.
+const Columns* build_word_columns(const GemmBuilder& builder, Arena* arena, size_t padded,
+                                  const double** offsets) {
+  Columns* const columns = arena->take<Columns>(builder.matrices);
+  int32_t* const none = arena->take<int32_t>(padded);
+  if (none) memset(none, 0, padded * sizeof *none);
+  for (size_t b = 0; b < builder.matrices; ++b) {
+    const double* const of_matrix =
+        build_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
+                           builder.kernel->lhs_element_type, padded, arena);
+    if (b == 0) *offsets = of_matrix;
+    if (columns) columns[b] = {none, nullptr, nullptr, false};
+  }
+  return columns;
+}
+
+void set_words(const WordEpilogue& words, const double* offsets, size_t padded, GemmPlan* plan) {
+  const TierOps& ops = plan->ops->finish_words ? *plan->ops : ops_of(kPortableIsa);
+  plan->words = words;
+  plan->split_words = ops.split_words;
+  plan->finish_words = ops.finish_words;
+  plan->word_offsets = offsets;
+  plan->word_offsets_stride = padded;
+  // A row of words is two rows of bytes. More rows would take their sums out of the L2 cache
+  constexpr size_t kMostRows = 128;
+  plan->small_m /= 2;
+  plan->block_rows = smaller(larger(plan->block_rows / 2, 1), kMostRows);
+}
+
 // A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
@@ -67,6 +97,7 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const double bytes = gemm->plan.runtime ? 16 : 1;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k / bytes;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
+  if (builder.has_words()) gemm->row_cycles *= 2;
 }
 
 void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
@@ -105,8 +136,9 @@ void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  // Kernels may read whole vectors past the last column
-  const size_t padded = round_up(builder.kernel->rhs_layout.lanes(d.n), kTogether);
+  // Kernels may read whole vectors past the last column, and chunks of words begin at any panel
+  const size_t padded = round_up(
+      builder.kernel->rhs_layout.lanes(d.n) + (builder.has_words() ? kWordColumns : 0), kTogether);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const double max_scaled = builder.epilogue.max_scaled > builder.epilogue.max_scaled_any
                                 ? builder.epilogue.max_scaled
@@ -116,8 +148,12 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const bool in_blocks = builder.has_scale_blocks();
-  const Columns* columns =
-      builder.has_blob && !in_blocks ? build_columns(builder, arena, padded) : nullptr;
+  const double* word_offsets = nullptr;
+  const Columns* columns = !builder.has_blob || in_blocks ? nullptr
+                           : builder.has_words()
+                               ? build_word_columns(builder, arena, padded, &word_offsets)
+                               : build_columns(builder, arena, padded);
+  const WordEpilogue words = build_words(builder.epilogue, f, padded, arena);
   if (!gemm) return nullptr;
 
   *gemm = {};
@@ -129,7 +165,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.ops = &ops_of(builder.kernel->isa);
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
   plan.n = d.n, plan.k = d.k;
-  plan.lhs_type = builder.epilogue.lhs_element_type;
+  plan.lhs_type =
+      builder.has_words() ? plan.kernel->lhs_element_type : builder.epilogue.lhs_element_type;
   plan.lhs_quant = (LhsQuant)d.lhs_quant;
   plan.static_zero_point = d.lhs_zero_point;
   plan.runtime_rhs = !builder.has_blob;
@@ -143,7 +180,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
     return requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.kernel->flags) &&
            requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.small_kernel->flags);
   };
-  plan.requantize_in_kernel = !in_blocks && requantizes(builder.epilogue.max_scaled);
+  plan.requantize_in_kernel =
+      !in_blocks && !builder.has_words() && requantizes(builder.epilogue.max_scaled);
   plan.requantize_with_zero_points = !in_blocks && requantizes(builder.epilogue.max_scaled_any);
   plan.block_rows = builder.choice.block;
   plan.pass = builder.choice.pass;
@@ -151,6 +189,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
+  if (builder.has_words()) set_words(words, word_offsets, padded, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

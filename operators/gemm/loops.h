@@ -29,6 +29,9 @@ struct GemmRun {
   size_t rhs_zero_point_count = 0;
 };
 
+// The weights of packed matrix `index`.
+Weights packed_weights(const GemmPlan& plan, size_t index);
+
 // The general path: one task of the schedule.
 void run_task(const GemmRun& run, size_t index);
 

@@ -29,6 +29,7 @@ struct GemmSections {
   size_t few_stride, few_columns;                                // of few rows; of their sums
   size_t few_lhs, few_sums, few_zero_points;                     // offsets
   size_t block_lhs, block_init, block_zero_points, block_sums;   // offsets, of scale blocks
+  size_t word_sums_count, word_sums;                             // elements; offset, of words
   size_t bytes;                                                  // a multiple of kAlignment
 };
 
