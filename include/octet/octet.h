@@ -258,8 +258,7 @@ OCTET_API octet_status octet_get_kernel_info(size_t index, octet_kernel_info* in
 typedef enum octet_requant OCTET_INT_ENUM {
   /* Float mode: round_half_even(float(acc) * scale[n]), clamped, + zero point. */
   OCTET_REQUANT_FLOAT = 0,
-  /* TFLite mode: as TensorFlow Lite's reference kernels: Q31 multiplier, shift, two roundings; of
-   * an s16 lhs its 16x8 arithmetic: the multiplier in 15 bits, shift at most 7, one rounding. */
+  /* TFLite mode: as TensorFlow Lite's reference kernels: Q31 multiplier, shift, two roundings. */
   OCTET_REQUANT_TFLITE = 1,
   /* Double mode: (double)acc * factors[n], rounded with halves away from zero, clamped, + zero
    * point, as FULLY_CONNECTED in LiteRT's reference kernels from 1.3 on. It has no residual. */
@@ -299,13 +298,12 @@ typedef struct octet_residual {
  * product, residual, clamp, zero point and look-up table, in this order. n is the number of
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
  * holds the accumulators as they are; every other dst needs its scales.
- *
  * create refuses a field that is set but could not reach the output: a residual, a table or a zero
  * point with a dst that has none, the scales of the other mode, fields of a residual whose type is
- * 0. Parameters of what was not asked for are not read and may hold
- * anything: clamp_min and clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and
- * product_scale of any activation but RELU6 and RELU_N1_TO_1, all product_ fields without a
- * product_activation, and those fields of octet_residual that belong to the other mode. */
+ * 0. Parameters of what was not asked for are not read and may hold anything: clamp_min and
+ * clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and product_scale of any
+ * activation but RELU6 and RELU_N1_TO_1, all product_ fields without a product_activation, and
+ * those fields of octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
@@ -338,10 +336,8 @@ typedef struct octet_epilogue {
   float product_scale; /* TFLite mode: RELU6, RELU_N1_TO_1; float mode has dst_scale */
   /* Double mode: lhs scale * rhs scale / dst scale in double, finite, positive, at most 2^48. */
   const double* factors;
-  size_t factor_count; /* 1 or n */
-  /* s16 lhs only: the bias in 64 bits, as TensorFlow Lite's 16x8 models have it, in place of
-   * `bias`: n values at scale lhs * rhs; null means 0. */
-  const int64_t* bias_s64;
+  size_t factor_count;     /* 1 or n */
+  const int64_t* bias_s64; /* s16 lhs only: `bias` in 64 bits, instead of it; null means 0 */
 } octet_epilogue;
 
 /* ---- memory and threads ---------------------------------------------------------------------- */
@@ -465,14 +461,11 @@ typedef struct octet_gemm_desc {
   size_t batch_max; /* matrices per run, at most; 0 means 1 */
 
   /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS.
-   * OCTET_S16 with packed OCTET_S8 weights, OCTET_LHS_STATIC and zero points that are all 0; dst is
-   * then OCTET_S16 (float mode or TFLite mode) or OCTET_F32, and there is neither residual nor
-   * lut. A product of s16 takes any k for which 255 * the sum of a column's positive weights, and
-   * of its negative ones, fits int32: 65,793 at least. */
+   * OCTET_S16 with OCTET_LHS_STATIC, packed OCTET_S8 weights and no zero points (docs/int16.md). */
   octet_type lhs_type;
   octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
-  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32; OCTET_S16 with an OCTET_S16 lhs. Weights in scale blocks give no s32, take no bias but
-   * bias_f32, and requantize in float mode. */
+  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32; of an s16 lhs OCTET_S16 or OCTET_F32. Weights in
+   * scale blocks give no s32, take no bias but bias_f32, and requantize in float mode. */
   octet_type dst_type;
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */
@@ -565,8 +558,7 @@ OCTET_API octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, si
 OCTET_API octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
                                       octet_error* error);
 
-OCTET_API void octet_gemm_destroy(
-    octet_gemm* gemm); /* null is allowed; no run may be in progress */
+OCTET_API void octet_gemm_destroy(octet_gemm* gemm); /* of null, too; no run may be in progress */
 
 /* The kernel that a run of m rows uses, a static string; null if gemm is null. No desc.kernel names
  * "..._few_rows", which multiply few rows by run-time weights, nor "..._blocks_...", of scale

@@ -1,5 +1,6 @@
 // Describes products of words (s16) by weights of 8 bits: a word is split into two bytes,
-// x = 256 * high + low, kernels of bytes multiply both, and the sums meet here (DESIGN.md, "Words").
+// x = 256 * high + low, kernels of bytes multiply both, and the sums meet here (DESIGN.md,
+// "Words").
 #pragma once
 
 #include <stddef.h>

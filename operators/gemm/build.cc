@@ -57,29 +57,41 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   return columns;
 }
 
-// Columns of products of words: kernels begin at 0, and the offsets come in where sums meet.
-const Columns* build_word_columns(const GemmBuilder& builder, Arena* arena, size_t padded,
-                                  const double** offsets) {
+// Of products of words: kernels begin at 0, and the offsets come in where sums meet.
+struct WordArrays {
+  const Columns* columns;
+  const double* offsets;
+  size_t offsets_stride;
+  WordEpilogue epilogue;
+};
+
+// All null without words, and without memory.
+WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
+  if (!builder.has_words()) return {};
+  WordArrays words = {nullptr, nullptr, padded, build_words(builder.epilogue, f, padded, arena)};
   Columns* const columns = arena->take<Columns>(builder.matrices);
   int32_t* const none = arena->take<int32_t>(padded);
   if (none) memset(none, 0, padded * sizeof *none);
   for (size_t b = 0; b < builder.matrices; ++b) {
-    const double* const of_matrix =
+    const double* const offsets =
         build_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
                            builder.kernel->lhs_element_type, padded, arena);
-    if (b == 0) *offsets = of_matrix;
+    if (b == 0) words.offsets = offsets;
     if (columns) columns[b] = {none, nullptr, nullptr, false};
   }
-  return columns;
+  words.columns = columns;
+  return words;
 }
 
-void set_words(const WordEpilogue& words, const double* offsets, size_t padded, GemmPlan* plan) {
+void set_words(const WordArrays& words, GemmPlan* plan) {
   const TierOps& ops = plan->ops->finish_words ? *plan->ops : ops_of(kPortableIsa);
-  plan->words = words;
+  plan->words = words.epilogue;
   plan->split_words = ops.split_words;
   plan->finish_words = ops.finish_words;
-  plan->word_offsets = offsets;
-  plan->word_offsets_stride = padded;
+  plan->word_offsets = words.offsets;
+  plan->word_offsets_stride = words.offsets_stride;
+  plan->lhs_type = plan->kernel->lhs_element_type;
+  plan->requantize_in_kernel = false;
   // A row of words is two rows of bytes. More rows would take their sums out of the L2 cache
   constexpr size_t kMostRows = 128;
   plan->small_m /= 2;
@@ -132,13 +144,17 @@ void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
   plan->few_rows = forced ? 0 : short_columns ? 2 : kFewRows;
 }
 
+// Kernels may read whole vectors past the last column, and chunks of words begin at any panel.
+size_t padded_columns(const GemmBuilder& builder) {
+  const size_t lanes = builder.kernel->rhs_layout.lanes(builder.desc.n);
+  return round_up(lanes + (builder.has_words() ? kWordColumns : 0), kTogether);
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  // Kernels may read whole vectors past the last column, and chunks of words begin at any panel
-  const size_t padded = round_up(
-      builder.kernel->rhs_layout.lanes(d.n) + (builder.has_words() ? kWordColumns : 0), kTogether);
+  const size_t padded = padded_columns(builder);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const double max_scaled = builder.epilogue.max_scaled > builder.epilogue.max_scaled_any
                                 ? builder.epilogue.max_scaled
@@ -148,12 +164,9 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const bool in_blocks = builder.has_scale_blocks();
-  const double* word_offsets = nullptr;
-  const Columns* columns = !builder.has_blob || in_blocks ? nullptr
-                           : builder.has_words()
-                               ? build_word_columns(builder, arena, padded, &word_offsets)
-                               : build_columns(builder, arena, padded);
-  const WordEpilogue words = build_words(builder.epilogue, f, padded, arena);
+  const WordArrays words = build_words(builder, f, padded, arena);
+  const bool own_columns = builder.has_blob && !in_blocks && !builder.has_words();
+  const Columns* columns = own_columns ? build_columns(builder, arena, padded) : words.columns;
   if (!gemm) return nullptr;
 
   *gemm = {};
@@ -165,8 +178,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.ops = &ops_of(builder.kernel->isa);
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
   plan.n = d.n, plan.k = d.k;
-  plan.lhs_type =
-      builder.has_words() ? plan.kernel->lhs_element_type : builder.epilogue.lhs_element_type;
+  plan.lhs_type = builder.epilogue.lhs_element_type;
   plan.lhs_quant = (LhsQuant)d.lhs_quant;
   plan.static_zero_point = d.lhs_zero_point;
   plan.runtime_rhs = !builder.has_blob;
@@ -180,8 +192,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
     return requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.kernel->flags) &&
            requantizes_in_kernel(builder.epilogue, f, max_scaled, builder.small_kernel->flags);
   };
-  plan.requantize_in_kernel =
-      !in_blocks && !builder.has_words() && requantizes(builder.epilogue.max_scaled);
+  plan.requantize_in_kernel = !in_blocks && requantizes(builder.epilogue.max_scaled);
   plan.requantize_with_zero_points = !in_blocks && requantizes(builder.epilogue.max_scaled_any);
   plan.block_rows = builder.choice.block;
   plan.pass = builder.choice.pass;
@@ -189,7 +200,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
-  if (builder.has_words()) set_words(words, word_offsets, padded, &plan);
+  if (builder.has_words()) set_words(words, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

@@ -3,7 +3,6 @@
 
 #include "operators/gemm/runtime_weights.h"
 #include "operators/gemm/scale_blocks.h"
-#include "operators/gemm/words.h"
 
 namespace octet {
 namespace {

@@ -1,6 +1,6 @@
 // Multiplies words by packed weights: each row becomes two rows of bytes, which a kernel of bytes
-// multiplies by a strip of columns at a time, and whose sums make the outputs.
-#include "operators/gemm/words.h"
+// multiplies by some columns at a time, a pass, and whose sums make the outputs.
+#include "operators/gemm/loops.h"
 
 namespace octet {
 namespace {
@@ -10,8 +10,8 @@ constexpr size_t kSums = 16 * 1024;
 
 constexpr Epilogue kAsSums = {};  // EpilogueMode::kS32
 
-// A strip of columns has whole panels and micro-panels.
-size_t strip_unit(const MicroKernel& kernel) { return larger(kernel.rhs_layout.width, kernel.nr); }
+// The columns of a pass are whole panels and micro-panels.
+size_t pass_unit(const MicroKernel& kernel) { return larger(kernel.rhs_layout.width, kernel.nr); }
 size_t sums_stride(size_t columns) { return round_up(columns, kWordColumns); }
 
 // Rows 2 i and 2 i + 1 of the bytes are the high and the low bytes of row i.
@@ -43,7 +43,7 @@ void lay_out_words(const GemmPlan& plan, const MicroKernel& kernel, size_t colum
   at->quantized_stride = round_up(k, kAlignment);
   at->quantized = sections->take(rows * at->quantized_stride);
   at->word_sums_count =
-      larger(rows * sums_stride(strip_unit(kernel)), all < kSums / rows ? rows * all : kSums);
+      larger(rows * sums_stride(pass_unit(kernel)), all < kSums / rows ? rows * all : kSums);
   at->word_sums = sections->take(at->word_sums_count * sizeof(int32_t));
 }
 
@@ -51,7 +51,7 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
                     size_t packed, const GemmTask& task, uint8_t* workspace) {
   const GemmPlan& plan = run.plan;
   const GemmSections& at = run.schedule.sections;
-  const size_t k = run.schedule.sizes.k, unit = strip_unit(kernel);
+  const size_t k = run.schedule.sizes.k, unit = pass_unit(kernel);
   const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, k);
   Weights weights = packed_weights(plan, packed);
   int32_t* const sums = (int32_t*)(workspace + at.word_sums);
@@ -68,10 +68,9 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
     block.rows = 2 * rows;
     split(plan, kernel, matrix, k, m0, run.lhs_stride, block, workspace + at.quantized);
     prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
-    const size_t strip =
-        at.word_sums_count / block.rows / kWordColumns * kWordColumns / unit * unit;
+    const size_t pass = at.word_sums_count / block.rows / kWordColumns * kWordColumns / unit * unit;
     for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
-      n = smaller(strip, task.n1 - n0);
+      n = smaller(pass, task.n1 - n0);
       const size_t stride = sums_stride(n);
       weights.first = 0 - n0;  // the sums begin at column n0
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};

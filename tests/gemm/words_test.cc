@@ -40,7 +40,7 @@ TEST(Words, HaveTheBytesOfTheContract) {
   }
 }
 
-// Rows and columns that take several blocks, strips and tasks.
+// Rows and columns that take several blocks, passes and tasks.
 TEST(Words, TakeManyRowsAndColumns) {
   for (const auto& [m, n, k] : {std::tuple<size_t, size_t, size_t>{300, 70, 20},
                                 {1, 9000, 9},
@@ -56,9 +56,9 @@ TEST(Words, TakeManyRowsAndColumns) {
     }
 }
 
-class WordKernels : public EachKernel {};
+class WordsByKernel : public EachKernel {};
 
-TEST_P(WordKernels, AllMultiplyWords) {
+TEST_P(WordsByKernel, AllMultiplyWords) {
   if (!serves(kernel(), {OCTET_S8, OCTET_S8}) && !serves(kernel(), {OCTET_U8, OCTET_S8})) return;
   if (kernel().is(octet::kNoInt8Min)) return;  // the drawn weights have -128
   for (const size_t m : {1, 2, 9})
@@ -70,7 +70,7 @@ TEST_P(WordKernels, AllMultiplyWords) {
       EXPECT_EQ(WordProduct(c).check_on((octet_isa)kernel().isa, kernel().name), kernel().name);
     }
 }
-OCTET_FOR_EACH_KERNEL(WordKernels);
+OCTET_FOR_EACH_KERNEL(WordsByKernel);
 
 // The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32.
 TEST(Words, HoldTheLargestSums) {
