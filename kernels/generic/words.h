@@ -24,13 +24,15 @@ namespace {
 inline void tflite_words(const double* acc, const double* factor, double lo, double hi,
                          int16_t* out) {
   constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52: leaves no bits for a fraction
+  double rounded[kWordColumns];  // converted later: compilers then take their widest vectors
   for (size_t j = 0; j < kWordColumns; ++j) {
     double value = acc[j] * factor[j];
     value = value < lo ? lo : value;
     value = value > hi ? hi : value;
     const double even = (value + kAbove) - kAbove;  // halves to even
-    out[j] = (int16_t)(int32_t)(even + (value - even == 0.5 ? 1.0 : 0.0));
+    rounded[j] = even + (value - even == 0.5 ? 1.0 : 0.0);
   }
+  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
 }
 
 inline void wide_tflite_words(const double* acc, const int32_t* multiplier, const int32_t* right,
@@ -44,12 +46,14 @@ inline void wide_tflite_words(const double* acc, const int32_t* multiplier, cons
 }
 
 inline void float_words(const double* acc, const float* scale, float lo, float hi, int16_t* out) {
+  int32_t rounded[kWordColumns];
   for (size_t j = 0; j < kWordColumns; ++j) {
     float value = (float)acc[j] * scale[j];
     value = value < lo ? lo : value;
     value = value > hi ? hi : value;
-    out[j] = (int16_t)round_half_even(value);
+    rounded[j] = round_half_even(value);
   }
+  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)rounded[j];
 }
 
 // bias: null for none.
