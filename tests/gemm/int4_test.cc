@@ -1,6 +1,5 @@
 // Checks weights of 4 bits through the API: they are the same numbers as weights of 8 bits. Checks
-// where the caller's halves of bytes lie, how many bytes they pack to, and the refusal of bad
-// input.
+// where the caller's halves of bytes lie, the bytes that they pack to, the refusal of bad input.
 #include "octet/sparse.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"

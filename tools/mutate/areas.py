@@ -64,8 +64,9 @@ NATIVE = [
           "kernels/core/runtime_weights.h", "kernels/x86/runtime/*", "kernels/generic/int4.*",
           "kernels/x86/int4/*", "operators/gemm/scale_blocks.*", "packing/scale_blocks.*",
           "kernels/core/scale_blocks.h", "kernels/generic/scale_blocks.h",
-          "kernels/scalar/scalar_s8u4_blocks*", "kernels/x86/scale_blocks/*"],
-         ["vectors", "gemm", "int4", "scale_blocks", "workspace", "batch", "threads", "dynamic", "runtime_weights"],
+          "kernels/scalar/scalar_s8u4_blocks*", "kernels/x86/scale_blocks/*",
+          "operators/gemm/words.*", "kernels/core/words.h", "kernels/generic/words.h"],
+         ["vectors", "gemm", "int4", "scale_blocks", "words", "workspace", "batch", "threads", "dynamic", "runtime_weights"],
          ["winograd", "winograd_int8"]),
     Area("epilogue", 3,
          ["kernels/generic/*", "kernels/core/accumulator_init.h", "kernels/core/epilogue.h",
@@ -79,7 +80,7 @@ NATIVE = [
          ["operators/*/*", "dispatch/api/*", "dispatch/cpu/environment.*"],
          ["bad_input", "conv_bad_input", "double_mode", "conv_limit", "large_sizes", "large_counts", "struct_size",
           "helpers", "overlap", "workspace", "environment", "blob", "residual_epilogue", "tflite", "bad_scale_blocks",
-          "dead_channels", "import_weights", "quantize_weights", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
+          "dead_channels", "words", "import_weights", "quantize_weights", "sparse_pattern", "sparse_stream", "sparse_indexed", "sparse_prune"],
          DIRECT),
 ]
 

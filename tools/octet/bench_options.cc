@@ -55,6 +55,8 @@ BenchOptions to_options(const BenchArguments& a) {
   for (const std::string& name : a.types)
     if (is_4bit(parse_types(name).rhs) && !a.peer.empty() && !is_octet(a.peer))
       throw Error("weights of 4 bits are for peers float, symmetric, plain, int8");
+    else if (parse_types(name).lhs == OCTET_S16 && !a.peer.empty() && !is_octet(a.peer))
+      throw Error("an lhs of s16 is for peers float, symmetric, plain");
   for (const std::string& name : a.scale_block ? a.types : std::vector<std::string>())
     if (!is_4bit(parse_types(name).rhs) || parse_types(name).dst != OCTET_F32)
       throw Error("--scale-block is for weights of 4 bits and f32 outputs, such as s8s4f32");

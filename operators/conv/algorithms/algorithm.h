@@ -33,8 +33,8 @@ struct ConvShape {
   // many of them have all kernel positions, where the others lack one; else 0
   size_t phases = 1, full_phases = 0;
 
-  constexpr size_t group_in() const { return in_channels / groups; }
-  constexpr size_t group_out() const { return out_channels / groups; }
+  constexpr size_t group_in() const { return quotient(in_channels, groups); }
+  constexpr size_t group_out() const { return quotient(out_channels, groups); }
   constexpr size_t taps() const { return kernel_h * kernel_w; }
   // Depth of one kernel position in packed weights, where positions follow each other
   constexpr size_t position() const { return sparse ? round_up(group_in(), 4) : group_in(); }
