@@ -43,8 +43,11 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   snprintf(reason, bytes,
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
-           limit, gemm.plan.lhs_type == ElementType::kU8 ? "u8" : "s8", octet_type_name(d.rhs_type),
-           d.packed ? "the packed weights" : "any weights, also -128");
+           limit,
+           has_words(gemm.plan)                     ? "the bytes of s16"
+           : gemm.plan.lhs_type == ElementType::kU8 ? "u8"
+                                                    : "s8",
+           octet_type_name(d.rhs_type), d.packed ? "the packed weights" : "any weights, also -128");
 }
 
 octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t concurrency,
