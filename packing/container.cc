@@ -126,8 +126,10 @@ BlobProblem check_container(const void* blob, size_t bytes,
   c->format = find_format((uint16_t)h.format);
   constexpr unsigned kS8 = 1, kU8 = 2, kS4 = 5, kU4 = 6;  // octet_type
   const bool is_4bit = h.type == kS4 || h.type == kU4;
+  // A filter of 4 bits is packed as s8
+  const bool as_int8 = kind == BlobKind::kFilter && is_4bit;
   const bool sane = c->format && (is_4bit || h.type == kS8 || h.type == kU8) &&
-                    is_4bit == c->format->layout.is_4bit() && h.has_int8_min <= 1 &&
+                    (is_4bit == c->format->layout.is_4bit() || as_int8) && h.has_int8_min <= 1 &&
                     h.sparsity < Sparsity::kCount &&
                     (h.sparsity == Sparsity::kTwoOfFour) == c->format->layout.sparse();
   Container planned;

@@ -133,7 +133,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
                 isa_name(builder.tier));
   space.shape = builder.shape;
   space.lhs_type = lhs_type_of(d);
-  space.rhs_type = element_type_of(d.rhs_type);
+  space.rhs_type = element_type_of(packed_filter_type(d.rhs_type));
   space.dst_bytes = element_bytes(d.dst_type);
   space.staged =
       d.lhs_layout == OCTET_NCHW || d.dst_layout == OCTET_NCHW || d.lhs_type == OCTET_F32;

@@ -49,6 +49,9 @@ octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan
         error, OCTET_UNSUPPORTED,
         "desc.packed holds weights in scale blocks, of which each tier has one kernel: there "
         "is nothing to choose");
+  if (builder.has_words())
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_type is OCTET_S16, whose products have no other choice");
   OCTET_TRY(read_limits(&builder.limits, gemm_machine()));
   space->cpu = builder.limits.cpu;
   const ElementType rhs_type = element_type_of(d.rhs_type);

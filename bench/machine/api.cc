@@ -76,7 +76,9 @@ std::string names_of(uint32_t isas) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " "));
 }
 
-size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
+size_t type_bytes(octet_type type) {
+  return type == OCTET_S16 ? 2 : type == OCTET_S8 || type == OCTET_U8 ? 1 : 4;
+}
 
 size_t blob_bytes(const void* blob, size_t memory_bytes) {
   octet_blob_info info = OCTET_BLOB_INFO_INIT;

@@ -66,12 +66,13 @@ void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
 #endif
 
 // One row for every tier, of all architectures, so that a test finds a missing one. A tier whose
-// kernels have no single multiply instruction has no loop.
+// kernels have no single multiply instruction, or need a state of the CPU, has no loop.
 struct Row {
   const char* tier;
   PeakLoop loop;
 };
 constexpr Row kRows[] = {
+    {"AMXINT8", {}},  // tiles would have to be configured first
     {"AVX512VNNI", {"vpdpbusd zmm", 24 * 128, ON_X86_64(vpdpbusd_zmm)}},
     {"AVXVNNI", {"vpdpbusd ymm", 12 * 64, ON_X86_64(vpdpbusd_ymm_vex)}},
     {"AVX2", {"vpmaddwd + vpaddd ymm", 12 * 32, ON_X86_64(vpmaddwd_ymm)}},

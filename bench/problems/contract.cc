@@ -14,6 +14,13 @@ double tflite_product(int64_t acc, const Factor& f) {
   return std::round(std::ldexp((double)high, std::min(f.shift, 0)));
 }
 
+// Of words: a multiplier of 15 bits, halves up.
+double tflite_word(int64_t acc, const Factor& f) {
+  const int64_t multiplier =
+      f.multiplier >= 0x7fff0000 ? 0x7fff : ((int64_t)f.multiplier + (1 << 15)) >> 16;
+  return (double)((acc * multiplier + (int64_t{1} << (14 - f.shift))) >> (15 - f.shift));
+}
+
 double tflite_sum(octet_type type, double product, const Addend& addend) {
   const octet_residual& by = addend.by;
   const double least = (type == OCTET_U8 ? 0 : -128) - by.intermediate_zero_point;
@@ -30,9 +37,15 @@ double tflite_sum(octet_type type, double product, const Addend& addend) {
 double contract_output(const OutputStage& stage, int64_t acc, const Factor& factor,
                        const Addend* addend) {
   if (stage.type == OCTET_S32) return (double)acc;
+  if (stage.type == OCTET_S16) {
+    const double word = factor.tflite ? tflite_word(acc, factor)
+                                      : std::nearbyint((double)((float)acc * factor.scale));
+    const double least = stage.relu ? 0 : std::max(-32768.0, (double)stage.least);
+    return std::min(std::max(word, least), std::min(32767.0, (double)stage.most));
+  }
   float scaled = factor.in_double != 0 ? (float)std::round((double)(int32_t)acc * factor.in_double)
                  : factor.tflite       ? (float)tflite_product(acc, factor)
-                                       : (float)((int32_t)acc) * factor.scale;
+                                       : (float)acc * factor.scale;
   if (addend && factor.tflite)
     scaled = (float)tflite_sum(stage.type, (double)scaled, *addend);
   else if (addend)
@@ -49,6 +62,7 @@ double value_at(octet_type type, const void* dst, size_t i) {
   switch (type) {
     case OCTET_S8: return ((const int8_t*)dst)[i];
     case OCTET_U8: return ((const uint8_t*)dst)[i];
+    case OCTET_S16: return ((const int16_t*)dst)[i];
     case OCTET_S32: return ((const int32_t*)dst)[i];
     case OCTET_F32: return ((const float*)dst)[i];
     default: break;

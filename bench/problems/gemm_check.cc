@@ -13,7 +13,7 @@ namespace {
 std::vector<int64_t> accumulators(const GemmData& d, size_t row) {
   std::vector<int64_t> acc(d.shape.n, 0);
   for (size_t k = 0; k < d.shape.k; ++k) {
-    const int32_t a = d.lhs_at(row, k);
+    const int64_t a = d.lhs_at(row, k);
     for (size_t n = 0; n < d.shape.n; ++n) acc[n] += a * d.rhs_at(k, n);
   }
   for (size_t n = 0; n < d.bias.size(); ++n) acc[n] += d.bias[n];

@@ -9,11 +9,16 @@ namespace tool {
 namespace {
 
 GemmData room(const GemmShape& shape, const OperandTypes& types) {
-  return {shape, types, Buffer(shape.m * shape.k), Buffer(shape.k * shape.n)};
+  const size_t lhs_bytes = types.lhs == OCTET_S16 ? 2 : 1;
+  return {shape, types, Buffer(shape.m * shape.k * lhs_bytes), Buffer(shape.k * shape.n)};
 }
 
 void fill_both(GemmData* data, Fill how) {
-  fill(&data->lhs, data->types.lhs, how, data->shape.m + data->shape.k);
+  const uint64_t seed = data->shape.m + data->shape.k;
+  if (data->types.lhs == OCTET_S16)
+    fill_words(&data->lhs, how, seed);
+  else
+    fill(&data->lhs, data->types.lhs, how, seed);
   fill(&data->rhs, data->types.rhs, how, data->shape.n + 2 * data->shape.k);
 }
 
@@ -35,6 +40,7 @@ bool parse_triple(const std::string& text, size_t (&numbers)[3]) {
 }
 
 int32_t GemmData::lhs_at(size_t row, size_t depth) const {
+  if (types.lhs == OCTET_S16) return lhs.as<int16_t>()[row * shape.k + depth];
   return byte_at(lhs, types.lhs, row * shape.k + depth) - lhs_zero_point;
 }
 
@@ -57,7 +63,7 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
   double product = kUniformProduct;
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels columns = {shape.n, shape.k, 1, shape.n};
-  if (operands.likeness == Likeness::kReal) {
+  if (operands.likeness == Likeness::kReal && types.lhs != OCTET_S16) {
     fill_activations(&data.lhs, types.lhs, 0, shape.m + shape.k);
     fill_weights(&data.rhs, types.rhs, columns, centre, shape.n + 2 * shape.k);
     product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
@@ -80,6 +86,11 @@ GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Ope
 GemmData full_data(const GemmShape& shape, const OperandTypes& types, Fill how) {
   GemmData data = room(shape, types);
   fill_both(&data, how);
+  if (types.lhs == OCTET_S16) {  // has no zero points
+    data.scales = spread_scales(shape.n, shape.k);
+    data.bias = spread_bias(shape.n, shape.k);
+    return data;
+  }
   if (types.dst != OCTET_S32) data.scales = spread_scales(shape.n, shape.k);
   Random random(shape.m + shape.n + shape.k);
   data.bias = spread_bias(shape.n, shape.k);

@@ -42,10 +42,12 @@ OperandTypes parse_types(const std::string& text) {
     for (const octet_type rhs : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
       for (const octet_type dst : {OCTET_S32, OCTET_U8, OCTET_S8, OCTET_F32})
         if (const OperandTypes types = {lhs, rhs, dst}; types.name() == text) return types;
-  throw Error(
-      fmt::format("'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 "
-                  "(lhs: u8, s8; rhs: u8, s8, u4, s4; dst: s32, u8, s8, f32)",
-                  text));
+  for (const octet_type dst : {OCTET_S16, OCTET_F32})
+    if (const OperandTypes types = {OCTET_S16, OCTET_S8, dst}; types.name() == text) return types;
+  throw Error(fmt::format(
+      "'{}' is not a combination of types: give lhs, rhs and dst, such as u8s8s32 "
+      "(lhs: u8, s8; rhs: u8, s8, u4, s4; dst: s32, u8, s8, f32), or s16s8s16 or s16s8f32",
+      text));
 }
 
 uint64_t Random::next() {
@@ -90,6 +92,19 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
       case Fill::kExtremes: bytes[i] = byte & 1 ? least : most; break;
       case Fill::kNoInt8Min: bytes[i] = byte == least ? most : byte; break;
     }
+  }
+}
+
+void fill_words(Buffer* buffer, Fill how, uint64_t seed) {
+  Random random(seed);
+  int16_t* const words = buffer->as<int16_t>();
+  for (size_t i = 0; i < buffer->size() / sizeof *words; ++i) {
+    const int16_t word = (int16_t)random.between(INT16_MIN, INT16_MAX),
+                  end = word & 1 ? INT16_MIN : INT16_MAX;
+    words[i] = how == Fill::kLeast      ? INT16_MIN
+               : how == Fill::kMost     ? INT16_MAX
+               : how == Fill::kExtremes ? end
+                                        : word;
   }
 }
 

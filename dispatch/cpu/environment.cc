@@ -85,6 +85,11 @@ octet_status read_verbose(Environment* environment, octet_error* error) {
 
 }  // namespace
 
+IsaMask allowed_tiers() {
+  Environment environment;
+  return read_max_isa(&environment, nullptr) == OCTET_OK ? environment.allowed : 0;
+}
+
 octet_status read_environment(Environment* environment, octet_error* error) {
   environment->tuning = variable("OCTET_TUNING");
   octet_status status = read_max_isa(environment, error);

@@ -15,6 +15,9 @@ struct Environment {
   const char* tuning;              // from OCTET_TUNING, a path; null if unset
 };
 
+// The tiers that OCTET_MAX_ISA allows; none if its value is refused.
+IsaMask allowed_tiers();
+
 octet_status read_environment(Environment* environment, octet_error* error);
 
 }  // namespace octet

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dispatch/cpu/environment.h"
+#include "dispatch/cpu/permission.h"
+#include "dispatch/os/os.h"
 #include "dispatch/tables/designs.h"
+#include "dispatch/tables/kernel_names.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -33,6 +37,7 @@ struct Registers {
   uint32_t eax, ebx, ecx, edx;
   bool ebx_bit(int i) const { return ebx >> i & 1; }
   bool ecx_bit(int i) const { return ecx >> i & 1; }
+  bool edx_bit(int i) const { return edx >> i & 1; }
 };
 
 Registers cpuid(uint32_t leaf, uint32_t subleaf) {
@@ -97,9 +102,11 @@ Features detect_instructions() {
   // F, DQ, BW, VL
   const bool avx512 =
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
+  // TILE and INT8; the state of tiles: their configuration and their data
+  const bool amx_int8 = avx512 && leaf7.edx_bit(24) && leaf7.edx_bit(25) && (state >> 17 & 3) == 3;
   return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
          when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni) |
-         when(avx512 && leaf7.ecx_bit(1), kHasAvx512Vbmi);
+         when(avx512 && leaf7.ecx_bit(1), kHasAvx512Vbmi) | when(amx_int8, kHasAmxInt8);
 }
 
 Features detect(CpuFeatures* cpu) {
@@ -261,6 +268,7 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
 CpuFeatures read_cpu() {
   CpuFeatures cpu = {};
   cpu.features = detect(&cpu);
+  cpu.features = permitted(cpu.features, compiled_tiers() & allowed_tiers(), os::request_tiles);
   cpu.isas = tiers_of(cpu.features);
   return cpu;
 }

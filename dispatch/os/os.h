@@ -1,5 +1,6 @@
-// Calls of the operating system beyond standard C: memory, a clock, files. The files posix* are for
-// POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its CPU.
+// Calls of the operating system beyond standard C: memory, a clock, registers, files. The files
+// posix* are for POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its
+// CPU.
 #pragma once
 
 #include <stddef.h>
@@ -10,6 +11,11 @@ namespace octet::os {
 // Null if there is no memory. `alignment`: a power of two, and a multiple of sizeof(void*).
 void* allocate(size_t bytes, size_t alignment);
 void release(void* memory);  // of allocate; null is ignored
+
+// Asks for the tile registers of AMX, for all threads of the process, for good. False where the
+// system has no such request (Linux before 5.16, others) or refuses it: a filter of system calls,
+// an alternate signal stack that is too small for a tile's state.
+bool request_tiles();
 
 double microseconds();  // of a clock that never goes back
 

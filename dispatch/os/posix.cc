@@ -1,6 +1,11 @@
-// POSIX: memory and the clock.
+// POSIX: memory, the clock, registers.
 #include <stdlib.h>
 #include <time.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include "dispatch/os/os.h"
 #include "kernels/core/strict_float.h"
@@ -18,6 +23,15 @@ double microseconds() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+bool request_tiles() {
+#if defined(SYS_arch_prctl)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
 }
 
 }  // namespace octet::os

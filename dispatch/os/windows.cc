@@ -92,6 +92,8 @@ double microseconds() {
   return (double)ticks.QuadPart * 1e6 / (double)per_second.QuadPart;
 }
 
+bool request_tiles() { return false; }
+
 size_t read_beginning(const char* path, char* text, size_t room) {
   const int file = _open(path, _O_RDONLY | _O_BINARY | _O_NOINHERIT);
   if (file < 0) return 0;

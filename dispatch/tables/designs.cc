@@ -11,8 +11,8 @@ namespace {
 constexpr IsaMask kX86Fits =
     mask_of(Isa::kAvx512Vnni) | mask_of(Isa::kAvxVnni) | mask_of(Isa::kAvx2);
 
-// Sorted by octet_cpu_design. AVX2's row was fitted on several designs before Zen 5, and serves each
-// design without costs of its own.
+// Sorted by octet_cpu_design. AVX2's row was fitted on several designs before Zen 5, and serves
+// each design without costs of its own.
 constexpr CpuDesign kDesigns[] = {
     {OCTET_DESIGN_UNKNOWN, "unknown", OCTET_DESIGN_UNKNOWN, 0},
     {OCTET_DESIGN_ZEN3, "zen3", OCTET_DESIGN_ZEN3, mask_of(Isa::kAvx2)},
@@ -181,8 +181,8 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::sparse_macs, 60},
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::epilogue, 0.75},
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::epilogue_call, 125},
-    // octet tune --calibrate on a Cascade Lake, the mean of three runs; AVX2's depthwise from 1 to 64
-    // channels at 224x224, which no probe has. Sparse products keep their ratio to dense ones.
+    // octet tune --calibrate on a Cascade Lake, the mean of three runs, but AVX2's depthwise: of a
+    // layer of 1 to 64 channels, which no probe is like. Sparse products keep their ratio to dense.
     {OCTET_DESIGN_SKY_LAKE, Isa::kAvx512Vnni, &TierCosts::macs, 76},
     {OCTET_DESIGN_SKY_LAKE, Isa::kAvx512Vnni, &TierCosts::tile, 188},
     {OCTET_DESIGN_SKY_LAKE, Isa::kAvx512Vnni, &TierCosts::tile_tap, 67},

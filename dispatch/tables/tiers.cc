@@ -84,11 +84,28 @@ constexpr TierCosts kAvx512VnniCosts = {
     .sparse_gather = 0, .sparse_streamed = 1.3, .sparse_few = 32, .sparse_few_far = 32,
     .sparse_start = 12, .sparse_start_few = 24, .sparse_start_near = 280,
 };
+// Three times the products of AVX512VNNI, of eight times in theory.
+constexpr TierCosts kAmxInt8Costs = like(kAvx512VnniCosts, [](TierCosts& c) constexpr {
+  c.macs = 300; c.mr = 16; c.tile = 260; c.tile_tap = 30;
+});
 // clang-format on
 
 // The best first.
 // clang-format off
 constexpr Tier kTiers[] = {
+    {
+        .isa = Isa::kAmxInt8,
+        .name = "AMXINT8",
+        .architecture = Architecture::kX86,
+        .needs = kHasSse41 | kHasAvx2 | kHasAvx512 | kHasAvx512Vnni | kHasAmxInt8,
+        .also_allows = kHasAvxVnni,
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
+        .s16 = FormatId::kS16_16x2,
+        .tight_rows = 4,
+        .costs = kAmxInt8Costs,
+    },
     {
         .isa = Isa::kAvx512Vnni,
         .name = "AVX512VNNI",

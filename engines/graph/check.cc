@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engines/graph/refused.h"
+#include "engines/graph/sizes.h"
 
 namespace octet::graph {
 namespace {
@@ -25,9 +26,12 @@ void check_scales(const Graph& g, int index) {
   if (t.zero_points.size() > 1 && t.zero_points.size() != t.scales.size())
     fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has ", t.zero_points.size(),
          " zero points and ", t.scales.size(), " scales");
-  const int32_t least = t.type == OCTET_S8 ? -128 : 0;
+  const Bounds range = is_4_bits(t.type)
+                           ? Bounds{t.type == OCTET_S4 ? -8 : 0, t.type == OCTET_S4 ? 7 : 15}
+                       : is_8_bits(t.type) ? bounds_of_type(t.type)
+                                           : Bounds{0, 0};
   for (const int32_t zero : t.zero_points)
-    if (type_bytes(t.type) == 1 ? zero < least || zero > least + 255 : zero != 0)
+    if (zero < range.least || zero > range.most)
       fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has the zero point ", zero,
            ", which is outside of its type");
 }
@@ -46,12 +50,16 @@ std::vector<char> scaled_tensors(const Graph& g) {
 
 void check_tensor(const Graph& g, int index, bool scaled) {
   const Tensor& t = g.tensors[(size_t)index];
-  if (t.type != 0 && (t.type < OCTET_S8 || t.type > OCTET_F32))
+  if (t.type != 0 && (t.type < OCTET_S8 || t.type > OCTET_U4))
     fail(OCTET_UNKNOWN_ENUM, tensor_name(g, index), " has the type ", (int)t.type,
          ", which is none");
+  if (is_4_bits(t.type) && !t.constant)
+    fail(OCTET_UNSUPPORTED, tensor_name(g, index),
+         " is of 4 bits, but no constant; only weights are of 4 bits");
   if (scaled) check_scales(g, index);
   if (t.type == 0 || !known_sizes(t)) return;
-  const size_t bytes = element_count(t) * type_bytes(t.type);
+  const size_t bytes =
+      is_4_bits(t.type) ? (element_count(t) + 1) / 2 : element_count(t) * type_bytes(t.type);
   if (t.constant && t.data && t.bytes < bytes)
     fail(OCTET_BAD_SIZE, tensor_name(g, index), " is a constant of ", t.bytes,
          " bytes, but its shape takes ", bytes);

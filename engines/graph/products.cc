@@ -61,11 +61,13 @@ class Describer {
     if (tensor(x_).constant) refuse("its input ", name(x_), " is a constant; fold it beforehand");
     if (!tensor(weights_).constant && to_.is_convolution)
       refuse("its weights ", name(weights_), " are computed; a convolution needs constants");
+    const octet_type weights = tensor(weights_).type;
+    const bool nibbles = is_4_bits(weights) && tensor(weights_).constant;
     for (const int t : {x_, weights_})
-      if (!is_8_bits(tensor(t).type))
+      if (!is_8_bits(tensor(t).type) && !(t == weights_ && nibbles))
         refuse(name(t), " is not of 8 bits; quantize the operator to int8 or uint8");
     const octet_type dst = tensor(y_).type;
-    if (tflite_ && (tensor(x_).type != dst || tensor(weights_).type != dst))
+    if (tflite_ && (tensor(x_).type != dst || (weights == OCTET_S4 ? OCTET_S8 : weights) != dst))
       refuse(
           "its input, its weights and its output are of different types, which TFLite's "
           "arithmetic does not have");

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "engines/graph/refused.h"
+#include "engines/graph/sizes.h"
 
 namespace octet::graph {
 namespace {
@@ -42,9 +43,14 @@ uint64_t zero_points(const int32_t* zeros, size_t count) {
   return content_hash(zeros, count * sizeof *zeros);
 }
 
+size_t bytes_of(size_t weights, octet_type type) {
+  return is_4_bits(type) ? (weights + 1) / 2 : weights;
+}
+
 std::string key_of(const octet_filter_desc& f, octet_isa isa) {
   const octet_conv2d_shape& s = f.shape;
-  const size_t bytes = s.out_channels * (s.in_channels / s.groups) * s.kernel_h * s.kernel_w;
+  const size_t bytes =
+      bytes_of(s.out_channels * (s.in_channels / s.groups) * s.kernel_h * s.kernel_w, f.type);
   return join("filter ", content_hash(f.data, bytes), ' ', (int)f.type, ' ', (int)f.order, ' ',
               (int)isa, ' ', s.in_channels, ' ', s.out_channels, ' ', s.groups, ' ', s.kernel_h,
               ' ', s.kernel_w, ' ', s.stride_h, ' ', s.stride_w, ' ', s.dilation_h, ' ',
@@ -54,8 +60,7 @@ std::string key_of(const octet_filter_desc& f, octet_isa isa) {
 }
 
 std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
-  const bool nibbles = r.type == OCTET_S4 || r.type == OCTET_U4;
-  const size_t bytes = nibbles ? (r.n * r.k + 1) / 2 : r.n * r.k,
+  const size_t bytes = bytes_of(r.n * r.k, r.type),
                scales = r.scale_block ? r.n * (r.k / r.scale_block) : 0;
   return join("rhs ", content_hash(r.data, bytes), ' ', (int)r.type, ' ', (int)r.order, ' ',
               (int)isa, ' ', r.n, ' ', r.k, ' ', (int)r.sparsity, ' ', r.zero_point_count, ' ',

@@ -15,12 +15,14 @@ using graph::Op;
 using graph::Padding;
 using graph::Tensor;
 
-octet_type type_of(TfLiteType type) {
-  switch (type) {
+octet_type type_of(const TfLiteTensor& t) {
+  switch (t.type) {
     case kTfLiteInt8: return OCTET_S8;
     case kTfLiteUInt8: return OCTET_U8;
     case kTfLiteInt32: return OCTET_S32;
     case kTfLiteFloat32: return OCTET_F32;
+    // Weights; Octet computes no tensor of 4 bits
+    case kTfLiteInt4: return t.allocation_type == kTfLiteMmapRo ? OCTET_S4 : (octet_type)0;
     default: return (octet_type)0;
   }
 }
@@ -28,7 +30,7 @@ octet_type type_of(TfLiteType type) {
 Tensor tensor_of(const TfLiteTensor& t) {
   Tensor to;
   to.name = t.name ? t.name : "";
-  to.type = type_of(t.type);
+  to.type = type_of(t);
   to.shape_known = t.dims != nullptr;
   if (t.dims) to.shape.assign(t.dims->data, t.dims->data + t.dims->size);
   if (t.quantization.type == kTfLiteAffineQuantization && t.quantization.params &&
@@ -81,6 +83,12 @@ struct Node {
     return {t->data.i32, t->data.i32 + t->bytes / sizeof(int32_t)};
   }
   void refuse(std::string why) const { op->refused = std::move(why); }
+  // Refuses weights that XNNPACK does not take.
+  void refuse_own_kernel(const std::string& weights) const {
+    if (rounding.arithmetic == graph::Arithmetic::kXnnpack)
+      refuse("its weights " + weights +
+             ": XNNPACK leaves it to LiteRT's own kernel, which rounds in a way of its own");
+  }
 };
 
 // ---- products
@@ -134,11 +142,7 @@ void fully_connected(const Node& n) {
   if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
     n.refuse("its weights are in a shuffled format");
   const TfLiteTensor* const weights = n.input(1);
-  if (n.rounding.arithmetic == graph::Arithmetic::kXnnpack && weights &&
-      weights->allocation_type != kTfLiteMmapRo)
-    n.refuse(
-        "its weights are computed: XNNPACK leaves it to LiteRT's own kernel, which rounds in a way "
-        "of its own");
+  if (weights && weights->allocation_type != kTfLiteMmapRo) n.refuse_own_kernel("are computed");
   n.op->in_double = n.rounding.in_double;
 }
 
@@ -280,6 +284,12 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinDequantize, "DEQUANTIZE", Kind::kDequantize, nothing, false},
 };
 
+void translate_as(const Form& form, const Node& node) {
+  form.translate(node);
+  const TfLiteTensor* const weights = node.input(1);
+  if (weights && weights->type == kTfLiteInt4) node.refuse_own_kernel("are of 4 bits");
+}
+
 Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int code,
          const Rounding& rounding) {
   Op op;
@@ -295,7 +305,7 @@ Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int co
       else if (form.needs_params && !node.builtin_data)
         op.refused = "its parameters are missing";
       else
-        form.translate({context, node, rounding, &op});
+        translate_as(form, {context, node, rounding, &op});
       return op;
     }
   op.name = number + " (builtin operator " + std::to_string(code) + ")";

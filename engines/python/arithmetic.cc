@@ -48,7 +48,7 @@ Arithmetic::Arithmetic(const std::string& input, const std::string& output, bool
   if (input_ == OCTET_F32) quant_ = symmetric ? OCTET_LHS_SYMMETRIC : OCTET_LHS_ASYMMETRIC;
 }
 
-void Arithmetic::require_channels(size_t channels) const {
+void Arithmetic::require_channels(size_t channels, size_t blocks) const {
   const auto require = [&](const char* name, size_t count, bool one_will_do) {
     if (count == 0 || count == channels || (one_will_do && count == 1)) return;
     fail(PyExc_ValueError, std::string(name) + " has " + std::to_string(count) +
@@ -57,7 +57,8 @@ void Arithmetic::require_channels(size_t channels) const {
   };
   require("scales", scales_.size(), true);
   require("bias", bias_.size() + float_bias_.size(), false);
-  require("zero_points", weight_zero_points_.size(), true);
+  if (weight_zero_points_.size() != channels * blocks)
+    require("zero_points", weight_zero_points_.size(), true);
 }
 
 octet_epilogue Arithmetic::epilogue() const {

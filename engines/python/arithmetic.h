@@ -24,8 +24,9 @@ class Arithmetic {
   octet_type input() const { return input_; }
   octet_type output() const { return output_; }
 
-  // Fails where arrays have not `channels` elements.
-  void require_channels(size_t channels) const;
+  // Fails where arrays have not `channels` elements. Zero points may also be one for each of
+  // `blocks` scale blocks of each channel.
+  void require_channels(size_t channels, size_t blocks = 1) const;
 
   // The descriptor borrows arrays of this object.
   template <typename Weights>  // octet_rhs_desc, octet_filter_desc

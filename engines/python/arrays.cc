@@ -17,6 +17,7 @@ octet_type type_of(nb::dlpack::dtype type) {
   if (type == nb::dtype<uint8_t>()) return OCTET_U8;
   if (type == nb::dtype<int32_t>()) return OCTET_S32;
   if (type == nb::dtype<float>()) return OCTET_F32;
+  if (type == nb::dlpack::dtype{(uint8_t)nb::dlpack::dtype_code::Float, 16, 1}) return OCTET_F16;
   return octet_type{};
 }
 
@@ -66,6 +67,9 @@ const char* type_text(octet_type type) {
     case OCTET_U8: return "uint8";
     case OCTET_S32: return "int32";
     case OCTET_F32: return "float32";
+    case OCTET_F16: return "float16";
+    case OCTET_S4:
+    case OCTET_U4: break;  // no arrays
   }
   return "unknown";
 }

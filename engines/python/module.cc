@@ -15,4 +15,5 @@ NB_MODULE(_octet, m) {
   octet::python::bind_arithmetic(m);
   octet::python::bind_product(m);
   octet::python::bind_convolution(m);
+  octet::python::bind_weights4(m);
 }

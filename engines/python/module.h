@@ -10,5 +10,6 @@ void bind_matmul(nanobind::module_& m);
 void bind_arithmetic(nanobind::module_& m);
 void bind_product(nanobind::module_& m);
 void bind_convolution(nanobind::module_& m);
+void bind_weights4(nanobind::module_& m);
 
 }  // namespace octet::python

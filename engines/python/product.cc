@@ -22,21 +22,35 @@ class Product {
     const Array array(weights, "weights", {OCTET_S8, OCTET_U8}, 2, 2);
     if (!array.dense_along(0)) array.fail_layout();
     arithmetic_.require_channels(array.extent(1));
-    auto rhs = make<octet_rhs_desc>();
-    rhs.type = type_ = array.type();
-    rhs.order = OCTET_NK;
-    rhs.n = n_ = array.extent(1);
-    rhs.k = k_ = array.extent(0);
-    rhs.data = array.data();
-    rhs.stride = array.stride_of(1, 2, k_);
-    arithmetic_.describe_weights(&rhs);
-    const nb::gil_scoped_release released;
-    auto packed = PackedWeights::pack(rhs);
-    if (!packed) throw packed.error();
-    packed_ = std::move(*packed);
-    auto gemm = Gemm::create(describe(kRowsMax));
-    if (!gemm) throw gemm.error();
-    gemm_ = std::move(*gemm);
+    auto rhs = describe_weights(array, array.type(), 1);
+    pack(&rhs);
+  }
+
+  // Weights of 4 bits, two in a byte: (n, k / 2). scales: (n, k / block) of scale blocks; none,
+  // where block is 0. by_block: each block of a float32 x is quantized by itself.
+  Product(nb::handle weights, const Arithmetic& arithmetic, const std::string& type, size_t block,
+          nb::handle scales, bool by_block)
+      : arithmetic_(arithmetic), by_block_(by_block) {
+    const Array array(weights, "weights", {OCTET_U8}, 2, 2);
+    array.require_dense();
+    auto rhs = describe_weights(array, type == "int4" ? OCTET_S4 : OCTET_U4, 2);
+    if (!block) {
+      arithmetic_.require_channels(n_);
+      pack(&rhs);
+      return;
+    }
+    const Array by_blocks(scales, "scales", {OCTET_F16, OCTET_F32}, 2, 2);
+    by_blocks.require_dense();
+    if (by_blocks.extent(1) != n_ || k_ % block || by_blocks.extent(0) != k_ / block)
+      fail(PyExc_ValueError, "scales have the shape " + shape_text(by_blocks.shape()) +
+                                 ": blocks of " + std::to_string(block) + " of weights of " +
+                                 std::to_string(n_) + " x " + std::to_string(k_) +
+                                 " need one for each block of each channel");
+    arithmetic_.require_channels(n_, k_ / block);
+    rhs.scale_block = block;
+    rhs.scale_type = by_blocks.type();
+    rhs.scales = by_blocks.data();
+    pack(&rhs);
   }
 
   nb::object run(nb::handle x, nb::handle out, size_t count) const {
@@ -88,6 +102,29 @@ class Product {
   size_t k() const { return k_; }
 
  private:
+  // Each element of the array holds so many weights.
+  octet_rhs_desc describe_weights(const Array& array, octet_type type, size_t per_element) {
+    auto rhs = make<octet_rhs_desc>();
+    rhs.type = type_ = type;
+    rhs.order = OCTET_NK;
+    rhs.n = n_ = array.extent(1);
+    rhs.k = k_ = array.extent(0) * per_element;
+    rhs.data = array.data();
+    rhs.stride = array.stride_of(1, 2, array.extent(0)) * per_element;
+    arithmetic_.describe_weights(&rhs);
+    return rhs;
+  }
+
+  void pack(const octet_rhs_desc* rhs) {
+    const nb::gil_scoped_release released;
+    auto packed = PackedWeights::pack(*rhs);
+    if (!packed) throw packed.error();
+    packed_ = std::move(*packed);
+    auto gemm = Gemm::create(describe(kRowsMax));
+    if (!gemm) throw gemm.error();
+    gemm_ = std::move(*gemm);
+  }
+
   octet_gemm_desc describe(size_t rows) const {
     auto desc = make<octet_gemm_desc>();
     desc.m_max = rows;
@@ -95,6 +132,7 @@ class Product {
     desc.k = k_;
     desc.rhs_type = type_;
     arithmetic_.describe(&desc);
+    if (by_block_) desc.lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS;
     packed_.attach(desc);
     return desc;
   }
@@ -112,6 +150,7 @@ class Product {
   }
 
   const Arithmetic arithmetic_;
+  bool by_block_ = false;
   octet_type type_;
   size_t n_, k_;
   PackedWeights packed_;
@@ -123,6 +162,9 @@ class Product {
 void bind_product(nb::module_& m) {
   nb::class_<Product>(m, "Product", "Packed weights of a matrix.")
       .def(nb::init<nb::handle, const Arithmetic&>(), nb::arg("weights"), nb::arg("arithmetic"))
+      .def(nb::init<nb::handle, const Arithmetic&, const std::string&, size_t, nb::handle, bool>(),
+           nb::arg("weights"), nb::arg("arithmetic"), nb::arg("type"), nb::arg("block"),
+           nb::arg("scales") = nb::none(), nb::arg("by_block") = false)
       .def("run", &Product::run, nb::arg("x").none(), nb::arg("out") = nb::none(),
            nb::arg("threads") = 1)
       .def("explain", &Product::explain, nb::arg("rows"), nb::arg("threads") = 1)

@@ -54,8 +54,8 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_BAD_SIZE = 4,           /* zero, or a product that leaves size_t */
   OCTET_SIZE_ABOVE_MAXIMUM = 5, /* run asks for more than create declared */
   OCTET_BAD_STRIDE = 6,         /* a stride smaller than a row */
-  /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 at
-   * multiples of 4 bytes. */
+  /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 and
+   * arrays of zero points at multiples of 4 bytes, matrices of s16 at multiples of 2. */
   OCTET_MISALIGNED = 7,
   OCTET_OVERLAP = 8, /* an output that overlaps an input or the workspace */
   OCTET_WORKSPACE_TOO_SMALL = 9,
@@ -138,16 +138,17 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_U8 = 2,
   OCTET_S32 = 3,
   OCTET_F32 = 4,
-  OCTET_S4 = 5, /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
-  OCTET_U4 = 6, /* weights of 0 to 15, laid out as OCTET_S4 */
-  OCTET_F16 = 7 /* IEEE 754 binary16: scales of weights only */
+  OCTET_S4 = 5,  /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
+  OCTET_U4 = 6,  /* weights of 0 to 15, laid out as OCTET_S4 */
+  OCTET_F16 = 7, /* IEEE 754 binary16: scales of weights only */
+  OCTET_S16 = 8  /* lhs and dst of products of 16 by 8 bits (octet_gemm_desc.lhs_type) */
 } octet_type;
 
-/* "s8", "u8", "s32", "f32", "s4", "u4", "f16"; "unknown" outside the enumeration. */
+/* "s8", "u8", "s32", "f32", "s4", "u4", "f16", "s16"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
-/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41
- * to AVX512VNNI, Arm: NEON to I8MM) and SCALAR. */
+/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41 to
+ * AMXINT8, Arm: NEON to I8MM) and SCALAR. AMXINT8 asks Linux for registers: docs/integration.md. */
 typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
@@ -157,7 +158,8 @@ typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_NEON = 5,
   OCTET_ISA_DOTPROD = 6,
   OCTET_ISA_I8MM = 7,
-  OCTET_ISA_SSE41 = 8
+  OCTET_ISA_SSE41 = 8,
+  OCTET_ISA_AMXINT8 = 9
 } octet_isa;
 
 /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */
@@ -253,7 +255,7 @@ OCTET_API octet_status octet_get_kernel_info(size_t index, octet_kernel_info* in
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
-/* How an accumulator becomes an output of type s8 or u8. */
+/* How an accumulator becomes an output of type s8, u8 or s16. */
 typedef enum octet_requant OCTET_INT_ENUM {
   /* Float mode: round_half_even(float(acc) * scale[n]), clamped, + zero point. */
   OCTET_REQUANT_FLOAT = 0,
@@ -297,13 +299,12 @@ typedef struct octet_residual {
  * product, residual, clamp, zero point and look-up table, in this order. n is the number of
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
  * holds the accumulators as they are; every other dst needs its scales.
- *
  * create refuses a field that is set but could not reach the output: a residual, a table or a zero
  * point with a dst that has none, the scales of the other mode, fields of a residual whose type is
- * 0. Parameters of what was not asked for are not read and may hold
- * anything: clamp_min and clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and
- * product_scale of any activation but RELU6 and RELU_N1_TO_1, all product_ fields without a
- * product_activation, and those fields of octet_residual that belong to the other mode. */
+ * 0. Parameters of what was not asked for are not read and may hold anything: clamp_min and
+ * clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and product_scale of any
+ * activation but RELU6 and RELU_N1_TO_1, all product_ fields without a product_activation, and
+ * those fields of octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
@@ -336,7 +337,8 @@ typedef struct octet_epilogue {
   float product_scale; /* TFLite mode: RELU6, RELU_N1_TO_1; float mode has dst_scale */
   /* Double mode: lhs scale * rhs scale / dst scale in double, finite, positive, at most 2^48. */
   const double* factors;
-  size_t factor_count; /* 1 or n */
+  size_t factor_count;     /* 1 or n */
+  const int64_t* bias_s64; /* s16 lhs only: `bias` in 64 bits, instead of it; null means 0 */
 } octet_epilogue;
 
 /* ---- memory and threads ---------------------------------------------------------------------- */
@@ -459,11 +461,12 @@ typedef struct octet_gemm_desc {
   size_t n, k;
   size_t batch_max; /* matrices per run, at most; 0 means 1 */
 
-  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS. */
+  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS.
+   * OCTET_S16 with OCTET_LHS_STATIC, packed OCTET_S8 weights and no zero points (docs/int16.md). */
   octet_type lhs_type;
   octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
-  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32. Weights in scale blocks give no s32, take no bias but
-   * bias_f32, and requantize in float mode. */
+  /* OCTET_S32, OCTET_S8, OCTET_U8, OCTET_F32; of an s16 lhs OCTET_S16 or OCTET_F32. Weights in
+   * scale blocks give no s32, take no bias but bias_f32, and requantize in float mode. */
   octet_type dst_type;
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point; /* OCTET_LHS_STATIC only */
@@ -556,8 +559,7 @@ OCTET_API octet_status octet_gemm_workspace(const octet_gemm* gemm, size_t m, si
 OCTET_API octet_status octet_gemm_run(const octet_gemm* gemm, const octet_gemm_args* args,
                                       octet_error* error);
 
-OCTET_API void octet_gemm_destroy(
-    octet_gemm* gemm); /* null is allowed; no run may be in progress */
+OCTET_API void octet_gemm_destroy(octet_gemm* gemm); /* of null, too; no run may be in progress */
 
 /* The kernel that a run of m rows uses, a static string; null if gemm is null. No desc.kernel names
  * "..._few_rows", which multiply few rows by run-time weights, nor "..._blocks_...", of scale
@@ -703,12 +705,12 @@ OCTET_API octet_status octet_conv2d_output_size(const octet_conv2d_shape* shape,
 typedef struct octet_filter_desc {
   size_t struct_size;
   octet_conv2d_shape shape;
-  octet_type type; /* OCTET_S8 or OCTET_U8 */
+  octet_type type; /* as octet_rhs_desc.type; weights of 4 bits are packed as s8 (u4 less 8) */
   octet_filter_order order;
-  const void* data; /* dense; not read by octet_conv2d_pack_size */
+  const void* data; /* dense; of 4 bits (n + 1) / 2 bytes; not read by octet_conv2d_pack_size */
   /* -- an older struct may end here -- */
   /* zero_point_count values in the range of type; null means 0. winograd4x4 takes -100 to 99 (u8:
-   * 28 to 227), winograd2x2_int8 0 only (u8: 128), grouped see there, all others any. */
+   * 28 to 227), winograd2x2_int8 0 only (u8: 128, u4: 8), grouped see there, all others any. */
   const int32_t* zero_points;
   size_t zero_point_count; /* 1 (per tensor) or out_channels; 0 with null */
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */
@@ -807,7 +809,7 @@ typedef struct octet_conv2d_desc {
   octet_conv2d_shape shape;
   octet_layout lhs_layout;
   octet_layout dst_layout;                 /* of the residual too */
-  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, OCTET_U8 or OCTET_F32 */
+  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, _U8 or _F32; rhs as the filter's type */
   /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. An f32 lhs is
    * quantized line by line in the workspace, and what follows is as if the bytes had come with the
    * run:

@@ -16,7 +16,11 @@ enum Feature : uint32_t {
   kHasI8mm = 64,
   kHasSse41 = 128,
   kHasAvx512Vbmi = 256,
+  kHasAmxInt8 = 512,  // AMX-TILE and AMX-INT8, which the process may use
 };
 using Features = uint32_t;
+
+// Those that a process has only once it has asked the operating system.
+constexpr Features kFeaturesOnRequest = kHasAmxInt8;
 
 }  // namespace octet

@@ -14,7 +14,8 @@ enum class Isa : uint8_t {
   kNeon,
   kDotprod,
   kI8mm,
-  kSse41
+  kSse41,
+  kAmxInt8
 };
 
 constexpr Isa kPortableIsa = Isa::kScalar;  // every CPU and every build has it

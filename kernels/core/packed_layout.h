@@ -18,6 +18,11 @@
 
 namespace octet {
 
+// value / divisor where both are nearly always below 2^32: CPUs before Ice Lake divide 64 bits in
+// 35 to 90 cycles, 32 bits in 26.
+constexpr size_t quotient(size_t value, size_t divisor) {
+  return (uint64_t)(value | divisor) >> 32 ? value / divisor : (uint32_t)value / (uint32_t)divisor;
+}
 constexpr size_t round_up(size_t value, size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
@@ -64,8 +69,8 @@ struct RhsLayout {
   constexpr bool is_4bit() const { return bits == 4 && !sparse(); }
   constexpr bool has_tables() const { return tables[0].steps != 0; }
   // Depth that kernels multiply
-  constexpr size_t steps(size_t k) const { return round_up(k, kr); }
-  constexpr size_t lanes(size_t n) const { return round_up(n, step); }
+  constexpr size_t steps(size_t k) const { return round_up_pow2(k, kr); }
+  constexpr size_t lanes(size_t n) const { return round_up_pow2(n, step); }
   constexpr size_t group_bytes() const { return kr * bits / 8u; }  // of one lane
   // Bytes that one lane takes in a panel, or in one tap of it; SIZE_MAX if they do not fit.
   constexpr size_t lane_bytes(size_t k) const {

@@ -6,6 +6,7 @@
 #include "kernels/core/epilogue.h"
 #include "kernels/core/feature.h"
 #include "kernels/core/lhs_rows.h"
+#include "kernels/core/words.h"
 
 namespace octet {
 
@@ -25,6 +26,9 @@ struct TierOps {
   // The same for CPUs with these features beyond the tier's, or null
   LookUpFn fast_look_up = nullptr;
   Features fast_look_up_needs = 0;
+  // Of products of words; a tier without them takes the baseline's
+  SplitWordsFn split_words = nullptr;
+  FinishWordsFn finish_words = nullptr;
 
   LookUpFn look_up_for(Features has) const {
     return fast_look_up && !(fast_look_up_needs & ~has) ? fast_look_up : look_up;

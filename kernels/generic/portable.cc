@@ -4,9 +4,22 @@
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/words.h"
 
 namespace octet {
-const TierOps portable_ops = {
-    init_tile, apply_epilogue<int32_t>, sum_rows,    quantize_row_by<quantize_floats>, measure_rows,
-    find_ends, quantize_floats,         copy_windows};
+const TierOps portable_ops = {init_tile,
+                              apply_epilogue<int32_t>,
+                              sum_rows,
+                              quantize_row_by<quantize_floats>,
+                              measure_rows,
+                              find_ends,
+                              quantize_floats,
+                              copy_windows,
+                              nullptr,
+                              false,
+                              nullptr,
+                              nullptr,
+                              0,
+                              split_words,
+                              finish_words};
 }  // namespace octet

@@ -21,5 +21,9 @@ const TierOps avx2_ops = {avx2_init,
                           avx2_copy_windows,
                           avx2_find_tflite_add,
                           true,
-                          avx2_look_up};
+                          avx2_look_up,
+                          nullptr,
+                          0,
+                          avx2_split_words,
+                          avx2_finish_words};
 }  // namespace octet

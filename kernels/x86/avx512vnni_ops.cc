@@ -1,5 +1,6 @@
 // The operations of the AVX-512 tiers besides multiplying.
 #include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/words.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/avx2_plain_ops.h"
 #include "kernels/x86/shared/quantize_floats.h"
@@ -23,5 +24,7 @@ const TierOps avx512vnni_ops = {avx2_init,
                                 true,
                                 avx512vnni_look_up,
                                 avx512vbmi_look_up,
-                                kHasAvx512Vbmi};
+                                kHasAvx512Vbmi,
+                                avx2_split_words,
+                                finish_words};
 }  // namespace octet

@@ -173,7 +173,9 @@ void multiply(const Tile& t) {
   store_tile(*again, acc);
 }
 
-void dispatch(const Tile& t) {
+}  // namespace
+
+void avx512vnni_multiply_u8s8(const Tile& t) {
   static constexpr MultiplyFn kOne[kVectors] = {multiply<1, 1, 1>, multiply<1, 1, 2>,
                                                 multiply<1, 1, 3>, multiply<1, 1, 4>},
                               kFew[kVectors] = {multiply<2, kMr, 1>, multiply<2, kMr, 2>,
@@ -182,8 +184,6 @@ void dispatch(const Tile& t) {
                                           multiply<kMr + 1, kTallMr, 2>};
   (t.rows == 1 ? kOne : t.rows <= kMr ? kFew : kTall)[(t.cols - 1) / 16](t);
 }
-
-}  // namespace
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .name = "avx512vnni_u8s8_6x64x4",
@@ -194,7 +194,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
-    .multiply = dispatch,
+    .multiply = avx512vnni_multiply_u8s8,
     .tall_mr = kTallMr,
     .tall_nr = 32,
 };

@@ -1,11 +1,24 @@
 // The operations of the SSE4.1 tier besides multiplying.
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/words.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/epilogue.h"
 
 namespace octet {
-const TierOps sse41_ops = {
-    init_tile,    epilogue_by_vectors, sum_rows,        quantize_row_by<quantize_floats>,
-    measure_rows, find_ends,           quantize_floats, copy_windows};
+const TierOps sse41_ops = {init_tile,
+                           epilogue_by_vectors,
+                           sum_rows,
+                           quantize_row_by<quantize_floats>,
+                           measure_rows,
+                           find_ends,
+                           quantize_floats,
+                           copy_windows,
+                           nullptr,
+                           false,
+                           nullptr,
+                           nullptr,
+                           0,
+                           split_words,
+                           finish_words};
 }  // namespace octet

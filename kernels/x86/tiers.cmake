@@ -24,6 +24,10 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mf16c -mavxvnni SOURCES avxvnni_u8s8_6x16x4
 octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl ${octet_quiet})
+# AMXINT8 has kernels of int8 matrices only, and takes all others from AVX512VNNI.
+if(AMXINT8 IN_LIST OCTET_TIERS)
+  list(APPEND OCTET_TIERS AVX512VNNI)
+endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc int4/avx512vnni_u8s4_6x64x8.cc avx512vnni_ops.cc
   avx512vnni_epilogue.cc runtime/avx512vnni_runtime.cc
@@ -34,6 +38,12 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
 if(OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc)
+  # The instructions of AMX are in assembly, for which a compiler needs no flags.
+  check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
+    OCTET_ASSEMBLES_AMXINT8)
+  octet_choose(octet_amx 0 the_assembler_knows_no_tdpbusd OCTET_ASSEMBLES_AMXINT8)
+  octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc
+    PROBE ${octet_amx})
 endif()
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
@@ -49,7 +59,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
     kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
-    kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
+    kernels/x86/amx/amxint8_16x64x4.cc kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.

@@ -53,6 +53,9 @@ octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t 
   if (!zero_points && count == 0) return OCTET_OK;
   if (!zero_points)
     return fail(error, OCTET_NULL_POINTER, "%s is null but its count is %zu", name, count);
+  if ((uintptr_t)zero_points % alignof(int32_t))
+    return fail(error, OCTET_MISALIGNED, "%s is at %p; it must be a multiple of %zu", name,
+                (const void*)zero_points, alignof(int32_t));
   if (count != 1 && count != n)
     return fail(error, OCTET_BAD_SIZE, "%s has %zu values; it must have 1 or n = %zu", name, count,
                 n);

@@ -16,10 +16,14 @@ constexpr bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCT
 constexpr bool is_4bit(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }
 constexpr bool is_weight(octet_type type) { return is_8bit(type) || is_4bit(type); }
 constexpr int32_t least(octet_type type) {
-  return type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0;
+  return type == OCTET_S8 ? -128 : type == OCTET_S16 ? -32768 : type == OCTET_S4 ? -8 : 0;
 }
 constexpr int32_t most(octet_type type) {
-  return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
+  return type == OCTET_U8    ? 255
+         : type == OCTET_S16 ? 32767
+         : type == OCTET_U4  ? 15
+         : type == OCTET_S4  ? 7
+                             : 127;
 }
 // Of one of 8 or 4 bits.
 constexpr ElementType element_type_of(octet_type type) {
@@ -28,7 +32,13 @@ constexpr ElementType element_type_of(octet_type type) {
          : type == OCTET_U4 ? ElementType::kU4
                             : ElementType::kS8;
 }
-constexpr size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
+// Filters of 4 bits are packed as s8.
+constexpr octet_type packed_filter_type(octet_type type) {
+  return type == OCTET_U8 ? OCTET_U8 : OCTET_S8;
+}
+constexpr size_t element_bytes(octet_type type) {
+  return is_8bit(type) ? 1 : type == OCTET_S16 ? 2 : 4;
+}
 
 // index: the element of an array, or kScalar if there is no array.
 constexpr size_t kScalar = SIZE_MAX;

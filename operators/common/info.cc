@@ -25,6 +25,7 @@ const char* octet_type_name(octet_type type) {
     case OCTET_S4: return "s4";
     case OCTET_U4: return "u4";
     case OCTET_F16: return "f16";
+    case OCTET_S16: return "s16";
   }
   return "unknown";
 }

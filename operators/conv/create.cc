@@ -140,7 +140,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
       algorithm,
       builder->shape,
       builder->epilogue.lhs_element_type,
-      element_type_of(builder->desc.rhs_type),
+      element_type_of(packed_filter_type(builder->desc.rhs_type)),
       element_bytes(builder->desc.dst_type),
       {builder->blob.format->layout, builder->blob.header.has_int8_min != 0}};
   if (builder->requested) {

@@ -40,9 +40,13 @@ octet_status check_output(const octet_filter_desc& f, octet_error* error) {
 }
 
 octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
-  if (!is_8bit(f.type))
-    return fail(error, OCTET_UNKNOWN_ENUM, "filter.type is %d; weights are OCTET_S8 or OCTET_U8",
+  if (!is_weight(f.type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "filter.type is %d; weights are OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
                 (int)f.type);
+  if (is_4bit(f.type) && f.sparsity != OCTET_SPARSE_NONE)
+    return fail(error, OCTET_UNSUPPORTED, "filter.type is %s; weights of 4 bits are not sparse",
+                octet_type_name(f.type));
   if (f.order < OCTET_OHWI || f.order > OCTET_IOHW)
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.order is %d, not an octet_filter_order",
                 (int)f.order);
@@ -72,7 +76,7 @@ OutputFacts facts_of(const octet_filter_desc& f) {
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
   FilterView v = {};
   v.data = (const uint8_t*)f.data;
-  v.type = element_type_of(f.type);
+  v.stored = element_type_of(f.type);
   v.zero_points = f.zero_points;
   v.zero_point_count = f.zero_point_count;
   const size_t taps = s.taps(), in = s.group_in(), out = s.group_out();
@@ -154,9 +158,9 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
   for (size_t o = 0; o < s.out_channels; ++o)
     for (size_t tap = 0; tap < s.taps(); ++tap) {
       const size_t ky = tap / s.kernel_w, kx = tap % s.kernel_w;
-      const SparseRun run = {d.view.at(s, o, ky, kx, 0), d.view.i_stride, s.group_in(),
-                             (uint8_t)d.view.zero_point(o)};
-      if (finding.look_at(run, d.view.type, o, 0)) continue;
+      const SparseRun run = {d.view.data + d.view.at(s, o, ky, kx, 0), d.view.i_stride,
+                             s.group_in(), (uint8_t)d.view.zero_point(o)};
+      if (finding.look_at(run, d.view.type(), o, 0)) continue;
       *verdict = finding.verdict();
       if (d.given->sparsity != OCTET_SPARSE_2_4) return OCTET_OK;
       return fail(error, OCTET_BAD_SPARSITY,
@@ -175,7 +179,7 @@ void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   d->sparse = sparse;
   ConvProblem problem = {d->shape,
                          d->tier,
-                         d->view.type,
+                         d->view.type(),
                          sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
                          f.accuracy == OCTET_ACCURACY_APPROXIMATE,
                          d->cpu,
@@ -256,9 +260,9 @@ RhsLayout packed_layout(const FilterBuilder& d, const ConvAlgorithm& implementat
     return select_sparse_layout(conv_kernels(), d.cpu, format_of(tier_of(d.tier).sparse).layout,
                                 d.forced);
   if (implementation.operands != KernelKind::kInt8 || !d.forced)
-    return conv_layout(implementation, d.tier, d.view.type, d.view.zero_point_range().any());
+    return conv_layout(implementation, d.tier, d.view.type(), d.view.zero_point_range().any());
   return select_layout(conv_kernels(), d.cpu,
-                       implementation.keeps_u8 ? d.view.type : ElementType::kS8, d.forced);
+                       implementation.keeps_u8 ? d.view.type() : ElementType::kS8, d.forced);
 }
 
 const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {

@@ -72,9 +72,10 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, v
   const octet_filter_desc& f = *p.builder.given;
   const ConvShape& s = p.builder.shape;
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
+  const size_t count = s.taps() * s.group_in() * s.out_channels;
   return pack_into(
       &p, "octet_conv2d_pack_size",
-      {{"filter.data", extent_of(f.data, s.taps() * s.group_in() * s.out_channels)},
+      {{"filter.data", extent_of(f.data, is_4bit(f.type) ? divide_up(count, 2) : count)},
        {"filter.zero_points", extent_of(f.zero_points, f.zero_point_count * sizeof(int32_t))},
        {"filter.tap_ranges", extent_of(f.tap_ranges, 16 * sizeof(float))}},
       blob, blob_bytes, error);

@@ -2,6 +2,7 @@
 #include "operators/conv/tuning.h"
 
 #include "dispatch/tables/tiers.h"
+#include "operators/common/check.h"
 
 namespace octet {
 
@@ -13,7 +14,7 @@ TuningKey key_of_filter(Isa tier, const ConvShape& s, octet_type type) {
           s.stride_w, s.dilation_h, s.dilation_w);
   key.add(" pads=%zu,%zu,%zu,%zu", s.pad_top, s.pad_bottom, s.pad_left, s.pad_right);
   if (s.transposed) key.add(" transposed=%zux%zu", s.output_padding_h, s.output_padding_w);
-  key.add(" weights=%s", octet_type_name(type));
+  key.add(" weights=%s", octet_type_name(packed_filter_type(type)));
   return key;
 }
 

@@ -23,7 +23,7 @@ struct EpilogueBuilder {
   octet_type lhs_type, rhs_type, dst_type;  // of a static f32 lhs: the type it is quantized to
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point;
-  bool takes_4bit = false;                                // the weights may have 4 bits
+  bool takes_s16 = false;                                 // the lhs and dst may be s16
   const char *column_name = "column", *depth_name = "k";  // in messages
 
   // The checks below fill in the rest.
@@ -34,6 +34,7 @@ struct EpilogueBuilder {
   double max_scaled_any = 0;  // the same for run-time weights that come with zero points
   double stretch = 1;         // how many times its exact range a sum may reach, if approximate
   int32_t max_shift = 0;      // largest left shift of TFLite's
+  int64_t max_word = 0;       // of an s16 lhs: largest |acc|
   Epilogue plan = {};         // without its arrays
 
   template <typename Desc>

@@ -1,7 +1,7 @@
 // The checks of an epilogue, and of the few fields beside it that products and convolutions share.
 #include "operators/common/check.h"
 #include "dispatch/tables/tiers.h"
-#include "operators/epilogue/builder.h"
+#include "operators/epilogue/words.h"
 
 namespace octet {
 namespace {
@@ -129,18 +129,20 @@ octet_status check_enums(const EpilogueBuilder& builder) {
   if (builder.lhs_quant < OCTET_LHS_STATIC || builder.lhs_quant > OCTET_LHS_SYMMETRIC_BLOCKS)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
                 (int)builder.lhs_quant);
-  if (!is_8bit(builder.lhs_type) && builder.lhs_type != OCTET_F32)
+  const auto is_s16 = [&](octet_type type) { return builder.takes_s16 && type == OCTET_S16; };
+  const char* const or_s16 = builder.takes_s16 ? ", OCTET_S16" : "";
+  if (!is_8bit(builder.lhs_type) && builder.lhs_type != OCTET_F32 && !is_s16(builder.lhs_type))
     return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_F32",
-                (int)builder.lhs_type);
-  if (!is_8bit(builder.rhs_type) && !(builder.takes_4bit && is_4bit(builder.rhs_type)))
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.rhs_type is %d; it must be OCTET_S8%s",
-                (int)builder.rhs_type,
-                builder.takes_4bit ? ", OCTET_U8, OCTET_S4 or OCTET_U4" : " or OCTET_U8");
-  if (builder.dst_type < OCTET_S8 || builder.dst_type > OCTET_F32)
+                "desc.lhs_type is %d; it must be OCTET_S8, OCTET_U8%s or OCTET_F32",
+                (int)builder.lhs_type, or_s16);
+  if (!is_weight(builder.rhs_type))
     return fail(error, OCTET_UNKNOWN_ENUM,
-                "desc.dst_type is %d; it must be OCTET_S8, OCTET_U8, OCTET_S32 or OCTET_F32",
-                (int)builder.dst_type);
+                "desc.rhs_type is %d; it must be OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
+                (int)builder.rhs_type);
+  if ((builder.dst_type < OCTET_S8 || builder.dst_type > OCTET_F32) && !is_s16(builder.dst_type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "desc.dst_type is %d; it must be OCTET_S8, OCTET_U8%s, OCTET_S32 or OCTET_F32",
+                (int)builder.dst_type, or_s16);
   if (e.requant < OCTET_REQUANT_FLOAT || e.requant > OCTET_REQUANT_DOUBLE)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.epilogue.requant is %d, not an octet_requant",
                 (int)e.requant);
@@ -176,6 +178,7 @@ octet_status check_combination(const EpilogueBuilder& builder) {
     return refuse(
         "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
         "each run");
+  OCTET_TRY(check_word_combination(builder));
   if (builder.dst_type != OCTET_F32 && e.bias_f32)
     return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
   OCTET_TRY(check_residual_type(e.residual, error));
@@ -183,8 +186,8 @@ octet_status check_combination(const EpilogueBuilder& builder) {
     if (e.residual.type) return refuse("desc.epilogue.residual needs an s8 or u8 dst");
     if (e.lut) return refuse("desc.epilogue.lut needs an s8 or u8 dst");
     if (e.dst_zero_point) return refuse("desc.epilogue.dst_zero_point needs an s8 or u8 dst");
-    if (e.requant != OCTET_REQUANT_FLOAT)
-      return refuse("OCTET_REQUANT_TFLITE and OCTET_REQUANT_DOUBLE need an s8 or u8 dst");
+    if (e.requant != OCTET_REQUANT_FLOAT && builder.dst_type != OCTET_S16)
+      return refuse("OCTET_REQUANT_TFLITE and OCTET_REQUANT_DOUBLE need an s8, u8 or s16 dst");
   }
   if (e.requant == OCTET_REQUANT_DOUBLE && e.residual.type)
     return refuse("OCTET_REQUANT_DOUBLE takes no desc.epilogue.residual: add it in another step");

@@ -42,11 +42,11 @@ struct Activation {
 };
 
 // A bound in steps of the output, rounded half to even in float mode, else half away from zero.
-// Bounds that no output reaches become +-256.
+// Bounds that no output reaches become +-65536.
 int32_t steps_to(float bound, float scale, octet_requant requant) {
   if (bound == 0) return 0;
   const float steps = bound / scale;
-  if (!(steps > -256 && steps < 256)) return bound < 0 ? -256 : 256;
+  if (!(steps > -65536 && steps < 65536)) return bound < 0 ? -65536 : 65536;
   if (requant != OCTET_REQUANT_FLOAT) return (int32_t)((double)steps + (bound < 0 ? -0.5 : 0.5));
   return (int32_t)((steps + 12582912.0f) - 12582912.0f);
 }

@@ -1,1 +1,1 @@
-octet_sources(SETUP bias.cc build.cc check.cc plan.cc)
+octet_sources(SETUP bias.cc build.cc check.cc plan.cc words.cc)

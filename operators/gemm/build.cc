@@ -7,6 +7,7 @@
 #include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
 #include "operators/common/check.h"
+#include "operators/epilogue/words.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
@@ -56,6 +57,47 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   return columns;
 }
 
+// Of products of words: kernels begin at 0, and the offsets come in where sums meet.
+struct WordArrays {
+  const Columns* columns;
+  const double* offsets;
+  size_t offsets_stride;
+  WordEpilogue epilogue;
+};
+
+// All null without words, and without memory.
+WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
+  if (!builder.has_words()) return {};
+  WordArrays words = {nullptr, nullptr, padded, build_words(builder.epilogue, f, padded, arena)};
+  Columns* const columns = arena->take<Columns>(builder.matrices);
+  int32_t* const none = arena->take<int32_t>(padded);
+  if (none) memset(none, 0, padded * sizeof *none);
+  for (size_t b = 0; b < builder.matrices; ++b) {
+    const double* const offsets =
+        build_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
+                           builder.kernel->lhs_element_type, padded, arena);
+    if (b == 0) words.offsets = offsets;
+    if (columns) columns[b] = {none, nullptr, nullptr, false};
+  }
+  words.columns = columns;
+  return words;
+}
+
+void set_words(const WordArrays& words, GemmPlan* plan) {
+  const TierOps& ops = plan->ops->finish_words ? *plan->ops : ops_of(kPortableIsa);
+  plan->words = words.epilogue;
+  plan->split_words = ops.split_words;
+  plan->finish_words = ops.finish_words;
+  plan->word_offsets = words.offsets;
+  plan->word_offsets_stride = words.offsets_stride;
+  plan->lhs_type = plan->kernel->lhs_element_type;
+  plan->requantize_in_kernel = false;
+  // A row of words is two rows of bytes. More rows would take their sums out of the L2 cache
+  constexpr size_t kMostRows = 128;
+  plan->small_m /= 2;
+  plan->block_rows = smaller(larger(plan->block_rows / 2, 1), kMostRows);
+}
+
 // A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
@@ -67,6 +109,7 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const double bytes = gemm->plan.runtime ? 16 : 1;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k / bytes;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
+  if (builder.has_words()) gemm->row_cycles *= 2;
 }
 
 void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
@@ -101,12 +144,17 @@ void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
   plan->few_rows = forced ? 0 : short_columns ? 2 : kFewRows;
 }
 
+// Kernels may read whole vectors past the last column, and chunks of words begin at any panel.
+size_t padded_columns(const GemmBuilder& builder) {
+  const size_t lanes = builder.kernel->rhs_layout.lanes(builder.desc.n);
+  return round_up(lanes + (builder.has_words() ? kWordColumns : 0), kTogether);
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
-  // Kernels may read whole vectors past the last column
-  const size_t padded = round_up(builder.kernel->rhs_layout.lanes(d.n), kTogether);
+  const size_t padded = padded_columns(builder);
   octet_gemm* gemm = arena->take<octet_gemm>(1);
   const double max_scaled = builder.epilogue.max_scaled > builder.epilogue.max_scaled_any
                                 ? builder.epilogue.max_scaled
@@ -116,8 +164,9 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const bool in_blocks = builder.has_scale_blocks();
-  const Columns* columns =
-      builder.has_blob && !in_blocks ? build_columns(builder, arena, padded) : nullptr;
+  const WordArrays words = build_words(builder, f, padded, arena);
+  const bool own_columns = builder.has_blob && !in_blocks && !builder.has_words();
+  const Columns* columns = own_columns ? build_columns(builder, arena, padded) : words.columns;
   if (!gemm) return nullptr;
 
   *gemm = {};
@@ -151,6 +200,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
+  if (builder.has_words()) set_words(words, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

@@ -29,9 +29,11 @@ struct GemmBuilder {
 
   bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
+  bool has_words() const { return desc.lhs_type == OCTET_S16; }
+
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
       : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {
-    epilogue.takes_4bit = true;
+    epilogue.takes_s16 = true;
   }
 };
 

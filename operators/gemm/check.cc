@@ -1,6 +1,7 @@
 // The checks of octet_gemm_create that look at the descriptor and its packed weights alone.
 #include "operators/common/check.h"
 #include "operators/common/blob.h"
+#include "operators/epilogue/words.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
@@ -79,6 +80,9 @@ octet_status check_sizes(GemmBuilder* builder) {
       return fail(error, OCTET_UNSUPPORTED,
                   "desc.rhs_type is %s, but desc.packed is null: weights of 4 bits come packed",
                   octet_type_name(d.rhs_type));
+    if (builder->has_words())
+      return fail(error, OCTET_UNSUPPORTED,
+                  "desc.lhs_type is OCTET_S16, but desc.packed is null: its weights come packed");
     if (d.packed_bytes)
       return fail(error, OCTET_NULL_POINTER, "desc.packed is null but desc.packed_bytes is %zu",
                   d.packed_bytes);
@@ -120,10 +124,12 @@ octet_status check_desc(GemmBuilder* builder) {
   OCTET_TRY(check_quantization(epilogue));
   OCTET_TRY(plan_epilogue(epilogue));
   if (builder->has_scale_blocks()) return OCTET_OK;  // a block's sum is below 2^24
-  for (size_t b = 0; b < builder->matrices; ++b)
-    OCTET_TRY(check_range(epilogue, builder->has_blob
-                                        ? matrix_of(builder->blob, builder->desc.packed, b)
-                                        : PackedRhs{}));
+  for (size_t b = 0; b < builder->matrices; ++b) {
+    const PackedRhs packed =
+        builder->has_blob ? matrix_of(builder->blob, builder->desc.packed, b) : PackedRhs{};
+    OCTET_TRY(builder->has_words() ? check_word_range(epilogue, packed)
+                                   : check_range(epilogue, packed));
+  }
   return OCTET_OK;
 }
 

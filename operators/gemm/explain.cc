@@ -43,8 +43,11 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
   snprintf(reason, bytes,
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
-           limit, gemm.plan.lhs_type == ElementType::kU8 ? "u8" : "s8", octet_type_name(d.rhs_type),
-           d.packed ? "the packed weights" : "any weights, also -128");
+           limit,
+           has_words(gemm.plan)                     ? "the bytes of s16"
+           : gemm.plan.lhs_type == ElementType::kU8 ? "u8"
+                                                    : "s8",
+           octet_type_name(d.rhs_type), d.packed ? "the packed weights" : "any weights, also -128");
 }
 
 octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t concurrency,
@@ -74,7 +77,11 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   out->column_tasks = cut.n_tasks;
   write_reason(d, gemm, environment, out->reason, sizeof out->reason);
   static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
-  to_text(gemm.choice, out->choice);
+  // A kernel of scale blocks has no row in the table that choices take names from
+  const KernelName own_name = {plan.kernel->name, plan.kernel->isa, false};
+  Choice choice = gemm.choice;
+  if (plan.scale_block_kernel) choice.kernel = &own_name;
+  to_text(choice, out->choice);
   out->origin = origin_of(gemm.measured);
   return OCTET_OK;
 }

@@ -53,18 +53,6 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   terms.scaled = terms.scales != nullptr;
 }
 
-// ---- rhs ----------------------------------------------------------------------------------------
-
-Weights packed_weights(const GemmPlan& plan, size_t index) {
-  return {plan.packed + index * plan.packed_stride,
-          plan.packed_lanes,
-          plan.packed_lane,
-          0,
-          plan.columns[index],
-          nullptr,
-          0};
-}
-
 // ---- the fast path ---------------------------------------------------------------------------
 
 // The general path for one whole matrix, where kernels do not store the output themselves. Not
@@ -145,6 +133,16 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
 
 }  // namespace
 
+Weights packed_weights(const GemmPlan& plan, size_t index) {
+  return {plan.packed + index * plan.packed_stride,
+          plan.packed_lanes,
+          plan.packed_lane,
+          0,
+          plan.columns[index],
+          nullptr,
+          0};
+}
+
 void run_task(const GemmRun& run, size_t index) {
   const GemmPlan& plan = run.plan;
   const GemmSections& at = run.schedule.sections;
@@ -169,6 +167,10 @@ void run_task(const GemmRun& run, size_t index) {
       continue;
     }
     const size_t packed = plan.columns_count > 1 ? b : 0;
+    if (has_words(plan)) {
+      multiply_words(run, kernel, matrix, packed, task, workspace);
+      continue;
+    }
     if (plan.scale_block_kernel) {
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = smaller(task.m1 - m0, at.rows);

@@ -4,6 +4,7 @@
 #include "kernels/core/memory_trace.h"
 #include "kernels/core/runtime_weights.h"
 #include "kernels/core/scale_blocks.h"
+#include "kernels/core/words.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/packed_rhs.h"
@@ -58,7 +59,16 @@ struct GemmPlan {
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
+  // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that words are
+  // split into, and block_rows counts words
+  WordEpilogue words;
+  SplitWordsFn split_words;
+  FinishWordsFn finish_words;
+  const double* word_offsets;  // WordTile::offset of matrix 0
+  size_t word_offsets_stride;  // elements between matrices
 };
+
+inline bool has_words(const GemmPlan& plan) { return plan.words.mode != WordMode::kNone; }
 
 // Runs of few rows may have a kernel of their own.
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) {

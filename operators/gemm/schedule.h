@@ -2,6 +2,7 @@
 // workspace query and the run agree because both ask for it.
 #pragma once
 
+#include "kernels/core/sections.h"
 #include "octet/octet.h"
 #include "operators/gemm/plan.h"
 
@@ -29,6 +30,7 @@ struct GemmSections {
   size_t few_stride, few_columns;                                // of few rows; of their sums
   size_t few_lhs, few_sums, few_zero_points;                     // offsets
   size_t block_lhs, block_init, block_zero_points, block_sums;   // offsets, of scale blocks
+  size_t word_sums_count, word_sums;                             // elements; offset, of words
   size_t bytes;                                                  // a multiple of kAlignment
 };
 
@@ -67,5 +69,9 @@ size_t workspace_for(const GemmPlan& plan, size_t batch_max, size_t m, size_t co
 // Whether a run needs workspace for more than gathered rows of the lhs and a decoded micro-panel of
 // the rhs.
 bool needs_more_than_panels(const GemmPlan& plan);
+
+// The part of a task's workspace for products of words by so many columns: rows of bytes and sums.
+void lay_out_words(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, size_t k,
+                   Sections* sections, GemmSections* at);
 
 }  // namespace octet

@@ -8,6 +8,9 @@ octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pr
                                        octet_sparse_loss* losses, octet_error* error) {
   FilterBuilder d;
   OCTET_TRY(read_weights(filter, &d, error));
+  if (is_4bit(d.given->type))
+    return fail(error, OCTET_UNSUPPORTED, "filter.type is %s; weights of 4 bits are not sparse",
+                octet_type_name(d.given->type));
   if (!d.given->data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
   const ConvShape& s = d.shape;
   const FilterView& from = d.view;
@@ -19,9 +22,9 @@ octet_status octet_sparse_prune_filter(const octet_filter_desc* filter, void* pr
     octet_sparse_loss loss = {};
     for (size_t ky = 0; ky < s.kernel_h; ++ky)
       for (size_t kx = 0; kx < s.kernel_w; ++kx) {
-        const uint8_t* const weights = from.at(s, o, ky, kx, 0);
+        const uint8_t* const weights = from.data + from.at(s, o, ky, kx, 0);
         prune_groups(weights, (uint8_t*)pruned + (weights - from.data), from.i_stride, s.group_in(),
-                     from.type, from.zero_point(o), &loss);
+                     from.type(), from.zero_point(o), &loss);
       }
     if (losses) losses[o] = loss;
   }

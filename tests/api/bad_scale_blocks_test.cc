@@ -36,6 +36,9 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
   refuses(OCTET_OVERLAP, "rhs.scales", [&](auto* r) { r->scales = blob.data(); });
   refuses(OCTET_UNSUPPORTED, "rhs.type", [](auto* r) { r->sparsity = OCTET_SPARSE_2_4; });
   const int32_t zeros[16] = {0, 3, 3, 99};
+  refuses(OCTET_MISALIGNED, "rhs.zero_points is at", [&](auto* r) {
+    r->zero_points = (const int32_t*)((const char*)zeros + 2), r->zero_point_count = 1;
+  });
   refuses(OCTET_BAD_SIZE, "rhs.zero_points",
           [&](auto* r) { r->zero_points = zeros, r->zero_point_count = 14; });
   refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[3]",

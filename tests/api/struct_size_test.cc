@@ -567,7 +567,7 @@ TEST(StructSize, NoPaddingAtTheEnd) {
   EXPECT_EQ(end(offsetof(octet_machine, tuning), sizeof(void*)), sizeof(octet_machine));
   EXPECT_EQ(end(offsetof(octet_sparse_stream_format, reserved), sizeof(int)),
             sizeof(octet_sparse_stream_format));
-  EXPECT_EQ(end(offsetof(octet_epilogue, factor_count), sizeof(size_t)), sizeof(octet_epilogue));
+  EXPECT_EQ(end(offsetof(octet_epilogue, bias_s64), sizeof(void*)), sizeof(octet_epilogue));
   EXPECT_EQ(end(offsetof(octet_gemm_desc, epilogue), sizeof(octet_epilogue)),
             sizeof(octet_gemm_desc));
   EXPECT_EQ(end(offsetof(octet_conv2d_desc, epilogue), sizeof(octet_epilogue)),

@@ -62,6 +62,7 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     octet_isa isa;
     const char *name, *s8, *u8, *int16, *try_first;
   } kKnown[] = {
+      {OCTET_ISA_AMXINT8, "AMXINT8", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
       {OCTET_ISA_AVX512VNNI, "AVX512VNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
       {OCTET_ISA_AVXVNNI, "AVXVNNI", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
       {OCTET_ISA_AVX2, "AVX2", "s8_16x4", "s8_16x4", "s16_16x2", "s8_16x4_paired"},

@@ -1,17 +1,21 @@
-// Takes the place of dispatch/cpu/detect.cc in a test program: with OCTET_EMULATE=AVXVNNI in the
-// environment the library detects a CPU with AVX2, with emulated AVX-VNNI and with nothing newer;
-// else this CPU.
+// Takes the place of dispatch/cpu/detect.cc in a test program: OCTET_EMULATE in the environment
+// names a tier. With AVXVNNI the library detects a CPU with AVX2, with emulated AVX-VNNI and with
+// nothing newer; with AMXINT8 it detects this CPU and emulated AMX-INT8; else this CPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "dispatch/cpu/environment.h"
 #include "dispatch/cpu/features.h"
+#include "dispatch/cpu/permission.h"
+#include "dispatch/tables/kernel_names.h"
 #include "dispatch/tables/tiers.h"
 #include "emulated_isa/handler.h"
 #include "emulated_isa/hide_own.h"
 
 namespace {
 
+using octet::CpuFeatures;
 using octet::Isa;
 using octet::IsaMask;
 using octet::mask_of;
@@ -20,24 +24,36 @@ IsaMask wanted() {
   const char* value = std::getenv("OCTET_EMULATE");
   if (!value || !*value) return 0;
   if (std::strcmp(value, "AVXVNNI") == 0) return mask_of(Isa::kAvxVnni);
-  std::fprintf(stderr, "OCTET_EMULATE is '%s'; valid: AVXVNNI\n", value);
+  if (std::strcmp(value, "AMXINT8") == 0) return mask_of(Isa::kAmxInt8);
+  std::fprintf(stderr, "OCTET_EMULATE is '%s'; valid: AVXVNNI, AMXINT8\n", value);
   std::exit(EXIT_FAILURE);
 }
 
 // Returns the tiers whose instructions are emulated.
 IsaMask start() {
   const IsaMask cpu = octet::read_cpu().isas, emulated = wanted();
-  if (!emulated || !(cpu & mask_of(Isa::kAvx2))) return 0;
+  const bool tiles = emulated == mask_of(Isa::kAmxInt8);
+  if (!emulated || !(cpu & mask_of(tiles ? Isa::kAvx512Vnni : Isa::kAvx2))) return 0;
+  if (tiles && cpu & emulated) return 0;
   emulated_isa::install();
   if (cpu & emulated) emulated_isa::hide_own();
   return emulated;
 }
+
+// An operating system that always gives permission, or never with OCTET_EMULATE_REFUSAL.
+bool permits() { return !std::getenv("OCTET_EMULATE_REFUSAL"); }
 
 }  // namespace
 
 octet::CpuFeatures octet::detect_cpu() {
   static const IsaMask emulated = start();
   CpuFeatures cpu = read_cpu();
-  if (emulated) cpu.isas = (cpu.isas & tiers_within(Isa::kAvx2)) | emulated;
+  if (emulated == mask_of(Isa::kAmxInt8)) {
+    cpu.features =
+        permitted(cpu.features | kHasAmxInt8, compiled_tiers() & allowed_tiers(), permits);
+    cpu.isas = tiers_of(cpu.features);
+  } else if (emulated) {
+    cpu.isas = (cpu.isas & tiers_within(Isa::kAvx2)) | emulated;
+  }
   return cpu;
 }

@@ -1,4 +1,5 @@
-// Handles SIGILL: the instruction that trapped becomes a jump to a stub that emulates it.
+// Handles SIGILL: the instruction that trapped becomes a jump to a stub that emulates it, or is
+// emulated here if it is one of tile registers.
 #include "emulated_isa/handler.h"
 
 #include <signal.h>
@@ -12,16 +13,18 @@
 
 #include "emulated_isa/patch.h"
 #include "emulated_isa/stub.h"
+#include "emulated_isa/tiles.h"
 
 namespace emulated_isa {
 namespace {
 
 std::atomic<size_t> trapped;
 
-// Replaces the instruction by a jump, which the thread runs when the handler returns.
+// A jump in place of the instruction runs when the handler returns.
 void on_illegal_instruction(int, siginfo_t*, void* context) {
   trapped.fetch_add(1, std::memory_order_relaxed);
-  const auto* interrupted = (const ucontext_t*)context;
+  auto* const interrupted = (ucontext_t*)context;
+  if (emulate_tiles(interrupted)) return;
   if (replace((uint8_t*)interrupted->uc_mcontext.gregs[REG_RIP])) return;
   static constexpr char kText[] = "An illegal instruction, and none that is emulated.\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kText, sizeof kText - 1);

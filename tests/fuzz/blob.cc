@@ -92,7 +92,7 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
   const octet::WeightFormat* format = octet::find_format((uint16_t)was.header.format);
   if (!format || c->one_in(2)) format = octet::nth_format(c->below(formats));
   const bool zero_points = c->one_in(2);
-  const uint8_t type = c->any<uint8_t>({1, 2});
+  const auto type = c->any<uint8_t>({OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4});
   Container forged;
   if (sample.filter) {
     octet::ConvShape s = filter_shape(was);

@@ -103,7 +103,7 @@ Sample packed_sparse(octet_isa isa, size_t rows) {
       [&](void* to, size_t bytes, octet_error* e) { return octet_pack(&rhs, isa, to, bytes, e); });
 }
 
-enum class Variant { kPlain, kU8, kSpecial, kCount };
+enum class Variant { kPlain, kU8, kSpecial, kU4, kCount };
 
 Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant variant) {
   const bool special = variant == Variant::kSpecial, panels = algorithm <= OCTET_CONV_IM2COL;
@@ -121,9 +121,10 @@ Sample packed_filter(octet_isa isa, octet_conv_algorithm algorithm, Variant vari
   if (algorithm >= OCTET_CONV_WINOGRAD_2X2 && algorithm != OCTET_CONV_GROUPED && special)
     s.in_channels = 40;
   const int32_t zero_point = variant == Variant::kU8                                  ? 128
+                             : variant == Variant::kU4                                ? 8
                              : special && (panels || algorithm == OCTET_CONV_GROUPED) ? 5
                                                                                       : 0;
-  f.type = variant == Variant::kU8 ? OCTET_U8 : OCTET_S8;
+  f.type = variant == Variant::kU8 ? OCTET_U8 : variant == Variant::kU4 ? OCTET_U4 : OCTET_S8;
   f.zero_points = &zero_point;
   f.zero_point_count = 1;
   f.algorithm = algorithm;

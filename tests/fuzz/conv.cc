@@ -87,7 +87,8 @@ class Life {
 bool Life::pack() {
   const ForcedKernel forced(way_);
   // pack borrows these for the call only.
-  const Block data = copy_of(c_, v_->weights, 1);
+  const Block data =
+      is_4bit(v_->filter.type) ? nibbles_of(c_, v_->weights) : copy_of(c_, v_->weights, 1);
   const Block zero_points = copy_of(c_, v_->zero_points, sizeof(int32_t));
   const Block ranges = copy_of(c_, v_->tap_ranges, sizeof(float));
   octet_filter_desc f = v_->filter;
@@ -274,7 +275,7 @@ void any_shape(Choices* c) {
     *sizes[c->below(sizeof sizes / sizeof *sizes)] = (size_t)c->odd();
   s.transposed = c->one_in(3);
   if (s.transposed) s.output_padding_h = c->below(4), s.output_padding_w = c->below(4);
-  f.type = type_8bit(c);
+  f.type = type_of_weights(c);
   f.algorithm = (octet_conv_algorithm)c->below(OCTET_CONV_GROUPED + 1);
   f.accuracy = OCTET_ACCURACY_APPROXIMATE;
   const octet_isa isa = tiers()[c->below(tiers().size())];

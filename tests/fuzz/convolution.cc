@@ -190,19 +190,19 @@ ConvSizes Convolution::run_sizes() const {
 
 void Convolution::draw_filter() {
   const octet_conv2d_shape& s = desc.shape;
-  desc.rhs_type = filter.type = type_8bit(c_);
+  desc.rhs_type = filter.type = type_of_weights(c_);
   filter.order = c_->any({OCTET_OHWI, OCTET_OIHW, OCTET_HWIO, OCTET_IOHW});
   filter.accuracy = c_->one_in(4) ? OCTET_ACCURACY_APPROXIMATE : OCTET_ACCURACY_EXACT;
-  zero_points_ = filter.type == OCTET_U8 && c_->one_in(2)
-                     ? std::vector<int32_t>{128}
-                     : draw_zero_points(c_, filter.type, s.out_channels);
+  zero_points_ = draw_zero_points(c_, filter.type, s.out_channels);
+  if (centre(filter.type) && c_->one_in(2)) zero_points_ = {centre(filter.type)};
   zero_points = Block(c_, zero_points_);
   filter.zero_points = zero_points.data<int32_t>();
   filter.zero_point_count = zero_points_.size();
   weights = Block(c_, s.out_channels * s.kernel_h * s.kernel_w * (s.in_channels / s.groups));
   fill(c_, filter.type, zero_points_.empty() ? 0 : zero_points_[0], weights.data(),
        weights.bytes());
-  filter.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
+  if (!is_4bit(filter.type))
+    filter.sparsity = c_->any({OCTET_SPARSE_NONE, OCTET_SPARSE_2_4, OCTET_SPARSE_AUTO});
   if (filter.sparsity == OCTET_SPARSE_2_4 || (filter.sparsity && c_->one_in(2))) make_sparse();
   filter.data = weights.data();
   filter_machine = Block(c_, draw_machine(c_));
@@ -437,7 +437,7 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
   const octet_conv2d_shape& s = filter.shape;
   // In s8; near: 144 (w - zero point) has 16 bits; apart: w may be 255 from the zero point
   bool centred = true, near = true, apart = false;
-  const int32_t shift = filter.type == OCTET_U8 ? -128 : 0;
+  const int32_t shift = -centre(filter.type);
   const auto look_at = [&](int32_t zero_point) {
     centred = centred && zero_point == 0;
     near = near && zero_point >= -100 && zero_point <= 99;

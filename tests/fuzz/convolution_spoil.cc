@@ -66,6 +66,8 @@ constexpr Rule<F> kFilterRules[] = {
     {"an unknown order", [](F& s) { return s.set_enum(&s.d->order, 4); }},
     {"an unknown algorithm", [](F& s) { return s.set_enum(&s.d->algorithm, 9); }},
     {"an unknown accuracy", [](F& s) { return s.set_enum(&s.d->accuracy, 2); }},
+    {"sparse weights of 4 bits",
+     [](F& s) { return is_4bit(s.d->type) && s.set(&s.d->sparsity, OCTET_SPARSE_AUTO); }},
     {"a wrong zero point",
      [](F& s) {
        int32_t* const zero_point = s.copy(&s.d->zero_points, s.d->zero_point_count);

@@ -9,11 +9,7 @@ namespace octet_fuzz {
 
 int32_t draw_zero_point(Choices* c, octet_type type) {
   const int32_t lo = least(type), hi = most(type);
-  return c->one_in(3) ? c->between(lo, hi)
-                      : c->any({type == OCTET_U8   ? 128
-                                : type == OCTET_U4 ? 8
-                                                   : 0,
-                                lo, hi, 0, hi - 1});
+  return c->one_in(3) ? c->between(lo, hi) : c->any({centre(type), lo, hi, 0, hi - 1});
 }
 
 std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
@@ -69,6 +65,16 @@ void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t
     for (size_t i = 0; i < count; ++i)
       data[i] = (uint8_t)(type == OCTET_S4 ? ((data[i] & 15) ^ 8) - 8 : data[i] & 15);
   if (kind == kOnce && count) data[c->below(count)] = special;
+}
+
+Block nibbles_of(Choices* c, const Block& bytes) {
+  Block nibbles(c, (bytes.bytes() + 1) / 2, 1);
+  for (size_t i = 0; i < bytes.bytes(); ++i) {
+    uint8_t& two = nibbles.data()[i / 2];
+    const int nibble = bytes.data()[i] & 15;
+    two = (uint8_t)(i % 2 ? (two & 15) | nibble << 4 : nibble);
+  }
+  return nibbles;
 }
 
 void fill_f32(Choices* c, float* data, size_t count) {

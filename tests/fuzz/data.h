@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "fuzz/choices.h"
+#include "fuzz/memory.h"
 #include "octet/octet.h"
 
 namespace octet_fuzz {
@@ -16,9 +16,15 @@ inline int32_t least(octet_type type) {
 inline int32_t most(octet_type type) {
   return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
 }
+// The zero point of symmetric values.
+inline int32_t centre(octet_type type) { return type == OCTET_U8 ? 128 : type == OCTET_U4 ? 8 : 0; }
 // Weights of 4 bits are drawn as bytes.
 inline size_t element_bytes(octet_type type) { return is_8bit(type) || is_4bit(type) ? 1 : 4; }
 inline int32_t value_of(octet_type type, uint8_t byte) { return least(type) ? (int8_t)byte : byte; }
+// Of weights; one in four is of 4 bits.
+inline octet_type type_of_weights(Choices* c) {
+  return c->one_in(4) ? c->any({OCTET_S4, OCTET_U4}) : c->any({OCTET_S8, OCTET_U8});
+}
 inline octet_type type_8bit(Choices* c) { return c->any({OCTET_S8, OCTET_U8}); }
 
 // An end of the type, its middle, or any value.
@@ -30,6 +36,9 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n);
 // end of the type, is nowhere, in one place only, or nearly everywhere.
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count);
 void fill_f32(Choices* c, float* data, size_t count);
+
+// Weights of 4 bits, drawn as bytes, two in a byte.
+Block nibbles_of(Choices* c, const Block& bytes);
 
 // Any valid machine, or none.
 std::vector<octet_machine> draw_machine(Choices* c);

@@ -68,8 +68,12 @@ void watch() {
   __sanitizer_set_death_callback(save_input);  // and its report says more than a signal
   std::signal(SIGABRT, on_signal);
 #else
-  for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
-    std::signal(number, on_signal);
+  for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
+    struct sigaction before;
+    // The emulator of instructions has a handler of SIGILL
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+      std::signal(number, on_signal);
+  }
 #endif
 }
 

@@ -58,17 +58,6 @@ class Life {
   const char* kernel_ = "";
 };
 
-// Weights of 4 bits, drawn as bytes, two in a byte.
-Block nibbles_of(Choices* c, const Block& bytes) {
-  Block nibbles(c, (bytes.bytes() + 1) / 2, 1);
-  for (size_t i = 0; i < bytes.bytes(); ++i) {
-    uint8_t& two = nibbles.data()[i / 2];
-    const int nibble = bytes.data()[i] & 15;
-    two = (uint8_t)(i % 2 ? (two & 15) | nibble << 4 : nibble);
-  }
-  return nibbles;
-}
-
 void Life::pack() {
   const ForcedKernel forced(way_);
   // pack borrows these for the call only.

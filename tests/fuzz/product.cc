@@ -68,7 +68,7 @@ void Product::draw_lhs() {
 }
 
 void Product::draw_weights() {
-  desc.rhs_type = !runtime_rhs && c_->one_in(4) ? c_->any({OCTET_S4, OCTET_U4}) : type_8bit(c_);
+  desc.rhs_type = runtime_rhs ? type_8bit(c_) : type_of_weights(c_);
   desc.rhs_order = c_->any({OCTET_KN, OCTET_NK});
   const bool kn = desc.rhs_order == OCTET_KN;
   const size_t batch_max = desc.batch_max ? desc.batch_max : 1;

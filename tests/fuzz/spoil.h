@@ -106,6 +106,7 @@ struct DescSpoiler : SpoilerBase {
 
 constexpr float kOne = 1;
 constexpr int32_t kNothing = 0;
+constexpr int64_t kLong = 0;
 constexpr uint8_t kTable[256] = {};
 
 // The best tier of another architecture.
@@ -216,6 +217,8 @@ constexpr Rule<S> kDescRules[] = {
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->requant, OCTET_REQUANT_TFLITE); }},
     {"bias_f32 for an integer output",
      [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.e->bias_f32, &kOne); }},
+    {"a bias of 64 bits for an lhs of 8", [](S& s) { return s.set(&s.e->bias_s64, &kLong); }},
+    {"an output of 16 bits for an lhs of 8", [](S& s) { return s.set(&s.d->dst_type, OCTET_S16); }},
     {"a table for another output",
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->lut, kTable); }},
     {"an activation of accumulators",

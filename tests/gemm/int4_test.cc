@@ -1,5 +1,5 @@
 // Checks weights of 4 bits through the API: they are the same numbers as weights of 8 bits. Checks
-// where the caller's halves of bytes lie, how many bytes they pack to, and the refusal of bad input.
+// where the caller's halves of bytes lie, the bytes that they pack to, the refusal of bad input.
 #include "octet/sparse.h"
 #include "support/gemm_case.h"
 #include "support/refused.h"
@@ -209,17 +209,6 @@ TEST(Int4, RefusesWhatHasNoMeaning) {
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type",
                    [](octet_gemm_desc* d) { d->dst_type = OCTET_U4; });
   }
-
-  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
-  filter.shape = OCTET_CONV2D_SHAPE_INIT;
-  filter.shape.in_h_max = filter.shape.in_w_max = 4;
-  filter.shape.in_channels = filter.shape.out_channels = 16;
-  filter.shape.kernel_h = filter.shape.kernel_w = 1;
-  filter.type = OCTET_S4;
-  expect_refused(OCTET_UNKNOWN_ENUM, "filter.type", [&](octet_error* e) {
-    size_t bytes;
-    return octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, e);
-  });
 }
 
 // Kernels of 4 bits and of 8 bits are families: a forced kernel of one leaves the other alone.

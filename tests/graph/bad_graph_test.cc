@@ -96,6 +96,12 @@ TEST(BadGraph, NumbersOutOfRange) {
   expect(OCTET_BAD_ZERO_POINT, "has 3 zero points and 1 scales", [](Good* c) {
     c->t(c->w).zero_points = {0, 0, 0};
   });
+  expect(OCTET_BAD_ZERO_POINT, "the zero point 8, which is outside",
+         [](Good* c) { c->t(c->w).type = OCTET_S4, c->t(c->w).zero_points = {8}; });
+  expect(OCTET_UNSUPPORTED, "is of 4 bits, but no constant",
+         [](Good* c) { c->t(c->a).type = OCTET_S4; });
+  expect(OCTET_BAD_SIZE, "is a constant of 71 bytes, but its shape takes 72",
+         [](Good* c) { c->t(c->w).type = OCTET_U4, c->t(c->w).bytes = 71; });
   expect(OCTET_UNKNOWN_ENUM, "has the type 77", [](Good* c) { set_raw(&c->t(c->a).type, 77); });
   expect(OCTET_BAD_SIZE, "is a constant of 143 bytes, but its shape takes 144",
          [](Good* c) { c->t(c->w).bytes = 143; });
@@ -373,7 +379,7 @@ TEST(BadGraph, ChangedAtRandom) {
       Tensor& t = c.g.tensors[random() % c.g.tensors.size()];
       Op& op = c.g.ops[random() % c.g.ops.size()];
       switch (random() % 12) {
-        case 0: t.type = (octet_type)(random() % 6); break;
+        case 0: t.type = (octet_type)(random() % 7); break;
         case 1: t.shape.resize(random() % 6, size()); break;
         case 2:
           if (!t.shape.empty()) t.shape[random() % t.shape.size()] = size();

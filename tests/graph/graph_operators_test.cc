@@ -1,7 +1,9 @@
 // Checks operators that move elements, and operands that are constants.
 #include <numeric>
+#include <set>
 
 #include "graph/graph_case.h"
+#include "support/nibbles.h"
 
 namespace octet_test {
 namespace {
@@ -67,6 +69,40 @@ TEST(GraphOperators, ConstantOperands) {
   compare(Kind::kMultiply, {1, 1, 4}, false, [](size_t i) { return i % 4; });
   compare(Kind::kMultiply, {4, 1, 1}, true, [](size_t i) { return i / 15 % 4; });
   compare(Kind::kAdd, {2, 3, 5, 4}, false, [](size_t i) { return i; });
+}
+
+// An odd number of weights: the last byte's high half is none.
+TEST(GraphOperators, WeightsOfFourBits) {
+  for (const Arithmetic arithmetic : {Arithmetic::kTflite, Arithmetic::kStandard}) {
+    std::vector<Bytes> outputs;
+    for (const octet_type type : {OCTET_S8, OCTET_S4}) {
+      GraphCase c;
+      c.g.arithmetic = arithmetic;
+      const auto weights = [&](std::vector<int64_t> shape) {
+        const int w = c.weights(std::move(shape), 0.02f);
+        Bytes& bytes = c.data.back();
+        for (uint8_t& byte : bytes) byte = (uint8_t)((byte & 15) - 8);
+        if (type == OCTET_S8) return w;
+        Tensor& tensor = c.g.tensors[(size_t)w];
+        bytes = nibbles_of(bytes);
+        tensor.type = type, tensor.data = bytes.data(), tensor.bytes = bytes.size();
+        return w;
+      };
+      const int x = c.input({2, 5, 5, 3}, OCTET_S8, 0.1f, 1),
+                a = c.tensor({2, 5, 5, 7}, OCTET_S8, 0.1f),
+                b = c.tensor({2, 5, 5, 7}, OCTET_S8, 0.1f), y = c.tensor({2, 9}, OCTET_S8, 0.2f);
+      c.op(Kind::kConvolution, {x, weights({7, 3, 3, 3}), c.bias(7)}, a).window.padding =
+          Padding::kSame;
+      Op& depthwise = c.op(Kind::kConvolution, {a, weights({1, 3, 3, 7}), c.bias(7)}, b);
+      depthwise.window.padding = Padding::kSame, depthwise.depthwise = true;
+      c.op(Kind::kProduct, {b, weights({9, 175}), c.bias(9)}, y);
+      c.g.outputs = {y};
+      for (const std::string& why : would(c.g)) EXPECT_EQ(why, "");
+      outputs.push_back(run(*created(c.g), c.g, {c.draw(150)}));
+    }
+    EXPECT_EQ(outputs[0], outputs[1]);
+    EXPECT_GT(std::set<uint8_t>(outputs[0].begin(), outputs[0].end()).size(), 4u);
+  }
 }
 
 TEST(GraphOperators, ConstantsThatDoNotFit) {

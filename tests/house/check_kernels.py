@@ -26,7 +26,8 @@ INSTRUCTIONS = {
         (r"\{vex\} vpdp(bus|wss)ds?\b", {"kHasAvxVnni"}),
         (r"(?<!\{vex\} )\bvpdp(bus|wss)ds?\b", {"kHasAvx512Vnni"}),
         (r"\bvperm([it]2)?b\b", {"kHasAvx512Vbmi"}),
-        (r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp\w+|tile\w+|vp4dp\w+)\b", {}),
+        (r"\b(tdpb[su][su]d|tile\w+|(ld|st)tilecfg)\b", {"kHasAmxInt8"}),
+        (r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp(bf16|fp16)ps|tcmm\w+|vp4dp\w+)\b", {}),
     ],
     "arm": [
         (r"\b[su]dot\b", {"kHasDotprod"}),
@@ -40,7 +41,7 @@ FEATURES = {name.lower(): set(re.findall(r"\w+", needs)) for name, needs in re.f
 # Operations that CPUs of a tier have beyond it
 FEATURES["avx512vbmi"] = FEATURES["avx512vnni"] | {"kHasAvx512Vbmi"}
 
-MULTIPLY = re.compile(r"\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
+MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
                       r"[su]mull2?|[su]mlal2?)\b")
 STACK = re.compile(r"\(%rsp|\(%rbp|\[sp[,\]]|\[x29[,\]]")
 COPY = re.compile(r"\bv?mov(dq[au]\d*|aps|ups)\s+%([xyz])mm\d+,%\2mm\d+|\bmov\s+v\d+\.\d*[bhsd], v\d+\.")
@@ -77,7 +78,7 @@ def depth_loops(body):
 
 
 def check(path, objdump, counts):
-    kernel = re.search(r"/kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
+    kernel = re.search(r"/kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
     tier = kernel[2] if kernel and kernel[2] in FEATURES else "baseline"
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"

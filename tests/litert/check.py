@@ -87,6 +87,40 @@ def products(dtype):
     return packed(model)
 
 
+def int4(model, weights, *quantization):
+    """A constant of 4 bits, two in a byte. Of an odd number of weights, the last byte's high half is none."""
+    index = model.constant(weights, *quantization)
+    nibbles = np.append(weights.astype(np.uint8).ravel() & 15, [15] * (weights.size % 2)).astype(np.uint8)
+    model.graph.tensors[index].type = tflite.schema.TensorType.INT4
+    model.model.buffers[model.graph.tensors[index].buffer].data = nibbles[::2] | nibbles[1::2] << 4
+    return index
+
+
+def products_of_int4(kind):
+    """Two layers of one kind with weights of 4 bits: of an odd number, then of an even one."""
+    rng = np.random.default_rng(31)
+    model = tflite.Model()
+    x, scale, size, channels = model.input(rng.integers(-128, 127, (3, 9, 9, 5) if kind != "FULLY_CONNECTED" else (3, 15), np.int8, endpoint=True), [0.04], 5), 0.04, 9, 5
+    if kind == "FULLY_CONNECTED":
+        channels = 15
+    for out, kernel in ((15, 3), (33, 1), (8, 3)):
+        depthwise = kind == "DEPTHWISE_CONV_2D"
+        out = channels * (2 if depthwise and kernel == 1 else 1) if depthwise else out
+        shape = (out, channels) if kind == "FULLY_CONNECTED" else (1, kernel, kernel, out) if depthwise else (out, kernel, kernel, channels)
+        depth = np.prod(shape[1:-1] if depthwise else shape[1:])
+        scales = rng.uniform(0.5, 1, out).astype(np.float32) / (100 * scale * depth**0.5)
+        inputs = [x, int4(model, rng.integers(-7, 7, shape, np.int8, endpoint=True), scales, 0, 3 if depthwise else 0),
+                  model.constant(rng.integers(-300, 300, out, np.int32), np.float32(scale) * scales)]
+        settings = {} if kind == "FULLY_CONNECTED" else {"padding": tflite.PADDING["SAME"], "strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+        if depthwise:
+            settings["depthMultiplier"] = out // channels
+        y = model.tensor((3, out) if kind == "FULLY_CONNECTED" else (3, size, size, out), np.int8, [0.05], -3)
+        model.operator(kind, "RELU" if kernel == 1 else "NONE", inputs, y, **settings)
+        x, scale, channels = y, 0.05, out
+    model.graph.outputs = [x]
+    return packed(model)
+
+
 def packed(model):
     builder = flatbuffers.Builder()
     builder.Finish(model.model.Pack(builder), b"TFL3")
@@ -135,8 +169,12 @@ def compare(what, network, options, batch=1):
 
 def check_networks(networks):
     for name, network in networks.items():
+        # XNNPACK takes no weights of 4 bits, and LiteRT's other kernels round in a way of their own
+        peers = [who for who in PEERS if "int4" not in name or who == "reference"]
         ran = [compare(name, network, {"as": who, "threads": threads, "goal": goal})
-               for who, threads, goal in itertools.product(PEERS, "12", ("time", "layers", "traffic", "memory"))]
+               for who, threads, goal in itertools.product(peers, "12", ("time", "layers", "traffic", "memory"))]
+        if len(peers) == 1 and compare(name, network, {"as": "xnnpack"}):
+            complain(f"the delegate took the network {name} as=xnnpack")
         print(f"{name}: Octet ran it {sum(ran)} times of {len(ran)}")
         if name in MADE and not all(ran):
             complain(f"the delegate took nothing of the network {name}")
@@ -184,6 +222,7 @@ def check_pool(network):
 
 small = small_network()
 MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
+        **{kind + " of int4": products_of_int4(kind) for kind in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")},
         "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}

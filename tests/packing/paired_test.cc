@@ -309,6 +309,7 @@ class Avx2Machine : public testing::Test {
     if (!kernel || !usable(*kernel) || !is_to_test(*kernel))
       GTEST_SKIP() << "this CPU does not run AVX2, or another run tests it";
   }
+  const octet::Machine machine_ = octet::this_machine();  // a limit at first use would hold
   const ScopedEnvironment limit_{"OCTET_MAX_ISA", "AVX2"};
 };
 

@@ -64,6 +64,24 @@ def test_replace_linear():
     assert isinstance(octet.torch.replace_linear(torch.nn.Linear(3, 4)), octet.torch.Linear)
 
 
+@pytest.mark.parametrize("block, symmetric", [(16, True), (16, False), (None, True)])
+def test_replace_linear_by_4_bits(block, symmetric):
+    model = torch.nn.Sequential(torch.nn.Linear(96, 208), torch.nn.Linear(208, 48)).eval()
+    x = torch.randn(3, 7, 96, generator=torch.Generator().manual_seed(2))
+    with torch.inference_mode():
+        want = model(x)
+        weights = octet.quantize_weights(model[0].weight.numpy(), 4, block, symmetric)
+        first = octet.Linear4(weights, model[0].bias.numpy())
+        replaced = octet.torch.replace_linear(copy.deepcopy(model), symmetric, 4, block)
+        assert np.array_equal(replaced[0](x).numpy(), first(x.numpy()))
+        assert float((replaced(x) - want).norm() / want.norm()) < 0.3  # 4 bits of each weight
+    assert "octet.Linear4(96 -> 208" in repr(replaced)
+    before = list(model)
+    with pytest.raises(ValueError, match="block is 32: it is to divide k, 208"):
+        octet.torch.replace_linear(model, bits=4, block=32)
+    assert list(model) == before
+
+
 def test_needs_no_gradients():
     model = octet.torch.replace_linear(network())
     with pytest.raises(RuntimeError, match="has no gradients"):

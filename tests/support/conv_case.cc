@@ -9,6 +9,7 @@
 
 #include "operators/conv/object.h"
 #include "support/gemm_case.h"
+#include "support/nibbles.h"
 #include "support/reference.h"
 #include "support/sparse.h"
 #include "support/tiers.h"
@@ -108,6 +109,7 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
   c.seed = turn + 1;
   c.lhs = turn % 3 ? OCTET_U8 : OCTET_S8;
   c.rhs = turn % 5 ? OCTET_S8 : OCTET_U8;
+  if (turn % 13 > 10) c.rhs = turn % 2 ? OCTET_S4 : OCTET_U4;
   c.lhs_zero_point = turn % 4 == 0   ? 0
                      : turn % 4 == 1 ? least(c.lhs)
                      : turn % 4 == 2 ? most(c.lhs)
@@ -171,7 +173,7 @@ octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types
 // ---- the problem
 
 bool ConvProblem::has_filter_zero_points() const {
-  const int32_t none = c.rhs == OCTET_U8 ? 128 : 0;
+  const int32_t none = centre(c.rhs);
   if (filter_zero_points.empty()) return none != 0;
   return std::any_of(filter_zero_points.begin(), filter_zero_points.end(),
                      [&](int32_t zero_point) { return zero_point != none; });
@@ -188,20 +190,19 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
   Random random(c.seed * 2654435761u),
       input(c.seed + (uint32_t)(c.run_h() * 131 + c.run_w() * 17 + batch));
   filter = draw_filled(&random, s.out_channels * depth, c.rhs, c.filter_fill);
-  const int32_t centre = c.rhs == OCTET_U8 ? 128 : 0;
+  const int32_t lo = least(c.rhs), hi = most(c.rhs), middle = centre(c.rhs);
   const FilterZeroPoints kind = c.filter_zero_points;
   if (kind == FilterZeroPoints::kCentre || kind == FilterZeroPoints::kLeast)
-    filter_zero_points = {kind == FilterZeroPoints::kLeast ? least(c.rhs) : centre};
+    filter_zero_points = {kind == FilterZeroPoints::kLeast ? lo : middle};
   else if (kind == FilterZeroPoints::kLeastSometimes)
-    for (size_t o = 0; o < s.out_channels; ++o)
-      filter_zero_points.push_back(o % 2 ? least(c.rhs) : 5);
+    for (size_t o = 0; o < s.out_channels; ++o) filter_zero_points.push_back(o % 2 ? lo : 5);
   else if (kind >= FilterZeroPoints::kFar)
     for (int o = 0; o < (int)s.out_channels; ++o)
-      filter_zero_points.push_back(
-          centre + (kind == FilterZeroPoints::kNear ? o % 5 - 2 : o % 2 * 199 - 100));
+      filter_zero_points.push_back(std::clamp(
+          middle + (kind == FilterZeroPoints::kNear ? o % 5 - 2 : o % 2 * 199 - 100), lo, hi));
   else if (kind != FilterZeroPoints::kNone)
-    filter_zero_points = draw_integers(
-        &random, kind == FilterZeroPoints::kTensor ? 1 : s.out_channels, least(c.rhs), most(c.rhs));
+    filter_zero_points =
+        draw_integers(&random, kind == FilterZeroPoints::kTensor ? 1 : s.out_channels, lo, hi);
   for (size_t o = 0; c.channels && o < s.out_channels; ++o) {
     const std::vector<int32_t> weights =
         weights_of((*c.channels)[o % c.channels->size()], depth, o);
@@ -287,7 +288,7 @@ std::vector<uint8_t> ConvProblem::stored_filter() const {
                                 : ((all_i * group_out() + group_o) * H + y) * W + x;
           out[at] = (uint8_t)filter[next++];
         }
-  return out;
+  return is_4bit(c.rhs) ? nibbles_of(out) : out;
 }
 
 octet_filter_desc ConvProblem::filter_desc() const {
@@ -329,9 +330,7 @@ octet_status Conv::pack() {
   d.machine = how_.machine;
   d.packed_bytes_max = how_.packed_bytes_max;
   d.sparsity = how_.sparsity;
-  const Guarded data(
-      std::vector<uint8_t>((const uint8_t*)d.data, (const uint8_t*)d.data + p_.filter.size()),
-      side_);
+  const Guarded data(p_.stored(), side_);
   const Guarded zero_points(p_.filter_zero_points, side_);
   data.read_only();
   d.data = data.data();
@@ -463,8 +462,9 @@ testing::AssertionResult Conv::as_planned() const {
   const bool sparse = bytes && bytes->rhs_layout.sparse();
   if (how_.sparsity == OCTET_SPARSE_2_4 && !sparse)
     return testing::AssertionFailure() << "ran " << kernel << ", for dense weights";
+  const octet_type rhs = is_4bit(p_.c.rhs) ? OCTET_S8 : p_.c.rhs;  // as they are packed
   const octet_isa wanted =
-      best_tier(algorithm, how_.isa, {p_.c.lhs, p_.c.rhs}, p_.has_filter_zero_points(), sparse);
+      best_tier(algorithm, how_.isa, {p_.c.lhs, rhs}, p_.has_filter_zero_points(), sparse);
   if (how_.isa && tier_of(kernel) != wanted)
     return testing::AssertionFailure()
            << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);

@@ -124,6 +124,7 @@ class ConvProblem {
   std::vector<uint32_t> expected;  // the same, each element's bits
 
   octet_filter_desc filter_desc() const;  // without algorithm; points into the problem
+  const std::vector<uint8_t>& stored() const { return stored_; }  // its data
 
  private:
   size_t group_in() const { return c.shape.in_channels / c.shape.groups; }

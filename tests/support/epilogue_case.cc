@@ -27,6 +27,7 @@ int32_t least(octet_type type) { return type == OCTET_S8 ? -128 : type == OCTET_
 int32_t most(octet_type type) {
   return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
 }
+int32_t centre(octet_type type) { return type == OCTET_U8 ? 128 : type == OCTET_U4 ? 8 : 0; }
 size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
 
 const char* name_of(octet_type type) {
@@ -38,6 +39,7 @@ const char* name_of(octet_type type) {
     case OCTET_S4: return "s4";
     case OCTET_U4: return "u4";
     case OCTET_F16: return "f16";
+    case OCTET_S16: return "s16";
   }
   return "none";
 }

@@ -43,6 +43,7 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c);
 bool is_8bit(octet_type type);
 int32_t least(octet_type type);
 int32_t most(octet_type type);
+int32_t centre(octet_type type);  // the zero point of symmetric values
 size_t element_bytes(octet_type type);
 const char* name_of(octet_type type);
 

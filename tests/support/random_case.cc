@@ -130,7 +130,8 @@ ConvCase random_conv(uint32_t seed) {
   }
   if (d.one_in(3)) draw_run(&d, &c);
 
-  c.lhs = d.any({OCTET_S8, OCTET_U8}), c.rhs = d.any({OCTET_S8, OCTET_U8});
+  c.lhs = d.any({OCTET_S8, OCTET_U8});
+  c.rhs = d.any({OCTET_S8, OCTET_S8, OCTET_U8, OCTET_U8, OCTET_S4, OCTET_U4});
   c.lhs_fill = d.any({Fill::kRandom, Fill::kRandom, Fill::kEnds, Fill::kLeast, Fill::kMost});
   c.filter_fill = d.one_in(3) ? Fill::kRandom : (Fill)d.below(6);
   c.filter_zero_points =
@@ -157,7 +158,7 @@ ConvCase random_conv(uint32_t seed) {
     c.residual_is_dst = c.residual && d.one_in(2);
     c.lut = d.one_in(4);
   }
-  c.sparse = d.one_in(3);
+  c.sparse = !is_4bit(c.rhs) && d.one_in(3);
   return c;
 }
 

@@ -64,6 +64,14 @@ def integers(length, array):
     return [int(x) for x in array()] if length() else []
 
 
+def int8_of_int4(nibbles, count):
+    """Weights of 4 bits, two in a byte, as bytes: a description has no type of 4 bits, and the same products."""
+    if nibbles.size < (count + 1) // 2:
+        raise ValueError(f"{nibbles.size} bytes are too few for {count} weights of 4 bits")
+    halves = np.stack([nibbles & 15, nibbles >> 4], axis=-1).ravel()[:count]
+    return ((halves ^ 8).astype(np.int8) - np.int8(8)).view(np.uint8)
+
+
 class Model:
     def __init__(self, data, batch):
         """Reads the file, or throws Unreadable. batch replaces an open first dimension."""
@@ -88,12 +96,14 @@ class Model:
             raise ValueError(f"tensor {index} has no buffer")
         buffer, name = model.Buffers(tensor.Buffer()), tensor.Name()
         data = buffer.DataAsNumpy() if buffer.DataLength() else None
-        shape = integers(tensor.ShapeLength, tensor.ShapeAsNumpy)
+        kind, shape = tensor.Type(), integers(tensor.ShapeLength, tensor.ShapeAsNumpy)
+        if kind == tflite.TensorType.INT4 and data is not None:
+            kind, data = tflite.TensorType.INT8, int8_of_int4(data, int(np.prod(shape)))
         signature = integers(tensor.ShapeSignatureLength, tensor.ShapeSignatureAsNumpy) or shape
         shape = [batch if i == 0 and open_ < 0 else n for i, (n, open_) in enumerate(zip(shape, signature))]
         if not shape and data is None and not tensor.HasRank():
             shape = None
-        return Tensor(name.decode() if name else f"tensor {index}", shape, TYPES.get(tensor.Type(), "other"), self.quantization(tensor.Quantization()), data)
+        return Tensor(name.decode() if name else f"tensor {index}", shape, TYPES.get(kind, "other"), self.quantization(tensor.Quantization()), data)
 
     @staticmethod
     def quantization(q):

@@ -29,7 +29,8 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
                                               : nullptr;
   for (const OperandTypes& t : types)
     if (is_4bit(t.rhs) && !group.convolutions.empty())
-      throw Error(fmt::format("{}: weights of 4 bits are for products", t.name()));
+      throw Error(
+          fmt::format("{}: filters of 4 bits are packed in 8 bits; measure those", t.name()));
     else if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
       throw Error(fmt::format("{} is for outputs of 8 bits, not for {}", bytes_only, t.name()));
   return types;

@@ -14,6 +14,11 @@ octet_sparsity parse_sparsity(const std::string& text) {
   throw Error("'" + text + "' is no sparsity: 2:4 or auto");
 }
 
+void check_scale_block(size_t scale_block, const OperandTypes& types) {
+  if (scale_block && (!is_4bit(types.rhs) || types.dst != OCTET_F32))
+    throw Error("--scale-block is for weights of 4 bits and f32 outputs, such as s8s4f32");
+}
+
 // Whether a peer is this library in another mode.
 bool is_octet(const std::string& peer) {
   return peer == "float" || peer == "symmetric" || peer == "plain" || peer == "int8";
@@ -55,9 +60,9 @@ BenchOptions to_options(const BenchArguments& a) {
   for (const std::string& name : a.types)
     if (is_4bit(parse_types(name).rhs) && !a.peer.empty() && !is_octet(a.peer))
       throw Error("weights of 4 bits are for peers float, symmetric, plain, int8");
-  for (const std::string& name : a.scale_block ? a.types : std::vector<std::string>())
-    if (!is_4bit(parse_types(name).rhs) || parse_types(name).dst != OCTET_F32)
-      throw Error("--scale-block is for weights of 4 bits and f32 outputs, such as s8s4f32");
+    else if (parse_types(name).lhs == OCTET_S16 && !a.peer.empty() && !is_octet(a.peer))
+      throw Error("an lhs of s16 is for peers float, symmetric, plain");
+  for (const std::string& name : a.types) check_scale_block(a.scale_block, parse_types(name));
   if (a.scale_block && a.types.empty()) throw Error("--scale-block needs --types, such as s8s4f32");
   options.forced.sparsity = parse_sparsity(a.sparse);
   options.threads = a.threads;

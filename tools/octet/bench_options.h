@@ -7,6 +7,8 @@
 namespace tool {
 
 octet_sparsity parse_sparsity(const std::string& text);  // "" is none
+// Throws Error where scale blocks are asked for (not 0) of types that have none.
+void check_scale_block(size_t scale_block, const OperandTypes& types);
 
 BenchOptions to_options(const BenchArguments& arguments);  // throws Error
 void pin_if_single(const BenchOptions& options);           // one thread stays on its CPU

@@ -45,6 +45,7 @@ struct ExplainArguments {
   size_t l2_bytes = 0, l3_bytes = 0, packed_bytes_max = 0;
   bool in_order = false;
   std::string sparse;  // "", "2:4", "auto"
+  size_t scale_block = 0;
   bool json = false;
 };
 int explain_gemm(const ExplainArguments& arguments);

@@ -129,6 +129,8 @@ int explain_gemm(const ExplainArguments& a) {
   forced.sparsity = parse_sparsity(a.sparse);
   Operands operands;
   operands.sparse = !a.sparse.empty();
+  check_scale_block(a.scale_block, types);
+  operands.scale_block = a.scale_block;
   const octet_gemm_explanation e = explain(plain_data(shape, types, operands), forced, a.threads);
   if (a.json) {
     ordered_json json = {{"name", shape.name()}, {"types", types.name()}, {"threads", a.threads}};

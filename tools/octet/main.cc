@@ -202,8 +202,7 @@ class CommandLine {
         "For a machine with so many bytes of L2 and of unknown design, not this one");
     conv->add_option("--l3", e.l3_bytes, "... of L3; none by default")->needs(l2);
     conv->add_flag("--in-order", e.in_order, "... whose cores execute in order")->needs(l2);
-    conv->add_option("--packed-bytes-max", e.packed_bytes_max,
-                     "The most bytes that packed weights may take");
+    conv->add_option("--packed-bytes-max", e.packed_bytes_max, "Most bytes of packed weights");
     conv->add_option("--sparse", e.sparse, "2:4 sparse weights, packed so: 2:4, or auto");
     conv->add_flag("--json", e.json, "As JSON");
     conv->callback([this] { exit_code_ = tool::explain_conv(explain_); });
@@ -213,6 +212,7 @@ class CommandLine {
     gemm->add_option("--types", e.types, "Types of lhs, rhs and dst")->capture_default_str();
     add_count(gemm, "--threads", &e.threads, 1024, "Tasks at most");
     gemm->add_option("--sparse", e.sparse, "2:4 sparse weights, packed so: 2:4, or auto");
+    gemm->add_option("--scale-block", e.scale_block, "As of bench, for weights of 4 bits");
     gemm->add_flag("--json", e.json, "As JSON");
     gemm->callback([this] { exit_code_ = tool::explain_gemm(explain_); });
   }

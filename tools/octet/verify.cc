@@ -39,6 +39,14 @@ std::vector<GemmShape> shapes_around(const std::string& kernel) {
   return shapes;
 }
 
+void add(const Verdict& verdict, const char* kernel, const GemmData& data, Fill fill,
+         Tally* tally) {
+  ++(verdict.right ? tally->right : tally->wrong);
+  if (!verdict.right && tally->first_error.empty())
+    tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, data.types.name(),
+                                     data.shape.name(), fill_name(fill), verdict.first_error);
+}
+
 void verify_product(const char* kernel, const GemmShape& shape, const OperandTypes& types,
                     Fill fill, Tally* tally) {
   GemmData data = full_data(shape, types, fill);
@@ -57,11 +65,7 @@ void verify_product(const char* kernel, const GemmShape& shape, const OperandTyp
       return;
     }
     plan.run(1);
-    const Verdict verdict = check_product(data, plan.dst());
-    ++(verdict.right ? tally->right : tally->wrong);
-    if (!verdict.right && tally->first_error.empty())
-      tally->first_error = fmt::format("{} {} {}, {} data: {}", kernel, types.name(), shape.name(),
-                                       fill_name(fill), verdict.first_error);
+    add(check_product(data, plan.dst()), kernel, data, fill, tally);
   } catch (const LibraryError& error) {
     if (error.status != OCTET_KERNEL_UNUSABLE) throw;
     ++tally->refused;  // a kernel may be exact for some weights only
@@ -99,12 +103,27 @@ Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
             forced.isa = isa;
             GemmPlan plan(data, forced);
             plan.run(1);
-            const Verdict verdict = check_product(data, plan.dst());
-            ++(verdict.right ? tally.right : tally.wrong);
-            if (!verdict.right && tally.first_error.empty())
-              tally.first_error =
-                  fmt::format("{} {} {}, {} data: {}", plan.kernel(m), data.types.name(),
-                              data.shape.name(), fill_name(fill), verdict.first_error);
+            add(check_product(data, plan.dst()), plan.kernel(m), data, fill, &tally);
+          }
+  return tally;
+}
+
+// An lhs of s16, which the tier's kernels of bytes multiply in two halves.
+Tally verify_words(octet_isa isa, octet_type dst) {
+  Tally tally;
+  for (const size_t m : {1, 2, 7, 50})
+    for (const size_t n : {1, 16, 33, 130})
+      for (const size_t k : {1, 4, 67, 1001})
+        for (const Requant requant : {Requant::kFloat, Requant::kTflite})
+          for (const Fill fill : kFills) {
+            if (dst == OCTET_F32 && requant == Requant::kTflite) continue;
+            GemmData data = full_data({m, n, k}, {OCTET_S16, OCTET_S8, dst}, fill);
+            data.tflite = tflite_scales(data.scales, requant);
+            Forced forced;
+            forced.isa = isa;
+            GemmPlan plan(data, forced);
+            plan.run(1);
+            add(check_product(data, plan.dst()), plan.kernel(m), data, fill, &tally);
           }
   return tally;
 }
@@ -175,6 +194,13 @@ Verified verify_all(const std::string& only, const std::function<bool()>& is_tim
         all.products.right += tally.right;
         all.products.wrong += tally.wrong;
       }
+    for (const octet_type dst : {OCTET_S16, OCTET_F32}) {
+      const Tally tally = verify_words(isa, dst);
+      print_row(fmt::format("{}, to {}", octet_isa_name(isa), octet_type_name(dst)), "s16 x s8",
+                tally);
+      all.products.right += tally.right;
+      all.products.wrong += tally.wrong;
+    }
   }
   fmt::print("\n");
   if (is_time_left())

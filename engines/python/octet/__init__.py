@@ -14,16 +14,20 @@ octet.torch has layers for PyTorch.
 
 from ._octet import cpu, matmul, version
 from .layers import Conv2d, Linear, explain
+from .linear4 import Linear4
 from .models import Model, load
 from .quantization import Quantization, Weights, quantize_weights
+from .weights4 import Weights4
 
 __version__ = version()
 __all__ = [
     "Conv2d",
     "Linear",
+    "Linear4",
     "Model",
     "Quantization",
     "Weights",
+    "Weights4",
     "cpu",
     "explain",
     "load",

@@ -7,6 +7,8 @@ import typing
 
 import numpy as np
 
+from .weights4 import Weights4, quantize4
+
 
 @dataclasses.dataclass(frozen=True)
 class Quantization:
@@ -74,13 +76,31 @@ class Weights:
         return values.astype(np.float32) * self.scales.reshape(along_first)
 
 
-def quantize_weights(w: typing.Any) -> Weights:
-    """Weights as int8 with a scale for each output channel: max|w| / 127 of the channel.
+@typing.overload
+def quantize_weights(w: typing.Any) -> Weights: ...
+@typing.overload
+def quantize_weights(
+    w: typing.Any, bits: int, block: typing.Optional[int] = None, symmetric: bool = True
+) -> typing.Union[Weights, Weights4]: ...
+def quantize_weights(w, bits=8, block=None, symmetric=True):
+    """Weights as int8 with a scale for each output channel, max|w| / 127 of it, or in 4 bits.
 
     w: real numbers, (n, ...): (n, k) of Linear, (n, height, width, channels) of Conv2d. Halves are
-    rounded to even; a channel of zeros gets the scale 1. ValueError: NaN or infinity in w, or no
-    elements.
+        rounded to even; a channel of zeros gets the scale 1
+    bits: 8: returns Weights. 4: returns Weights4, for Linear4; w is (n, k) with an even k
+    block: of 4 bits: so many consecutive weights of a row share a scale, in float16; a multiple of
+        16 from 16 to 256 that divides k. None: a scale per channel, in float32
+    symmetric: of 4 bits: scales max|w| / 7; False: the range max - min / 15, and zero points
+
+    ValueError: NaN or infinity in w, or no elements; block or bits is another number.
     """
+    if bits == 4:
+        return quantize4(w, block, symmetric)
+    if bits != 8 or block is not None or not symmetric:
+        raise ValueError(
+            f"bits is {bits}, block {block}, symmetric {symmetric}: bits are 8 or 4, and those of 8 "
+            "have no blocks and are symmetric"
+        )
     w = np.asarray(w, np.float32)
     if w.ndim < 2 or not w.size:
         raise ValueError(f"w has the shape {w.shape}: two or more axes with elements are needed")

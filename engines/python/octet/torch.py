@@ -2,6 +2,7 @@
 
 >>> import octet.torch
 >>> octet.torch.replace_linear(model)  # in place; its weights are int8 from then on
+>>> octet.torch.replace_linear(model, bits=4, block=32)  # or of 4 bits
 >>> with torch.inference_mode(): y = model(x)
 """
 
@@ -11,6 +12,7 @@ import torch
 
 from ._octet import matmul
 from .layers import Linear as _Linear
+from .linear4 import Linear4 as _Linear4
 from .quantization import quantize_weights
 
 
@@ -31,19 +33,32 @@ def int_mm(
 
 
 class Linear(torch.nn.Module):
-    """nn.Linear with int8 weights, a scale per channel, and each row of x quantized on the fly.
+    """nn.Linear with weights of 8 or 4 bits, and each row of x quantized on the fly.
 
     linear: the layer to take weights and bias from: (out_features, in_features), (out_features,)
-    symmetric: as of octet.Linear
+    symmetric: of 8 bits: rows of x, as of octet.Linear; of 4 bits: weights, as of quantize_weights,
+        and rows of x are symmetric
+    bits: 8: a scale per channel. 4: an octet.Linear4
+    block: of 4 bits: so many consecutive weights share a scale, and so do elements of x; None: a
+        scale per channel
 
     For inference: it has no gradients and no parameters, so that state_dict leaves it out.
     """
 
-    def __init__(self, linear: torch.nn.Linear, symmetric: bool = True) -> None:
+    def __init__(
+        self,
+        linear: torch.nn.Linear,
+        symmetric: bool = True,
+        bits: int = 8,
+        block: typing.Optional[int] = None,
+    ) -> None:
         super().__init__()
         bias = None if linear.bias is None else linear.bias.detach().float().numpy()
-        weights = quantize_weights(linear.weight.detach().float().numpy())
-        self.layer = _Linear(weights, bias, symmetric=symmetric)
+        w = linear.weight.detach().float().numpy()
+        if bits == 4:
+            self.layer = _Linear4(quantize_weights(w, 4, block, symmetric), bias)
+        else:
+            self.layer = _Linear(quantize_weights(w, bits, block), bias, symmetric=symmetric)
 
     @torch.compiler.disable
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -65,14 +80,27 @@ class Linear(torch.nn.Module):
         return repr(self.layer)
 
 
-def replace_linear(module: torch.nn.Module, symmetric: bool = True) -> torch.nn.Module:
+def replace_linear(
+    module: torch.nn.Module,
+    symmetric: bool = True,
+    bits: int = 8,
+    block: typing.Optional[int] = None,
+) -> torch.nn.Module:
     """Replaces each nn.Linear in a module, whatever its depth, by octet.torch.Linear.
 
     In place; returns the module, or the new layer where the module is an nn.Linear itself.
-    Subclasses of nn.Linear stay as they are.
+    Subclasses of nn.Linear stay as they are. symmetric, bits, block: as of octet.torch.Linear.
+    ValueError: block does not divide the in_features of a layer, or w has an odd number of them in
+    4 bits; then the module is as it was.
     """
-    if type(module) is torch.nn.Linear:
-        return Linear(module, symmetric)
-    for name, child in module.named_children():
-        setattr(module, name, replace_linear(child, symmetric))
+    replaced = {}
+    for child in module.modules():
+        if type(child) is torch.nn.Linear:
+            replaced[child] = Linear(child, symmetric, bits, block)
+    if module in replaced:
+        return replaced[module]
+    for parent in list(module.modules()):
+        for name, child in list(parent._modules.items()):
+            if child in replaced:
+                setattr(parent, name, replaced[child])
     return module

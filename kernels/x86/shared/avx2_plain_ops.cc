@@ -5,6 +5,7 @@
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/tflite_add.h"
+#include "kernels/generic/words.h"
 #include "kernels/x86/shared/row_sums.h"
 
 namespace octet {
@@ -16,5 +17,7 @@ void avx2_sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
 }
 void avx2_copy_windows(const Windows& w) { copy_windows(w); }
 bool avx2_find_tflite_add(const Epilogue& f, TfliteAdd* sum) { return find_tflite_add(f, sum); }
+void avx2_split_words(const WordRow& row) { split_words(row); }
+void avx2_finish_words(const WordEpilogue& f, const WordTile& tile) { finish_words(f, tile); }
 
 }  // namespace octet

@@ -15,6 +15,7 @@
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/format.h"
+#include "packing/int4.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
@@ -32,8 +33,8 @@ struct ConvShape {
   // many of them have all kernel positions, where the others lack one; else 0
   size_t phases = 1, full_phases = 0;
 
-  constexpr size_t group_in() const { return in_channels / groups; }
-  constexpr size_t group_out() const { return out_channels / groups; }
+  constexpr size_t group_in() const { return quotient(in_channels, groups); }
+  constexpr size_t group_out() const { return quotient(out_channels, groups); }
   constexpr size_t taps() const { return kernel_h * kernel_w; }
   // Depth of one kernel position in packed weights, where positions follow each other
   constexpr size_t position() const { return sparse ? round_up(group_in(), 4) : group_in(); }
@@ -74,21 +75,38 @@ struct ZeroPointRange {
 };
 
 // Weights as the caller stores them: output channel o (of all), kernel position, input channel i of
-// its group. Strides in bytes.
+// its group. Strides in elements. Weights of 4 bits are read as s8, u4 less 8, and so are their
+// zero points.
 struct FilterView {
   const uint8_t* data;
   // o_stride: between output channels of one group
   size_t group_stride, o_stride, y_stride, x_stride, i_stride;
-  ElementType type;
+  ElementType stored;          // of data
   const int32_t* zero_points;  // null = 0
   size_t zero_point_count;     // 1 or out_channels
 
-  const uint8_t* at(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i) const {
-    return data + o / s.group_out() * group_stride + o % s.group_out() * o_stride + ky * y_stride +
+  ElementType type() const { return is_4bit(stored) ? ElementType::kS8 : stored; }
+  size_t at(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i) const {
+    return o / s.group_out() * group_stride + o % s.group_out() * o_stride + ky * y_stride +
            kx * x_stride + i * i_stride;
   }
+  uint8_t weight(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i) const {
+    const size_t element = at(s, o, ky, kx, i);
+    return is_4bit(stored) ? (uint8_t)int4_as_int8(data, stored, element) : data[element];
+  }
   int32_t zero_point(size_t o) const {
-    return zero_points ? zero_points[zero_point_count == 1 ? 0 : o] : 0;
+    const int32_t given = zero_points ? zero_points[zero_point_count == 1 ? 0 : o] : 0;
+    return given - (stored == ElementType::kU4 ? 8 : 0);
+  }
+  // Calls f(part, lane, k) for views of bytes, which together are the weights from element `first`
+  // on: lanes and depth with these strides. Weights of 8 bits are one part.
+  template <typename F>
+  void for_each_part(LaneView view, size_t first, const F& f) const {
+    view.data = is_4bit(stored) ? data : data + first;
+    if (is_4bit(stored))
+      for_each_int8_part(view, stored, first, f);
+    else
+      f(view, 0, 0);
   }
   ZeroPointRange zero_point_range() const;
   // True if an output channel's weights are contiguous, in any order (dense), or in the order of
@@ -99,9 +117,12 @@ struct FilterView {
   // Sums of output channel o at one kernel position, over `channels` input channels from i on.
   WeightSums sum_position(const ConvShape& s, size_t o, size_t ky, size_t kx, size_t i,
                           size_t channels) const {
-    return sum_weights(at(s, o, ky, kx, i), i_stride, channels, type, zero_point(o));
+    return sum_run(at(s, o, ky, kx, i), i_stride, channels, zero_point(o));
   }
   WeightSums sum_channel(const ConvShape& s, size_t o) const;
+
+ private:
+  WeightSums sum_run(size_t first, size_t stride, size_t count, int32_t zero_point) const;
 };
 
 // Writes the sums of all output channels. Returns true if a weight is -128 in s8.

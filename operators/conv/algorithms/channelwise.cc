@@ -129,7 +129,8 @@ class ChannelBlock {
         staged_(staged_bytes(plan)),
         n0_(n0),
         channels_(channels),
-        multiplier_(plan.shape.group_out() / plan.shape.group_in()) {
+        multiplier_(quotient(plan.shape.group_out(), plan.shape.group_in())),
+        channel_(quotient(n0, multiplier_)) {
     tile_.loop = loop_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
     stage_flip_ = is_depthwise(s_) ? 0 : plan.lhs_flip;
@@ -211,12 +212,12 @@ class ChannelBlock {
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + n0_ / multiplier_;
+    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + channel_;
     const bool in_place =
         multiplier_ == 1 && !padded_ &&
         (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
     if (in_place) return {data, run_.lhs_pixel};
-    const size_t slot = outside ? c_.ring : y % c_.ring;
+    const size_t slot = outside ? c_.ring : y - quotient(y, c_.ring) * c_.ring;
     uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
     const size_t holds = outside ? 0 : y;
     if (c_.staged[slot] != holds) {
@@ -386,7 +387,9 @@ class ChannelBlock {
   const Scratch& c_;
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
-  size_t n0_, channels_, multiplier_, image_ = 0, y_ = 0;
+  size_t n0_, channels_, multiplier_;
+  size_t channel_;  // the input channel of output channel n0
+  size_t image_ = 0, y_ = 0;
   const uint8_t* weights_;  // of the block
   const uint8_t* zero_ = nullptr;
   uint8_t stage_flip_;
@@ -434,8 +437,8 @@ void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& t
       const size_t channels = smaller(kernel->channels, task.n1 - n0);
       ChannelBlock block(plan, run, scratch, *kernel, payload, n0, channels);
       for (size_t unit = first; unit < end; ++unit) {
-        const size_t y = unit % units * rows;
-        if (y == 0 || unit == first) block.start(unit / units, unit == first);
+        const size_t image = quotient(unit, units), y = (unit - image * units) * rows;
+        if (y == 0 || unit == first) block.start(image, unit == first);
         block.lines(y, smaller(rows, run.out_h - y));
       }
       n0 += channels;

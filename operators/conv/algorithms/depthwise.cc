@@ -35,7 +35,7 @@ void pack_weights(const ConvShape& shape, const FilterView& filter, const Value&
       for (size_t kx = 0; kx < shape.kernel_w; ++kx) {
         const size_t slot = slot_of(shape, ky, kx);
         panel[slot / 4 * kDepthwiseGroup + slot % 4] =
-            (Weight)value(o, *filter.at(shape, o, ky, kx, 0));
+            (Weight)value(o, filter.weight(shape, o, ky, kx, 0));
       }
   }
 }
@@ -48,11 +48,11 @@ bool pack(const WeightFormat& format, const ConvShape& shape, const FilterView& 
     pack_weights<int16_t>(
         shape, filter,
         [&](size_t o, uint8_t w) {
-          return (filter.type == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
+          return (filter.type() == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
         },
         payload);
   } else {
-    const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
+    const uint8_t flip = filter.type() == ElementType::kU8 ? 0x80 : 0;
     pack_weights<uint8_t>(
         shape, filter, [&](size_t, uint8_t w) { return w ^ flip; }, payload);
   }

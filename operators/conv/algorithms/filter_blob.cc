@@ -27,13 +27,17 @@ bool sane(const FilterGeometry& g) {
 }  // namespace
 
 bool has_zero_points(const FilterView& f, ElementType element_type) {
-  return element_type != ElementType::kS16 &&
-         any_zero_point(f.zero_points, f.zero_point_count, f.type, element_type);
+  if (element_type == ElementType::kS16) return false;
+  bool any = false;
+  for (size_t i = 0; i < larger(f.zero_point_count, 1); ++i)
+    any |= f.zero_point(i) + type_shift(f.type(), element_type) != 0;
+  return any;
 }
 
 bool has_int8_min(const ConvShape& s, const FilterView& f) {
+  if (is_4bit(f.stored)) return false;
   const size_t count = s.taps() * s.group_in() * s.out_channels;  // dense, in whatever order
-  return memchr(f.data, f.type == ElementType::kU8 ? 0x00 : 0x80, count) != nullptr;
+  return memchr(f.data, f.type() == ElementType::kU8 ? 0x00 : 0x80, count) != nullptr;
 }
 
 bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation, uint8_t algorithm,
@@ -58,7 +62,7 @@ void write_filter(Container* c, const ConvAlgorithm& implementation, const ConvS
   if (int32_t* zero_points = (int32_t*)section_of(*c, SectionId::kZeroPoints, blob)) {
     memset(zero_points, 0, array_bytes(s));
     for (size_t o = 0; o < s.out_channels; ++o)
-      zero_points[o] = filter.zero_point(o) + type_shift(filter.type, layout.element_type);
+      zero_points[o] = filter.zero_point(o) + type_shift(filter.type(), layout.element_type);
   }
   int32_t* const positive = (int32_t*)section_of(*c, SectionId::kSums, blob);
   int32_t* const negative = positive + array_bytes(s) / sizeof(int32_t);

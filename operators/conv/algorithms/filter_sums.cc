@@ -3,9 +3,16 @@
 
 namespace octet {
 
+WeightSums FilterView::sum_run(size_t first, size_t stride, size_t count, int32_t zero) const {
+  WeightSums sums = {};
+  for_each_part({nullptr, 0, stride, 1, count, 0}, first, [&](const LaneView& v, size_t, size_t) {
+    sums += sum_weights(v.data, v.depth_stride, v.depth, type(), zero);
+  });
+  return sums;
+}
+
 WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
-  if (dense(s))
-    return sum_weights(at(s, o, 0, 0, 0), 1, s.taps() * s.group_in(), type, zero_point(o));
+  if (dense(s)) return sum_run(at(s, o, 0, 0, 0), 1, s.taps() * s.group_in(), zero_point(o));
   WeightSums sums = {};
   for (size_t ky = 0; ky < s.kernel_h; ++ky)
     for (size_t kx = 0; kx < s.kernel_w; ++kx) sums += sum_position(s, o, ky, kx, 0, s.group_in());
@@ -13,11 +20,11 @@ WeightSums FilterView::sum_channel(const ConvShape& s, size_t o) const {
 }
 
 ZeroPointRange FilterView::zero_point_range() const {
-  const int32_t shift = type_shift(type, ElementType::kS8);
-  const int32_t first = (zero_points ? zero_points[0] : 0) + shift;
+  const int32_t shift = type_shift(type(), ElementType::kS8);
+  const int32_t first = zero_point(0) + shift;
   ZeroPointRange range = {first, first};
   for (size_t i = 1; i < zero_point_count; ++i) {
-    const int32_t zero = zero_points[i] + shift;
+    const int32_t zero = zero_point(i) + shift;
     if (zero < range.least) range.least = zero;
     if (zero > range.most) range.most = zero;
   }

@@ -32,7 +32,7 @@ size_t payload_bytes(const RhsLayout& layout, const ConvShape& s) {
 }
 
 int32_t minus_zero_point(const FilterView& filter, size_t o, uint8_t w) {
-  return (filter.type == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
+  return (filter.type() == ElementType::kU8 ? w : (int8_t)w) - filter.zero_point(o);
 }
 
 // Part 0 and 1 of a difference of at most 254. No part is -128.
@@ -50,11 +50,11 @@ void write_tap(const ConvShape& s, const FilterView& filter, size_t o, size_t ta
   const size_t first = o / in * in % (4 * quads);  // first input channel of the joined group
   for (size_t i = 0; i < in; ++i)
     to[grouped_position(quads, o % kGroupedBlock, (first + i) / 4) + (first + i) % 4] =
-        (uint8_t)value(*filter.at(s, o, tap / s.kernel_w, tap % s.kernel_w, i));
+        (uint8_t)value(filter.weight(s, o, tap / s.kernel_w, tap % s.kernel_w, i));
 }
 
 void pack_bytes(const ConvShape& s, const FilterView& filter, uint8_t* payload) {
-  const uint8_t flip = filter.type == ElementType::kU8 ? 0x80 : 0;
+  const uint8_t flip = filter.type() == ElementType::kU8 ? 0x80 : 0;
   for (size_t o = 0; o < s.out_channels; ++o) {
     uint8_t* const block = payload + weights_at(s, o / kGroupedBlock * kGroupedBlock);
     for (size_t tap = 0; tap < s.taps(); ++tap)
@@ -68,9 +68,9 @@ void pack_bytes(const ConvShape& s, const FilterView& filter, uint8_t* payload) 
 bool has_second(const ConvShape& s, const FilterView& filter, size_t n0, size_t n1, size_t tap) {
   for (size_t o = n0; o < n1; ++o)
     for (size_t i = 0; i < s.group_in(); ++i)
-      if (part_of(
-              minus_zero_point(filter, o, *filter.at(s, o, tap / s.kernel_w, tap % s.kernel_w, i)),
-              1))
+      if (part_of(minus_zero_point(filter, o,
+                                   filter.weight(s, o, tap / s.kernel_w, tap % s.kernel_w, i)),
+                  1))
         return true;
   return false;
 }

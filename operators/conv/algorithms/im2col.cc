@@ -53,7 +53,7 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
                  size_t pixel, uint8_t* to) {
   const ConvShape& s = plan.shape;
   const size_t image = pixel / (run.out_h * run.out_w), y = pixel / run.out_w % run.out_h,
-               x = pixel % run.out_w;
+               x = pixel % run.out_w, depth = s.group_in(), position = s.position();
   for (size_t t = 0; t < taps.groups; ++t)
     for_each_position(s, t, [&](size_t ky, size_t kx) {
       const ptrdiff_t iy =
@@ -62,11 +62,11 @@ void copy_window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, siz
           source(x, kx, s.stride_w, s.dilation_w, run.pad_left, run.in_w, s.transposed);
       const uint8_t* const from =
           iy >= 0 && ix >= 0
-              ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * s.group_in()
+              ? run.line(image, (size_t)iy) + (size_t)ix * run.lhs_pixel + group * depth
               : run.zero_row(image);
-      memcpy(to, from, s.group_in());
-      if (plan.touch) plan.touch(from, s.group_in(), false), plan.touch(to, s.group_in(), true);
-      to += s.position();  // the gap is multiplied by zeros
+      memcpy(to, from, depth);
+      if (plan.touch) plan.touch(from, depth, false), plan.touch(to, depth, true);
+      to += position;  // the gap is multiplied by zeros
     });
 }
 

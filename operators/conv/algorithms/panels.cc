@@ -20,6 +20,15 @@ size_t group_bytes(const RhsLayout& layout, const ConvShape& s, size_t lane_byte
   return round_up(layout.lanes(s.group_out()) * lane_bytes, kAlignment);
 }
 
+// Packs the view, which begins at `element` of the filter, as Packing::pack_lanes does.
+void pack_lanes(const WeightFormat& format, const FilterView& f, const LaneView& view,
+                size_t element, const uint8_t* zeros, size_t width, size_t offset, uint8_t* panel) {
+  f.for_each_part(view, element, [&](const LaneView& part, size_t lane, size_t k) {
+    format.packing->pack_lanes(format.layout, part, zeros + lane, width, offset + k,
+                               panel + lane * format.layout.group_bytes());
+  });
+}
+
 // Adds a column's sums for each group of taps, where columns are phases of output channels.
 void sum_phase(const FilterView& f, const ConvShape& given, const ConvShape& s, const Taps& taps,
                size_t column, size_t stride, int32_t* group_sums) {
@@ -90,7 +99,7 @@ bool fills_with_int8_min(const RhsLayout& layout, const ConvShape& given,
   const ConvShape s = direct_columns(layout, given);
   if ((s.groups == given.groups && !s.full_phases) || layout.element_type != ElementType::kS8)
     return false;
-  const int32_t least = filter.type == ElementType::kU8 ? 0 : -128;
+  const int32_t least = filter.type() == ElementType::kU8 ? 0 : -128;
   bool fills = false;
   for (size_t i = 0; i < larger(filter.zero_point_count, 1); ++i)
     fills |= filter.zero_point(i) == least;
@@ -110,7 +119,7 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
   const bool one_tap = taps.count == 1;
   const size_t step = one_tap ? s.position() : layout.steps(taps.depth),
                tap_lane = layout.lane_bytes(taps.depth);
-  const uint8_t flip = type_shift(filter.type, layout.element_type) ? 0x80 : 0;
+  const uint8_t flip = type_shift(filter.type(), layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              no_gaps = step == given.group_in() && (one_tap || !layout.has_tables()),
              at_once = no_gaps && !joined && filter.in_order(given) && !s.transposed,
@@ -138,9 +147,8 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
         zeros[lane] = (uint8_t)filter.zero_point(o + lane);
       LaneView view = {nullptr, filter.o_stride, filter.i_stride, lanes, given.group_in(), flip};
       if (at_once) {
-        view.data = filter.at(given, o, 0, 0, 0);
         view.depth *= s.taps();
-        packing.pack_lanes(layout, view, zeros, width, 0, first);
+        pack_lanes(format, filter, view, filter.at(given, o, 0, 0, 0), zeros, width, 0, first);
         continue;
       }
       // Where the channels' own inputs begin
@@ -156,8 +164,8 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
               packing.pack_lanes(layout, {&zeros[lane], 0, 0, 1, s.group_in(), flip}, &zeros[lane],
                                  width, offset, first + lane * layout.group_bytes());
           if (x < given.kernel_w) {
-            view.data = filter.at(given, o, ky, x, 0);
-            packing.pack_lanes(layout, view, zeros, width, offset + own, first);
+            pack_lanes(format, filter, view, filter.at(given, o, ky, x, 0), zeros, width,
+                       offset + own, first);
           }
           if (one_tap)
             offset += step;

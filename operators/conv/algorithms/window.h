@@ -208,10 +208,11 @@ class Window {
   void point_row(const uint8_t* row, const uint8_t* zeros, ptrdiff_t ix, size_t count,
                  const uint8_t** out) {
     const ptrdiff_t step = (ptrdiff_t)s_.stride_w, width = (ptrdiff_t)run_.in_w;
-    const size_t before = ix >= 0 ? 0 : smaller(count, (size_t)((-ix + step - 1) / step));
-    const size_t end =
-        ix >= width ? before
-                    : larger(before, smaller(count, (size_t)((width - ix + step - 1) / step)));
+    const auto steps = [&](ptrdiff_t way) {
+      return step == 1 ? (size_t)way : quotient((size_t)(way + step - 1), (size_t)step);
+    };
+    const size_t before = ix >= 0 ? 0 : smaller(count, steps(-ix));
+    const size_t end = ix >= width ? before : larger(before, smaller(count, steps(width - ix)));
     fill(out, 0, before, zeros);
     if (before < end)
       advance(out, before, end, row + (size_t)(ix + (ptrdiff_t)before * step) * run_.lhs_pixel);

@@ -42,7 +42,7 @@ void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o,
   for (size_t k = 0; k < depth; ++k)
     for (size_t lane = 0; lane < lanes; ++lane)
       (*zero)[(k / layout.kr * layout.width + lane) * layout.kr + k % layout.kr] =
-          (int16_t)(filter.zero_point(o + lane) + type_shift(filter.type, ElementType::kS8));
+          (int16_t)(filter.zero_point(o + lane) + type_shift(filter.type(), ElementType::kS8));
 }
 
 // Calls f(o, i, elements, first, taps) for all blocks, one row of taps at a time, because the stack
@@ -64,13 +64,15 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
       if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
       LaneView view = {nullptr,         filter.o_stride,
                        filter.i_stride, lanes,
-                       depth,           (uint8_t)(filter.type == ElementType::kU8 ? 0x80 : 0)};
+                       depth,           (uint8_t)(filter.type() == ElementType::kU8 ? 0x80 : 0)};
       if (lanes != layout.width || elements != kBlock || depth % layout.kr)
         memset(bytes, 0, sizeof bytes);
       for (size_t x = 0; x < 3; ++x) {
         for (size_t y = 0; y < 3; ++y) {
-          view.data = filter.at(shape, o, y, x, i);
-          interleave(view, layout.width, layout.kr, 0, bytes);
+          filter.for_each_part(
+              view, filter.at(shape, o, y, x, i), [&](const LaneView& part, size_t lane, size_t k) {
+                interleave(part, layout.width, layout.kr, k, bytes + lane * layout.kr);
+              });
           for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int16_t)((int8_t)bytes[e] - zero[e]);
         }
         transform(s, w[0], w[1], w[2], columns[x]);

@@ -1,0 +1,53 @@
+// Describes products of words (s16) by weights of 8 bits: a word is split into two bytes,
+// x = 256 * high + low, kernels of bytes multiply both, and the sums meet here (DESIGN.md,
+// "Words").
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/core/strict_float.h"
+
+namespace octet {
+
+// Splits a row of words into a row of high bytes and a row of low bytes. Each byte is xor-ed with
+// its flip, which makes it an s8 or a u8, as kernels want it.
+struct WordRow {
+  const int16_t* words;
+  size_t depth;
+  uint8_t high_flip, low_flip;
+  uint8_t *high, *low;
+};
+using SplitWordsFn = void (*)(const WordRow& row);
+
+// Outputs: kFloat and kTflite are s16, kF32 is f32. kTfliteWide is kTflite for accumulators of 2^38
+// and more, whose products with a multiplier a double does not hold.
+enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWide, kF32 };
+
+// One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no words.
+struct WordEpilogue {
+  WordMode mode;
+  const float* scale;     // kFloat, kF32
+  const float* bias_f32;  // kF32, or null
+  // kTflite: multiplier * 2^(shift - 15), with the multiplier in 15 bits
+  const double* factor;
+  const int32_t* multiplier;  // kTfliteWide: in 15 bits
+  const int32_t* right;       // kTfliteWide: 15 - shift
+  float lo, hi;               // the clamp
+};
+
+// The sums of the high bytes of a tile's row i are row 2 i of `sums`, those of its low bytes are
+// row 2 i + 1. Sums and arrays are readable up to cols rounded up to kWordColumns.
+constexpr size_t kWordColumns = 16;
+struct WordTile {
+  const int32_t* sums;
+  size_t sums_stride;  // elements
+  size_t rows, cols;
+  size_t column;         // index of the first column in the arrays of WordEpilogue
+  const double* offset;  // from the first column on: acc = 256 * high sum + low sum + offset
+  uint8_t* dst;
+  size_t dst_stride;  // bytes
+};
+using FinishWordsFn = void (*)(const WordEpilogue& f, const WordTile& tile);
+
+}  // namespace octet

@@ -1,0 +1,252 @@
+// u8 or s8 x s8 -> s32, 8 bits or f32, TDPBUSD and TDPBSSD, up to 16 rows x 64 columns or 32 x 32.
+// 16 groups of a panel of s8_16x4, one kilobyte without gaps, are a tile register of weights.
+//
+//                    columns 0-15  16-31   32-47   48-63            columns 0-15   16-31
+//                     +---------+-------+-------+-------+            +---------+---------+
+//   16 rows           |  tmm0   | tmm1  | tmm2  | tmm3  |   rows 0-15|  tmm0   |  tmm1   |
+//                     +---------+-------+-------+-------+            +---------+---------+
+//   lhs: tmm4, rhs: tmm5 to tmm7                          rows 16-31 |  tmm2   |  tmm3   |
+//                                                                    +---------+---------+
+//                                                         lhs: tmm4, tmm5, rhs: tmm6, tmm7
+//
+// Per 64 depth steps: 5 loads or 4, and 4 products. The lhs rows are read where they lie, 64 bytes
+// of each. Rows that are pointed at are copied first, and so are the last steps of a row if they
+// are fewer than 64: they are multiplied by the last 64 steps of the weights, most of which meet
+// zeros. Depths below 64 have tiles of fewer bytes. Neither sign is flipped. Sums leave through
+// memory: s32 goes from the tiles to dst, all else through zmm registers.
+#include <immintrin.h>
+
+#include "kernels/core/compiler.h"
+#include "kernels/core/limits.h"
+#include "kernels/x86/amx/tiles.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/store_tile_zmm.h"
+
+namespace octet {
+namespace {
+
+constexpr size_t kRows = 16, kSteps = 64, kGroup = 4, kGroupBytes = 64;
+constexpr size_t kStepGroups = kSteps / kGroup, kStepBytes = kStepGroups * kGroupBytes;
+constexpr int kVectors = 4;
+// From this depth on, 64 columns of weights leave no room in an L1 cache of 48 KB for the rows
+// beside them. 32 x 32 tiles read half as many weights per product. Computed, not measured.
+constexpr size_t kDeep = 640;
+
+// The tile registers of a block: one or two of 16 rows, by vectors of 16 columns.
+template <int heights, int vectors>
+struct Registers {
+  static constexpr int sums(int h, int v) { return h * vectors + v; }
+  static constexpr int lhs(int h) { return 4 + h; }
+  static constexpr int rhs(int v) { return 4 + heights + v % (4 - heights); }
+
+  // rows: of the block; bytes: of a row of lhs
+  static __m512i configuration(size_t rows, size_t bytes) {
+    uint64_t of_64 = 0, of_lhs = 0, high = 0, low = 0, of_rhs = 0;
+    for (int v = 0; v < vectors; ++v) {
+      of_64 |= tile_row_bytes(rhs(v));
+      of_rhs |= tile_rows(rhs(v));
+      for (int h = 0; h < heights; ++h) {
+        of_64 |= tile_row_bytes(sums(h, v));
+        (h + 1 < heights ? high : low) |= tile_rows(sums(h, v)) | tile_rows(lhs(h));
+      }
+    }
+    for (int h = 0; h < heights; ++h) of_lhs |= tile_row_bytes(lhs(h));
+    __m512i c = _mm512_maskz_set1_epi8(kTilePalette, 1);
+    c = _mm512_mask_set1_epi8(c, of_64, 64);
+    c = _mm512_mask_set1_epi8(c, of_lhs, (char)bytes);
+    c = _mm512_mask_set1_epi8(c, of_rhs, (char)(bytes / kGroup));
+    c = _mm512_mask_set1_epi8(c, high, kRows);
+    return _mm512_mask_set1_epi8(c, low, (char)(rows - (heights - 1) * kRows));
+  }
+};
+
+// Multiplies one step: the lhs rows of each height at `stride`, the weights from `rhs` on.
+template <bool is_signed, int heights, int vectors>
+OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stride,
+                                  const uint8_t* rhs, size_t panel) {
+  using At = Registers<heights, vectors>;
+  unroll<heights>(
+      [&](auto h) OCTET_INLINE { load_tile<At::lhs(h.value)>(lhs + h.value * height, stride); });
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    constexpr int column = v.value;
+    load_tile<At::rhs(column)>(rhs + column * panel, kGroupBytes);
+    unroll<heights>([&](auto h) OCTET_INLINE {
+      add_tile_product<is_signed, At::sums(h.value, column), At::lhs(h.value), At::rhs(column)>();
+    });
+  });
+}
+
+// Copies the bytes `mask` of each row, with zeros in place of the others.
+void copy_rows(const Tile& t, const uint8_t* const* rows, const uint8_t* first, size_t at,
+               __mmask64 mask, uint8_t* to) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    const uint8_t* const row = rows ? rows[i] : first + i * t.lhs_stride;
+    _mm512_store_si512(to + kSteps * i, _mm512_maskz_loadu_epi8(mask, row + at));
+  }
+}
+
+// Multiplies one step of rows that are copied first. Not inlined: the loops over rows in place are
+// then free of it.
+template <bool is_signed, int heights, int vectors>
+__attribute__((noinline)) void add_copied_step(const Tile& t, const uint8_t* const* rows,
+                                               const uint8_t* lhs, size_t at, __mmask64 mask,
+                                               const uint8_t* rhs) {
+  alignas(64) uint8_t room[heights * kRows * kSteps];
+  copy_rows(t, rows, lhs, at, mask, room);
+  add_step<is_signed, heights, vectors>(room, kRows * kSteps, kSteps, rhs, t.rhs_panel_stride);
+}
+
+// Adds the products of all taps to the sums.
+template <bool is_signed, int heights, int vectors>
+OCTET_INLINE inline void add_products(const Tile& t) {
+  constexpr auto add_copied = add_copied_step<is_signed, heights, vectors>;
+  const uint8_t* lhs = (const uint8_t*)t.lhs;
+  const uint8_t* rhs = t.rhs;
+  const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride, depth = t.depth;
+  const size_t groups = divide_up(depth, kGroup), whole = depth / kSteps;
+  // The last step begins at a group of the weights, before or at the end of the whole steps
+  const size_t last = groups > kStepGroups ? groups - kStepGroups : 0, at = last * kGroup;
+  const size_t done = larger(whole * kSteps, at) - at;
+  const __mmask64 all = ~(__mmask64)0;
+  const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
+  for (size_t tap = 0;; ++tap) {
+    const uint8_t* const* const rows = t.lhs_rows ? t.lhs_rows + tap * t.rows : nullptr;
+    if (rows)
+      for (size_t step = 0; step < whole; ++step)
+        add_copied(t, rows, nullptr, step * kSteps, all, rhs + step * kStepBytes);
+    else
+      for (size_t step = 0; step < whole; ++step)
+        add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
+                                              rhs + step * kStepBytes, panel);
+    if (rest && (rows || whole || depth % kGroup))
+      add_copied(t, rows, lhs, at, rest, rhs + last * kGroupBytes);
+    else if (rest)
+      add_step<is_signed, heights, vectors>(lhs, kRows * stride, stride, rhs, panel);
+    if (tap + 1 == t.taps) return;
+    rhs += groups * kGroupBytes;
+    if (!rows) lhs += t.tap_steps[tap];
+  }
+}
+
+// Stores sums that lie in memory, a few rows at a time. Beyond the tile's rows they have any
+// values.
+template <int vectors>
+__attribute__((noinline)) void store_sums(const Tile& t, const int32_t* sums) {
+  constexpr int kTogether = 4;
+  Tile part = t;
+  for (size_t row = 0; row < t.rows; row += kTogether) {
+    part.rows = smaller(kTogether, t.rows - row);
+    part.dst = (uint8_t*)t.dst + row * t.dst_stride;
+    if (t.row_scale) part.row_scale = t.row_scale + row;
+    __m512i acc[kTogether][vectors];
+    unroll<kTogether>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = _mm512_load_si512(sums + ((row + i) * vectors + v) * 16);
+      });
+    });
+    if (t.row_init)
+      for_rows<kTogether>(part.rows, [&](auto i) OCTET_INLINE {
+        const __m512i more = _mm512_set1_epi32(t.row_init[row + i]);
+        unroll<vectors>([&](auto v)
+                            OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
+      });
+    store_tile(part, acc);
+  }
+}
+
+template <bool is_signed, int heights, int vectors>
+void multiply(const Tile& t) {
+  using At = Registers<heights, vectors>;
+  for (size_t i = 0; i < t.rows; ++i)  // as start_tile does
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  configure_tiles(
+      At::configuration(t.rows, smaller(divide_up(t.depth, kGroup), kStepGroups) * kGroup));
+  const auto for_sums = [&](const auto& f) OCTET_INLINE {
+    unroll<heights>([&](auto h)
+                        OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { f(h, v); }); });
+  };
+  for_sums([&](auto h, auto v) OCTET_INLINE {
+    load_tile<At::sums(h.value, v.value)>(t.init + h.value * kRows * t.init_stride + 16 * v.value,
+                                          t.init_stride * sizeof(int32_t));
+  });
+  add_products<is_signed, heights, vectors>(t);
+  alignas(64) int32_t sums[heights * kRows * vectors * 16];
+  const bool whole = !t.scale && !t.row_init && t.cols == 16 * vectors;
+  uint8_t* const to = whole ? (uint8_t*)t.dst : (uint8_t*)sums;
+  const size_t stride = whole ? t.dst_stride : vectors * 64;
+  for_sums([&](auto h, auto v) OCTET_INLINE {
+    store_tile_register<At::sums(h.value, v.value)>(to + h.value * kRows * stride + 64 * v.value,
+                                                    stride);
+  });
+  if (!whole) store_sums<vectors>(t, sums);
+}
+
+template <bool is_signed>
+void dispatch(const Tile& t) {
+  static constexpr MultiplyFn kOne[kVectors] = {multiply<is_signed, 1, 1>,
+                                                multiply<is_signed, 1, 2>,
+                                                multiply<is_signed, 1, 3>,
+                                                multiply<is_signed, 1, 4>},
+                              kTwo[2] = {multiply<is_signed, 2, 1>, multiply<is_signed, 2, 2>};
+  (t.rows > kRows ? kTwo : kOne)[(t.cols - 1) / 16](t);
+}
+
+// The first tile of a task configures the tile registers.
+void enter() {}
+void leave() { release_tiles(); }
+
+constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;
+
+constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn multiply) {
+  MicroKernel kernel = {};
+  kernel.name = name;
+  kernel.isa = Isa::kAmxInt8;
+  kernel.lhs_element_type = lhs;
+  kernel.mr = kRows;
+  kernel.nr = 16 * kVectors;
+  kernel.flags = kFlags;
+  kernel.rhs_layout = kX86Layout;
+  kernel.lhs_kr = kGroup;
+  kernel.multiply = multiply;
+  kernel.tall_mr = 2 * kRows;
+  kernel.tall_nr = 32;
+  kernel.enter = enter;
+  kernel.leave = leave;
+  return kernel;
+}
+constexpr MicroKernel deep(const char* name, ElementType lhs, MultiplyFn multiply) {
+  MicroKernel kernel = any_depth(name, lhs, multiply);
+  kernel.mr = 2 * kRows;
+  kernel.nr = 32;
+  kernel.k_min = kDeep;
+  kernel.tall_mr = kernel.tall_nr = 0;
+  return kernel;
+}
+
+}  // namespace
+
+const MicroKernel amxint8_u8s8_32x32x4 =
+    deep("amxint8_u8s8_32x32x4", ElementType::kU8, dispatch<false>);
+const MicroKernel amxint8_u8s8_16x64x4 =
+    any_depth("amxint8_u8s8_16x64x4", ElementType::kU8, dispatch<false>);
+const MicroKernel amxint8_s8s8_32x32x4 =
+    deep("amxint8_s8s8_32x32x4", ElementType::kS8, dispatch<true>);
+const MicroKernel amxint8_s8s8_16x64x4 =
+    any_depth("amxint8_s8s8_16x64x4", ElementType::kS8, dispatch<true>);
+
+// A product of tile registers takes as long for one row as for 16: two rows are faster by VPDPBUSD.
+// Of an s8 lhs there is no such kernel, because AVX512VNNI's would see other zero points.
+const MicroKernel amxint8_u8s8_2x64x4 = {
+    .name = "amxint8_u8s8_2x64x4",
+    .isa = Isa::kAmxInt8,
+    .lhs_element_type = ElementType::kU8,
+    .mr = 2,
+    .nr = 16 * kVectors,
+    .m_max = 2,
+    .flags = kFlags,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = kGroup,
+    .multiply = avx512vnni_multiply_u8s8,
+};
+
+}  // namespace octet

@@ -1,0 +1,122 @@
+// The checks and the outputs of products of words (s16): TensorFlow Lite's 16x8 and float mode.
+#include "operators/epilogue/words.h"
+
+namespace octet {
+namespace {
+
+constexpr int64_t kMostAcc = (int64_t)1 << 47,  // as TensorFlow Lite's
+    kMostInDouble = (int64_t)1 << 38;           // 15 bits more are exact in a double
+constexpr int32_t kLongestShift = 7;            // likewise
+
+int64_t bias_of(const octet_epilogue& e, size_t n) {
+  return e.bias_s64 ? e.bias_s64[n] : e.bias ? e.bias[n] : 0;
+}
+
+// TensorFlow Lite's multiplier of 31 bits in 15, rounded.
+int32_t reduced(int32_t multiplier) {
+  return multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
+}
+
+}  // namespace
+
+octet_status check_word_combination(const EpilogueBuilder& builder) {
+  const octet_epilogue& e = builder.desc;
+  const auto refuse = [&](const char* what) {
+    return fail(builder.error, OCTET_UNSUPPORTED, "%s", what);
+  };
+  if (builder.lhs_type != OCTET_S16) {
+    if (builder.dst_type == OCTET_S16)
+      return refuse("desc.dst_type OCTET_S16 needs an s16 lhs; desc.lhs_type must be OCTET_S16");
+    if (e.bias_s64)
+      return refuse("desc.epilogue.bias_s64 is for an s16 lhs; use desc.epilogue.bias");
+    return OCTET_OK;
+  }
+  if (builder.rhs_type != OCTET_S8)
+    return refuse("an s16 lhs is multiplied by s8 weights; desc.rhs_type must be OCTET_S8");
+  if (builder.dst_type != OCTET_S16 && builder.dst_type != OCTET_F32)
+    return refuse("an s16 lhs gives an s16 or f32 dst; desc.dst_type must be one of them");
+  if (builder.lhs_quant != OCTET_LHS_STATIC)
+    return refuse("an s16 lhs has one static scale; desc.lhs_quant must be OCTET_LHS_STATIC");
+  if (builder.lhs_zero_point)
+    return fail(builder.error, OCTET_BAD_ZERO_POINT,
+                "desc.lhs_zero_point is %d; of an s16 lhs it must be 0",
+                (int)builder.lhs_zero_point);
+  if (e.bias && e.bias_s64)
+    return refuse("desc.epilogue.bias and desc.epilogue.bias_s64 are both set; give one of them");
+  if (e.requant == OCTET_REQUANT_DOUBLE)
+    return refuse("OCTET_REQUANT_DOUBLE is for an s8 or u8 dst; an s16 dst has the other two");
+  return OCTET_OK;
+}
+
+octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed) {
+  const octet_epilogue& e = builder->desc;
+  for (size_t n = 0; n < builder->columns; ++n) {
+    if (packed.zero_points && packed.zero_points[n])
+      return fail(builder->error, OCTET_BAD_ZERO_POINT,
+                  "desc.packed: the zero point of %s %zu is %d; with an s16 lhs it must be 0",
+                  builder->column_name, n, (int)packed.zero_points[n]);
+    const int64_t positive = packed.positive[n], negative = packed.negative[n],
+                  most = positive > -negative ? positive : -negative;
+    if (255 * most > INT32_MAX)
+      return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
+                  "the sums of %s %zu may reach %lld where bytes of words are multiplied, outside "
+                  "int32: %s = %zu is too deep",
+                  builder->column_name, n, (long long)(255 * most), builder->depth_name,
+                  builder->depth);
+    const int64_t bias = bias_of(e, n), sum = 32768 * (positive - negative);
+    if (bias < sum - kMostAcc || bias >= kMostAcc - sum)
+      return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
+                  "the accumulator of %s %zu may leave 48 bits: desc.epilogue.%s[%zu] is %lld, and "
+                  "its sums reach %lld",
+                  builder->column_name, n, e.bias_s64 ? "bias_s64" : "bias", n, (long long)bias,
+                  (long long)sum);
+    const int64_t reach = sum + (bias < 0 ? -bias : bias);
+    builder->max_word = reach > builder->max_word ? reach : builder->max_word;
+    if (e.requant == OCTET_REQUANT_TFLITE && shift_of(e, n) > kLongestShift)
+      return fail(builder->error, OCTET_BAD_SCALE,
+                  "desc.epilogue.shifts: %s %zu shifts left by %d; with an s16 lhs by at most %d",
+                  builder->column_name, n, (int)shift_of(e, n), (int)kLongestShift);
+  }
+  return OCTET_OK;
+}
+
+WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size_t padded,
+                         Arena* arena) {
+  if (builder.lhs_type != OCTET_S16) return {};
+  const octet_epilogue& e = builder.desc;
+  WordEpilogue w = {};
+  w.mode = builder.dst_type == OCTET_F32      ? WordMode::kF32
+           : e.requant == OCTET_REQUANT_FLOAT ? WordMode::kFloat
+           : builder.max_word < kMostInDouble ? WordMode::kTflite
+                                              : WordMode::kTfliteWide;
+  w.scale = f.scale, w.bias_f32 = f.bias_f32;
+  w.lo = f.lo_f32, w.hi = f.hi_f32;
+  if (e.requant != OCTET_REQUANT_TFLITE) return w;
+  double* const factor = arena->take<double>(padded);
+  int32_t *const multiplier = arena->take<int32_t>(padded), *const right =
+                                                                arena->take<int32_t>(padded);
+  for (size_t n = 0; factor && n < padded; ++n) {
+    const bool there = n < builder.columns;
+    multiplier[n] = there ? reduced(e.multipliers[e.multiplier_count == 1 ? 0 : n]) : 0;
+    right[n] = 15 - (there ? shift_of(e, n) : 0);
+    factor[n] = (double)multiplier[n] / (double)((int64_t)1 << right[n]);
+  }
+  w.factor = factor, w.multiplier = multiplier, w.right = right;
+  return w;
+}
+
+double* build_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
+                           ElementType byte_type, size_t padded, Arena* arena) {
+  double* const offsets = arena->take<double>(padded);
+  if (!offsets) return nullptr;
+  // A kernel of u8 sees high + 128, a kernel of s8 low - 128
+  const double correction = byte_type == ElementType::kU8 ? -128.0 * 256.0 : 128.0;
+  for (size_t n = 0; n < padded; ++n)
+    offsets[n] = n < builder.columns
+                     ? (double)bias_of(builder.desc, n) +
+                           correction * ((double)packed.positive[n] + (double)packed.negative[n])
+                     : 0;
+  return offsets;
+}
+
+}  // namespace octet

@@ -1,0 +1,247 @@
+// Checks the emulated instructions of tile registers against a definition of their own, and counts
+// them in the kernels that use them: more than a product needs are time that no other test sees.
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "emulated_isa/tiles.h"
+#include "support/gemm_case.h"
+
+namespace octet_test {
+namespace {
+
+using emulated_isa::tile_counts;
+using emulated_isa::TileCounts;
+
+bool has_tiles(const MicroKernel& kernel) { return kernel.leave && is_to_test(kernel); }
+
+// Installs the emulator, too.
+bool emulates() {
+  for (const MicroKernel* kernel : table())
+    if (has_tiles(*kernel)) return true;
+  return false;
+}
+
+class EmulatedTiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!emulates()) GTEST_SKIP() << "OCTET_EMULATE names no tier with tile registers";
+  }
+  ~EmulatedTiles() override {
+    if (emulates()) __asm__ volatile("tilerelease");
+  }
+};
+
+struct Configuration {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes[16] = {};
+  uint8_t rows[16] = {};
+  Configuration(int m, int n, int k) {
+    bytes[0] = (uint16_t)(4 * n), rows[0] = (uint8_t)m;
+    bytes[1] = (uint16_t)(4 * k), rows[1] = (uint8_t)m;
+    bytes[2] = (uint16_t)(4 * n), rows[2] = (uint8_t)k;
+  }
+  void load() const { __asm__ volatile("ldtilecfg %0" ::"m"(*this)); }
+};
+
+template <typename T>
+void load_operands(const T* sums, const T* lhs, const T* rhs, int64_t stride) {
+  __asm__ volatile(
+      "tileloadd (%0,%3,1), %%tmm0\n tileloadd (%1,%3,1), %%tmm1\n tileloadd (%2,%3,1), %%tmm2" ::
+          "r"(sums),
+      "r"(lhs), "r"(rhs), "r"(stride)
+      : "memory");
+}
+void store_sums(void* to, int64_t stride) {
+  __asm__ volatile("tilestored %%tmm0, (%0,%1,1)" ::"r"(to), "r"(stride) : "memory");
+}
+
+struct Matrices {
+  uint8_t lhs[16][64], rhs[16][64];
+  int32_t sums[16][16];
+  explicit Matrices(uint32_t seed) {
+    std::mt19937 random(seed);
+    for (auto& row : lhs)
+      for (uint8_t& byte : row) byte = (uint8_t)random();
+    for (auto& row : rhs)
+      for (uint8_t& byte : row) byte = (uint8_t)random();
+    for (auto& row : sums)
+      for (int32_t& sum : row) sum = (int32_t)random();
+  }
+};
+
+int64_t number(uint8_t byte, bool is_signed) { return is_signed ? (int8_t)byte : byte; }
+
+void check_product(void (*product)(), bool lhs_signed, bool rhs_signed, int m, int n, int k) {
+  const Matrices before((uint32_t)(m * 256 + n * 16 + k));
+  Matrices after = before;
+  Configuration(m, n, k).load();
+  load_operands((const uint8_t*)before.sums, before.lhs[0], before.rhs[0], 64);
+  product();
+  store_sums(after.sums, 64);
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 16; ++j) {
+      int64_t sum = before.sums[i][j];
+      for (int step = 0; i < m && j < n && step < 4 * k; ++step)
+        sum += number(before.lhs[i][step], lhs_signed) *
+               number(before.rhs[step / 4][4 * j + step % 4], rhs_signed);
+      ASSERT_EQ(after.sums[i][j], (int32_t)sum)
+          << m << 'x' << n << 'x' << k << " at " << i << ' ' << j;
+    }
+}
+
+TEST_F(EmulatedTiles, MultiplyEverySignAndShape) {
+  const auto ss = [] { __asm__ volatile("tdpbssd %tmm2, %tmm1, %tmm0"); };
+  const auto su = [] { __asm__ volatile("tdpbsud %tmm2, %tmm1, %tmm0"); };
+  const auto us = [] { __asm__ volatile("tdpbusd %tmm2, %tmm1, %tmm0"); };
+  const auto uu = [] { __asm__ volatile("tdpbuud %tmm2, %tmm1, %tmm0"); };
+  for (const int m : {1, 7, 16})
+    for (const int n : {1, 5, 16})
+      for (const int k : {1, 9, 16}) {
+        check_product(ss, true, true, m, n, k);
+        check_product(su, true, false, m, n, k);
+        check_product(us, false, true, m, n, k);
+        check_product(uu, false, false, m, n, k);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(EmulatedTiles, KeepTheirConfiguration) {
+  const Configuration loaded(3, 4, 5);
+  uint8_t stored[64];
+  loaded.load();
+  __asm__ volatile("sttilecfg %0" : "=m"(stored));
+  EXPECT_EQ(std::memcmp(stored, &loaded, sizeof stored), 0);
+  __asm__ volatile("tilerelease\n sttilecfg %0" : "=m"(stored));
+  EXPECT_EQ(std::count(stored, stored + sizeof stored, 0), 64);
+}
+
+TEST_F(EmulatedTiles, LoadZerosOrOneRowIntoAll) {
+  const Matrices before(1);
+  int32_t sums[16][16];
+  Configuration(16, 16, 16).load();
+  load_operands((const uint8_t*)before.sums, before.lhs[0], before.rhs[0], 0);
+  store_sums(sums, 64);
+  for (const auto& row : sums) EXPECT_EQ(std::memcmp(row, before.sums[0], sizeof row), 0);
+  __asm__ volatile("tilezero %tmm0");
+  store_sums(sums, 64);
+  EXPECT_EQ(std::count(sums[0], sums[0] + 256, 0), 256);
+}
+
+// What a CPU refuses ends the process here, too.
+TEST_F(EmulatedTiles, TrapWhereACpuTraps) {
+  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto dies = testing::KilledBySignal(SIGILL);
+  EXPECT_EXIT(__asm__ volatile("tilezero %tmm0"), dies, "");  // no configuration
+  EXPECT_EXIT(
+      {
+        Configuration(4, 4, 4).load();
+        __asm__ volatile("tilezero %tmm3");  // a register without rows
+      },
+      dies, "");
+  EXPECT_EXIT(
+      {
+        Configuration c(4, 4, 4);
+        c.rows[2] = 5;  // of the weights, for four bytes each of a row of lhs
+        c.load();
+        __asm__ volatile("tdpbssd %tmm2, %tmm1, %tmm0");
+      },
+      dies, "");
+  EXPECT_EXIT(Configuration(17, 4, 4).load(), dies, "");
+  EXPECT_EXIT(Configuration(4, 17, 4).load(), dies, "");
+  EXPECT_EXIT(
+      {
+        Configuration c(4, 4, 4);
+        c.palette = 2;
+        c.load();
+      },
+      dies, "");
+}
+
+// ---- the kernels' instructions
+
+TileCounts operator-(const TileCounts& a, const TileCounts& b) {
+  return {a.configurations - b.configurations, a.releases - b.releases, a.loads - b.loads,
+          a.stores - b.stores, a.products - b.products};
+}
+
+size_t parts(size_t all, size_t part) { return (all + part - 1) / part; }
+
+// One tile: as many products as the shape has, and of the loads of one step each operand once.
+void count_tile(const MicroKernel& kernel, size_t rows, size_t cols, size_t depth) {
+  SCOPED_TRACE(std::string(kernel.name) + ' ' + std::to_string(rows) + 'x' + std::to_string(cols) +
+               'x' + std::to_string(depth));
+  const size_t lanes = octet::round_up(cols, 16), lane_bytes = octet::round_up(depth, 4);
+  const std::vector<uint8_t> lhs(rows * depth, 1), rhs(lanes * lane_bytes, 1);
+  const std::vector<int32_t> init(lanes);
+  std::vector<int32_t> dst(rows * cols);
+  octet::Tile tile = {};
+  tile.lhs = lhs.data(), tile.lhs_stride = depth;
+  tile.rhs = rhs.data(), tile.rhs_stride = 64, tile.rhs_panel_stride = 16 * lane_bytes;
+  tile.depth = depth, tile.rows = rows, tile.cols = cols;
+  tile.init = init.data();
+  tile.dst = dst.data(), tile.dst_stride = cols * sizeof(int32_t);
+  const TileCounts before = tile_counts();
+  kernel.multiply(tile);
+  const TileCounts made = tile_counts() - before;
+  EXPECT_EQ(dst.back(), (int32_t)depth);
+  const size_t heights = parts(rows, 16), vectors = parts(cols, 16), steps = parts(depth, 64),
+               sums = heights * vectors;
+  EXPECT_EQ(made.products, sums * steps);
+  EXPECT_EQ(made.loads, sums + (heights + vectors) * steps);
+  EXPECT_EQ(made.stores, sums);
+  EXPECT_LE(made.configurations, 1u);
+}
+
+TEST_F(EmulatedTiles, KernelsIssueNoMoreThanAShapeNeeds) {
+  size_t counted = 0;
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    for (size_t cols : {1, 16, 17, 32, 33, 48, 49, 64}) {
+      if (cols > kernel->nr) continue;
+      for (size_t rows : {1, 15, 16, 17, 31, 32})
+        for (size_t depth : {1, 4, 61, 64, 65, 128, 260})
+          if (rows <= kernel->rows_of(cols)) count_tile(*kernel, rows, cols, depth), ++counted;
+    }
+  }
+  EXPECT_GT(counted, 0u);
+}
+
+// Loads take half as long as products: at most five for four keep the products busy.
+TEST_F(EmulatedTiles, LargestTilesLoadLittle) {
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    const size_t heights = kernel->mr / 16u, vectors = kernel->nr / 16u;
+    EXPECT_LE(4 * (heights + vectors), 5 * heights * vectors) << kernel->name;
+  }
+}
+
+// A task configures its tiles once and leaves none behind.
+TEST_F(EmulatedTiles, TasksConfigureOnceAndRelease) {
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    SCOPED_TRACE(kernel->name);
+    GemmCase c;
+    c.kernel = kernel->name;
+    c.m = 64, c.n = 128, c.k = 256;
+    c.lhs = types_of(*kernel).front().lhs;
+    c.dst = OCTET_S8;
+    Gemm gemm(c);
+    ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+    const TileCounts before = tile_counts();
+    ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+    const TileCounts made = tile_counts() - before;
+    EXPECT_EQ(made.configurations, 1u);
+    EXPECT_EQ(made.releases, 1u);
+    EXPECT_EQ(made.products, 64u / 16 * (128 / 16) * (256 / 64));
+    uint8_t stored[64];
+    __asm__ volatile("sttilecfg %0" : "=m"(stored));
+    EXPECT_EQ(stored[0], 0);
+    EXPECT_TRUE(gemm.as_expected(c.m));
+  }
+}
+
+}  // namespace
+}  // namespace octet_test
