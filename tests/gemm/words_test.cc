@@ -2,9 +2,9 @@
 // integers, the largest sums, and what is refused.
 #include <functional>
 
+#include "gemm/word_case.h"
 #include "support/kernels.h"
 #include "support/refused.h"
-#include "support/word_case.h"
 
 namespace octet_test {
 namespace {
