@@ -446,7 +446,7 @@ TEST(SparseWeights, ConvolveInEveryShape) {
         dilated, transposed, wide, line})
     for (int again = 0; again < 5; ++again) {
       ConvCase c = turned(s, ++turn);
-      c.sparse = true;
+      c.sparse = true, c.rhs = is_4bit(c.rhs) ? OCTET_S8 : c.rhs;
       check_every_way(c);
       if (HasFatalFailure()) return;
     }
