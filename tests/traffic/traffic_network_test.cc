@@ -181,8 +181,9 @@ TEST(NetworkTraffic, WhatComesFromOutsideIsTheSame) {
     layers.walk(kLarge), planned.walk(kLarge);
     EXPECT_GT(layers.read_from_outside(), 0u);
     EXPECT_EQ(planned.read_from_outside(), layers.read_from_outside());
-    // In bands, an op may skip a line of its object's arrays.
-    EXPECT_LE(planned.read_weights(), layers.read_weights());
+    // In bands, an op may skip a line of its object's arrays, or read another one by its kernel of
+    // few rows.
+    EXPECT_LE(planned.read_weights(), layers.read_weights() + kLine * c.ops.size());
     EXPECT_GE(planned.read_weights() + kLine * c.ops.size(), layers.read_weights());
   }
   EXPECT_GT(chains, 20u);
