@@ -26,10 +26,8 @@ void check_scales(const Graph& g, int index) {
   if (t.zero_points.size() > 1 && t.zero_points.size() != t.scales.size())
     fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has ", t.zero_points.size(),
          " zero points and ", t.scales.size(), " scales");
-  const Bounds range = is_4_bits(t.type)
-                           ? Bounds{t.type == OCTET_S4 ? -8 : 0, t.type == OCTET_S4 ? 7 : 15}
-                       : is_8_bits(t.type) ? bounds_of_type(t.type)
-                                           : Bounds{0, 0};
+  const Bounds range =
+      is_8_bits(t.type) || is_4_bits(t.type) ? bounds_of_type(t.type) : Bounds{0, 0};
   for (const int32_t zero : t.zero_points)
     if (zero < range.least || zero > range.most)
       fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has the zero point ", zero,
@@ -58,8 +56,7 @@ void check_tensor(const Graph& g, int index, bool scaled) {
          " is of 4 bits, but no constant; only weights are of 4 bits");
   if (scaled) check_scales(g, index);
   if (t.type == 0 || !known_sizes(t)) return;
-  const size_t bytes =
-      is_4_bits(t.type) ? (element_count(t) + 1) / 2 : element_count(t) * type_bytes(t.type);
+  const size_t bytes = byte_count(g, index);
   if (t.constant && t.data && t.bytes < bytes)
     fail(OCTET_BAD_SIZE, tensor_name(g, index), " is a constant of ", t.bytes,
          " bytes, but its shape takes ", bytes);
@@ -131,9 +128,13 @@ std::string op_name(const Graph& g, size_t op) {
 
 size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
 
+size_t bytes_of(size_t elements, octet_type type) {
+  return is_4_bits(type) ? elements / 2 + elements % 2 : elements * type_bytes(type);
+}
+
 size_t byte_count(const Graph& g, int tensor) {
   const Tensor& t = g.tensors[(size_t)tensor];
-  return element_count(t) * type_bytes(t.type);
+  return bytes_of(element_count(t), t.type);
 }
 
 bool known_sizes(const Tensor& t) {

@@ -19,7 +19,9 @@ inline bool is_foreign(const Op& op) { return op.kind == Kind::kOther || !op.ref
 
 // Elements of a shape whose sizes are all known; throws if they leave ptrdiff_t.
 size_t element_count(const Tensor& tensor);
-size_t type_bytes(octet_type type);                 // 1 or 4
+size_t type_bytes(octet_type type);  // 1 or 4
+// Of an array of so many elements, two in a byte where they have 4 bits.
+size_t bytes_of(size_t elements, octet_type type);
 size_t byte_count(const Graph& graph, int tensor);  // of a tensor with a type
 bool known_sizes(const Tensor& tensor);
 

@@ -31,7 +31,10 @@ octet_network_tensor network_tensor(const Sizes& s, octet_type type) {
 }
 
 Bounds bounds_of_type(octet_type type) {
-  return type == OCTET_S8 ? Bounds{-128, 127} : Bounds{0, 255};
+  return type == OCTET_S8   ? Bounds{-128, 127}
+         : type == OCTET_S4 ? Bounds{-8, 7}
+         : type == OCTET_U4 ? Bounds{0, 15}
+                            : Bounds{0, 255};
 }
 
 Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type) {

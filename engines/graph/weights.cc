@@ -6,8 +6,8 @@
 #include <cstring>
 #include <new>
 
+#include "engines/graph/check.h"
 #include "engines/graph/refused.h"
-#include "engines/graph/sizes.h"
 
 namespace octet::graph {
 namespace {
@@ -41,10 +41,6 @@ uint64_t content_hash(const void* data, size_t bytes) {
 // The parts of a descriptor that a blob depends on, in a line, and hashes of its arrays.
 uint64_t zero_points(const int32_t* zeros, size_t count) {
   return content_hash(zeros, count * sizeof *zeros);
-}
-
-size_t bytes_of(size_t weights, octet_type type) {
-  return is_4_bits(type) ? (weights + 1) / 2 : weights;
 }
 
 std::string key_of(const octet_filter_desc& f, octet_isa isa) {

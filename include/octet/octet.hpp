@@ -390,8 +390,7 @@ class [[nodiscard]] Conv2d {
   std::unique_ptr<octet_conv2d, detail::Destroy> conv_;
 };
 
-// Owns an octet_network. The objects of its ops and the contexts of its
-// functions must outlive it.
+// Owns an octet_network. The objects of its ops and the contexts of its functions must outlive it.
 class [[nodiscard]] Network {
  public:
   static Result<Network> create(const octet_network_desc& desc) {

@@ -9,6 +9,7 @@
 #else
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/words.h"
 #endif
 
 namespace octet {
@@ -112,6 +113,8 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
   portable_ops.quantize_floats(by, x, count, out);
 }
 void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
+void split_words(const WordRow& row) { portable_ops.split_words(row); }
+void finish_words(const WordEpilogue& f, const WordTile& t) { portable_ops.finish_words(f, t); }
 void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
 constexpr LookUpFn kLookUp = nullptr;
@@ -132,8 +135,8 @@ void epilogue(const Epilogue& f, const EpilogueTile& t) {
 
 }  // namespace
 
-const TierOps neon_ops = {init,         epilogue,  sum_rows,        quantize_row,
-                          measure_rows, find_ends, quantize_floats, copy_windows,
-                          nullptr,      false,     kLookUp};
+const TierOps neon_ops = {init,      epilogue,        sum_rows,     quantize_row, measure_rows,
+                          find_ends, quantize_floats, copy_windows, split_words,  finish_words,
+                          nullptr,   false,           kLookUp};
 
 }  // namespace octet

@@ -20,7 +20,7 @@ enum Feature : uint32_t {
 };
 using Features = uint32_t;
 
-// Those that a process has only once it has asked the operating system.
+// Features that a process has only once it has asked the operating system.
 constexpr Features kFeaturesOnRequest = kHasAmxInt8;
 
 }  // namespace octet

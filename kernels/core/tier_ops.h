@@ -19,6 +19,8 @@ struct TierOps {
   FindEndsFn find_ends;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
+  SplitWordsFn split_words;
+  FinishWordsFn finish_words;
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
@@ -26,9 +28,6 @@ struct TierOps {
   // The same for CPUs with these features beyond the tier's, or null
   LookUpFn fast_look_up = nullptr;
   Features fast_look_up_needs = 0;
-  // Of products of words; a tier without them takes the baseline's
-  SplitWordsFn split_words = nullptr;
-  FinishWordsFn finish_words = nullptr;
 
   LookUpFn look_up_for(Features has) const {
     return fast_look_up && !(fast_look_up_needs & ~has) ? fast_look_up : look_up;

@@ -7,19 +7,9 @@
 #include "kernels/generic/words.h"
 
 namespace octet {
-const TierOps portable_ops = {init_tile,
-                              apply_epilogue<int32_t>,
-                              sum_rows,
-                              quantize_row_by<quantize_floats>,
-                              measure_rows,
-                              find_ends,
-                              quantize_floats,
-                              copy_windows,
-                              nullptr,
-                              false,
-                              nullptr,
-                              nullptr,
-                              0,
-                              split_words,
-                              finish_words};
+const TierOps portable_ops = {init_tile,       apply_epilogue<int32_t>,
+                              sum_rows,        quantize_row_by<quantize_floats>,
+                              measure_rows,    find_ends,
+                              quantize_floats, copy_windows,
+                              split_words,     finish_words};
 }  // namespace octet

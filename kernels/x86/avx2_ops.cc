@@ -11,19 +11,9 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 }
 }  // namespace
 
-const TierOps avx2_ops = {avx2_init,
-                          epilogue_x86,
-                          avx2_sum_rows,
-                          quantize_row_by<quantize_floats_x86>,
-                          measure_rows,
-                          find_ends,
-                          quantize_floats_x86,
-                          avx2_copy_windows,
-                          avx2_find_tflite_add,
-                          true,
-                          avx2_look_up,
-                          nullptr,
-                          0,
-                          avx2_split_words,
-                          avx2_finish_words};
+const TierOps avx2_ops = {
+    avx2_init,        epilogue_x86,      avx2_sum_rows,        quantize_row_by<quantize_floats_x86>,
+    measure_rows,     find_ends,         quantize_floats_x86,  avx2_copy_windows,
+    avx2_split_words, avx2_finish_words, avx2_find_tflite_add, true,
+    avx2_look_up};
 }  // namespace octet

@@ -20,11 +20,11 @@ const TierOps avx512vnni_ops = {avx2_init,
                                 find_ends,
                                 quantize_floats_x86,
                                 avx2_copy_windows,
+                                avx2_split_words,
+                                finish_words,
                                 avx2_find_tflite_add,
                                 true,
                                 avx512vnni_look_up,
                                 avx512vbmi_look_up,
-                                kHasAvx512Vbmi,
-                                avx2_split_words,
-                                finish_words};
+                                kHasAvx512Vbmi};
 }  // namespace octet

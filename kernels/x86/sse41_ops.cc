@@ -6,19 +6,8 @@
 #include "kernels/xsimd/epilogue.h"
 
 namespace octet {
-const TierOps sse41_ops = {init_tile,
-                           epilogue_by_vectors,
-                           sum_rows,
-                           quantize_row_by<quantize_floats>,
-                           measure_rows,
-                           find_ends,
-                           quantize_floats,
-                           copy_windows,
-                           nullptr,
-                           false,
-                           nullptr,
-                           nullptr,
-                           0,
-                           split_words,
-                           finish_words};
+const TierOps sse41_ops = {
+    init_tile,    epilogue_by_vectors, sum_rows,        quantize_row_by<quantize_floats>,
+    measure_rows, find_ends,           quantize_floats, copy_windows,
+    split_words,  finish_words};
 }  // namespace octet

@@ -6,7 +6,7 @@ namespace {
 
 constexpr int64_t kMostAcc = (int64_t)1 << 47,  // as TensorFlow Lite's
     kMostInDouble = (int64_t)1 << 38;           // 15 bits more are exact in a double
-constexpr int32_t kLongestShift = 7;            // likewise
+constexpr int32_t kLongestShift = 7;            // as TensorFlow Lite's
 
 int64_t bias_of(const octet_epilogue& e, size_t n) {
   return e.bias_s64 ? e.bias_s64[n] : e.bias ? e.bias[n] : 0;

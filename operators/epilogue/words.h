@@ -5,7 +5,7 @@
 
 namespace octet {
 
-// What an s16 lhs goes with; without one, that nothing asks for words.
+// Refuses fields that do not go with an s16 lhs; without one, fields that ask for words.
 octet_status check_word_combination(const EpilogueBuilder& builder);
 // In place of check_range.
 octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed);

@@ -84,10 +84,7 @@ WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t pad
 }
 
 void set_words(const WordArrays& words, GemmPlan* plan) {
-  const TierOps& ops = plan->ops->finish_words ? *plan->ops : ops_of(kPortableIsa);
   plan->words = words.epilogue;
-  plan->split_words = ops.split_words;
-  plan->finish_words = ops.finish_words;
   plan->word_offsets = words.offsets;
   plan->word_offsets_stride = words.offsets_stride;
   plan->lhs_type = plan->kernel->lhs_element_type;

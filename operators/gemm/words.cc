@@ -27,7 +27,7 @@ void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& ma
                  bytes + block.lhs_stride};
   for (size_t i = 0; i < block.rows / 2; ++i) {
     row.words = (const int16_t*)(matrix.lhs + (m0 + i) * lhs_stride);
-    plan.split_words(row);
+    plan.ops->split_words(row);
     row.high += 2 * block.lhs_stride;
     row.low += 2 * block.lhs_stride;
   }
@@ -75,7 +75,7 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
       weights.first = 0 - n0;  // the sums begin at column n0
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
       multiply(macro_kernel, weights, block, n0, n0 + n);
-      plan.finish_words(
+      plan.ops->finish_words(
           plan.words,
           {sums, stride, rows, n, n0, plan.word_offsets + packed * plan.word_offsets_stride + n0,
            matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});

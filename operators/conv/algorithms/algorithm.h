@@ -96,7 +96,7 @@ struct FilterView {
   }
   int32_t zero_point(size_t o) const {
     const int32_t given = zero_points ? zero_points[zero_point_count == 1 ? 0 : o] : 0;
-    return given - (stored == ElementType::kU4 ? 8 : 0);
+    return given + type_shift(stored, type());
   }
   // Calls f(part, lane, k) for views of bytes, which together are the weights from element `first`
   // on: lanes and depth with these strides. Weights of 8 bits are one part.

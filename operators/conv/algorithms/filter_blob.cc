@@ -27,11 +27,8 @@ bool sane(const FilterGeometry& g) {
 }  // namespace
 
 bool has_zero_points(const FilterView& f, ElementType element_type) {
-  if (element_type == ElementType::kS16) return false;
-  bool any = false;
-  for (size_t i = 0; i < larger(f.zero_point_count, 1); ++i)
-    any |= f.zero_point(i) + type_shift(f.type(), element_type) != 0;
-  return any;
+  return element_type != ElementType::kS16 &&
+         any_zero_point(f.zero_points, f.zero_point_count, f.stored, element_type);
 }
 
 bool has_int8_min(const ConvShape& s, const FilterView& f) {
