@@ -29,7 +29,7 @@ bool is_wrong(const PeerResult& peer) { return peer.verdict && !peer.verdict->ri
 }  // namespace
 
 void print_header(const Table& table) {
-  fmt::print("{:<9}{:<9}{:<{}}{:>5}", "", "types", "case", table.convolutions ? 42 : 16, "count");
+  fmt::print("{:<9}{:<7} {:<{}}{:>5}", "", "types", "case", table.convolutions ? 42 : 16, "count");
   if (table.convolutions) fmt::print("  {:<17}", "algorithm");
   fmt::print("{:>12}{:>8}{:>7}", "us", "GOPS", "% peak");
   if (!table.convolutions) fmt::print("{:>8}{:>8}", "GB/s", "% read");
@@ -39,7 +39,7 @@ void print_header(const Table& table) {
 }
 
 void print_row(const Table& table, const BenchResult& r, size_t index, size_t total) {
-  fmt::print("{:<9}{:<9}{:<{}}{:>5}", fmt::format("[{}/{}]", index, total), r.types.name(), r.name,
+  fmt::print("{:<9}{:<7} {:<{}}{:>5}", fmt::format("[{}/{}]", index, total), r.types.name(), r.name,
              table.convolutions ? 42 : 16, r.count);
   if (table.convolutions) fmt::print("  {:<17}", r.algorithm);
   if (!r.verified) {
