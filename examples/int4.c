@@ -21,14 +21,14 @@ static void check(octet_status status, const octet_error* error) {
   exit(EXIT_FAILURE);
 }
 
-/* Memory at OCTET_ALIGNMENT, for the whole life of the program: C99 has no aligned_alloc. */
-static void* take(size_t bytes) {
-  unsigned char* const memory = malloc(bytes + OCTET_ALIGNMENT);
-  if (!memory) exit(EXIT_FAILURE);
-  return memory + (OCTET_ALIGNMENT - (uintptr_t)memory % OCTET_ALIGNMENT);
+/* Memory at OCTET_ALIGNMENT, which C99 has no function for: *whole is the pointer to free. */
+static void* take(size_t bytes, unsigned char** whole) {
+  *whole = malloc(bytes + OCTET_ALIGNMENT);
+  if (!*whole) exit(EXIT_FAILURE);
+  return *whole + (OCTET_ALIGNMENT - (uintptr_t)*whole % OCTET_ALIGNMENT);
 }
 
-static void quantize_and_pack(octet_gemm_desc* desc) {
+static void quantize_and_pack(octet_gemm_desc* desc, unsigned char** whole) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   octet_error error;
   void* blob;
@@ -41,7 +41,7 @@ static void quantize_and_pack(octet_gemm_desc* desc) {
   rhs.scale_block = BLOCK, rhs.scale_type = OCTET_F16, rhs.scales = scales;
   rhs.zero_points = zero_points, rhs.zero_point_count = SCALES;
   check(octet_pack_size(&rhs, OCTET_ISA_AUTO, &desc->packed_bytes, &error), &error);
-  blob = take(desc->packed_bytes);
+  blob = take(desc->packed_bytes, whole);
   check(octet_pack(&rhs, OCTET_ISA_AUTO, blob, desc->packed_bytes, &error), &error);
   desc->packed = blob; /* holds all of the weights: the arrays above are free again */
 }
@@ -52,11 +52,12 @@ int main(void) {
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   octet_gemm* gemm;
   octet_error error;
+  unsigned char *packed, *workspace;
   double off = 0, all = 0;
   for (int i = 0; i < N * K; ++i) values[i] = (float)(i * 37 % 101 - 40) / 64;
   for (int i = 0; i < K; ++i) x[i] = (float)(i * 29 % 83 - 41) / 16;
 
-  quantize_and_pack(&desc);
+  quantize_and_pack(&desc, &packed);
   desc.m_max = 1, desc.n = N, desc.k = K;
   desc.rhs_type = OCTET_U4;
   desc.lhs_type = desc.dst_type = OCTET_F32;
@@ -65,7 +66,7 @@ int main(void) {
   check(octet_gemm_create(&desc, &gemm, &error), &error);
   args.m = 1, args.lhs = x, args.dst = y;
   check(octet_gemm_workspace(gemm, 1, 1, &args.workspace_bytes, &error), &error);
-  args.workspace = take(args.workspace_bytes);
+  args.workspace = take(args.workspace_bytes, &workspace);
   check(octet_gemm_run(gemm, &args, &error), &error);
 
   for (int j = 0; j < N; ++j) {
@@ -76,5 +77,6 @@ int main(void) {
   printf("%s, %d bytes of float weights packed in %d: the error is %.2f %% of y, squared\n",
          octet_gemm_kernel(gemm, 1), (int)sizeof values, (int)desc.packed_bytes, 100 * off / all);
   octet_gemm_destroy(gemm);
+  free(workspace), free(packed);
   return off < all * 0.01 ? EXIT_SUCCESS : EXIT_FAILURE; /* a weight has 4 bits */
 }

@@ -267,8 +267,8 @@ void name_cpu(char (*name)[kCpuNameBytes]) {
 
 CpuFeatures read_cpu() {
   CpuFeatures cpu = {};
-  cpu.features = detect(&cpu);
-  cpu.features = permitted(cpu.features, compiled_tiers() & allowed_tiers(), os::request_tiles);
+  const Features found = detect(&cpu);
+  cpu.features = permitted(found, compiled_tiers() & allowed_tiers(), os::request_tiles);
   cpu.isas = tiers_of(cpu.features);
   return cpu;
 }
