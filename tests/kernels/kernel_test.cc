@@ -1,4 +1,6 @@
 // Checks micro-kernels by themselves, with operands laid out by the formula.
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "kernels/generic/int4.h"
@@ -245,23 +247,34 @@ void check_requantize(const MicroKernel& kernel, const TileCase& c,
 
 class Kernel : public EachKernel {
  protected:
-  // Every row count, the column counts around each vector, the depths around each group, both lhs
+  static std::vector<size_t> around_up_to(size_t most, std::initializer_list<size_t> sizes) {
+    std::vector<size_t> counts = around(sizes);
+    counts.erase(std::upper_bound(counts.begin(), counts.end(), most), counts.end());
+    return counts;
+  }
+
+  // All row counts of a tile; of a tall one, which takes an emulator long, those around its half
+  // and its end.
+  static std::vector<size_t> row_counts(size_t most) {
+    if (most > 12) return around_up_to(most, {most / 2, most});
+    std::vector<size_t> counts(most);
+    std::iota(counts.begin(), counts.end(), 1);
+    return counts;
+  }
+
+  // The row counts, the column counts around each vector, the depths around each group, both lhs
   // signs, random and extreme bytes.
   template <typename Check>
   void each_tile(Check check_tile) {
-    const size_t half = (kernel().nr + 1u) / 2;
-    std::vector<size_t> columns = around({kernel().rhs_layout.step, half, kernel().nr});
-    if (kernel().tall_nr)
-      columns = around({kernel().rhs_layout.step, half, kernel().tall_nr, kernel().nr});
-    columns.erase(
-        std::remove_if(columns.begin(), columns.end(), [&](size_t n) { return n > kernel().nr; }),
-        columns.end());
+    const size_t nr = kernel().nr, tall_nr = kernel().tall_nr ? kernel().tall_nr : nr;
+    const std::vector<size_t> columns =
+        around_up_to(nr, {kernel().rhs_layout.step, (nr + 1) / 2, tall_nr, nr});
     static constexpr int kInt8[][2] = {{-1, -1},     {0x00, 0x80}, {0xff, 0x80},
                                        {0xff, 0x7f}, {0x80, 0x7f}, {0x7f, 0x80},
                                        {0x80, 0x80}, {0x00, 0xff}, {0xff, 0xff}};
     bool init_per_row = false;
     for (const size_t cols : columns)
-      for (size_t rows = 1; rows <= kernel().rows_of(cols); ++rows)
+      for (const size_t rows : row_counts(kernel().rows_of(cols)))
         for (const size_t depth : depths(kernel()))
           for (const auto& bytes : kInt8)
             for (int flip = 0; flip <= (kernel().is(octet::kAnyLhs) ? 1 : 0); ++flip) {
