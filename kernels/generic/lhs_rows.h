@@ -112,16 +112,15 @@ RowQuant quantize_row_by(const float* row, size_t depth, bool asymmetric, uint8_
   return quant;
 }
 
-// Copies each run in `chunks` moves, or, if 0, in as many as it needs.
+// Copies each run in `chunks` moves, or, if 0, in as many as it needs. All windows get their first
+// line, then all get their second: a loop over one window's lines is too short.
 template <size_t chunk, size_t chunks>
 void copy_windows_by(const Windows& w) {
   const Windows own = w;  // a copy, because stores of bytes may alias `w`
-  const uint8_t* window = own.from;
-  uint8_t* out = own.to;
-  for (size_t i = 0; i < own.count; ++i, window += own.step, out += own.stride) {
-    const uint8_t* from = window;
-    uint8_t* to = out;
-    for (size_t line = 0; line < own.lines; ++line, from += own.line, to += own.bytes)
+  for (size_t line = 0; line < own.lines; ++line) {
+    const uint8_t* from = own.from + line * own.line;
+    uint8_t* to = own.to + line * own.bytes;
+    for (size_t i = 0; i < own.count; ++i, from += own.step, to += own.stride)
       for (size_t b = 0; b < (chunks ? chunks * chunk : own.bytes); b += chunk)
         __builtin_memcpy(to + b, from + b, chunk);
   }

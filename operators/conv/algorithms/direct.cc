@@ -1,6 +1,7 @@
 // The direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
-// kernels that want rows side by side gather them from the tensor. Inputs of few channels are an
-// exception: their windows are copied from a staged input, vector by vector.
+// kernels that want rows side by side gather them from the tensor. Inputs of few channels are
+// staged, and their windows are read there line by line or, if a line does not fill whole groups of
+// the layout, copied from there, vector by vector.
 #include <string.h>
 
 #include "operators/conv/algorithms/block.h"
@@ -30,12 +31,14 @@ double used_rows(const ConvShape& s) {
 }
 
 Estimate estimate(const ConvWork& w) {
-  const ConvShape s = direct_columns(w.layout, w.shape);
+  const ConvShape columns = direct_columns(w.layout, w.shape);
+  const bool staged = copies_windows(columns),
+             copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, columns));
+  const ConvShape s = staged && !copied ? lines_as_positions(columns) : columns;
   const Taps taps = direct_taps(s);
-  const bool copied = copies_windows(s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
-  const double used = s.transposed || copied ? 1 : used_rows(s),
+  const double used = s.transposed || staged ? 1 : used_rows(s),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
@@ -46,8 +49,8 @@ Estimate estimate(const ConvWork& w) {
               (double)divide_up(larger(lines, columns), w.cost.mr) *
               (double)divide_up(s.group_out(), w.cost.nr) * groups;
   }
-  if (copied) {
-    p.copied = w.inputs + p.windows;
+  if (staged) {
+    p.copied = w.inputs + (copied ? p.windows : 0);
     p.traffic = 2 * w.inputs;
   } else if (!s.pointwise()) {
     // Tiles at the ends of lines look up each row: two tiles per line, or all.
@@ -73,11 +76,20 @@ struct Workspace {
 
 size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
 
+bool reads_lines(const ConvPlan& plan) {
+  const MicroKernel& kernel = *plan.kernel;
+  return !kernel.gather && octet::reads_lines(kernel.rhs_layout, kernel.nr, plan.shape);
+}
+ConvShape shape_for_kernels(const ConvPlan& plan) {
+  return reads_lines(plan) ? lines_as_positions(plan.shape) : as_columns(plan.shape);
+}
+
 size_t block(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
-  const Taps taps = direct_taps(as_columns(plan.shape));
-  if (plan.shape.transposed) return transposed_block(plan, taps);
-  if (copies_windows(plan.shape))
+  const ConvShape s = shape_for_kernels(plan);
+  const Taps taps = direct_taps(s);
+  if (s.transposed) return transposed_block(plan, taps);
+  if (copies_windows(s))
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
@@ -139,18 +151,19 @@ bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-  const Taps taps = direct_taps(as_columns(plan.shape));
-  if (plan.shape.transposed) return transposed_workspace(plan, taps, out_h, out_w);
-  const size_t pixels = plan.shape.batch * out_h * out_w;
-  if (copies_windows(plan.shape))
-    return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
+  const ConvShape s = shape_for_kernels(plan);
+  const Taps taps = direct_taps(s);
+  if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
+  const size_t pixels = s.batch * out_h * out_w;
+  if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   return plan_workspace(plan, taps, pixels).bytes;
 }
 
-void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+// by_lines: windows are read line by line.
+void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                  uint8_t* workspace, bool by_lines) {
   const ConvShape& s = plan.shape;
-  const Taps taps = direct_taps(as_columns(s));
-  if (s.transposed) return run_transposed(plan, run, taps, task, workspace);
+  const Taps taps = direct_taps(s);
   if (copies_windows(s)) {
     const size_t stride = window_stride(taps);
     return run_windows(plan, run, taps, stride, task, workspace,
@@ -161,7 +174,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
   const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
-  if (s.pointwise()) {  // the pixels are rows of a matrix
+  if (s.pointwise() && run.in_w == run.out_w) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     // One call per run of contiguous lines
     ConvTask part = task;
@@ -182,7 +195,8 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     block.lhs_stride = window.row_stride();
     block.tap_steps = steps;
     block.tiles = tiles;
-    if (cuts_columns(plan, run, window, w.rows)) {
+    // No window of a staged input leaves it: all tiles of a line are contiguous rows.
+    if (by_lines ? w.rows >= run.out_w : cuts_columns(plan, run, window, w.rows)) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
         lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
                            w.rows / run.out_w, 1);
@@ -200,6 +214,17 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
           Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
     });
   }
+}
+
+void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  if (plan.shape.transposed)
+    return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
+  if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
+  ConvPlan by_lines = plan;
+  by_lines.shape = shape_for_kernels(plan);
+  ConvRun positions = run;
+  positions.in_w = (run.out_w - 1) * plan.shape.stride_w + 1;
+  run_ordinary(by_lines, positions, task, workspace, true);
 }
 
 void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,

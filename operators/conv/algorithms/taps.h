@@ -2,7 +2,7 @@
 //
 // A tap is a part of an output channel's depth whose input is contiguous, rounded up to the
 // layout's kr. It is one kernel position with its channels; for few channels it is the whole
-// window, which is copied together first. Taps come in groups, so that a kernel can be given a
+// window, which is copied together first, or a line of it. Taps come in groups, so that a kernel can be given a
 // range of them. A group is
 // - a row of the kernel: rows above or below the image are skipped;
 // - in a transposed convolution, the kernel positions that reach one output phase (y % stride_h, x
@@ -37,6 +37,24 @@ constexpr size_t kFewChannels = 32;
 constexpr bool copies_windows(const ConvShape& s) {
   return !s.sparse && s.kernel_w > 1 && s.dilation_w == 1 && s.groups == 1 &&
          s.in_channels < kFewChannels && !s.transposed;
+}
+
+// True if kernels that read rows in place, nr columns at a time, read windows where they lie in the
+// staged input. The lines of such a window fill whole groups of the layout, so weights packed for
+// whole windows and for their lines are the same bytes. The windows are rather copied where a tile,
+// which ends with a line of output, would have few rows; where several micro-panels use each copy;
+// and for layouts of deep groups, of which a line would have few.
+constexpr size_t kLeastRows = 12, kDeepestGroup = 4;
+inline bool reads_lines(const RhsLayout& layout, size_t nr, const ConvShape& s) {
+  return copies_windows(s) && layout.kr <= kDeepestGroup &&
+         s.kernel_w * s.in_channels % layout.kr == 0 && conv_out_w(s, s.in_w) >= kLeastRows &&
+         s.out_channels <= nr;
+}
+// The shape that such kernels see: a line of the kernel is one position with all of its channels.
+inline ConvShape lines_as_positions(ConvShape s) {
+  s.in_channels *= s.kernel_w;
+  s.kernel_w = 1;
+  return s;
 }
 
 // The most kernel positions along one axis that an output pixel of a transposed convolution uses:
