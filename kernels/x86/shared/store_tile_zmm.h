@@ -20,14 +20,15 @@ namespace {
 template <int most, int vectors>
 OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   // Stores complete in order, so each output line that misses the cache would delay the next ones;
-  // prefetched here, all arrive in time.
-  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
-    const char* row = (const char*)t.dst + i * t.dst_stride;
-    _mm_prefetch(row, _MM_HINT_T0);
-    if (!t.scale || t.requantization->to_floats)
-      unroll<vectors - 1>([&](auto v)
-                              OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
-  });
+  // prefetched here, all arrive in time. Rows that share lines come one after the other anyway.
+  if (t.dst_stride >= 64)
+    for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
+      const char* row = (const char*)t.dst + i * t.dst_stride;
+      _mm_prefetch(row, _MM_HINT_T0);
+      if (!t.scale || t.requantization->to_floats)
+        unroll<vectors - 1>([&](auto v)
+                                OCTET_INLINE { _mm_prefetch(row + 64 * (v + 1), _MM_HINT_T0); });
+    });
   // Usually one row of init serves all rows: register copies are free, loads would delay the first
   // products.
   unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -112,9 +113,14 @@ template <int most, int vectors>
 OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors]) {
   __m512 scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
-  for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
+  const auto scale_row = [&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale[v]); });
-  });
+  };
+  // A tall tile lacks few rows: branches would cost more than these.
+  if constexpr (most > 8)
+    unroll<most>(scale_row);
+  else
+    for_rows<most>(t.rows, scale_row);
 }
 // All columns are shifted to the right. The scales of one vector of columns at a time fit in
 // registers beside all sums.
