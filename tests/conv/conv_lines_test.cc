@@ -23,6 +23,13 @@ std::vector<octet_conv2d_shape> shapes() {
     shape.in_w_max = 7;
     shape.batch_max = 2;
   }
+  // Few channels, wide enough that kernels read windows in the staged lines.
+  for (octet_conv2d_shape shape : {square(13, 8, 17, 3, 1, 1), square(12, 4, 9, 5, 2, 2),
+                                   square(11, 12, 24, 3), square(10, 16, 8, 2, 1, 1)}) {
+    shape.in_w_max = 27;
+    shape.batch_max = 2;
+    shapes.push_back(shape);
+  }
   for (size_t stride = 1; stride < 4; ++stride) {
     octet_conv2d_shape transposed = square(6 + stride, 10, 12, 3, stride, stride - 1);
     transposed.transposed = 1;
