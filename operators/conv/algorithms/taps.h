@@ -2,8 +2,8 @@
 //
 // A tap is a part of an output channel's depth whose input is contiguous, rounded up to the
 // layout's kr. It is one kernel position with its channels; for few channels it is the whole
-// window, which is copied together first, or a line of it. Taps come in groups, so that a kernel can be given a
-// range of them. A group is
+// window, which is copied together first, or a line of it. Taps come in groups, so that a kernel
+// can be given a range of them. A group is
 // - a row of the kernel: rows above or below the image are skipped;
 // - in a transposed convolution, the kernel positions that reach one output phase (y % stride_h, x
 // % stride_w).
