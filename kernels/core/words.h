@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/element_type.h"
 #include "kernels/core/strict_float.h"
 
 namespace octet {
@@ -19,6 +20,10 @@ struct WordRow {
   uint8_t *high, *low;
 };
 using SplitWordsFn = void (*)(const WordRow& row);
+
+// A high byte is an s8, a low byte a u8. The flips that make both of them `bytes`, kS8 or kU8.
+constexpr uint8_t high_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0 : 0x80; }
+constexpr uint8_t low_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0x80 : 0; }
 
 // Outputs: kFloat and kTflite are s16, kF32 is f32. kTfliteWide is kTflite for accumulators of 2^38
 // and more, whose products with a multiplier a double does not hold.
@@ -34,14 +39,16 @@ struct WordEpilogue {
   const int32_t* multiplier;  // kTfliteWide: in 15 bits
   const int32_t* right;       // kTfliteWide: 15 - shift
   float lo, hi;               // the clamp
+
+  size_t dst_bytes() const { return mode == WordMode::kF32 ? sizeof(float) : sizeof(int16_t); }
 };
 
-// The sums of the high bytes of a tile's row i are row 2 i of `sums`, those of its low bytes are
-// row 2 i + 1. Sums and arrays are readable up to cols rounded up to kWordColumns.
+// The sums of the high and of the low bytes of each row. Sums and arrays are readable up to cols
+// rounded up to kWordColumns.
 constexpr size_t kWordColumns = 16;
 struct WordTile {
-  const int32_t* sums;
-  size_t sums_stride;  // elements
+  const int32_t *high, *low;
+  size_t sums_stride;  // elements from one row to the next, of either
   size_t rows, cols;
   size_t column;         // index of the first column in the arrays of WordEpilogue
   const double* offset;  // from the first column on: acc = 256 * high sum + low sum + offset

@@ -72,7 +72,7 @@ inline void f32_words(const double* acc, const float* scale, const float* bias, 
   const WordEpilogue f = given;  // copies, because stores may alias them
   const WordTile t = tile;
   for (size_t i = 0; i < t.rows; ++i) {
-    const int32_t *const high = t.sums + 2 * i * t.sums_stride, *const low = high + t.sums_stride;
+    const int32_t *const high = t.high + i * t.sums_stride, *const low = t.low + i * t.sums_stride;
     for (size_t j = 0; j < t.cols; j += kWordColumns) {
       const size_t n = t.column + j, count = t.cols - j < kWordColumns ? t.cols - j : kWordColumns;
       double acc[kWordColumns];

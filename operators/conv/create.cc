@@ -19,7 +19,7 @@
 #include "operators/conv/shape.h"
 #include "operators/conv/trace.h"
 #include "operators/conv/tuning.h"
-#include "operators/epilogue/builder.h"
+#include "operators/epilogue/words.h"
 #include "operators/gemm/kernel_limits.h"
 
 namespace octet {
@@ -40,11 +40,15 @@ struct ConvBuilder {
 
   ConvBuilder(const octet_conv2d_desc& d, octet_error* e)
       : desc(d), error(e), epilogue(d, d.shape.out_channels, depth_of(d.shape), e), limits(d, e) {
+    epilogue.takes_s16 = true;
     epilogue.column_name = "output channel";
     epilogue.depth_name = "kernel_h x kernel_w x in_channels / groups";
     if (d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC)
       epilogue.lhs_type = d.lhs_quantized_type;
   }
+  bool has_words() const { return desc.lhs_type == OCTET_S16; }
+  // Bytes of what the algorithm writes
+  size_t dst_bytes() const { return has_words() ? sizeof(int32_t) : element_bytes(desc.dst_type); }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
   }
@@ -141,7 +145,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
       builder->shape,
       builder->epilogue.lhs_element_type,
       element_type_of(packed_filter_type(builder->desc.rhs_type)),
-      element_bytes(builder->desc.dst_type),
+      builder->dst_bytes(),
       {builder->blob.format->layout, builder->blob.header.has_int8_min != 0}};
   if (builder->requested) {
     const char* why;
@@ -187,7 +191,7 @@ void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padde
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < columns;
     const size_t o = n % s.out_channels;
-    bias[n] = there
+    bias[n] = there && !builder.has_words()
                   ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
                   : 0;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
@@ -228,6 +232,39 @@ void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, Conv
   if (int8_panels.kernel) copy_int8_panels(builder.shape, plan->payload, int8_panels);
 }
 
+// What an s16 lhs needs more.
+struct WordArrays {
+  WordEpilogue epilogue;
+  const double* bias;
+  int32_t* zero_points;
+};
+
+WordArrays build_words(const ConvBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
+  if (!builder.has_words()) return {};
+  return {build_words(builder.epilogue, f, padded, arena),
+          build_word_bias(builder.epilogue, padded, arena),
+          arena->take<int32_t>(2 * builder.shape.batch)};
+}
+
+void set_words(const WordArrays& words, ConvPlan* plan) {
+  plan->words = words.epilogue;
+  plan->word_bias = words.bias;
+  plan->epilogue = {};  // s32
+  plan->requantization = {};
+  plan->requantize_in_kernel = false;
+  plan->runtime_zero_point = true;
+}
+
+// The zero points and rows of a word's two bytes, for each image of bytes.
+void fill_zeros(const ConvPlan& plan, size_t planes, int32_t* zero_points, uint8_t* rows) {
+  const size_t row = zero_row_bytes(plan.shape);
+  for (size_t i = 0; i < planes; ++i) {
+    const uint8_t zero = i % 2 ? low_flip(plan.lhs_type) : high_flip(plan.lhs_type);
+    zero_points[i] = plan.lhs_type == ElementType::kS8 ? (int8_t)zero : zero;
+    memset(rows + i * row, zero, row);
+  }
+}
+
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
   const octet_epilogue& e = d.epilogue;
@@ -244,8 +281,10 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
+  const size_t planes = builder.has_words() ? 2 * s.batch : 1;
   uint8_t* zero_row =
-      d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(zero_row_bytes(s)) : nullptr;
+      d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(planes * zero_row_bytes(s)) : nullptr;
+  const WordArrays words = build_words(builder, epilogue, padded, arena);
   const Int8Panels int8_panels = take_int8_panels(builder, arena);
   if (!conv) return nullptr;
 
@@ -257,7 +296,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_type = builder.epilogue.lhs_element_type;
+  plan.lhs_type =
+      builder.has_words() ? builder.kernel.byte_type() : builder.epilogue.lhs_element_type;
   plan.lhs_shift = type_shift(plan.lhs_type, builder.kernel.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
@@ -266,15 +306,19 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.requantization = requantization_of(epilogue);
   plan.requantize_in_kernel = requantizes_in_kernel(
       builder.epilogue, epilogue, builder.epilogue.max_scaled, builder.kernel.flags());
-  plan.dst_bytes = element_bytes(d.dst_type);
+  plan.dst_bytes = builder.dst_bytes();
   plan.cache_bytes = builder.choice.cache_bytes;
   plan.block = builder.choice.block;
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
 
+  if (builder.has_words()) set_words(words, &plan);
   set_weights(builder, int8_panels, &plan);
   fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
-  if (zero_row) memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
+  if (words.zero_points)
+    fill_zeros(plan, planes, words.zero_points, zero_row);
+  else if (zero_row)
+    memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
   plan.columns = {bias, weight_sum, zero_points,
                   zero_points && all_alike(zero_points, s.out_channels)};
 
@@ -294,18 +338,30 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
     conv->quantization = {d.lhs_scale, d.lhs_zero_point, least(d.lhs_quantized_type),
                           most(d.lhs_quantized_type)};
   conv->zero_row = zero_row;
+  conv->zero_points = words.zero_points;
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)builder.blob.header.bytes;
   conv->verbose = builder.limits.environment.verbose;
   const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, builder.limits.cpu);
   conv->pixel_cycles =
-      microseconds_of(cost.far, builder.limits.cpu.in_order()) * kGigahertz * 1e3 /
+      (builder.has_words() ? 2 : 1) * microseconds_of(cost.far, builder.limits.cpu.in_order()) *
+      kGigahertz * 1e3 /
       ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
   conv->declared = schedule(
       *conv, {s.batch, s.in_h, s.in_w, conv_out_h(s, s.in_h), conv_out_w(s, s.in_w), plan.shape},
       1);
   conv->bytes = arena->used;
   return conv;
+}
+
+// Zero points of weights are of no account here: the algorithms subtract them.
+octet_status check_words(ConvBuilder* builder, const FilterSums& sums) {
+  if (algorithm_of((uint8_t)builder->algorithm())->approximate)
+    return fail(builder->error, OCTET_UNSUPPORTED,
+                "desc.packed holds '%s' weights, whose sums are approximate; those of an s16 lhs "
+                "must be exact",
+                algorithm_name(builder->algorithm()));
+  return check_word_range(&builder->epilogue, {nullptr, sums.positive, sums.negative, nullptr});
 }
 
 octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
@@ -320,7 +376,8 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   OCTET_TRY(plan_epilogue(epilogue));
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder->algorithm());
   if (implementation.stretch) epilogue->stretch = implementation.stretch(builder->shape);
-  OCTET_TRY(check_range(epilogue, range_of(sums)));
+  OCTET_TRY(builder->has_words() ? check_words(builder, sums)
+                                 : check_range(epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(builder));
   return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }

@@ -17,6 +17,10 @@ struct ConvKernel {
   ElementType lhs_element_type() const {
     return micro ? micro->lhs_element_type : depthwise->lhs_element_type;
   }
+  // The type of bytes that it takes unflipped
+  ElementType byte_type() const {
+    return lhs_element_type() == ElementType::kU8 ? ElementType::kU8 : ElementType::kS8;
+  }
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 

@@ -21,8 +21,9 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   p.lhs = {lhs,           lhs_nchw, z.in_h, z.in_w, s.in_channels, element_bytes(conv.lhs_type),
            call.lhs_pixel};
   if (conv.lhs_type == OCTET_F32) p.quantizer = {conv.plan.ops->quantize_floats, conv.quantization};
-  p.dst = {(uint8_t*)a.dst,     dst_nchw,      z.out_h, z.out_w, s.out_channels,
-           conv.plan.dst_bytes, call.dst_pixel};
+  p.dst = {(uint8_t*)a.dst, dst_nchw,       z.out_h,
+           z.out_w,         s.out_channels, element_bytes(conv.dst_type),
+           call.dst_pixel};
   p.residual = {residual, dst_nchw, z.out_h, z.out_w, s.out_channels, 1, call.residual_pixel};
 
   ConvRun& r = p.run;
@@ -35,8 +36,8 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   r.pad_top = s.pad_top - borders.top;
   r.pad_left = s.pad_left - borders.left;
   r.zero_rows = conv.zero_row;
-  r.zero_row_stride = conv.zero_row ? 0 : zero_row_bytes(s);
-  r.lhs_zero_points = a.lhs_zero_points;
+  r.zero_row_stride = conv.zero_row && !conv.zero_points ? 0 : zero_row_bytes(s);
+  r.lhs_zero_points = conv.zero_points ? conv.zero_points : a.lhs_zero_points;
   r.lhs_scales = a.lhs_scales;
   r.lhs = lhs;
   r.lhs_end = (const uint8_t*)call.lhs.end;
@@ -62,7 +63,7 @@ RowQuant measure_image(const octet_conv2d& conv, const Tensor& lhs, size_t image
 // Runs before the first task, because tasks share images.
 void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSections& at,
                     const Pool& pool, uint8_t* workspace, ConvRun* run) {
-  if (!conv.plan.runtime_zero_point) return;
+  if (conv.zero_row) return;
   if (quantizes(conv)) {
     int32_t* const zero_points = (int32_t*)(workspace + at.zero_points);
     float* const scales = (float*)(workspace + at.scales);

@@ -2,6 +2,7 @@
 #include "operators/conv/schedule.h"
 
 #include "kernels/core/sections.h"
+#include "operators/common/check.h"
 #include "operators/common/task_size.h"
 #include "operators/conv/object.h"
 
@@ -11,8 +12,7 @@ namespace {
 ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
   Sections sections;
   ImageSections at = {};
-  if (conv.plan.runtime_zero_point)
-    at.zero_rows = sections.take(batch * zero_row_bytes(conv.plan.shape));
+  if (!conv.zero_row) at.zero_rows = sections.take(batch * zero_row_bytes(conv.plan.shape));
   if (quantizes(conv)) {
     at.zero_points = sections.take(batch * sizeof(int32_t));
     at.scales = sections.take(batch * sizeof(float));
@@ -40,7 +40,7 @@ size_t tasks_of(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency
 }
 
 Staging staging_of(const octet_conv2d& conv, const ConvShape& shape, size_t in_h, size_t in_w) {
-  return plan_staging(conv.plan, shape, conv.lhs_layout == OCTET_NCHW || conv.lhs_type == OCTET_F32,
+  return plan_staging(conv.plan, shape, conv.lhs_layout == OCTET_NCHW || !is_8bit(conv.lhs_type),
                       conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, in_h, in_w);
 }
 

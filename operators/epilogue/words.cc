@@ -105,17 +105,20 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
   return w;
 }
 
+double* build_word_bias(const EpilogueBuilder& builder, size_t padded, Arena* arena) {
+  double* const bias = arena->take<double>(padded);
+  for (size_t n = 0; bias && n < padded; ++n)
+    bias[n] = n < builder.columns ? (double)bias_of(builder.desc, n) : 0;
+  return bias;
+}
+
 double* build_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
                            ElementType byte_type, size_t padded, Arena* arena) {
-  double* const offsets = arena->take<double>(padded);
-  if (!offsets) return nullptr;
+  double* const offsets = build_word_bias(builder, padded, arena);
   // A kernel of u8 sees high + 128, a kernel of s8 low - 128
   const double correction = byte_type == ElementType::kU8 ? -128.0 * 256.0 : 128.0;
-  for (size_t n = 0; n < padded; ++n)
-    offsets[n] = n < builder.columns
-                     ? (double)bias_of(builder.desc, n) +
-                           correction * ((double)packed.positive[n] + (double)packed.negative[n])
-                     : 0;
+  for (size_t n = 0; offsets && n < builder.columns; ++n)
+    offsets[n] += correction * ((double)packed.positive[n] + (double)packed.negative[n]);
   return offsets;
 }
 

@@ -17,14 +17,8 @@ size_t sums_stride(size_t columns) { return round_up(columns, kWordColumns); }
 // Rows 2 i and 2 i + 1 of the bytes are the high and the low bytes of row i.
 void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& matrix, size_t k,
            size_t m0, size_t lhs_stride, const Block& block, uint8_t* bytes) {
-  // A high byte is an s8, a low byte a u8
-  const bool is_signed = kernel.lhs_element_type == ElementType::kS8;
-  WordRow row = {nullptr,
-                 k,
-                 (uint8_t)(is_signed ? 0 : 0x80),
-                 (uint8_t)(is_signed ? 0x80 : 0),
-                 bytes,
-                 bytes + block.lhs_stride};
+  const ElementType type = kernel.lhs_element_type;
+  WordRow row = {nullptr, k, high_flip(type), low_flip(type), bytes, bytes + block.lhs_stride};
   for (size_t i = 0; i < block.rows / 2; ++i) {
     row.words = (const int16_t*)(matrix.lhs + (m0 + i) * lhs_stride);
     plan.ops->split_words(row);
@@ -76,9 +70,9 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
       multiply(macro_kernel, weights, block, n0, n0 + n);
       plan.ops->finish_words(
-          plan.words,
-          {sums, stride, rows, n, n0, plan.word_offsets + packed * plan.word_offsets_stride + n0,
-           matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
+          plan.words, {sums, sums + stride, 2 * stride, rows, n, n0,
+                       plan.word_offsets + packed * plan.word_offsets_stride + n0,
+                       matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
     }
   }
 }

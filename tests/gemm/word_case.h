@@ -37,15 +37,6 @@ inline std::ostream& operator<<(std::ostream& out, const WordCase& c) {
              << " tasks " << c.concurrency << " seed " << c.seed;
 }
 
-// TensorFlow Lite's MultiplyByQuantizedMultiplier of a 64-bit accumulator, by its published
-// formula, in integers that do not wrap; clamped by the caller.
-inline int64_t tflite_word(int64_t acc, int32_t multiplier, int32_t shift) {
-  const int64_t reduced =
-      multiplier >= 0x7fff0000 ? 0x7fff : (int64_t{multiplier} + 0x8000) / 0x10000;
-  const int64_t divisor = int64_t{1} << (15 - shift), sum = acc * reduced + divisor / 2;
-  return sum / divisor - (sum % divisor < 0 ? 1 : 0);  // towards minus infinity
-}
-
 class WordProduct {
  public:
   explicit WordProduct(const WordCase& c) : c_(c), draw_(c.seed) {
@@ -182,42 +173,6 @@ class WordProduct {
     e.dst_scale = draw_.any({1 / 4096.0f, 6 / 32767.0f, 1e-9f, 0.7f});
   }
 
-  // The output's clamp, of s16.
-  std::pair<int64_t, int64_t> bounds() const {
-    const auto steps = [&](double bound) {
-      const float x = fl(bound / (double)desc_.epilogue.dst_scale);
-      return (int64_t)std::min(
-          c_.requant == OCTET_REQUANT_FLOAT ? std::nearbyint(x) : std::round(x), 1e6f);
-    };
-    const int64_t least = -32768, most = 32767;
-    switch (c_.activation) {
-      case OCTET_ACTIVATION_NONE: break;
-      case OCTET_ACTIVATION_RELU: return {0, most};
-      case OCTET_ACTIVATION_RELU6: return {0, std::min(most, steps(6))};
-      case OCTET_ACTIVATION_CLAMP: return {-1234, 23456};
-      case OCTET_ACTIVATION_RELU_N1_TO_1:
-        return {std::max(least, -steps(1)), std::min(most, steps(1))};
-    }
-    return {least, most};
-  }
-
-  uint32_t output(int64_t acc, size_t n) const {
-    if (c_.dst == OCTET_F32) {  // float(acc): acc is exact in a double
-      EXPECT_LT(std::abs(acc), int64_t{1} << 53);
-      return expected_output(desc_, n, nullptr, (double)acc, 0);
-    }
-    const auto [lo, hi] = bounds();
-    int64_t value;
-    if (c_.requant == OCTET_REQUANT_TFLITE) {
-      const size_t at = multipliers_.size() == 1 ? 0 : n;
-      value = tflite_word(acc, multipliers_[at], multipliers_[at] ? shifts_[at] : 0);
-    } else {
-      const float product = fl((double)(float)acc * scales_[scales_.size() == 1 ? 0 : n]);
-      value = (int64_t)std::nearbyint(std::min(std::max<double>(product, -1e6), 1e6));
-    }
-    return (uint16_t)std::min(std::max(value, lo), hi);
-  }
-
   void compute() {
     const int16_t* const lhs = lhs_.data<int16_t>();
     for (size_t i = 0; i < c_.batch * c_.m; ++i)
@@ -227,7 +182,8 @@ class WordProduct {
                                                 : 0;
         const size_t matrix = c_.matrices > 1 ? i / c_.m : 0;
         for (size_t k = 0; k < c_.k; ++k) acc += lhs[i * lhs_stride() + k] * weight(matrix, k, n);
-        expected_.push_back(output(acc, n));
+        EXPECT_LT(std::abs(acc), int64_t{1} << 53);
+        expected_.push_back(expected_output(desc_, n, nullptr, (double)acc, 0));
       }
   }
 

@@ -208,9 +208,9 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
         weights_of((*c.channels)[o % c.channels->size()], depth, o);
     std::copy(weights.begin(), weights.end(), &filter[o * depth]);
   }
-  const double k = (double)depth,
-               magnitude = c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k;
-  epilogue = Epilogue(c, s.out_channels, 100 / magnitude, &random);
+  const double k = (double)depth, words = c.lhs == OCTET_S16 ? 256 : 1,
+               magnitude = words * (c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k);
+  epilogue = Epilogue(c, s.out_channels, (c.dst == OCTET_S16 ? 25000 : 100) / magnitude, &random);
 
   lhs = draw_filled(&input, batch * c.run_h() * c.run_w() * s.in_channels, c.lhs, c.lhs_fill);
   if (c.floats) {
@@ -403,8 +403,9 @@ void Conv::place() {
     lhs_ = Guarded(lhs_at_.elements() * sizeof(float), side_, sizeof(float));
     scatter<float>(lhs_at_, lhs_, p_.lhs_floats);
   } else {
-    lhs_ = Guarded(lhs_at_.elements(), side_);
-    scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
+    lhs_ = Guarded(lhs_at_.elements() * element_bytes(c.lhs), side_, element_bytes(c.lhs));
+    c.lhs == OCTET_S16 ? scatter<uint16_t>(lhs_at_, lhs_, p_.lhs)
+                       : scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
   }
   lhs_.read_only();
   lhs_zero_points_ = Guarded(p_.lhs_zero_points, side_);
@@ -464,7 +465,8 @@ testing::AssertionResult Conv::as_planned() const {
     return testing::AssertionFailure() << "ran " << kernel << ", for dense weights";
   const octet_type rhs = is_4bit(p_.c.rhs) ? OCTET_S8 : p_.c.rhs;  // as they are packed
   const octet_isa wanted =
-      best_tier(algorithm, how_.isa, {p_.c.lhs, rhs}, p_.has_filter_zero_points(), sparse);
+      best_tier(algorithm, how_.isa, {p_.c.lhs == OCTET_S16 ? OCTET_S8 : p_.c.lhs, rhs},
+                p_.has_filter_zero_points(), sparse);
   if (how_.isa && tier_of(kernel) != wanted)
     return testing::AssertionFailure()
            << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);

@@ -23,12 +23,18 @@ int32_t intermediate_zero_point(octet_type dst) {
 }  // namespace
 
 bool is_8bit(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-int32_t least(octet_type type) { return type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0; }
+int32_t least(octet_type type) {
+  return type == OCTET_S16 ? -32768 : type == OCTET_S8 ? -128 : type == OCTET_S4 ? -8 : 0;
+}
 int32_t most(octet_type type) {
-  return type == OCTET_U8 ? 255 : type == OCTET_U4 ? 15 : type == OCTET_S4 ? 7 : 127;
+  return type == OCTET_S16  ? 32767
+         : type == OCTET_U8 ? 255
+         : type == OCTET_U4 ? 15
+         : type == OCTET_S4 ? 7
+                            : 127;
 }
 int32_t centre(octet_type type) { return type == OCTET_U8 ? 128 : type == OCTET_U4 ? 8 : 0; }
-size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : 4; }
+size_t element_bytes(octet_type type) { return is_8bit(type) ? 1 : type == OCTET_S16 ? 2 : 4; }
 
 const char* name_of(octet_type type) {
   switch (type) {
@@ -49,6 +55,7 @@ int32_t dst_zero_point(octet_type dst) { return dst == OCTET_U8 ? 3 : dst == OCT
 std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
   out << "->" << name_of(c.dst);
   if (!c.bias) out << ", no bias";
+  if (c.bias_s64) out << ", bias_s64";
   if (c.requant == OCTET_REQUANT_TFLITE) out << ", tflite";
   if (c.requant == OCTET_REQUANT_DOUBLE) out << ", double";
   if (!c.per_channel) out << ", per tensor";
@@ -97,6 +104,10 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
                                           : 1e-30);
   }
   if (c.bias && !c.channels) bias_ = draw_integers(random, channels, -100000, 100000);
+  for (size_t n = 0; c.bias_s64 && n < bias_.size(); ++n) {
+    const int64_t factors[] = {8, 1 << 14, 1 << 30};
+    bias_s64_.push_back(bias_[n] * factors[n % 3]);
+  }
   if (c.dst != OCTET_S32 && !c.channels) {
     for (size_t n = 0; n < (c.per_channel ? channels : 1); ++n) {
       const double factors[] = {base_scale, base_scale / 4, 5.0, base_scale / 100, base_scale * 3};
@@ -116,7 +127,8 @@ Epilogue::Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Ra
 
 void Epilogue::fill(octet_epilogue* e) const {
   e->requant = c_.requant;
-  if (c_.bias) e->bias = bias_.data();
+  if (c_.bias && !c_.bias_s64) e->bias = bias_.data();
+  if (c_.bias && c_.bias_s64) e->bias_s64 = bias_s64_.data();
   if (c_.dst != OCTET_S32 && c_.requant == OCTET_REQUANT_FLOAT) {
     e->scales = scales_.data();
     e->scale_count = scales_.size();
@@ -151,11 +163,13 @@ void Epilogue::fill(octet_epilogue* e) const {
 }
 
 EpilogueArrays Epilogue::describe(Side side, octet_epilogue* e) const {
-  EpilogueArrays a = {Guarded(bias_, side),   Guarded(scales_, side),  Guarded(multipliers_, side),
-                      Guarded(shifts_, side), Guarded(factors_, side), Guarded(bias_f32_, side),
-                      Guarded(lut_, side)};
+  EpilogueArrays a = {Guarded(bias_, side),     Guarded(bias_s64_, side),
+                      Guarded(scales_, side),   Guarded(multipliers_, side),
+                      Guarded(shifts_, side),   Guarded(factors_, side),
+                      Guarded(bias_f32_, side), Guarded(lut_, side)};
   fill(e);
   if (e->bias) e->bias = a.bias.data<int32_t>();
+  if (e->bias_s64) e->bias_s64 = a.bias_s64.data<int64_t>();
   if (e->scales) e->scales = a.scales.data<float>();
   if (e->multipliers) e->multipliers = a.multipliers.data<int32_t>();
   if (e->shifts) e->shifts = a.shifts.data<int32_t>();

@@ -25,8 +25,8 @@ std::vector<int32_t> weights_of(const Channel& channel, size_t depth, size_t n);
 
 struct EpilogueCase {
   octet_type dst = OCTET_S32;
-  bool bias = true;
-  bool per_channel = true;  // scales, multipliers, factors
+  bool bias = true, bias_s64 = false;  // bias_s64: in 64 bits, instead of 32
+  bool per_channel = true;             // scales, multipliers, factors
   octet_requant requant = OCTET_REQUANT_FLOAT;
   octet_activation activation = OCTET_ACTIVATION_NONE;
   octet_type residual = kNoResidual;
@@ -52,7 +52,7 @@ std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int
 
 // The arrays between guard pages, until create has copied them.
 struct EpilogueArrays {
-  Guarded bias, scales, multipliers, shifts, factors, bias_f32, lut;
+  Guarded bias, bias_s64, scales, multipliers, shifts, factors, bias_f32, lut;
 };
 
 class Epilogue {
@@ -62,7 +62,7 @@ class Epilogue {
   // some stay near zero.
   Epilogue(const EpilogueCase& c, size_t channels, double base_scale, Random* random);
 
-  int32_t bias(size_t n) const { return c_.bias ? bias_[n] : 0; }
+  int64_t bias(size_t n) const { return !c_.bias ? 0 : c_.bias_s64 ? bias_s64_[n] : bias_[n]; }
   // The bits of one output. lhs_scale: null if it is part of the scales.
   uint32_t expected_output(size_t n, const float* lhs_scale, int64_t acc, int32_t residual) const;
 
@@ -76,6 +76,7 @@ class Epilogue {
 
   EpilogueCase c_;
   std::vector<int32_t> bias_, multipliers_, shifts_;
+  std::vector<int64_t> bias_s64_;
   std::vector<float> scales_, bias_f32_;
   std::vector<double> factors_;
   std::vector<uint8_t> lut_;

@@ -61,6 +61,13 @@ void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
   *shift = exponent;
 }
 
+int64_t multiply_word(int64_t acc, int32_t multiplier, int32_t shift) {
+  const int64_t reduced =
+      multiplier >= 0x7fff0000 ? 0x7fff : (int64_t{multiplier} + 0x8000) / 0x10000;
+  const int64_t divisor = int64_t{1} << (15 - shift), sum = acc * reduced + divisor / 2;
+  return sum / divisor - (sum % divisor < 0 ? 1 : 0);  // towards minus infinity
+}
+
 int64_t tflite_add(int32_t product, int32_t residual, const TfliteAdd& a) {
   const int32_t shifted1 = (product - a.product_zero_point) * (1 << 20),
                 shifted2 = (residual - a.residual_zero_point) * (1 << 20);
@@ -195,14 +202,18 @@ struct Bounds {
 
 // Either rounding is the same on both sides of zero.
 int32_t steps_to(double bound, double scale, octet_requant requant) {
-  const double steps = std::min(fl(bound / scale), 1000.0f);
+  const double steps = std::min(fl(bound / scale), 1e6f);
   return (int32_t)(requant == OCTET_REQUANT_FLOAT ? std::nearbyint(steps) : std::round(steps));
 }
 
 // The bounds of an integer tensor of dst's type.
 Bounds integer_bounds(const octet_gemm_desc& d, octet_activation activation, double scale,
                       int32_t zero, float clamp_min, float clamp_max) {
-  const int32_t least = d.dst_type == OCTET_U8 ? 0 : -128, most = least + 255;
+  const bool words = d.dst_type == OCTET_S16;
+  const int32_t least = words                    ? -32768
+                        : d.dst_type == OCTET_U8 ? 0
+                                                 : -128,
+                most = least + (words ? 65535 : 255);
   const auto steps = [&](double bound) { return steps_to(bound, scale, d.epilogue.requant); };
   switch (activation) {
     case OCTET_ACTIVATION_NONE: break;
@@ -284,10 +295,16 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
     const double value = std::round(acc * e.factors[e.factor_count == 1 ? 0 : n]);
     out =
         (int64_t)std::min<double>(std::max<double>(value + e.dst_zero_point, bounds.lo), bounds.hi);
+  } else if (d.dst_type == OCTET_S16) {
+    const size_t channel = e.multiplier_count == 1 ? 0 : n;
+    const int32_t multiplier = e.multipliers[channel];
+    out = clamped(multiply_word((int64_t)acc, multiplier, multiplier ? e.shifts[channel] : 0),
+                  bounds.lo, bounds.hi);
   } else {
     out = clamped(expected_tflite(d, n, (int32_t)(int64_t)acc, residual) + e.dst_zero_point,
                   bounds.lo, bounds.hi);
   }
+  if (d.dst_type == OCTET_S16) return (uint16_t)out;
   const uint8_t byte = (uint8_t)out;
   return e.lut ? e.lut[byte] : byte;
 }

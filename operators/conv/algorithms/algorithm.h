@@ -12,6 +12,7 @@
 #include "kernels/core/kernel_kind.h"
 #include "kernels/core/memory_trace.h"
 #include "kernels/core/winograd_ops.h"
+#include "kernels/core/words.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/format.h"
@@ -157,12 +158,13 @@ struct ConvPlan {
   const DepthwiseKernel* depthwise;  // null for all others
   const TierOps* ops;                // of the kernel's tier
   const WinogradOps* transforms;     // likewise
-  ElementType lhs_type;              // kS8 or kU8, as the caller has it
-  uint8_t lhs_flip;                  // 0x80 if the kernels want the other sign
-  int32_t lhs_shift;                 // what the flip adds to the caller's zero point
-  bool runtime_zero_point;           // one zero point and scale per image come with the run
-  int32_t static_zero_point;         // in the caller's element type
-  bool requantize_in_kernel;         // certified: kernels may requantize to 8 bits in registers
+  // kS8 or kU8, as the caller has it; of an s16 lhs the type of the bytes that words are split into
+  ElementType lhs_type;
+  uint8_t lhs_flip;           // 0x80 if the kernels want the other sign
+  int32_t lhs_shift;          // what the flip adds to the caller's zero point
+  bool runtime_zero_point;    // one zero point and scale per image come with the run
+  int32_t static_zero_point;  // in the caller's element type
+  bool requantize_in_kernel;  // certified: kernels may requantize to 8 bits in registers
   Requantization requantization;
   Epilogue epilogue;
   size_t dst_bytes;    // bytes of one output value
@@ -176,7 +178,12 @@ struct ConvPlan {
   Int8Panels int8_panels;
   bool split;           // grouped: the payload consists of SplitPanels (channelwise.h)
   MemoryTraceFn touch;  // memory trace of copies; null except in the model of memory traffic
+  // Of an s16 lhs; else the mode is kNone. The algorithm then convolves bytes to s32, with a zero
+  // point per image: image i of words is its images 2 i, of high bytes, and 2 i + 1, of low bytes.
+  WordEpilogue words;
+  const double* word_bias;  // WordTile::offset
 };
+inline bool has_words(const ConvPlan& plan) { return plan.words.mode != WordMode::kNone; }
 
 // One run, in NHWC: of whole images, or of some lines of one image (lines.h). The input is the
 // caller's tensor, or a staged copy whose borders are filled; then the pads here are 0.

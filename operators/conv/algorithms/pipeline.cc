@@ -6,13 +6,17 @@
 namespace octet {
 namespace {
 
-// Bytes of a staged line of each kind; 0 where nothing is staged.
+// The algorithm's images for one of the caller's.
+size_t planes_of(const ConvPlan& plan) { return has_words(plan) ? 2 : 1; }
+
+// Bytes of a staged line of each kind, in all planes; 0 where nothing is staged.
 struct LineBytes {
   size_t input, output, residual;
 
   LineBytes(const ConvPlan& plan, const Staging& staging, size_t out_w)
-      : input(staging.input ? staging.borders.w * plan.shape.in_channels : 0),
-        output(staging.output ? out_w * plan.shape.out_channels * plan.dst_bytes : 0),
+      : input(staging.input ? planes_of(plan) * staging.borders.w * plan.shape.in_channels : 0),
+        output(staging.output ? planes_of(plan) * out_w * plan.shape.out_channels * plan.dst_bytes
+                              : 0),
         residual(staging.residual ? out_w * plan.shape.out_channels : 0) {}
 };
 
@@ -61,11 +65,13 @@ class Task {
         bands_(plan_, p.staging, p.run, most),
         at_(pipeline_sections(plan_, p.staging, p.run.batch, most, p.run.out_w)),
         bytes_(plan_, p.staging, p.run.out_w),
+        planes_(planes_of(plan_)),
+        input_line_(bytes_.input / planes_),
         workspace_(workspace) {
     staged_ = p.run;
     staged_.lhs = workspace + at_.input;
-    staged_.lhs_image = bands_.ring * bytes_.input;
-    staged_.lhs_end = staged_.lhs + bands_.images * staged_.lhs_image + kStageSlack;
+    staged_.lhs_image = bands_.ring * input_line_;
+    staged_.lhs_end = staged_.lhs + bands_.images * planes_ * staged_.lhs_image + kStageSlack;
   }
 
   void run(size_t first, size_t end) {
@@ -97,7 +103,7 @@ class Task {
  private:
   ConvRun lines_of(size_t image, size_t images, LineRange out) {
     const LineRange in = input_lines(plan_.shape, p_.run.pad_top, p_.run.in_h, out);
-    ConvRun run = run_of_lines(plan_, p_.run, image, images, out);
+    ConvRun run = run_of_lines(plan_, p_.run, image * planes_, images * planes_, out);
     if (!p_.staging.input)
       read_lines(p_.run, image, in, &run);
     else if (images > 1)
@@ -110,11 +116,12 @@ class Task {
   void band(size_t image, size_t images, LineRange out) {
     ConvRun run = lines_of(image, images, out);
     if (p_.staging.output) {
-      run.to = {workspace_ + at_.output, bytes_.output / run.out_w,
+      run.to = {workspace_ + at_.output, bytes_.output / planes_ / run.out_w,
                 p_.staging.residual ? stage_residual(image, images, out) : nullptr,
                 plan_.shape.out_channels};
     }
     run_all(plan_, run, workspace_ + at_.implementation);
+    if (has_words(plan_)) return finish(image, images, out);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
         for (size_t y = out.first; y < out.end; ++y, ++line) {
@@ -122,6 +129,28 @@ class Task {
           nhwc_to_nchw(staged, image + i, y, p_.dst);
           if (plan_.touch) tell_line(p_.dst, image + i, y, true, staged, bytes_.output);
         }
+  }
+
+  // Makes the outputs of words from their sums, which lie image by image, plane by plane.
+  void finish(size_t image, size_t images, LineRange out) {
+    const size_t channels = plan_.shape.out_channels, width = p_.run.out_w;
+    const bool nchw = p_.dst.nchw;
+    WordTile tile = {};
+    tile.sums_stride = tile.cols = channels;
+    tile.rows = nchw ? width : out.count() * width;  // a line or all lines
+    tile.offset = plan_.word_bias;
+    tile.dst = workspace_ + at_.words;
+    tile.dst_stride = nchw ? channels * p_.dst.element : p_.dst.pixel;
+    const int32_t* sums = (const int32_t*)(workspace_ + at_.output);
+    const size_t plane = out.count() * width * channels;
+    for (size_t i = image; i < image + images; ++i, sums += plane)
+      for (size_t y = out.first; y < out.end; y = nchw ? y + 1 : out.end) {
+        tile.high = sums, tile.low = sums + plane;
+        sums += tile.rows * channels;
+        if (!nchw) tile.dst = p_.dst.data + (i * p_.dst.h + y) * p_.dst.w * p_.dst.pixel;
+        plan_.ops->finish_words(plan_.words, tile);
+        if (nchw) nhwc_to_nchw(tile.dst, i, y, p_.dst);
+      }
   }
 
   // Traces a line of a caller's tensor and its copy.
@@ -138,6 +167,9 @@ class Task {
   }
 
   void stage_line(size_t image, size_t y, uint8_t* to) const {
+    if (has_words(plan_))
+      return split_line(p_.lhs, plan_.ops->split_words, plan_.lhs_type, p_.staging.borders, image,
+                        y, to, to + staged_.lhs_image);
     Quantizer quantizer = p_.quantizer;
     if (quantizer.quantize && p_.run.lhs_scales) {
       quantizer.by.scale = p_.run.lhs_scales[image];
@@ -158,7 +190,8 @@ class Task {
     uint8_t* const to = workspace_ + at_.input;
     for (size_t i = 0; i < images; ++i)
       for (size_t y = in.first; y < in.end; ++y)
-        stage_line(image + i, y, to + i * staged_.lhs_image + (y - in.first) * bytes_.input);
+        stage_line(image + i, y,
+                   to + i * planes_ * staged_.lhs_image + (y - in.first) * input_line_);
     run->lhs_image = staged_.lhs_image;
     read_lines(staged_, 0, {0, in.count()}, run);
   }
@@ -172,8 +205,9 @@ class Task {
     }
     for (; end_ < in.end; ++end_)
       stage_line(image, end_,
-                 workspace_ + at_.input + (end_ - origin_) % bands_.ring * bytes_.input);
+                 workspace_ + at_.input + (end_ - origin_) % bands_.ring * input_line_);
     staged_.lhs_ring = bands_.ring;
+    run->lhs_image = staged_.lhs_image;
     read_lines(staged_, 0, {in.first - origin_, in.end - origin_}, run);
   }
 
@@ -192,6 +226,7 @@ class Task {
   const Bands bands_;
   const PipelineSections at_;
   const LineBytes bytes_;
+  const size_t planes_, input_line_;  // bytes of a staged line in one plane
   uint8_t* const workspace_;
   ConvRun staged_;  // only its lhs is used
   // lines [.., end_) of the image are in the ring; line origin_ is in its first slot
@@ -199,13 +234,22 @@ class Task {
   size_t origin_ = 0, end_ = 0;
 };
 
+size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,
+                           size_t out_w) {
+  if (!has_words(plan)) return plan.implementation->task_workspace(plan, in_h, in_w, out_h, out_w);
+  ConvPlan planes = plan;
+  planes.shape.batch *= planes_of(plan);
+  return plan.implementation->task_workspace(planes, in_h, in_w, out_h, out_w);
+}
+
 }  // namespace
 
 Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
   const ConvAlgorithm& implementation = *plan.implementation;
   const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
-  Staging staging = {stage_lhs || borders, dst_nchw, dst_nchw && residual, {0, 0, in_h, in_w}};
+  Staging staging = {
+      stage_lhs || borders, dst_nchw || has_words(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {
@@ -220,14 +264,14 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   Sections sections;
   PipelineSections at = {};
   const size_t in_h = smaller(most_input_lines(plan.shape, out_h), staging.borders.h),
-               implementation =
-                   plan.implementation->task_workspace(plan, in_h, staging.borders.w, out_h, out_w);
+               implementation = algorithm_workspace(plan, in_h, staging.borders.w, out_h, out_w);
   if (!staging.any()) {  // the usual case; small layers would notice the rest
     at.bytes = round_up(implementation, kAlignment);
     return at;
   }
   const LineBytes bytes(plan, staging, out_w);
-  const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h;
+  const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h,
+               sums_slack = has_words(plan) ? kWordColumns * sizeof(int32_t) : 0;
   // Bands hold what fits the budget, but at least one step. An upper bound that grows with the
   // sizes; the number of lines of a band does not.
   const auto most = [&](size_t line, size_t all, size_t least) {
@@ -236,8 +280,10 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   if (staging.input)
     at.input = sections.take(
         most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
-  if (staging.output) at.output = sections.take(most(bytes.output, lines, step));
+  if (staging.output) at.output = sections.take(most(bytes.output, lines, step) + sums_slack);
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
+  if (has_words(plan))
+    at.words = sections.take(out_w * plan.shape.out_channels * plan.words.dst_bytes());
   at.implementation = sections.take(implementation);
   at.bytes = sections.bytes;
   return at;

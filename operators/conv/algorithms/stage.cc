@@ -1,4 +1,4 @@
-// Copies lines between layouts and element types: NCHW, NHWC, floats to int8.
+// Copies lines between layouts and element types: NCHW, NHWC, floats to int8, words to bytes.
 #include "operators/conv/algorithms/stage.h"
 
 #include <string.h>
@@ -29,34 +29,63 @@ void transpose(const Tensor& t, size_t image, size_t y, uint8_t* pixels) {
   uint8_t* const planes = t.data + (image * t.channels * plane + y * t.w) * t.element;
   if (t.element == 1)
     transpose_line<uint8_t, to_planes>(planes, plane, pixels, t.w, t.channels);
+  else if (t.element == 2)
+    transpose_line<uint16_t, to_planes>((uint16_t*)planes, plane, (uint16_t*)pixels, t.w,
+                                        t.channels);
   else
     transpose_line<uint32_t, to_planes>((uint32_t*)planes, plane, (uint32_t*)pixels, t.w,
                                         t.channels);
 }
 
-// Quantizes `width` pixels of a line of floats.
-void quantize_line(const Tensor& from, const Quantizer& q, size_t image, size_t y, size_t width,
-                   uint8_t* to) {
-  const float* const data = (const float*)from.data;
+// Converts `width` pixels of a line. convert(values, count, to) makes `count` bytes of values, at
+// each of so many places.
+template <typename T, size_t places, typename Convert>
+void convert_line(const Tensor& from, size_t image, size_t y, size_t width,
+                  uint8_t* const (&to)[places], const Convert& convert) {
+  const T* const data = (const T*)from.data;
   const size_t channels = from.channels;
+  uint8_t* at[places];
   if (!from.nchw) {
-    const size_t pixel = from.pixel / sizeof(float);
-    const float* const pixels = (const float*)from.line(image, y);
-    if (pixel == channels) return q.quantize(q.by, pixels, width * channels, to);
-    for (size_t x = 0; x < width; ++x)
-      q.quantize(q.by, pixels + x * pixel, channels, to + x * channels);
+    const size_t pixel = from.pixel / sizeof(T), together = pixel == channels ? width : 1;
+    const T* const pixels = (const T*)from.line(image, y);
+    for (size_t x = 0; x < width; x += together) {
+      for (size_t p = 0; p < places; ++p) at[p] = to[p] + x * channels;
+      convert(pixels + x * pixel, together * channels, at);
+    }
     return;
   }
   constexpr size_t kPiece = 64;
-  uint8_t piece[kPiece];  // of a plane's line
+  uint8_t pieces[places][kPiece];  // of a plane's line
+  for (size_t p = 0; p < places; ++p) at[p] = pieces[p];
   const size_t plane = from.h * from.w;
-  const float* const planes = data + image * channels * plane + y * from.w;
+  const T* const planes = data + image * channels * plane + y * from.w;
   for (size_t x0 = 0; x0 < width; x0 += kPiece)
     for (size_t c = 0; c < channels; ++c) {
       const size_t pixels = smaller(width - x0, kPiece);
-      q.quantize(q.by, planes + c * plane + x0, pixels, piece);
-      for (size_t x = 0; x < pixels; ++x) to[(x0 + x) * channels + c] = piece[x];
+      convert(planes + c * plane + x0, pixels, at);
+      for (size_t p = 0; p < places; ++p)
+        for (size_t x = 0; x < pixels; ++x) to[p][(x0 + x) * channels + c] = pieces[p][x];
     }
+}
+
+// The pixels of a staged line that are not borders.
+struct Inside {
+  uint8_t* to;
+  size_t width;
+};
+
+// Fills the borders of a staged line.
+Inside fill_borders(const Tensor& from, const Borders& b, size_t y, uint8_t zero, uint8_t* to) {
+  const size_t channels = from.channels;
+  if (y < b.top || y - b.top >= from.h) {
+    memset(to, zero, b.w * channels);
+    return {to, 0};
+  }
+  const size_t left = smaller(b.left, b.w), inside = smaller(from.w, b.w - left),
+               right = b.w - left - inside;
+  memset(to, zero, left * channels);
+  memset(to + (left + inside) * channels, zero, right * channels);
+  return {to + left * channels, inside};
 }
 
 }  // namespace
@@ -70,31 +99,45 @@ void nhwc_to_nchw(const uint8_t* from, size_t image, size_t y, const Tensor& to)
 }
 
 void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t image, size_t y,
-                uint8_t zero, uint8_t* to) {
+                uint8_t zero, uint8_t* line) {
   const size_t channels = from.channels;
-  if (y < b.top || y - b.top >= from.h) {
-    memset(to, zero, b.w * channels);
-    return;
-  }
-  const size_t left = smaller(b.left, b.w), inside = smaller(from.w, b.w - left),
-               right = b.w - left - inside;
-  memset(to, zero, left * channels);
-  to += left * channels;
+  const auto [to, inside] = fill_borders(from, b, y, zero, line);
+  if (inside == 0) return;
+  y -= b.top;
   if (q.quantize) {
-    quantize_line(from, q, image, y - b.top, inside, to);
+    uint8_t* const places[] = {to};
+    convert_line<float>(from, image, y, inside, places,
+                        [&](const float* values, size_t count, uint8_t* const* at) {
+                          q.quantize(q.by, values, count, at[0]);
+                        });
   } else if (from.nchw) {
     const size_t plane = from.h * from.w;
-    transpose_line<uint8_t, false>(from.data + image * channels * plane + (y - b.top) * from.w,
-                                   plane, to, inside, channels);
+    transpose_line<uint8_t, false>(from.data + image * channels * plane + y * from.w, plane, to,
+                                   inside, channels);
   } else {
-    const uint8_t* const pixels = from.line(image, y - b.top);
+    const uint8_t* const pixels = from.line(image, y);
     if (from.pixel == channels)
       memcpy(to, pixels, inside * channels);
     else
       for (size_t x = 0; x < inside; ++x)
         memcpy(to + x * channels, pixels + x * from.pixel, channels);
   }
-  memset(to + inside * channels, zero, right * channels);
+}
+
+void split_line(const Tensor& from, SplitWordsFn split, ElementType type, const Borders& b,
+                size_t image, size_t y, uint8_t* high, uint8_t* low) {
+  // The byte of a zero point is the flip itself
+  WordRow row = {nullptr, 0, high_flip(type), low_flip(type), nullptr, nullptr};
+  const Inside to_high = fill_borders(from, b, y, row.high_flip, high),
+               to_low = fill_borders(from, b, y, row.low_flip, low);
+  if (to_high.width == 0) return;
+  uint8_t* const places[] = {to_high.to, to_low.to};
+  convert_line<int16_t>(from, image, y - b.top, to_high.width, places,
+                        [&](const int16_t* words, size_t count, uint8_t* const* at) {
+                          row.words = words, row.depth = count;
+                          row.high = at[0], row.low = at[1];
+                          split(row);
+                        });
 }
 
 }  // namespace octet

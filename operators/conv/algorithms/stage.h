@@ -1,5 +1,5 @@
 // Copies lines between the caller's tensors and the algorithms': NCHW to NHWC and back, inputs with
-// filled borders, floats to int8.
+// filled borders, floats to int8, words to bytes.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
@@ -11,7 +11,7 @@ struct Tensor {
   uint8_t* data;
   bool nchw;  // NCHW tensors are dense
   size_t h, w, channels;
-  size_t element;  // bytes of a value: 1 or 4
+  size_t element;  // bytes of a value: 1, 2 or 4
   size_t pixel;    // NHWC: bytes from one pixel to the next
   // Not 0: the tensor is a ring of so many lines, NHWC; line y of the only image is at (first + y)
   // % ring
@@ -41,6 +41,10 @@ constexpr size_t kStageSlack = 64;
 // Writes line y of a staged input, dense NHWC. zero: the byte in the borders.
 void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
                 size_t image, size_t y, uint8_t zero, uint8_t* to);
+
+// Likewise of words: writes a line of their high bytes and one of their low bytes, each made `type`.
+void split_line(const Tensor& from, SplitWordsFn split, ElementType type, const Borders& borders,
+                size_t image, size_t y, uint8_t* high, uint8_t* low);
 
 // Converts line y of an NCHW tensor from or to dense NHWC.
 void nchw_to_nhwc(const Tensor& from, size_t image, size_t y, uint8_t* to);

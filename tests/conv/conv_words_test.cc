@@ -1,0 +1,256 @@
+// Checks convolutions of words (s16): every kind of geometry by every algorithm on every tier beside
+// plain loops in 64 bits, bands, tasks, layouts, and what is refused.
+#include <functional>
+
+#include "support/conv_case.h"
+#include "support/refused.h"
+
+namespace octet_test {
+namespace {
+
+octet_conv2d_shape transposed(octet_conv2d_shape s, size_t output_padding = 0) {
+  s.transposed = 1;
+  s.output_padding_h = s.output_padding_w = output_padding;
+  return s;
+}
+
+octet_conv2d_shape with(octet_conv2d_shape s, const std::function<void(octet_conv2d_shape*)>& set) {
+  set(&s);
+  return s;
+}
+
+std::vector<octet_conv2d_shape> shapes() {
+  std::vector<octet_conv2d_shape> all;
+  for (const size_t channels : {1, 3, 16, 17, 65}) {
+    all.push_back(square(5, channels, 66 - channels, 1));
+    all.push_back(square(7, channels, channels + 2, 3, 1, 1));
+    all.push_back(square(9, channels, 20, 3, 2, 1));
+    all.push_back(square(6, channels, channels, 3, 1, 1, channels));
+    all.push_back(square(9, channels, 3 * channels, 5, 2, 2, channels));
+    all.push_back(transposed(square(4, channels, 18, 3, 2, 1), 1));
+  }
+  for (const size_t group : {2, 4, 6, 8, 16})
+    all.push_back(square(7, 4 * group, 4 * group, 3, 1, 1, 4));
+  all.push_back(square(5, 12, 30, 3, 1, 1, 3));
+  all.push_back(square(13, 3, 32, 3, 2, 1));
+  all.push_back(square(1, 1, 1, 1));
+  all.push_back(square(3, 130, 130, 3, 1, 1));
+  all.push_back(square(70, 2, 5, 1, 3));
+  all.push_back(square(2, 5, 9, 3, 1, 4));
+  all.push_back(transposed(square(5, 6, 2, 2, 2)));
+  all.push_back(transposed(square(5, 7, 40, 4, 4, 3), 2));
+  all.push_back(transposed(square(4, 6, 12, 3, 2, 1, 3)));
+  const auto set = [](size_t octet_conv2d_shape::*field, size_t value) {
+    return [=](octet_conv2d_shape* s) { s->*field = value; };
+  };
+  for (const size_t groups : {1, 20}) {
+    const octet_conv2d_shape s = square(11, 20, 20, 3, 1, 1, groups);
+    all.push_back(with(s, set(&octet_conv2d_shape::dilation_h, 2)));
+    all.push_back(with(s, set(&octet_conv2d_shape::dilation_w, 3)));
+    all.push_back(with(s, set(&octet_conv2d_shape::stride_w, 3)));
+    all.push_back(with(s, set(&octet_conv2d_shape::pad_left, 0)));
+    all.push_back(with(s, set(&octet_conv2d_shape::pad_bottom, 5)));
+    all.push_back(with(s, set(&octet_conv2d_shape::kernel_h, 1)));
+  }
+  return all;
+}
+
+// A case of this shape. Outputs, data, layouts and orders rotate with the turn.
+ConvCase words(const octet_conv2d_shape& shape, uint32_t turn) {
+  ConvCase c = turned(shape, turn);
+  c.lhs = OCTET_S16, c.rhs = OCTET_S8;
+  c.lhs_zero_point = 0, c.runtime_quant = false;
+  c.filter_zero_points = turn % 7 == 3   ? FilterZeroPoints::kTensor
+                         : turn % 7 == 5 ? FilterZeroPoints::kChannel
+                                         : FilterZeroPoints::kNone;
+  c.dst = turn % 3 == 2 ? OCTET_F32 : OCTET_S16;
+  c.requant = turn % 3 ? OCTET_REQUANT_FLOAT : OCTET_REQUANT_TFLITE;
+  c.bias_f32 = c.dst == OCTET_F32 && turn % 2;
+  c.per_channel = turn % 4 != 1;
+  c.bias = turn % 5 != 4, c.bias_s64 = turn % 2;
+  if (turn % 4 == 2) c.activation = OCTET_ACTIVATION_RELU;
+  c.lhs_layout = turn % 5 == 2 ? OCTET_NCHW : OCTET_NHWC;
+  c.dst_layout = turn % 6 == 3 ? OCTET_NCHW : OCTET_NHWC;
+  c.lhs_extra = c.lhs_layout == OCTET_NHWC && turn % 4 == 3 ? 3 : 0;
+  c.dst_extra = c.dst_layout == OCTET_NHWC && turn % 4 == 1 ? 5 : 0;
+  return c;
+}
+
+TEST(ConvWords, EveryWay) {
+  size_t ways = 0;
+  uint32_t turn = 0;
+  for (const octet_conv2d_shape& shape : shapes())
+    for (int times = 0; times < 2; ++times) {
+      ways += check_every_way(words(shape, turn++));
+      if (HasFatalFailure()) return;
+    }
+  EXPECT_GT(ways, 200u);
+}
+
+// Bands of a few lines or of several images, tasks, and runs smaller than declared.
+TEST(ConvWords, BandsAndTasks) {
+  uint32_t turn = 1;
+  for (octet_conv2d_shape shape : shapes())
+    for (const size_t cache_bytes : {1, 20000}) {
+      shape.batch_max = 4;
+      ConvCase c = words(shape, turn++);
+      c.batch = 1 + turn % 4, c.in_h = c.run_h() - (c.run_h() > 3 ? turn % 2 : 0);
+      const ConvProblem problem(c);
+      for (ConvHow how : ways_of(problem)) {
+        how.cache_bytes = cache_bytes, how.concurrency = 1 + turn % 4;
+        check(problem, how);
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
+TEST(ConvWords, PadsOfTheirOwn) {
+  for (const octet_conv2d_shape& shape :
+       {square(8, 5, 17, 3, 2, 1), square(8, 36, 36, 3, 1, 1, 36), square(7, 16, 16, 5, 1, 1)}) {
+    const octet_conv2d_pads declared = {2, 2, 2, 2};
+    const ConvProblem problem(words(shape, 6));
+    for (ConvHow how : ways_of(problem)) {
+      how.declared_pads = &declared;
+      check(problem, how);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(ConvWords, SparseFilters) {
+  for (const octet_conv2d_shape& shape : {square(6, 32, 40, 3, 1, 1), square(5, 64, 33, 1)}) {
+    ConvCase c = words(shape, 0);
+    c.sparse = true;
+    EXPECT_GT(check_every_way(c), 2u);
+  }
+}
+
+// One blob serves an s8 and an s16 input.
+TEST(ConvWords, ABlobServesBytesAndWords) {
+  const ConvProblem of_words(words(square(6, 20, 24, 3, 1, 1), 0));
+  ConvCase bytes = of_words.c;
+  bytes.lhs = bytes.dst = OCTET_S8, bytes.requant = OCTET_REQUANT_FLOAT;
+  const ConvProblem of_bytes(bytes);
+  for (const ConvHow& how : ways_of(of_words)) {
+    const Conv one(of_words, how), other(of_bytes, how);
+    ASSERT_EQ(one.status(), OCTET_OK);
+    ASSERT_EQ(other.status(), OCTET_OK);
+    ASSERT_EQ(one.blob().bytes(), other.blob().bytes());
+    EXPECT_EQ(std::memcmp(one.blob().data(), other.blob().data(), one.blob().bytes()), 0) << how;
+  }
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+struct Refused {
+  std::vector<int8_t> weights;
+  int32_t multiplier = 1 << 30, shift = 0, bias[2] = {};
+  int64_t bias_s64[2] = {};
+  const float scale = 1;
+  const uint8_t lut[256] = {};
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
+
+  explicit Refused(const octet_conv2d_shape& shape = square(4, 2, 2, 3, 1, 1)) {
+    const size_t depth = shape.kernel_h * shape.kernel_w * shape.in_channels / shape.groups;
+    weights.assign(shape.out_channels * depth, -128);
+    filter.shape = desc.shape = shape;
+    filter.type = desc.rhs_type = OCTET_S8;
+    desc.lhs_type = desc.dst_type = OCTET_S16;
+    desc.epilogue.requant = OCTET_REQUANT_TFLITE;
+    desc.epilogue.multipliers = &multiplier, desc.epilogue.shifts = &shift;
+    desc.epilogue.multiplier_count = 1;
+  }
+  Refused(const Refused&) = delete;
+  Refused& operator=(const Refused&) = delete;
+  octet_status create(octet_error* error) {
+    filter.data = weights.data();
+    size_t bytes = 0;
+    octet_status status = octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, error);
+    if (status) return status;
+    const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+    status = octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), bytes, error);
+    if (status) return status;
+    desc.packed = blob.data(), desc.packed_bytes = bytes;
+    octet_conv2d* conv = nullptr;
+    status = octet_conv2d_create(&desc, &conv, error);
+    octet_conv2d_destroy(conv);
+    return status;
+  }
+};
+
+void refuses(octet_status status, const char* sentence, const std::function<void(Refused&)>& edit) {
+  Refused r;
+  octet_error error = {};
+  EXPECT_EQ(r.create(&error), OCTET_OK) << error.message;
+  edit(r);
+  expect_refused(status, sentence, [&](octet_error* e) { return r.create(e); });
+}
+
+TEST(ConvWords, RefuseWhatProductsRefuse) {
+  for (const octet_type dst : {OCTET_S8, OCTET_U8})
+    refuses(OCTET_UNSUPPORTED, "desc.dst_type must be one of them",
+            [&](Refused& r) { r.desc.dst_type = dst; });
+  refuses(OCTET_UNSUPPORTED, "desc.rhs_type must be OCTET_S8",
+          [](Refused& r) { r.filter.type = r.desc.rhs_type = OCTET_U8; });
+  refuses(OCTET_UNSUPPORTED, "desc.lhs_type must be OCTET_S16",
+          [](Refused& r) { r.desc.lhs_type = OCTET_S8; });
+  refuses(OCTET_UNSUPPORTED, "desc.lhs_quant must be OCTET_LHS_STATIC",
+          [](Refused& r) { r.desc.lhs_quant = OCTET_LHS_PER_TENSOR; });
+  refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point is 1",
+          [](Refused& r) { r.desc.lhs_zero_point = 1; });
+  refuses(OCTET_UNSUPPORTED, "desc.epilogue.dst_zero_point",
+          [](Refused& r) { r.desc.epilogue.dst_zero_point = 1; });
+  refuses(OCTET_UNSUPPORTED, "desc.epilogue.residual",
+          [](Refused& r) { r.desc.epilogue.residual = {OCTET_S8, 0, 1, 0, 0, 0, 0, 0, 0, 0}; });
+  refuses(OCTET_UNSUPPORTED, "desc.epilogue.lut", [](Refused& r) { r.desc.epilogue.lut = r.lut; });
+  refuses(OCTET_BAD_SCALE, "output channel 0 shifts left by 8", [](Refused& r) { r.shift = 8; });
+  refuses(OCTET_UNSUPPORTED, "are both set",
+          [](Refused& r) { r.desc.epilogue.bias = r.bias, r.desc.epilogue.bias_s64 = r.bias_s64; });
+  refuses(OCTET_ACCUMULATOR_OVERFLOW, "desc.epilogue.bias_s64[1]", [](Refused& r) {
+    r.bias_s64[1] = int64_t{1} << 47, r.desc.epilogue.bias_s64 = r.bias_s64;
+  });
+  refuses(OCTET_UNSUPPORTED, "desc.lhs_scale is for an f32 input",
+          [](Refused& r) { r.desc.lhs_scale = 1; });
+}
+
+TEST(ConvWords, RefuseApproximateSums) {
+  Refused r(square(6, 16, 16, 3, 1, 1));
+  r.filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+  r.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
+  expect_refused(OCTET_UNSUPPORTED, "whose sums are approximate",
+                 [&](octet_error* e) { return r.create(e); });
+}
+
+// 255 * 128 * 65,793 just fits int32; one more channel does not.
+TEST(ConvWords, HoldTheLargestSums) {
+  for (const size_t channels : {65793, 65794}) {
+    Refused r(square(1, channels, 1, 1));
+    octet_error error = {};
+    if (channels == 65793)
+      EXPECT_EQ(r.create(&error), OCTET_OK) << error.message;
+    else
+      expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "65794 is too deep",
+                     [&](octet_error* e) { return r.create(e); });
+  }
+}
+
+TEST(ConvWords, RunsRefuseOddAddresses) {
+  const ConvProblem problem(words(square(4, 3, 5, 3), 0));
+  Conv conv(problem);
+  ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+  const octet_conv2d_args good = conv.args();
+  const auto run = [&](octet_error* e) { return octet_conv2d_run(conv.get(), &conv.args(), e); };
+  conv.args().lhs = (const uint8_t*)good.lhs + 1;
+  expect_refused(OCTET_MISALIGNED, "args.lhs", run);
+  conv.args() = good, conv.args().dst = (uint8_t*)good.dst + 1;
+  expect_refused(OCTET_MISALIGNED, "args.dst", run);
+  const int32_t zero_point = 0;
+  conv.args() = good, conv.args().lhs_zero_points = &zero_point;
+  expect_refused(OCTET_UNSUPPORTED, "args.lhs_zero_points", run);
+  conv.args() = good, --conv.args().workspace_bytes;
+  expect_refused(OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes", run);
+}
+
+}  // namespace
+}  // namespace octet_test
