@@ -25,9 +25,9 @@ using SplitWordsFn = void (*)(const WordRow& row);
 constexpr uint8_t high_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0 : 0x80; }
 constexpr uint8_t low_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0x80 : 0; }
 
-// Outputs: kFloat and kTflite are s16, kF32 is f32. kTfliteWide is kTflite for accumulators of 2^38
-// and more, whose products with a multiplier a double does not hold.
-enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWide, kF32 };
+// Outputs: kFloat and kTflite are s16, kF32 is f32. kTfliteWidest is kTflite for accumulators of
+// 2^38 and more, whose products with a multiplier a double does not hold.
+enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kF32 };
 
 // One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no words.
 struct WordEpilogue {
@@ -36,11 +36,21 @@ struct WordEpilogue {
   const float* bias_f32;  // kF32, or null
   // kTflite: multiplier * 2^(shift - 15), with the multiplier in 15 bits
   const double* factor;
-  const int32_t* multiplier;  // kTfliteWide: in 15 bits
-  const int32_t* right;       // kTfliteWide: 15 - shift
+  const double* up;           // kTflite: 2^(shift - 16), half of the last bit of a product
+  const int32_t* multiplier;  // kTfliteWidest: in 15 bits
+  const int32_t* right;       // kTfliteWidest: 15 - shift
   float lo, hi;               // the clamp
 
   size_t dst_bytes() const { return mode == WordMode::kF32 ? sizeof(float) : sizeof(int16_t); }
+};
+
+// What is added per column: acc = 256 * high sum + low sum + offset. `narrow` where no accumulator
+// leaves int32, else null; then offsets and sums may wrap.
+struct WordOffsets {
+  const double* wide;
+  const int32_t* narrow;
+
+  WordOffsets from(size_t n) const { return {wide + n, narrow ? narrow + n : nullptr}; }
 };
 
 // The sums of the high and of the low bytes of each row. Sums and arrays are readable up to cols
@@ -51,7 +61,7 @@ struct WordTile {
   size_t sums_stride;  // elements from one row to the next, of either
   size_t rows, cols;
   size_t column;         // index of the first column in the arrays of WordEpilogue
-  const double* offset;  // from the first column on: acc = 256 * high sum + low sum + offset
+  WordOffsets offset;  // from the first column on
   uint8_t* dst;
   size_t dst_stride;  // bytes
 };

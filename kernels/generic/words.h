@@ -20,23 +20,51 @@ namespace {
 
 // ---- one chunk: all arrays have kWordColumns elements -------------------------------------------
 
-// One rounding, halves up. The product is exact: 38 and 15 bits.
-inline void tflite_words(const double* acc, const double* factor, double lo, double hi,
-                         int16_t* out) {
-  constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52: leaves no bits for a fraction
+constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52: leaves no bits for a fraction
+
+// Accumulators as int32, where all fit: intermediate sums may wrap.
+inline void add_narrow(const int32_t* high, const int32_t* low, const int32_t* offset,
+                       int32_t* acc) {
+  for (size_t j = 0; j < kWordColumns; ++j)
+    acc[j] = (int32_t)(((uint32_t)high[j] << 8) + (uint32_t)low[j] + (uint32_t)offset[j]);
+}
+
+inline void add_wide(const int32_t* high, const int32_t* low, const double* offset, double* acc) {
+  for (size_t j = 0; j < kWordColumns; ++j)
+    acc[j] = 256.0 * (double)high[j] + (double)low[j] + offset[j];
+}
+
+inline double within(double value, double lo, double hi) {
+  value = value < lo ? lo : value;
+  return value > hi ? hi : value;
+}
+
+// One rounding, halves up: `up`, half of the last bit of such products, brings halves over the
+// middle and nothing else. All is exact but the last addition, which rounds: 31 and 15 bits and one.
+inline void tflite_narrow(const int32_t* acc, const double* factor, const double* up, double lo,
+                          double hi, int16_t* out) {
+  int64_t bits[kWordColumns];
+  for (size_t j = 0; j < kWordColumns; ++j) {
+    const double sum = within((double)acc[j] * factor[j], lo, hi) + up[j] + kAbove;
+    __builtin_memcpy(bits + j, &sum, sizeof sum);
+  }
+  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)bits[j];
+}
+
+// Likewise of products of 38 and 15 bits, which leave no bit for `up`.
+inline void tflite_wide(const double* acc, const double* factor, double lo, double hi,
+                        int16_t* out) {
   double rounded[kWordColumns];  // converted later: compilers then take their widest vectors
   for (size_t j = 0; j < kWordColumns; ++j) {
-    double value = acc[j] * factor[j];
-    value = value < lo ? lo : value;
-    value = value > hi ? hi : value;
+    const double value = within(acc[j] * factor[j], lo, hi);
     const double even = (value + kAbove) - kAbove;  // halves to even
     rounded[j] = even + (value - even == 0.5 ? 1.0 : 0.0);
   }
   for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
 }
 
-inline void wide_tflite_words(const double* acc, const int32_t* multiplier, const int32_t* right,
-                              int64_t lo, int64_t hi, int16_t* out) {
+inline void tflite_widest(const double* acc, const int32_t* multiplier, const int32_t* right,
+                          int64_t lo, int64_t hi, int16_t* out) {
   OCTET_NO_UNROLL
   for (size_t j = 0; j < kWordColumns; ++j) {
     const int64_t half = (int64_t)1 << (right[j] - 1);
@@ -45,7 +73,8 @@ inline void wide_tflite_words(const double* acc, const int32_t* multiplier, cons
   }
 }
 
-inline void float_words(const double* acc, const float* scale, float lo, float hi, int16_t* out) {
+template <typename Acc>
+void float_words(const Acc* acc, const float* scale, float lo, float hi, int16_t* out) {
   int32_t rounded[kWordColumns];
   for (size_t j = 0; j < kWordColumns; ++j) {
     float value = (float)acc[j] * scale[j];
@@ -57,8 +86,9 @@ inline void float_words(const double* acc, const float* scale, float lo, float h
 }
 
 // bias: null for none.
-inline void f32_words(const double* acc, const float* scale, const float* bias, float lo, float hi,
-                      float* out) {
+template <typename Acc>
+void f32_words(const Acc* acc, const float* scale, const float* bias, float lo, float hi,
+               float* out) {
   for (size_t j = 0; j < kWordColumns; ++j) {
     float value = (float)acc[j] * scale[j];
     if (bias) value += bias[j];
@@ -68,36 +98,86 @@ inline void f32_words(const double* acc, const float* scale, const float* bias, 
   }
 }
 
+// ---- a tile -------------------------------------------------------------------------------------
+
+// Calls chunk(sums at, column in the tile, out) for each chunk of a tile of outputs T.
+template <typename T, typename Chunk>
+void for_each_chunk(const WordTile& t, const Chunk& chunk) {
+  for (size_t i = 0; i < t.rows; ++i) {
+    const size_t row = i * t.sums_stride;
+    uint8_t* const dst = t.dst + i * t.dst_stride;
+    size_t j = 0;
+    for (; j + kWordColumns <= t.cols; j += kWordColumns) {
+      T out[kWordColumns];
+      chunk(row + j, j, out);
+      __builtin_memcpy(dst + j * sizeof(T), out, sizeof out);
+    }
+    if (j == t.cols) continue;
+    T out[kWordColumns];
+    chunk(row + j, j, out);
+    __builtin_memcpy(dst + j * sizeof(T), out, (t.cols - j) * sizeof(T));
+  }
+}
+
+// add(sums at, column, acc) makes a chunk's accumulators.
+template <typename Acc, typename Add>
+void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
+  const float* const scale = f.scale + t.column;
+  const float* const bias = f.bias_f32 ? f.bias_f32 + t.column : nullptr;
+  const float lo = f.lo, hi = f.hi;
+  if (f.mode == WordMode::kF32)
+    return for_each_chunk<float>(t, [&](size_t at, size_t j, float* out) {
+      Acc acc[kWordColumns];
+      add(at, j, acc);
+      f32_words(acc, scale + j, bias ? bias + j : nullptr, lo, hi, out);
+    });
+  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+    Acc acc[kWordColumns];
+    add(at, j, acc);
+    float_words(acc, scale + j, lo, hi, out);
+  });
+}
+
+inline void finish_narrow(const WordEpilogue& f, const WordTile& t) {
+  const auto add = [&](size_t at, size_t j, int32_t* acc) {
+    add_narrow(t.high + at, t.low + at, t.offset.narrow + j, acc);
+  };
+  if (f.mode != WordMode::kTflite) return finish_floats<int32_t>(f, t, add);
+  const double *const factor = f.factor + t.column, *const up = f.up + t.column;
+  const double lo = (double)f.lo, hi = (double)f.hi;
+  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+    int32_t acc[kWordColumns];
+    add(at, j, acc);
+    tflite_narrow(acc, factor + j, up + j, lo, hi, out);
+  });
+}
+
+inline void finish_wide(const WordEpilogue& f, const WordTile& t) {
+  const auto add = [&](size_t at, size_t j, double* acc) {
+    add_wide(t.high + at, t.low + at, t.offset.wide + j, acc);
+  };
+  if (f.mode == WordMode::kF32 || f.mode == WordMode::kFloat)
+    return finish_floats<double>(f, t, add);
+  const double* const factor = f.factor + t.column;
+  const bool widest = f.mode == WordMode::kTfliteWidest;
+  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+    double acc[kWordColumns];
+    add(at, j, acc);
+    if (widest)
+      tflite_widest(acc, f.multiplier + t.column + j, f.right + t.column + j, (int64_t)f.lo,
+                    (int64_t)f.hi, out);
+    else
+      tflite_wide(acc, factor + j, (double)f.lo, (double)f.hi, out);
+  });
+}
+
 [[maybe_unused]] void finish_words(const WordEpilogue& given, const WordTile& tile) {
   const WordEpilogue f = given;  // copies, because stores may alias them
   const WordTile t = tile;
-  for (size_t i = 0; i < t.rows; ++i) {
-    const int32_t *const high = t.high + i * t.sums_stride, *const low = t.low + i * t.sums_stride;
-    for (size_t j = 0; j < t.cols; j += kWordColumns) {
-      const size_t n = t.column + j, count = t.cols - j < kWordColumns ? t.cols - j : kWordColumns;
-      double acc[kWordColumns];
-      for (size_t c = 0; c < kWordColumns; ++c)
-        acc[c] = 256.0 * (double)high[j + c] + (double)low[j + c] + t.offset[j + c];
-      int16_t words[kWordColumns];
-      if (f.mode == WordMode::kF32) {
-        float out[kWordColumns];
-        f32_words(acc, f.scale + n, f.bias_f32 ? f.bias_f32 + n : nullptr, f.lo, f.hi, out);
-        __builtin_memcpy(t.dst + i * t.dst_stride + j * sizeof *out, out, count * sizeof *out);
-        continue;
-      }
-      if (f.mode == WordMode::kFloat)
-        float_words(acc, f.scale + n, f.lo, f.hi, words);
-      else if (f.mode == WordMode::kTflite)
-        tflite_words(acc, f.factor + n, (double)f.lo, (double)f.hi, words);
-      else
-        wide_tflite_words(acc, f.multiplier + n, f.right + n, (int64_t)f.lo, (int64_t)f.hi, words);
-      uint8_t* const to = t.dst + i * t.dst_stride + j * sizeof *words;
-      if (count == kWordColumns)
-        __builtin_memcpy(to, words, sizeof words);
-      else
-        __builtin_memcpy(to, words, count * sizeof *words);
-    }
-  }
+  if (t.offset.narrow)
+    finish_narrow(f, t);
+  else
+    finish_wide(f, t);
 }
 
 }  // namespace

@@ -235,20 +235,23 @@ void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, Conv
 // What an s16 lhs needs more.
 struct WordArrays {
   WordEpilogue epilogue;
-  const double* bias;
+  WordOffsets offsets;
   int32_t* zero_points;
 };
 
 WordArrays build_words(const ConvBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
   if (!builder.has_words()) return {};
-  return {build_words(builder.epilogue, f, padded, arena),
-          build_word_bias(builder.epilogue, padded, arena),
-          arena->take<int32_t>(2 * builder.shape.batch)};
+  const WordArrays words = {build_words(builder.epilogue, f, padded, arena),
+                            take_word_offsets(builder.epilogue, padded, arena),
+                            arena->take<int32_t>(2 * builder.shape.batch)};
+  if (words.zero_points)
+    fill_word_offsets(builder.epilogue, {}, ElementType::kS8, words.offsets);
+  return words;
 }
 
 void set_words(const WordArrays& words, ConvPlan* plan) {
   plan->words = words.epilogue;
-  plan->word_bias = words.bias;
+  plan->word_offsets = words.offsets;
   plan->epilogue = {};  // s32
   plan->requantization = {};
   plan->requantize_in_kernel = false;

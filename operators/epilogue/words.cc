@@ -12,6 +12,8 @@ int64_t bias_of(const octet_epilogue& e, size_t n) {
   return e.bias_s64 ? e.bias_s64[n] : e.bias ? e.bias[n] : 0;
 }
 
+bool fits_narrow(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
+
 // TensorFlow Lite's multiplier of 31 bits in 15, rounded.
 int32_t reduced(int32_t multiplier) {
   return multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
@@ -88,38 +90,44 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
   w.mode = builder.dst_type == OCTET_F32      ? WordMode::kF32
            : e.requant == OCTET_REQUANT_FLOAT ? WordMode::kFloat
            : builder.max_word < kMostInDouble ? WordMode::kTflite
-                                              : WordMode::kTfliteWide;
+                                              : WordMode::kTfliteWidest;
   w.scale = f.scale, w.bias_f32 = f.bias_f32;
   w.lo = f.lo_f32, w.hi = f.hi_f32;
   if (e.requant != OCTET_REQUANT_TFLITE) return w;
-  double* const factor = arena->take<double>(padded);
+  double *const factor = arena->take<double>(padded), *const up = arena->take<double>(padded);
   int32_t *const multiplier = arena->take<int32_t>(padded), *const right =
                                                                 arena->take<int32_t>(padded);
-  for (size_t n = 0; factor && n < padded; ++n) {
+  for (size_t n = 0; right && n < padded; ++n) {
     const bool there = n < builder.columns;
     multiplier[n] = there ? reduced(e.multipliers[e.multiplier_count == 1 ? 0 : n]) : 0;
     right[n] = 15 - (there ? shift_of(e, n) : 0);
-    factor[n] = (double)multiplier[n] / (double)((int64_t)1 << right[n]);
+    up[n] = 0.5 / (double)((int64_t)1 << right[n]);
+    factor[n] = 2 * up[n] * (double)multiplier[n];
   }
-  w.factor = factor, w.multiplier = multiplier, w.right = right;
+  w.factor = factor, w.up = up, w.multiplier = multiplier, w.right = right;
   return w;
 }
 
-double* build_word_bias(const EpilogueBuilder& builder, size_t padded, Arena* arena) {
-  double* const bias = arena->take<double>(padded);
-  for (size_t n = 0; bias && n < padded; ++n)
-    bias[n] = n < builder.columns ? (double)bias_of(builder.desc, n) : 0;
-  return bias;
+WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena) {
+  double* const wide = arena->take<double>(count);
+  int32_t* const narrow = fits_narrow(builder) ? arena->take<int32_t>(count) : nullptr;
+  for (size_t i = 0; wide && i < count; ++i) {
+    wide[i] = 0;
+    if (narrow) narrow[i] = 0;
+  }
+  return {wide, narrow};
 }
 
-double* build_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
-                           ElementType byte_type, size_t padded, Arena* arena) {
-  double* const offsets = build_word_bias(builder, padded, arena);
+void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
+                       ElementType byte_type, const WordOffsets& offsets) {
   // A kernel of u8 sees high + 128, a kernel of s8 low - 128
-  const double correction = byte_type == ElementType::kU8 ? -128.0 * 256.0 : 128.0;
-  for (size_t n = 0; offsets && n < builder.columns; ++n)
-    offsets[n] += correction * ((double)packed.positive[n] + (double)packed.negative[n]);
-  return offsets;
+  const int64_t correction = byte_type == ElementType::kU8 ? -128 * 256 : 128;
+  for (size_t n = 0; n < builder.columns; ++n) {
+    const int64_t weights = packed.positive ? (int64_t)packed.positive[n] + packed.negative[n] : 0,
+                  offset = bias_of(builder.desc, n) + correction * weights;
+    ((double*)offsets.wide)[n] = (double)offset;
+    if (offsets.narrow) ((int32_t*)offsets.narrow)[n] = (int32_t)(uint32_t)offset;
+  }
 }
 
 }  // namespace octet

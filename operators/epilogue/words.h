@@ -12,11 +12,11 @@ octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed)
 // WordMode::kNone without an s16 lhs. f: the epilogue, built.
 WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size_t padded,
                          Arena* arena);
-// The biases, as WordTile::offset has them where kernels know the zero points of bytes.
-double* build_word_bias(const EpilogueBuilder& builder, size_t padded, Arena* arena);
-// WordTile::offset where kernels do not: of all columns of a packed matrix. byte_type: of the
-// kernel's lhs.
-double* build_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
-                           ElementType byte_type, size_t padded, Arena* arena);
+// Zeros. All null without memory.
+WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena);
+// Writes the offsets of all columns: the biases, and what the flips of bytes, of type byte_type, add
+// to the sums of the packed matrix where kernels know no zero points; they do if `packed` is {}.
+void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
+                       ElementType byte_type, const WordOffsets& offsets);
 
 }  // namespace octet

@@ -60,7 +60,7 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
 // Of products of words: kernels begin at 0, and the offsets come in where sums meet.
 struct WordArrays {
   const Columns* columns;
-  const double* offsets;
+  WordOffsets offsets;
   size_t offsets_stride;
   WordEpilogue epilogue;
 };
@@ -68,16 +68,15 @@ struct WordArrays {
 // All null without words, and without memory.
 WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
   if (!builder.has_words()) return {};
-  WordArrays words = {nullptr, nullptr, padded, build_words(builder.epilogue, f, padded, arena)};
+  WordArrays words = {nullptr, {}, padded, build_words(builder.epilogue, f, padded, arena)};
   Columns* const columns = arena->take<Columns>(builder.matrices);
   int32_t* const none = arena->take<int32_t>(padded);
   if (none) memset(none, 0, padded * sizeof *none);
-  for (size_t b = 0; b < builder.matrices; ++b) {
-    const double* const offsets =
-        build_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
-                           builder.kernel->lhs_element_type, padded, arena);
-    if (b == 0) words.offsets = offsets;
-    if (columns) columns[b] = {none, nullptr, nullptr, false};
+  words.offsets = take_word_offsets(builder.epilogue, builder.matrices * padded, arena);
+  for (size_t b = 0; columns && b < builder.matrices; ++b) {
+    fill_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
+                      builder.kernel->lhs_element_type, words.offsets.from(b * padded));
+    columns[b] = {none, nullptr, nullptr, false};
   }
   words.columns = columns;
   return words;

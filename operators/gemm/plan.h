@@ -62,7 +62,7 @@ struct GemmPlan {
   // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that words are
   // split into, and block_rows counts words
   WordEpilogue words;
-  const double* word_offsets;  // WordTile::offset of matrix 0
+  WordOffsets word_offsets;    // WordTile::offset of matrix 0
   size_t word_offsets_stride;  // elements between matrices
 };
 

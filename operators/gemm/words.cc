@@ -71,7 +71,7 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
       multiply(macro_kernel, weights, block, n0, n0 + n);
       plan.ops->finish_words(
           plan.words, {sums, sums + stride, 2 * stride, rows, n, n0,
-                       plan.word_offsets + packed * plan.word_offsets_stride + n0,
+                       plan.word_offsets.from(packed * plan.word_offsets_stride + n0),
                        matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
     }
   }

@@ -181,7 +181,7 @@ struct ConvPlan {
   // Of an s16 lhs; else the mode is kNone. The algorithm then convolves bytes to s32, with a zero
   // point per image: image i of words is its images 2 i, of high bytes, and 2 i + 1, of low bytes.
   WordEpilogue words;
-  const double* word_bias;  // WordTile::offset
+  WordOffsets word_offsets;  // WordTile::offset
 };
 inline bool has_words(const ConvPlan& plan) { return plan.words.mode != WordMode::kNone; }
 

@@ -177,10 +177,13 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
   if (s.pointwise() && run.in_w == run.out_w) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     // One call per run of contiguous lines
+    const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
     ConvTask part = task;
     for (; part.first < task.end; part.first = part.end) {
-      const size_t together = run.lhs_ring ? run.lines_together(part.first) : SIZE_MAX;
-      const uint8_t* const first = run.line(0, part.first);
+      const size_t image = dense ? 0 : part.first / run.in_h, y = part.first - image * run.in_h;
+      const size_t together =
+          dense ? SIZE_MAX : smaller(run.in_h - y, run.lines_together(y));
+      const uint8_t* const first = run.line(image, y);
       part.end = part.first + smaller(task.end - part.first, together);
       run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
         block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();

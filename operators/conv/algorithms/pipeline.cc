@@ -138,7 +138,7 @@ class Task {
     WordTile tile = {};
     tile.sums_stride = tile.cols = channels;
     tile.rows = nchw ? width : out.count() * width;  // a line or all lines
-    tile.offset = plan_.word_bias;
+    tile.offset = plan_.word_offsets;
     tile.dst = workspace_ + at_.words;
     tile.dst_stride = nchw ? channels * p_.dst.element : p_.dst.pixel;
     const int32_t* sums = (const int32_t*)(workspace_ + at_.output);
