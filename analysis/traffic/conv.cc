@@ -188,6 +188,8 @@ struct TracedConv {
 
 octet_status walk(octet_traffic* traffic, const octet_conv2d& conv, octet_conv2d_args a,
                   octet_error* error) {
+  if (has_words(conv.plan))
+    return fail(error, OCTET_UNSUPPORTED, "conv: convolutions of an s16 lhs are not modelled");
   a.parallel_for = nullptr;
   const TracedConv traced(conv);
   ConvMemoryTrace trace(traffic, conv.plan);

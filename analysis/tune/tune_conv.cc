@@ -100,6 +100,9 @@ octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
     return fail(error, OCTET_UNSUPPORTED,
                 "filter.accuracy allows other bytes; what is measured is exact");
   if (!f.data) return fail(error, OCTET_NULL_POINTER, "filter.data is null");
+  if (d.lhs_type == OCTET_S16)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.lhs_type is OCTET_S16, whose convolutions are not measured");
   if (d.kernel)
     return fail(error, OCTET_UNSUPPORTED, "desc.kernel names a kernel: there is nothing to choose");
   OCTET_TRY(check_alike(f.shape, d.shape, error));

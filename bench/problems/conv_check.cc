@@ -26,6 +26,12 @@ int64_t tap_position(bool transposed, size_t out, size_t k, size_t stride, size_
   return position < 0 || position >= s(in) ? -1 : position;
 }
 
+// An input less the zero point.
+int32_t lhs_at(const ConvData& d, size_t i) {
+  return d.types.lhs == OCTET_S16 ? d.lhs.as<int16_t>()[i]
+                                  : byte_at(d.lhs, d.types.lhs, i) - d.lhs_zero_point;
+}
+
 // Gathers the inputs of one group for an output pixel, less the zero point: taps x channels.
 // Padding is 0.
 void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t group,
@@ -44,19 +50,19 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
       const size_t pixel = (image * g.in_h_max + (size_t)iy) * g.in_w_max + (size_t)ix;
       const size_t first = pixel * g.in_channels + group * channels;
       for (size_t i = 0; i < channels; ++i)
-        out[i] = (int16_t)(byte_at(d.lhs, d.types.lhs, first + i) - d.lhs_zero_point);
+        out[i] = (int16_t)lhs_at(d, first + i);
     }
   }
 }
 
-// The contract's bound keeps the sums within int32; others would wrap.
-template <typename Weight>
-int32_t dot(const std::vector<int16_t>& window, const Weight* weights, int32_t zero_point) {
+// The contract's bound keeps the sums within int32, but those of words.
+template <typename Sum, typename Weight>
+int64_t dot(const std::vector<int16_t>& window, const Weight* weights, int32_t zero_point) {
   const int16_t zero = (int16_t)zero_point;
-  uint32_t sum = 0;
+  Sum sum = 0;
   for (size_t k = 0; k < window.size(); ++k)
-    sum += (uint32_t)((int32_t)window[k] * (int16_t)(weights[k] - zero));
-  return (int32_t)sum;
+    sum += (Sum)((int32_t)window[k] * (int16_t)(weights[k] - zero));
+  return sum;
 }
 
 std::vector<size_t> choose_pixels(const ConvShape& shape) {
@@ -106,9 +112,11 @@ std::vector<double> ConvReference::outputs_at(size_t pixel) const {
     if (n % shape.group_out() == 0) gather_window(d, image, y, x, n / shape.group_out(), &window);
     const int32_t zero_point = of_column(d.filter_zero_points, n);
     const size_t first = n * shape.depth();
-    const int64_t acc = d.types.rhs == OCTET_U8
-                            ? dot(window, d.filter.as() + first, zero_point)
-                            : dot(window, d.filter.as<int8_t>() + first, zero_point);
+    const int64_t acc =
+        d.types.lhs == OCTET_S16 ? dot<int64_t>(window, d.filter.as<int8_t>() + first, zero_point)
+        : d.types.rhs == OCTET_U8
+            ? dot<int32_t>(window, d.filter.as() + first, zero_point)
+            : dot<int32_t>(window, d.filter.as<int8_t>() + first, zero_point);
     outputs.push_back(contract_output(
         d.activation.stage(d.types.dst, d.dst_zero_point), acc + (d.bias.empty() ? 0 : d.bias[n]),
         factor_of(d.scales, d.tflite, n), d.after, pixel * shape.geometry.out_channels + n));

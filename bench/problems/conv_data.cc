@@ -5,13 +5,18 @@ namespace tool {
 namespace {
 
 ConvData room(const ConvShape& shape, const OperandTypes& types) {
-  return {shape, types, Buffer(shape.in_pixels() * shape.geometry.in_channels),
+  return {shape, types,
+          Buffer(shape.in_pixels() * shape.geometry.in_channels * type_bytes(types.lhs)),
           Buffer(shape.geometry.out_channels * shape.depth())};
 }
 
 void fill_both(ConvData* data, Fill how) {
   const size_t channels = data->shape.geometry.out_channels, depth = data->shape.depth();
-  fill(&data->lhs, data->types.lhs, how, data->shape.in_pixels() + depth);
+  const uint64_t seed = data->shape.in_pixels() + depth;
+  if (data->types.lhs == OCTET_S16)
+    fill_words(&data->lhs, how, seed);
+  else
+    fill(&data->lhs, data->types.lhs, how, seed);
   fill(&data->filter, data->types.rhs, how, channels + 2 * depth);
 }
 
@@ -34,7 +39,7 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
   double product = kUniformProduct;
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels filters = {channels, depth, depth, 1};
-  if (operands.likeness == Likeness::kReal) {
+  if (operands.likeness == Likeness::kReal && types.lhs != OCTET_S16) {
     fill_activations(&data.lhs, types.lhs, 0, shape.in_pixels() + depth);
     fill_weights(&data.filter, types.rhs, filters, centre, channels + 2 * depth);
     product = typical_product(data.lhs, types.lhs, data.filter, types.rhs, centre);
@@ -58,7 +63,10 @@ ConvData full_conv_data(const ConvShape& shape, const OperandTypes& types, Fill 
   fill_both(&data, how);
   set_epilogue(&data, kUniformProduct);
   Random random(shape.in_pixels() + data.filter.size());
-  data.lhs_zero_point = random.zero_point(types.lhs);
+  if (types.lhs == OCTET_S16)  // has no zero point
+    data.tflite = tflite_scales(data.scales, Requant::kTflite);
+  else
+    data.lhs_zero_point = random.zero_point(types.lhs);
   if (types.dst == OCTET_S8 || types.dst == OCTET_U8)
     data.dst_zero_point = random.zero_point(types.dst);
   if (!symmetric || types.rhs == OCTET_U8)

@@ -100,9 +100,10 @@ void f32_words(const Acc* acc, const float* scale, const float* bias, float lo, 
 
 // ---- a tile -------------------------------------------------------------------------------------
 
-// Calls chunk(sums at, column in the tile, out) for each chunk of a tile of outputs T.
+// Calls chunk(sums at, column in the tile, out) for each chunk of a tile of outputs T. The tile, and
+// what chunks capture, are copies, because stores may alias them.
 template <typename T, typename Chunk>
-void for_each_chunk(const WordTile& t, const Chunk& chunk) {
+void for_each_chunk(const WordTile t, const Chunk chunk) {
   for (size_t i = 0; i < t.rows; ++i) {
     const size_t row = i * t.sums_stride;
     uint8_t* const dst = t.dst + i * t.dst_stride;
@@ -126,12 +127,12 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
   const float* const bias = f.bias_f32 ? f.bias_f32 + t.column : nullptr;
   const float lo = f.lo, hi = f.hi;
   if (f.mode == WordMode::kF32)
-    return for_each_chunk<float>(t, [&](size_t at, size_t j, float* out) {
+    return for_each_chunk<float>(t, [=](size_t at, size_t j, float* out) {
       Acc acc[kWordColumns];
       add(at, j, acc);
       f32_words(acc, scale + j, bias ? bias + j : nullptr, lo, hi, out);
     });
-  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
     Acc acc[kWordColumns];
     add(at, j, acc);
     float_words(acc, scale + j, lo, hi, out);
@@ -139,13 +140,14 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
 }
 
 inline void finish_narrow(const WordEpilogue& f, const WordTile& t) {
-  const auto add = [&](size_t at, size_t j, int32_t* acc) {
-    add_narrow(t.high + at, t.low + at, t.offset.narrow + j, acc);
+  const int32_t *const high = t.high, *const low = t.low, *const offset = t.offset.narrow;
+  const auto add = [=](size_t at, size_t j, int32_t* acc) {
+    add_narrow(high + at, low + at, offset + j, acc);
   };
   if (f.mode != WordMode::kTflite) return finish_floats<int32_t>(f, t, add);
   const double *const factor = f.factor + t.column, *const up = f.up + t.column;
   const double lo = (double)f.lo, hi = (double)f.hi;
-  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
     int32_t acc[kWordColumns];
     add(at, j, acc);
     tflite_narrow(acc, factor + j, up + j, lo, hi, out);
@@ -153,27 +155,28 @@ inline void finish_narrow(const WordEpilogue& f, const WordTile& t) {
 }
 
 inline void finish_wide(const WordEpilogue& f, const WordTile& t) {
-  const auto add = [&](size_t at, size_t j, double* acc) {
-    add_wide(t.high + at, t.low + at, t.offset.wide + j, acc);
+  const int32_t *const high = t.high, *const low = t.low;
+  const double* const offset = t.offset.wide;
+  const auto add = [=](size_t at, size_t j, double* acc) {
+    add_wide(high + at, low + at, offset + j, acc);
   };
   if (f.mode == WordMode::kF32 || f.mode == WordMode::kFloat)
     return finish_floats<double>(f, t, add);
   const double* const factor = f.factor + t.column;
+  const int32_t *const multiplier = f.multiplier + t.column, *const right = f.right + t.column;
+  const double lo = (double)f.lo, hi = (double)f.hi;
   const bool widest = f.mode == WordMode::kTfliteWidest;
-  for_each_chunk<int16_t>(t, [&](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
     double acc[kWordColumns];
     add(at, j, acc);
     if (widest)
-      tflite_widest(acc, f.multiplier + t.column + j, f.right + t.column + j, (int64_t)f.lo,
-                    (int64_t)f.hi, out);
+      tflite_widest(acc, multiplier + j, right + j, (int64_t)lo, (int64_t)hi, out);
     else
-      tflite_wide(acc, factor + j, (double)f.lo, (double)f.hi, out);
+      tflite_wide(acc, factor + j, lo, hi, out);
   });
 }
 
-[[maybe_unused]] void finish_words(const WordEpilogue& given, const WordTile& tile) {
-  const WordEpilogue f = given;  // copies, because stores may alias them
-  const WordTile t = tile;
+[[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
   if (t.offset.narrow)
     finish_narrow(f, t);
   else

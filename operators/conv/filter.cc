@@ -15,7 +15,7 @@ namespace octet {
 namespace {
 
 octet_status check_output(const octet_filter_desc& f, octet_error* error) {
-  if (f.dst_type < 0 || f.dst_type > OCTET_F32)
+  if (f.dst_type < 0 || (f.dst_type > OCTET_F32 && f.dst_type != OCTET_S16))
     return fail(error, OCTET_UNKNOWN_ENUM, "filter.dst_type is %d, neither 0 nor an octet_type",
                 (int)f.dst_type);
   if (f.requant < OCTET_REQUANT_FLOAT || f.requant > OCTET_REQUANT_DOUBLE)
@@ -29,10 +29,11 @@ octet_status check_output(const octet_filter_desc& f, octet_error* error) {
     if (flag.value != (flag.value != 0))
       return fail(error, OCTET_UNKNOWN_ENUM, "filter.%s is %d, neither 0 nor 1", flag.name,
                   flag.value);
-  if ((f.requant || f.has_residual || f.has_lut) && !is_8bit(f.dst_type))
+  const bool requant = f.requant && f.dst_type != OCTET_S16;
+  if ((requant || f.has_residual || f.has_lut) && !is_8bit(f.dst_type))
     return fail(error, OCTET_UNSUPPORTED,
                 "filter.%s is set, but filter.dst_type is %s, not s8 or u8",
-                f.requant        ? "requant"
+                requant          ? "requant"
                 : f.has_residual ? "has_residual"
                                  : "has_lut",
                 f.dst_type ? octet_type_name(f.dst_type) : "0");
@@ -68,6 +69,8 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
 
 OutputFacts facts_of(const octet_filter_desc& f) {
   if (!f.dst_type) return {};
+  // The algorithm writes s32, twice, whatever it is
+  if (f.dst_type == OCTET_S16) return {sizeof(int32_t), false, false};
   return {
       element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
       f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut || f.dst_type == OCTET_F32};

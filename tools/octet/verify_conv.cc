@@ -42,7 +42,8 @@ constexpr const char* kShapes[] = {
 constexpr OperandTypes kTypes[] = {{OCTET_U8, OCTET_S8, OCTET_U8},
                                    {OCTET_S8, OCTET_S8, OCTET_S8},
                                    {OCTET_U8, OCTET_U8, OCTET_S32},
-                                   {OCTET_S8, OCTET_U8, OCTET_F32}};
+                                   {OCTET_S8, OCTET_U8, OCTET_F32},
+                                   {OCTET_S16, OCTET_S8, OCTET_S16}};
 
 struct Tally {
   size_t right = 0, wrong = 0, refused = 0;
