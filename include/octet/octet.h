@@ -141,7 +141,7 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_S4 = 5,  /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
   OCTET_U4 = 6,  /* weights of 0 to 15, laid out as OCTET_S4 */
   OCTET_F16 = 7, /* IEEE 754 binary16: scales of weights only */
-  OCTET_S16 = 8  /* lhs and dst of products of 16 by 8 bits (octet_gemm_desc.lhs_type) */
+  OCTET_S16 = 8  /* lhs and dst of products and convolutions of 16 by 8 bits (docs/int16.md) */
 } octet_type;
 
 /* "s8", "u8", "s32", "f32", "s4", "u4", "f16", "s16"; "unknown" outside the enumeration. */
@@ -730,7 +730,7 @@ typedef struct octet_filter_desc {
   /* The output, whose cost OCTET_CONV_AUTO counts: transforms of Winograd requantize in float mode
    * only, no kernel adds a residual. dst_type 0: unknown, taken as 8 bits without the following. */
   octet_type dst_type;
-  octet_requant requant;     /* of an s8 or u8 dst */
+  octet_requant requant;     /* of an s8, u8 or s16 dst */
   int has_residual, has_lut; /* 1: the epilogue has one, of an s8 or u8 dst */
 } octet_filter_desc;
 #ifdef __cplusplus
@@ -809,7 +809,9 @@ typedef struct octet_conv2d_desc {
   octet_conv2d_shape shape;
   octet_layout lhs_layout;
   octet_layout dst_layout;                 /* of the residual too */
-  octet_type lhs_type, rhs_type, dst_type; /* lhs OCTET_S8, _U8 or _F32; rhs as the filter's type */
+  /* lhs OCTET_S8, _U8 or _F32, or OCTET_S16 with OCTET_LHS_STATIC, an OCTET_S8 filter of an exact
+   * algorithm and zero points of 0 but the filter's; rhs as the filter's type; dst as of a product */
+  octet_type lhs_type, rhs_type, dst_type;
   /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. An f32 lhs is
    * quantized line by line in the workspace, and what follows is as if the bytes had come with the
    * run:
