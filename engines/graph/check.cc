@@ -26,8 +26,8 @@ void check_scales(const Graph& g, int index) {
   if (t.zero_points.size() > 1 && t.zero_points.size() != t.scales.size())
     fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has ", t.zero_points.size(),
          " zero points and ", t.scales.size(), " scales");
-  const Bounds range =
-      is_8_bits(t.type) || is_4_bits(t.type) ? bounds_of_type(t.type) : Bounds{0, 0};
+  const bool has_zero_point = is_8_bits(t.type) || is_4_bits(t.type) || t.type == OCTET_S16;
+  const Bounds range = has_zero_point ? bounds_of_type(t.type) : Bounds{0, 0};
   for (const int32_t zero : t.zero_points)
     if (zero < range.least || zero > range.most)
       fail(OCTET_BAD_ZERO_POINT, tensor_name(g, index), " has the zero point ", zero,
@@ -48,7 +48,7 @@ std::vector<char> scaled_tensors(const Graph& g) {
 
 void check_tensor(const Graph& g, int index, bool scaled) {
   const Tensor& t = g.tensors[(size_t)index];
-  if (t.type != 0 && (t.type < OCTET_S8 || t.type > OCTET_U4))
+  if (t.type != 0 && (t.type < OCTET_S8 || t.type > OCTET_U4) && t.type != OCTET_S16)
     fail(OCTET_UNKNOWN_ENUM, tensor_name(g, index), " has the type ", (int)t.type,
          ", which is none");
   if (is_4_bits(t.type) && !t.constant)
@@ -126,7 +126,7 @@ std::string op_name(const Graph& g, size_t op) {
   return g.ops[op].name.empty() ? join("ops[", op, "]") : g.ops[op].name;
 }
 
-size_t type_bytes(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
+size_t type_bytes(octet_type type) { return is_8_bits(type) ? 1 : type == OCTET_S16 ? 2 : 4; }
 
 size_t bytes_of(size_t elements, octet_type type) {
   return is_4_bits(type) ? elements / 2 + elements % 2 : elements * type_bytes(type);

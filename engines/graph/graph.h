@@ -20,7 +20,10 @@ enum class Arithmetic {
 
 struct Tensor {
   std::string name;
-  octet_type type = {};        // 0: a type that Octet does not compute; of 4 bits: weights only
+  // 0: a type that Octet does not compute; of 4 bits: weights only; s16: of convolutions, products and
+  // what moves elements
+  octet_type type = {};
+  bool int64 = false;          // of type 0: a constant of int64, such as a bias of 16x8 may be
   bool shape_known = true;     // of a rank, too: a scalar has an empty shape
   std::vector<int64_t> shape;  // below 0: a size that is not known yet
   // Empty: not quantized. One value, or one for each output channel of weights.

@@ -63,6 +63,7 @@ class Describer {
       refuse("its weights ", name(weights_), " are computed; a convolution needs constants");
     const octet_type weights = tensor(weights_).type;
     const bool nibbles = is_4_bits(weights) && tensor(weights_).constant;
+    if (tensor(x_).type == OCTET_S16) return check_words();
     for (const int t : {x_, weights_})
       if (!is_8_bits(tensor(t).type) && !(t == weights_ && nibbles))
         refuse(name(t), " is not of 8 bits; quantize the operator to int8 or uint8");
@@ -71,9 +72,25 @@ class Describer {
       refuse(
           "its input, its weights and its output are of different types, which TFLite's "
           "arithmetic does not have");
-    if (!dst) refuse(name(y_), " is of a type that a product does not make");
+    if (!dst || dst == OCTET_S16)
+      refuse(name(y_), " is of a type that a product of 8 bits does not make");
     if (dst != OCTET_S32 && tensor(x_).scales.size() != 1)
       refuse(name(x_), " has ", tensor(x_).scales.size(), " scales; it needs one");
+  }
+
+  // An input of 16 bits: TensorFlow Lite's 16x8.
+  void check_words() const {
+    if (!tflite_)
+      refuse(name(x_), " is of 16 bits, which only TFLite's arithmetic multiplies by 8 bits");
+    if (tensor(weights_).type != OCTET_S8 || !tensor(weights_).constant)
+      refuse("its input is of 16 bits, but its weights are no constant of int8");
+    if (tensor(y_).type != OCTET_S16) refuse("its input is of 16 bits, but not its output");
+    for (const int t : {x_, weights_, y_})
+      for (const int32_t zero : tensor(t).zero_points)
+        if (zero) refuse(name(t), " has the zero point ", zero, "; with 16 bits it must be 0");
+    for (const int t : {x_, y_})
+      if (tensor(t).scales.size() != 1)
+        refuse(name(t), " has ", tensor(t).scales.size(), " scales; it needs one");
   }
 
   size_t size(int64_t n) const {
@@ -230,7 +247,11 @@ class Describer {
     if (b < 0) return;
     const Tensor& bias = tensor(b);
     if (!bias.constant) refuse("its bias ", name(b), " is computed; it needs a constant");
-    if (bias.type != OCTET_S32) refuse("its bias ", name(b), " is not of int32; quantize it");
+    const bool words = tensor(x_).type == OCTET_S16, wide = words && bias.int64;
+    // Its kernels of 16x8 then add in 32 bits and round twice
+    if (words && bias.type == OCTET_S32 && !op_.in_double)
+      refuse("its bias ", name(b), " is of int32, and its input of 16 bits; it needs one of int64");
+    if (bias.type != OCTET_S32 && !wide) refuse("its bias ", name(b), " is not of int32; quantize it");
     if (element_count(bias) != n_)
       refuse("its bias has ", element_count(bias), " values, and it has ", n_, " channels");
     if (g_.arithmetic == Arithmetic::kXnnpack) {
@@ -241,6 +262,13 @@ class Describer {
                "its own; it would need the scale of input times weights");
     } else if (!tflite_) {
       check_bias_scales(bias);
+    }
+    if (wide && bias.data) {
+      if (bias.bytes < n_ * sizeof(int64_t)) refuse("its bias ", name(b), " has too few bytes");
+      to_.bias_s64.resize(n_);
+      std::memcpy(to_.bias_s64.data(), bias.data, n_ * sizeof(int64_t));
+      to_.epilogue().bias_s64 = to_.bias_s64.data();
+      return;
     }
     if (!bias.data) return;  // only a question
     to_.bias.resize(n_);
@@ -284,6 +312,11 @@ class Describer {
                 scale_of(tensor(x_)), weights.data(), weights.size(), scale_of(made),
                 to_.multipliers.data(), to_.shifts.data(), &error),
             error);
+      // As TFLite's kernels do; a multiplier of 0 has no shift
+      constexpr int32_t kLongestShift = 7;
+      for (size_t i = 0; dst == OCTET_S16 && i < weights.size(); ++i)
+        if (to_.multipliers[i] && to_.shifts[i] > kLongestShift)
+          refuse("its output's scale is too small for 16 bits: it shifts by ", to_.shifts[i]);
       e.requant = OCTET_REQUANT_TFLITE;
       e.multipliers = to_.multipliers.data(), e.shifts = to_.shifts.data();
       e.multiplier_count = weights.size();
@@ -301,7 +334,7 @@ class Describer {
     octet_epilogue& e = to_.epilogue();
     const Tensor& y = tensor(y_);
     if (!op_.table.empty() && is_8_bits(y.type)) e.lut = op_.table.data();
-    if (is_8_bits(y.type)) {
+    if (is_8_bits(y.type) || y.type == OCTET_S16) {
       e.dst_zero_point = zero_of(y);
       const Bounds bounds = bounds_of(op_.clamp, y.type, scale_of(y), zero_of(y), g_.arithmetic);
       clamp(bounds, y.type, &e.activation, &e.clamp_min, &e.clamp_max);
@@ -323,6 +356,7 @@ class Describer {
   void tell_output() const {
     const octet_epilogue& e = to_.conv.epilogue;
     to_.filter.dst_type = to_.conv.dst_type;
+    if (to_.conv.dst_type == OCTET_S16) to_.filter.requant = e.requant;
     if (!is_8_bits(to_.conv.dst_type)) return;
     to_.filter.requant = e.requant;
     to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;

@@ -22,6 +22,7 @@ struct ProductDescription {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   octet_gemm_desc gemm = OCTET_GEMM_DESC_INIT;
   std::vector<int32_t> weight_zeros, bias, multipliers, shifts;
+  std::vector<int64_t> bias_s64;
   std::vector<float> scales;
   std::vector<double> factors;
 

@@ -31,10 +31,11 @@ octet_network_tensor network_tensor(const Sizes& s, octet_type type) {
 }
 
 Bounds bounds_of_type(octet_type type) {
-  return type == OCTET_S8   ? Bounds{-128, 127}
-         : type == OCTET_S4 ? Bounds{-8, 7}
-         : type == OCTET_U4 ? Bounds{0, 15}
-                            : Bounds{0, 255};
+  return type == OCTET_S8    ? Bounds{-128, 127}
+         : type == OCTET_S16 ? Bounds{-32768, 32767}
+         : type == OCTET_S4  ? Bounds{-8, 7}
+         : type == OCTET_U4  ? Bounds{0, 15}
+                             : Bounds{0, 255};
 }
 
 Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type) {
@@ -47,7 +48,7 @@ Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type) {
 
 Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_point,
                  Arithmetic arithmetic) {
-  constexpr float kFar = 1 << 20;  // leaves 8 bits by far, and stays in int32
+  constexpr float kFar = 1 << 20;  // leaves 8 and 16 bits by far, and stays in int32
   Bounds bounds = bounds_of_type(type);
   const Bounds all = bounds;
   const auto quantized = [&](float x) {

@@ -35,7 +35,7 @@ Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_
 inline Arithmetic without_xnnpack(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::kXnnpack ? Arithmetic::kTflite : arithmetic;
 }
-Bounds bounds_of_type(octet_type type);  // of 8 or 4 bits
+Bounds bounds_of_type(octet_type type);  // of 16, 8 or 4 bits
 // As descriptors of functions have bounds: two zeros are the type's. Throws for an activation that
 // leaves nothing but the byte 0, which they cannot say.
 Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type);

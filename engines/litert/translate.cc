@@ -19,6 +19,7 @@ octet_type type_of(const TfLiteTensor& t) {
   switch (t.type) {
     case kTfLiteInt8: return OCTET_S8;
     case kTfLiteUInt8: return OCTET_U8;
+    case kTfLiteInt16: return OCTET_S16;
     case kTfLiteInt32: return OCTET_S32;
     case kTfLiteFloat32: return OCTET_F32;
     // Weights; Octet computes no tensor of 4 bits
@@ -31,6 +32,7 @@ Tensor tensor_of(const TfLiteTensor& t) {
   Tensor to;
   to.name = t.name ? t.name : "";
   to.type = type_of(t);
+  to.int64 = t.type == kTfLiteInt64;
   to.shape_known = t.dims != nullptr;
   if (t.dims) to.shape.assign(t.dims->data, t.dims->data + t.dims->size);
   if (t.quantization.type == kTfLiteAffineQuantization && t.quantization.params &&
@@ -83,10 +85,10 @@ struct Node {
     return {t->data.i32, t->data.i32 + t->bytes / sizeof(int32_t)};
   }
   void refuse(std::string why) const { op->refused = std::move(why); }
-  // Refuses weights that XNNPACK does not take.
-  void refuse_own_kernel(const std::string& weights) const {
+  // Refuses operands that XNNPACK does not take.
+  void refuse_own_kernel(const std::string& operand) const {
     if (rounding.arithmetic == graph::Arithmetic::kXnnpack)
-      refuse("its weights " + weights +
+      refuse(operand +
              ": XNNPACK leaves it to LiteRT's own kernel, which rounds in a way of its own");
   }
 };
@@ -142,7 +144,7 @@ void fully_connected(const Node& n) {
   if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
     n.refuse("its weights are in a shuffled format");
   const TfLiteTensor* const weights = n.input(1);
-  if (weights && weights->allocation_type != kTfLiteMmapRo) n.refuse_own_kernel("are computed");
+  if (weights && weights->allocation_type != kTfLiteMmapRo) n.refuse_own_kernel("its weights are computed");
   n.op->in_double = n.rounding.in_double;
 }
 
@@ -286,8 +288,13 @@ constexpr Form kForms[] = {
 
 void translate_as(const Form& form, const Node& node) {
   form.translate(node);
-  const TfLiteTensor* const weights = node.input(1);
-  if (weights && weights->type == kTfLiteInt4) node.refuse_own_kernel("are of 4 bits");
+  if (form.kind != Kind::kConvolution && form.kind != Kind::kProduct) return;
+  const auto type_of_input = [&](size_t k) {  // of the operator's own order
+    const std::vector<int>& inputs = node.op->inputs;
+    return k < inputs.size() && inputs[k] >= 0 ? node.context.tensors[inputs[k]].type : kTfLiteNoType;
+  };
+  if (type_of_input(1) == kTfLiteInt4) node.refuse_own_kernel("its weights are of 4 bits");
+  if (type_of_input(0) == kTfLiteInt16) node.refuse_own_kernel("its input is of 16 bits");
 }
 
 Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int code,

@@ -29,7 +29,7 @@ extern "C" {
 /* batch x h x w x channels. Frozen. */
 typedef struct octet_network_tensor {
   size_t batch, h, w, channels;
-  octet_type type;
+  octet_type type; /* OCTET_S8, _U8, _S16, _S32 or _F32 */
   /* 1: lies in memory of the caller's, which comes with each run. What comes from outside, and what
    * is to be there afterwards; what is neither kept nor read is lost. 0: in the workspace, while it
    * is needed. */

@@ -25,16 +25,16 @@ using SplitWordsFn = void (*)(const WordRow& row);
 constexpr uint8_t high_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0 : 0x80; }
 constexpr uint8_t low_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0x80 : 0; }
 
-// Outputs: kFloat and kTflite are s16, kF32 is f32. kTfliteWidest is kTflite for accumulators of
+// Outputs: s16, but of kF32, which is f32. kTfliteWidest is kTflite for accumulators of
 // 2^38 and more, whose products with a multiplier a double does not hold.
-enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kF32 };
+enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kDouble, kF32 };
 
 // One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no words.
 struct WordEpilogue {
   WordMode mode;
   const float* scale;     // kFloat, kF32
   const float* bias_f32;  // kF32, or null
-  // kTflite: multiplier * 2^(shift - 15), with the multiplier in 15 bits
+  // kTflite: multiplier * 2^(shift - 15), with the multiplier in 15 bits. kDouble: the caller's
   const double* factor;
   const double* up;           // kTflite: 2^(shift - 16), half of the last bit of a product
   const int32_t* multiplier;  // kTfliteWidest: in 15 bits

@@ -73,6 +73,19 @@ inline void tflite_widest(const double* acc, const int32_t* multiplier, const in
   }
 }
 
+// Halves away from zero.
+template <typename Acc>
+void double_words(const Acc* acc, const double* factor, double lo, double hi, int16_t* out) {
+  double rounded[kWordColumns];
+  for (size_t j = 0; j < kWordColumns; ++j) {
+    const double value = within((double)acc[j] * factor[j], lo, hi),
+                 even = (value + kAbove) - kAbove, rest = value - even;
+    rounded[j] = even + (rest == 0.5 && value > 0 ? 1.0 : 0.0) -
+                 (rest == -0.5 && value < 0 ? 1.0 : 0.0);
+  }
+  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
+}
+
 template <typename Acc>
 void float_words(const Acc* acc, const float* scale, float lo, float hi, int16_t* out) {
   int32_t rounded[kWordColumns];
@@ -120,9 +133,10 @@ void for_each_chunk(const WordTile t, const Chunk chunk) {
   }
 }
 
-// add(sums at, column, acc) makes a chunk's accumulators.
+// The modes that take accumulators of either kind. add(sums at, column, acc) makes a chunk's.
 template <typename Acc, typename Add>
 void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
+  const double* const factor = f.factor + t.column;
   const float* const scale = f.scale + t.column;
   const float* const bias = f.bias_f32 ? f.bias_f32 + t.column : nullptr;
   const float lo = f.lo, hi = f.hi;
@@ -131,6 +145,12 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
       Acc acc[kWordColumns];
       add(at, j, acc);
       f32_words(acc, scale + j, bias ? bias + j : nullptr, lo, hi, out);
+    });
+  if (f.mode == WordMode::kDouble)
+    return for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
+      Acc acc[kWordColumns];
+      add(at, j, acc);
+      double_words(acc, factor + j, (double)lo, (double)hi, out);
     });
   for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
     Acc acc[kWordColumns];
@@ -160,7 +180,7 @@ inline void finish_wide(const WordEpilogue& f, const WordTile& t) {
   const auto add = [=](size_t at, size_t j, double* acc) {
     add_wide(high + at, low + at, offset + j, acc);
   };
-  if (f.mode == WordMode::kF32 || f.mode == WordMode::kFloat)
+  if (f.mode != WordMode::kTflite && f.mode != WordMode::kTfliteWidest)
     return finish_floats<double>(f, t, add);
   const double* const factor = f.factor + t.column;
   const int32_t *const multiplier = f.multiplier + t.column, *const right = f.right + t.column;

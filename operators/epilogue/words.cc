@@ -45,8 +45,6 @@ octet_status check_word_combination(const EpilogueBuilder& builder) {
                 (int)builder.lhs_zero_point);
   if (e.bias && e.bias_s64)
     return refuse("desc.epilogue.bias and desc.epilogue.bias_s64 are both set; give one of them");
-  if (e.requant == OCTET_REQUANT_DOUBLE)
-    return refuse("OCTET_REQUANT_DOUBLE is for an s8 or u8 dst; an s16 dst has the other two");
   return OCTET_OK;
 }
 
@@ -89,9 +87,10 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
   WordEpilogue w = {};
   w.mode = builder.dst_type == OCTET_F32      ? WordMode::kF32
            : e.requant == OCTET_REQUANT_FLOAT ? WordMode::kFloat
+           : e.requant == OCTET_REQUANT_DOUBLE ? WordMode::kDouble
            : builder.max_word < kMostInDouble ? WordMode::kTflite
                                               : WordMode::kTfliteWidest;
-  w.scale = f.scale, w.bias_f32 = f.bias_f32;
+  w.scale = f.scale, w.bias_f32 = f.bias_f32, w.factor = f.factor;
   w.lo = f.lo_f32, w.hi = f.hi_f32;
   if (e.requant != OCTET_REQUANT_TFLITE) return w;
   double *const factor = arena->take<double>(padded), *const up = arena->take<double>(padded);

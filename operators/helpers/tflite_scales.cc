@@ -62,8 +62,8 @@ octet_status octet_tflite_multipliers(octet_tflite_op op, octet_type type, float
                                       int32_t* multipliers, int32_t* shifts, octet_error* error) {
   if (op != OCTET_TFLITE_CONVOLUTION && op != OCTET_TFLITE_FULLY_CONNECTED)
     return fail(error, OCTET_UNKNOWN_ENUM, "op is %d, not an octet_tflite_op", (int)op);
-  if (!is_8bit(type))
-    return fail(error, OCTET_UNKNOWN_ENUM, "type is %d; it must be OCTET_S8 or OCTET_U8",
+  if (!is_8bit(type) && type != OCTET_S16)
+    return fail(error, OCTET_UNKNOWN_ENUM, "type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_S16",
                 (int)type);
   if (!rhs_scales || !multipliers || !shifts)
     return fail(error, OCTET_NULL_POINTER, "%s is null",

@@ -9,7 +9,7 @@ constexpr size_t kLargest = (size_t)1 << 31;
 
 octet_status read_tensor(const octet_network_tensor& t, size_t i, NetworkTensor* to,
                          octet_error* error) {
-  if (t.type < OCTET_S8 || t.type > OCTET_F32)
+  if ((t.type < OCTET_S8 || t.type > OCTET_F32) && t.type != OCTET_S16)
     return fail(error, OCTET_UNKNOWN_ENUM, "tensors[%zu].type = %d is no octet_type", i,
                 (int)t.type);
   const struct {

@@ -64,7 +64,9 @@ ConvCase words(const octet_conv2d_shape& shape, uint32_t turn) {
                          : turn % 7 == 5 ? FilterZeroPoints::kChannel
                                          : FilterZeroPoints::kNone;
   c.dst = turn % 3 == 2 ? OCTET_F32 : OCTET_S16;
-  c.requant = turn % 3 ? OCTET_REQUANT_FLOAT : OCTET_REQUANT_TFLITE;
+  c.requant = turn % 3 == 0 ? OCTET_REQUANT_TFLITE
+              : turn % 9 == 1 ? OCTET_REQUANT_DOUBLE
+                              : OCTET_REQUANT_FLOAT;
   c.bias_f32 = c.dst == OCTET_F32 && turn % 2;
   c.per_channel = turn % 4 != 1;
   c.bias = turn % 5 != 4, c.bias_s64 = turn % 2;

@@ -151,10 +151,13 @@ class WordProduct {
       multipliers_.push_back(multiplier);
       shifts_.push_back(shift);
       scales_.push_back((float)factor);
+      factors_.push_back(factor);
     }
     if (c_.requant == OCTET_REQUANT_TFLITE) {
       e.multipliers = multipliers_.data(), e.shifts = shifts_.data();
       e.multiplier_count = count;
+    } else if (c_.requant == OCTET_REQUANT_DOUBLE) {
+      e.factors = factors_.data(), e.factor_count = count;
     } else {
       e.scales = scales_.data(), e.scale_count = count;
     }
@@ -192,6 +195,7 @@ class WordProduct {
   std::vector<int32_t> multipliers_, shifts_, bias_s32_;
   std::vector<int64_t> bias_s64_;
   std::vector<float> scales_, bias_f32_;
+  std::vector<double> factors_;
   std::vector<uint32_t> expected_;
   Guarded lhs_, weights_;
   octet_rhs_desc rhs_;

@@ -18,7 +18,8 @@ WordCase draw_case(Draw& draw, uint32_t seed) {
   if (draw.one_in(4)) c.batch = 3, c.matrices = draw.any<size_t>({1, 3});
   c.dst = draw.any({OCTET_S16, OCTET_S16, OCTET_F32});
   c.requant = c.dst == OCTET_F32 ? OCTET_REQUANT_FLOAT
-                                 : draw.any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_FLOAT});
+                                 : draw.any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_TFLITE,
+                                             OCTET_REQUANT_FLOAT, OCTET_REQUANT_DOUBLE});
   c.order = draw.any({OCTET_NK, OCTET_KN});
   if (c.order == OCTET_NK && draw.one_in(5)) c.sparsity = OCTET_SPARSE_2_4;
   c.activation =
@@ -121,7 +122,6 @@ struct Refused {
   const int8_t weights[6] = {1, -2, 3, 4, 5, -128};
   int32_t multiplier = 1 << 30, shift = 0;
   const float scale = 1;
-  const double factor = 1;
   int32_t bias[2] = {};
   int64_t bias_s64[2] = {};
   const uint8_t lut[256] = {};
@@ -197,11 +197,6 @@ TEST(Words, RefuseEpilogues) {
   refuses(OCTET_UNSUPPORTED, "desc.epilogue.residual",
           [](Refused& r) { r.desc.epilogue.residual = {OCTET_S8, 0, 1, 0, 0, 0, 0, 0, 0, 0}; });
   refuses(OCTET_UNSUPPORTED, "desc.epilogue.lut", [](Refused& r) { r.desc.epilogue.lut = r.lut; });
-  refuses(OCTET_UNSUPPORTED, "OCTET_REQUANT_DOUBLE is for an s8 or u8 dst", [](Refused& r) {
-    octet_epilogue& e = r.desc.epilogue;
-    e.requant = OCTET_REQUANT_DOUBLE;
-    e.factors = &r.factor, e.factor_count = 1;
-  });
   refuses(OCTET_BAD_SCALE, "desc.epilogue.shifts: column 0 shifts left by 8",
           [](Refused& r) { r.shift = 8; });
   refuses(OCTET_BAD_CLAMP, "-32768..32767", [](Refused& r) {

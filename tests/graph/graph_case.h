@@ -57,6 +57,16 @@ struct GraphCase {
     g.tensors[(size_t)t].zero_points = {type == OCTET_U8 ? 128 : 0};
     return t;
   }
+  int bias_of_64_bits(size_t n) {
+    Bytes bytes(n * 8);
+    for (size_t i = 0; i < n; ++i) {
+      const int64_t value = (int64_t)(random() % 2000000) - 1000000;
+      std::memcpy(&bytes[i * 8], &value, 8);
+    }
+    const int t = constant({(int64_t)n}, (octet_type)0, std::move(bytes));
+    g.tensors[(size_t)t].int64 = true;
+    return t;
+  }
   int bias(size_t n) {
     Bytes bytes(n * 4);
     for (size_t i = 0; i < n; ++i) {
@@ -87,7 +97,10 @@ struct Image {
 
 inline Image image_of(const Bytes& bytes, octet_type type, size_t b, size_t h, size_t w, size_t c) {
   Image image = {b, h, w, c, {}};
-  for (const uint8_t byte : bytes) image.values.push_back(type == OCTET_S8 ? (int8_t)byte : byte);
+  for (size_t i = 0; type == OCTET_S16 && i < bytes.size(); i += 2)
+    image.values.push_back((int16_t)(bytes[i] | bytes[i + 1] << 8));
+  if (type != OCTET_S16)
+    for (const uint8_t byte : bytes) image.values.push_back(type == OCTET_S8 ? (int8_t)byte : byte);
   return image;
 }
 
@@ -108,16 +121,17 @@ inline int32_t tflite_rescale(int32_t x, double factor) {
   return (int32_t)std::round(scaled);
 }
 
-// The accumulators of a convolution with weights in OHWI of one group.
-inline Image convolve(const Image& x, int32_t zero, const int8_t* weights, const int32_t* bias,
-                      size_t n, size_t kernel, size_t stride, size_t pad) {
+// The accumulators of a convolution with weights in OHWI of one group, in int32 or, of words, in
+// int64 (which here do not leave int32).
+template <typename Bias>
+Image convolve(const Image& x, int32_t zero, const int8_t* weights, const Bias* bias, size_t n, size_t kernel, size_t stride, size_t pad) {
   Image y = {
       x.b, (x.h + 2 * pad - kernel) / stride + 1, (x.w + 2 * pad - kernel) / stride + 1, n, {}};
   for (size_t b = 0; b < y.b; ++b)
     for (size_t oy = 0; oy < y.h; ++oy)
       for (size_t ox = 0; ox < y.w; ++ox)
         for (size_t o = 0; o < n; ++o) {
-          int32_t acc = bias ? bias[o] : 0;
+          Bias acc = bias ? bias[o] : 0;
           for (size_t ky = 0; ky < kernel; ++ky)
             for (size_t kx = 0; kx < kernel; ++kx) {
               const size_t iy = oy * stride + ky - pad, ix = ox * stride + kx - pad;
@@ -126,7 +140,7 @@ inline Image convolve(const Image& x, int32_t zero, const int8_t* weights, const
                 acc += (x.at(b, iy, ix, i) - zero) *
                        weights[((o * kernel + ky) * kernel + kx) * x.c + i];
             }
-          y.values.push_back(acc);
+          y.values.push_back((int32_t)acc);
         }
   return y;
 }
@@ -144,7 +158,9 @@ inline std::unique_ptr<Program> created(const Graph& g, const ProgramOptions& op
 
 inline size_t bytes_of(const Graph& g, int t) {
   const Tensor& tensor = g.tensors[(size_t)t];
-  size_t n = tensor.type == OCTET_S8 || tensor.type == OCTET_U8 ? 1 : 4;
+  size_t n = tensor.type == OCTET_S8 || tensor.type == OCTET_U8 ? 1
+             : tensor.type == OCTET_S16                         ? 2
+                                                                : 4;
   for (const int64_t size : tensor.shape) n *= (size_t)size;
   return n;
 }

@@ -1,9 +1,11 @@
 // Checks operators that move elements, and operands that are constants.
+#include <functional>
 #include <numeric>
 #include <set>
 
 #include "graph/graph_case.h"
 #include "support/nibbles.h"
+#include "support/reference.h"
 
 namespace octet_test {
 namespace {
@@ -102,6 +104,83 @@ TEST(GraphOperators, WeightsOfFourBits) {
     }
     EXPECT_EQ(outputs[0], outputs[1]);
     EXPECT_GT(std::set<uint8_t>(outputs[0].begin(), outputs[0].end()).size(), 4u);
+  }
+}
+
+// TensorFlow Lite's 16x8: a convolution and a product of its pixels, with biases of 64 bits.
+TEST(GraphOperators, InputsOfSixteenBits) {
+  GraphCase c;
+  const float scales[] = {0.001f, 0.01f, 0.004f, 0.002f};  // x, weights, a, y
+  const int x = c.input({2, 6, 7, 5}, OCTET_S16, scales[0]),
+            w = c.weights({9, 3, 3, 5}, scales[1]), v = c.weights({4, 9}, scales[1]),
+            b = c.bias_of_64_bits(9), d = c.bias_of_64_bits(4),
+            a = c.tensor({2, 6, 7, 9}, OCTET_S16, scales[2]),
+            y = c.tensor({2, 6, 7, 4}, OCTET_S16, scales[3]);
+  c.op(Kind::kConvolution, {x, w, b}, a).window.padding = Padding::kSame;
+  c.op(Kind::kProduct, {a, v, d}, y).clamp = {Activation::kRelu};
+  c.g.outputs = {a, y};
+  for (const std::string& why : would(c.g)) EXPECT_EQ(why, "");
+  const auto data = [&](int t) { return c.g.tensors[(size_t)t].data; };
+  const Bytes in = c.draw(2 * 6 * 7 * 5 * 2);
+  const auto rounded = [](Image acc, float x_scale, float w_scale, float y_scale, int32_t least) {
+    int32_t multiplier, shift;
+    // TFLite multiplies in double, of a product with one scale of weights in float: the same here
+    quantize_multiplier((double)x_scale * (double)w_scale / (double)y_scale, &multiplier, &shift);
+    for (int32_t& value : acc.values)
+      value = (int32_t)clamped(multiply_word(value, multiplier, shift), least, 32767);
+    return acc;
+  };
+  const Image made = rounded(convolve(image_of(in, OCTET_S16, 2, 6, 7, 5), 0, (const int8_t*)data(w),
+                                      (const int64_t*)data(b), 9, 3, 1, 1),
+                             scales[0], scales[1], scales[2], -32768),
+              last = rounded(convolve(made, 0, (const int8_t*)data(v), (const int64_t*)data(d), 4, 1,
+                                      1, 0),
+                             scales[2], scales[1], scales[3], 0);
+  const Bytes got = run(*created(c.g), c.g, {in});
+  std::vector<int32_t> want = made.values;
+  want.insert(want.end(), last.values.begin(), last.values.end());
+  EXPECT_EQ(image_of(got, OCTET_S16, 1, 1, 1, 1).values, want);
+  EXPECT_GT(std::set<int32_t>(want.begin(), want.end()).size(), 300u);
+}
+
+TEST(GraphOperators, WhatSixteenBitsDoNotHave) {
+  const auto why = [](const std::function<void(GraphCase*)>& change) {
+    GraphCase c;
+    const int x = c.input({1, 4}, OCTET_S16, 0.1f), w = c.weights({3, 4}),
+              b = c.bias_of_64_bits(3), y = c.tensor({1, 3}, OCTET_S16, 0.2f);
+    c.op(Kind::kProduct, {x, w, b}, y);
+    c.g.outputs = {y};
+    change(&c);
+    return would(c.g)[0];
+  };
+  EXPECT_EQ(why([](GraphCase*) {}), "");
+  const auto says = [&](const char* text, const std::function<void(GraphCase*)>& change) {
+    const std::string said = why(change);
+    EXPECT_NE(said.find(text), said.npos) << text << ": " << said;
+  };
+  says("has the zero point 1; with 16 bits", [](GraphCase* c) { c->g.tensors[0].zero_points[0] = 1; });
+  says("has the zero point 2; with 16 bits", [](GraphCase* c) { c->g.tensors[1].zero_points[0] = 2; });
+  says("no constant of int8", [](GraphCase* c) { c->g.tensors[1].type = OCTET_U8; });
+  says("but not its output", [](GraphCase* c) { c->g.tensors[3].type = OCTET_S8; });
+  says("only TFLite's arithmetic", [](GraphCase* c) { c->g.arithmetic = Arithmetic::kStandard; });
+  says("too few bytes", [](GraphCase* c) { c->g.tensors[2].bytes = 23; });
+  says("it needs one of int64", [](GraphCase* c) { c->g.ops[0].inputs[2] = c->bias(3); });
+  says("is not of int32", [](GraphCase* c) { c->g.tensors[2].int64 = false; });
+  says("shifts by", [](GraphCase* c) { c->g.tensors[3].scales[0] = 1e-6f; });
+  says("a type that a product of 8 bits does not make", [](GraphCase* c) {
+    c->g.arithmetic = Arithmetic::kStandard, c->g.tensors[0].type = OCTET_S8;
+  });
+  // Operators that compute take 8 bits
+  for (int kind = 0; kind <= (int)Kind::kSpaceToDepth; ++kind) {
+    if (kind == (int)Kind::kReshape) continue;
+    GraphCase c;
+    const int x = c.input({1, 4, 4, 4}, OCTET_S16, 0.1f),
+              y = c.tensor({1, 4, 4, 4}, OCTET_S16, 0.1f);
+    Op& op = c.op((Kind)kind, {x, x}, y);
+    if (kind > (int)Kind::kMultiply && kind != (int)Kind::kConcatenate) op.inputs = {x};
+    op.begins = {0, 0, 0, 0}, op.permutation = {0, 1, 2, 3};
+    c.g.outputs = {y};
+    EXPECT_NE(would(c.g)[0], "") << kind_name((Kind)kind);
   }
 }
 

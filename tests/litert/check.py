@@ -121,6 +121,40 @@ def products_of_int4(kind):
     return packed(model)
 
 
+def products_of_int16(kind, wide):
+    """Three layers of one kind of 16x8: without an activation, with two; biases of int64 (wide) or int32, and none where LiteRT's kernel does without."""
+    rng = np.random.default_rng(32)
+    model = tflite.Model()
+    product, depthwise, transposed = (kind == name for name in ("FULLY_CONNECTED", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV"))
+    size, channels, scale = 9, 15 if product else 5, 2.0**-11
+    x = model.input(rng.integers(-32768, 32767, (3, 15) if product else (3, size, size, channels), np.int16, endpoint=True), [scale], 0)
+    for layer, (out, kernel, activation) in enumerate(((15, 3, "NONE"), (33, 1, "RELU6"), (8, 3, "RELU"))):
+        out = channels * (2 if kernel == 1 else 1) if depthwise else out
+        shape = (out, channels) if product else (1, kernel, kernel, out) if depthwise else (out, kernel, kernel, channels)
+        depth = np.prod(shape[1:-1] if depthwise else shape[1:])
+        scales = rng.uniform(0.5, 1, 1 if product and layer else out).astype(np.float32) / np.float32(100 * depth**0.5)
+        weights = model.constant(rng.integers(-127, 127, shape, np.int8, endpoint=True), scales, 0, 3 if depthwise else 0)
+        bias = model.constant(rng.integers(-300000, 300000, out, np.int64 if wide else np.int32), np.float32(scale) * scales) if layer != 1 or not (product or transposed) else -1
+        strides = {"padding": tflite.PADDING["SAME"], "strideH": 2 if transposed and kernel == 3 else 1, "strideW": 1}
+        size_h = y_h = 9
+        settings = {} if product else strides if transposed else {**strides, "dilationHFactor": 1, "dilationWFactor": 1}
+        if transposed:
+            size_h *= 2 ** ((layer + 1) // 2)
+            y_h = size_h * strides["strideH"]
+        if depthwise:
+            settings["depthMultiplier"] = out // channels
+        elif not wide and bias >= 0:
+            settings["quantizedBiasType"] = tflite.schema.TensorType.INT32
+        y_shape = (3, out) if product else (3, y_h, size, out)
+        inputs = [model.constant(np.int32(y_shape)), weights, x, bias] if transposed else [x, weights, bias]
+        y = model.tensor(y_shape, np.int16, [2.0**-11], 0)
+        # Of a transposed convolution LiteRT's kernel of int16 has no activation
+        model.operator(kind, "NONE" if transposed else activation, inputs, y, **settings)
+        x, channels = y, out
+    model.graph.outputs = [x]
+    return packed(model)
+
+
 def packed(model):
     builder = flatbuffers.Builder()
     builder.Finish(model.model.Pack(builder), b"TFL3")
@@ -169,8 +203,8 @@ def compare(what, network, options, batch=1):
 
 def check_networks(networks):
     for name, network in networks.items():
-        # XNNPACK takes no weights of 4 bits, and LiteRT's other kernels round in a way of their own
-        peers = [who for who in PEERS if "int4" not in name or who == "reference"]
+        # XNNPACK takes no weights of 4 bits and no int16, and LiteRT's other kernels round in a way of their own
+        peers = [who for who in PEERS if not ("int4" in name or "int16" in name) or who == "reference"]
         ran = [compare(name, network, {"as": who, "threads": threads, "goal": goal})
                for who, threads, goal in itertools.product(peers, "12", ("time", "layers", "traffic", "memory"))]
         if len(peers) == 1 and compare(name, network, {"as": "xnnpack"}):
@@ -223,6 +257,8 @@ def check_pool(network):
 small = small_network()
 MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
         **{kind + " of int4": products_of_int4(kind) for kind in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")},
+        **{f"{kind} of int16, bias of int{64 if wide else 32}": products_of_int16(kind, wide) for wide in (True, False)
+           for kind in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV") if wide or kind != "DEPTHWISE_CONV_2D"},
         "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}

@@ -95,8 +95,11 @@ class Task {
     for (size_t y = out.first, end; y < out.end; y = end) {
       end = smaller(out.end, y + bands_.lines);
       ConvRun run = lines_of(0, 1, {y, end});
-      run.to = to.from((y - out.first) * p_.run.out_w);
+      const Output here = to.from((y - out.first) * p_.run.out_w);
+      run.to = has_words(plan_) ? sums() : here;
       run_all(plan_, run, workspace_ + at_.implementation);
+      const size_t pixels = (end - y) * p_.run.out_w;
+      if (has_words(plan_)) finish(0, pixels, pixels, here.dst, here.stride);
     }
   }
 
@@ -121,7 +124,7 @@ class Task {
                 plan_.shape.out_channels};
     }
     run_all(plan_, run, workspace_ + at_.implementation);
-    if (has_words(plan_)) return finish(image, images, out);
+    if (has_words(plan_)) return finish_images(image, images, out);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
         for (size_t y = out.first; y < out.end; ++y, ++line) {
@@ -131,26 +134,33 @@ class Task {
         }
   }
 
-  // Makes the outputs of words from their sums, which lie image by image, plane by plane.
-  void finish(size_t image, size_t images, LineRange out) {
-    const size_t channels = plan_.shape.out_channels, width = p_.run.out_w;
-    const bool nchw = p_.dst.nchw;
-    WordTile tile = {};
-    tile.sums_stride = tile.cols = channels;
-    tile.rows = nchw ? width : out.count() * width;  // a line or all lines
-    tile.offset = plan_.word_offsets;
-    tile.dst = workspace_ + at_.words;
-    tile.dst_stride = nchw ? channels * p_.dst.element : p_.dst.pixel;
-    const int32_t* sums = (const int32_t*)(workspace_ + at_.output);
-    const size_t plane = out.count() * width * channels;
-    for (size_t i = image; i < image + images; ++i, sums += plane)
-      for (size_t y = out.first; y < out.end; y = nchw ? y + 1 : out.end) {
-        tile.high = sums, tile.low = sums + plane;
-        sums += tile.rows * channels;
-        if (!nchw) tile.dst = p_.dst.data + (i * p_.dst.h + y) * p_.dst.w * p_.dst.pixel;
-        plan_.ops->finish_words(plan_.words, tile);
-        if (nchw) nhwc_to_nchw(tile.dst, i, y, p_.dst);
+  // The sums of words: image by image, plane by plane.
+  Output sums() const {
+    return {workspace_ + at_.output, bytes_.output / planes_ / p_.run.out_w, nullptr, 0};
+  }
+
+  // Makes `rows` outputs of words from the sums of `pixels` from `first` on: those of the high bytes
+  // are at first, those of the low bytes as many pixels later.
+  void finish(size_t first, size_t pixels, size_t rows, uint8_t* to, size_t to_stride) {
+    const size_t channels = plan_.shape.out_channels;
+    const int32_t* const high = (const int32_t*)sums().dst + first * channels;
+    plan_.ops->finish_words(plan_.words, {high, high + pixels * channels, channels, rows, channels,
+                                          0, plan_.word_offsets, to, to_stride});
+  }
+
+  void finish_images(size_t image, size_t images, LineRange out) {
+    const size_t width = p_.run.out_w, pixels = out.count() * width,
+                 dense = plan_.shape.out_channels * p_.dst.element;
+    uint8_t* const staged = workspace_ + at_.words;
+    for (size_t i = 0; i < images; ++i) {
+      const size_t first = 2 * i * pixels;
+      if (!p_.dst.nchw)
+        finish(first, pixels, pixels, (uint8_t*)p_.dst.line(image + i, out.first), p_.dst.pixel);
+      for (size_t y = 0; p_.dst.nchw && y < out.count(); ++y) {
+        finish(first + y * width, pixels, width, staged, dense);
+        nhwc_to_nchw(staged, image + i, out.first + y, p_.dst);
       }
+    }
   }
 
   // Traces a line of a caller's tensor and its copy.
