@@ -49,8 +49,7 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
       if (iy < 0 || ix < 0) continue;
       const size_t pixel = (image * g.in_h_max + (size_t)iy) * g.in_w_max + (size_t)ix;
       const size_t first = pixel * g.in_channels + group * channels;
-      for (size_t i = 0; i < channels; ++i)
-        out[i] = (int16_t)lhs_at(d, first + i);
+      for (size_t i = 0; i < channels; ++i) out[i] = (int16_t)lhs_at(d, first + i);
     }
   }
 }
@@ -113,10 +112,9 @@ std::vector<double> ConvReference::outputs_at(size_t pixel) const {
     const int32_t zero_point = of_column(d.filter_zero_points, n);
     const size_t first = n * shape.depth();
     const int64_t acc =
-        d.types.lhs == OCTET_S16 ? dot<int64_t>(window, d.filter.as<int8_t>() + first, zero_point)
-        : d.types.rhs == OCTET_U8
-            ? dot<int32_t>(window, d.filter.as() + first, zero_point)
-            : dot<int32_t>(window, d.filter.as<int8_t>() + first, zero_point);
+        d.types.lhs == OCTET_S16  ? dot<int64_t>(window, d.filter.as<int8_t>() + first, zero_point)
+        : d.types.rhs == OCTET_U8 ? dot<int32_t>(window, d.filter.as() + first, zero_point)
+                                  : dot<int32_t>(window, d.filter.as<int8_t>() + first, zero_point);
     outputs.push_back(contract_output(
         d.activation.stage(d.types.dst, d.dst_zero_point), acc + (d.bias.empty() ? 0 : d.bias[n]),
         factor_of(d.scales, d.tflite, n), d.after, pixel * shape.geometry.out_channels + n));

@@ -20,8 +20,8 @@ enum class Arithmetic {
 
 struct Tensor {
   std::string name;
-  // 0: a type that Octet does not compute; of 4 bits: weights only; s16: of convolutions, products and
-  // what moves elements
+  // 0: a type that Octet does not compute. Of 4 bits: weights only. s16: of convolutions, products
+  // and what moves elements
   octet_type type = {};
   bool int64 = false;          // of type 0: a constant of int64, such as a bias of 16x8 may be
   bool shape_known = true;     // of a rank, too: a scalar has an empty shape

@@ -251,7 +251,8 @@ class Describer {
     // Its kernels of 16x8 then add in 32 bits and round twice
     if (words && bias.type == OCTET_S32 && !op_.in_double)
       refuse("its bias ", name(b), " is of int32, and its input of 16 bits; it needs one of int64");
-    if (bias.type != OCTET_S32 && !wide) refuse("its bias ", name(b), " is not of int32; quantize it");
+    if (bias.type != OCTET_S32 && !wide)
+      refuse("its bias ", name(b), " is not of int32; quantize it");
     if (element_count(bias) != n_)
       refuse("its bias has ", element_count(bias), " values, and it has ", n_, " channels");
     if (g_.arithmetic == Arithmetic::kXnnpack) {

@@ -144,7 +144,8 @@ void fully_connected(const Node& n) {
   if (p.weights_format != kTfLiteFullyConnectedWeightsFormatDefault)
     n.refuse("its weights are in a shuffled format");
   const TfLiteTensor* const weights = n.input(1);
-  if (weights && weights->allocation_type != kTfLiteMmapRo) n.refuse_own_kernel("its weights are computed");
+  if (weights && weights->allocation_type != kTfLiteMmapRo)
+    n.refuse_own_kernel("its weights are computed");
   n.op->in_double = n.rounding.in_double;
 }
 
@@ -291,7 +292,8 @@ void translate_as(const Form& form, const Node& node) {
   if (form.kind != Kind::kConvolution && form.kind != Kind::kProduct) return;
   const auto type_of_input = [&](size_t k) {  // of the operator's own order
     const std::vector<int>& inputs = node.op->inputs;
-    return k < inputs.size() && inputs[k] >= 0 ? node.context.tensors[inputs[k]].type : kTfLiteNoType;
+    return k < inputs.size() && inputs[k] >= 0 ? node.context.tensors[inputs[k]].type
+                                               : kTfLiteNoType;
   };
   if (type_of_input(1) == kTfLiteInt4) node.refuse_own_kernel("its weights are of 4 bits");
   if (type_of_input(0) == kTfLiteInt16) node.refuse_own_kernel("its input is of 16 bits");

@@ -809,9 +809,7 @@ typedef struct octet_conv2d_desc {
   octet_conv2d_shape shape;
   octet_layout lhs_layout;
   octet_layout dst_layout;                 /* of the residual too */
-  /* lhs OCTET_S8, _U8 or _F32, or OCTET_S16 with OCTET_LHS_STATIC, an OCTET_S8 filter of an exact
-   * algorithm and zero points of 0 but the filter's; rhs as the filter's type; dst as of a product */
-  octet_type lhs_type, rhs_type, dst_type;
+  octet_type lhs_type, rhs_type, dst_type; /* lhs s8, u8, f32, s16 (docs/int16.md); rhs as packed */
   /* OCTET_LHS_STATIC, or OCTET_LHS_PER_TENSOR: one zero point and scale per image. An f32 lhs is
    * quantized line by line in the workspace, and what follows is as if the bytes had come with the
    * run:

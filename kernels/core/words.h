@@ -44,13 +44,13 @@ struct WordEpilogue {
   size_t dst_bytes() const { return mode == WordMode::kF32 ? sizeof(float) : sizeof(int16_t); }
 };
 
-// What is added per column: acc = 256 * high sum + low sum + offset. `narrow` where no accumulator
-// leaves int32, else null; then offsets and sums may wrap.
+// What is added per column: acc = 256 * high sum + low sum + offset. `in_int32` is null unless no
+// accumulator leaves int32; then offsets and sums may wrap.
 struct WordOffsets {
-  const double* wide;
-  const int32_t* narrow;
+  const double* in_double;
+  const int32_t* in_int32;
 
-  WordOffsets from(size_t n) const { return {wide + n, narrow ? narrow + n : nullptr}; }
+  WordOffsets from(size_t n) const { return {in_double + n, in_int32 ? in_int32 + n : nullptr}; }
 };
 
 // The sums of the high and of the low bytes of each row. Sums and arrays are readable up to cols
@@ -60,7 +60,7 @@ struct WordTile {
   const int32_t *high, *low;
   size_t sums_stride;  // elements from one row to the next, of either
   size_t rows, cols;
-  size_t column;         // index of the first column in the arrays of WordEpilogue
+  size_t column;       // index of the first column in the arrays of WordEpilogue
   WordOffsets offset;  // from the first column on
   uint8_t* dst;
   size_t dst_stride;  // bytes

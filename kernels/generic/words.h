@@ -23,13 +23,13 @@ namespace {
 constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52: leaves no bits for a fraction
 
 // Accumulators as int32, where all fit: intermediate sums may wrap.
-inline void add_narrow(const int32_t* high, const int32_t* low, const int32_t* offset,
-                       int32_t* acc) {
+inline void add_int32(const int32_t* high, const int32_t* low, const int32_t* offset,
+                      int32_t* acc) {
   for (size_t j = 0; j < kWordColumns; ++j)
     acc[j] = (int32_t)(((uint32_t)high[j] << 8) + (uint32_t)low[j] + (uint32_t)offset[j]);
 }
 
-inline void add_wide(const int32_t* high, const int32_t* low, const double* offset, double* acc) {
+inline void add_double(const int32_t* high, const int32_t* low, const double* offset, double* acc) {
   for (size_t j = 0; j < kWordColumns; ++j)
     acc[j] = 256.0 * (double)high[j] + (double)low[j] + offset[j];
 }
@@ -40,9 +40,10 @@ inline double within(double value, double lo, double hi) {
 }
 
 // One rounding, halves up: `up`, half of the last bit of such products, brings halves over the
-// middle and nothing else. All is exact but the last addition, which rounds: 31 and 15 bits and one.
-inline void tflite_narrow(const int32_t* acc, const double* factor, const double* up, double lo,
-                          double hi, int16_t* out) {
+// middle and nothing else. All is exact but the last addition, which rounds: 31 and 15 bits and
+// one.
+inline void tflite_int32(const int32_t* acc, const double* factor, const double* up, double lo,
+                         double hi, int16_t* out) {
   int64_t bits[kWordColumns];
   for (size_t j = 0; j < kWordColumns; ++j) {
     const double sum = within((double)acc[j] * factor[j], lo, hi) + up[j] + kAbove;
@@ -52,8 +53,8 @@ inline void tflite_narrow(const int32_t* acc, const double* factor, const double
 }
 
 // Likewise of products of 38 and 15 bits, which leave no bit for `up`.
-inline void tflite_wide(const double* acc, const double* factor, double lo, double hi,
-                        int16_t* out) {
+inline void tflite_double(const double* acc, const double* factor, double lo, double hi,
+                          int16_t* out) {
   double rounded[kWordColumns];  // converted later: compilers then take their widest vectors
   for (size_t j = 0; j < kWordColumns; ++j) {
     const double value = within(acc[j] * factor[j], lo, hi);
@@ -63,8 +64,8 @@ inline void tflite_wide(const double* acc, const double* factor, double lo, doub
   for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
 }
 
-inline void tflite_widest(const double* acc, const int32_t* multiplier, const int32_t* right,
-                          int64_t lo, int64_t hi, int16_t* out) {
+inline void tflite_int64(const double* acc, const int32_t* multiplier, const int32_t* right,
+                         int64_t lo, int64_t hi, int16_t* out) {
   OCTET_NO_UNROLL
   for (size_t j = 0; j < kWordColumns; ++j) {
     const int64_t half = (int64_t)1 << (right[j] - 1);
@@ -80,8 +81,8 @@ void double_words(const Acc* acc, const double* factor, double lo, double hi, in
   for (size_t j = 0; j < kWordColumns; ++j) {
     const double value = within((double)acc[j] * factor[j], lo, hi),
                  even = (value + kAbove) - kAbove, rest = value - even;
-    rounded[j] = even + (rest == 0.5 && value > 0 ? 1.0 : 0.0) -
-                 (rest == -0.5 && value < 0 ? 1.0 : 0.0);
+    rounded[j] =
+        even + (rest == 0.5 && value > 0 ? 1.0 : 0.0) - (rest == -0.5 && value < 0 ? 1.0 : 0.0);
   }
   for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
 }
@@ -113,8 +114,8 @@ void f32_words(const Acc* acc, const float* scale, const float* bias, float lo, 
 
 // ---- a tile -------------------------------------------------------------------------------------
 
-// Calls chunk(sums at, column in the tile, out) for each chunk of a tile of outputs T. The tile, and
-// what chunks capture, are copies, because stores may alias them.
+// Calls chunk(sums at, column in the tile, out) for each chunk of a tile of outputs T. The tile,
+// and what chunks capture, are copies, because stores may alias them.
 template <typename T, typename Chunk>
 void for_each_chunk(const WordTile t, const Chunk chunk) {
   for (size_t i = 0; i < t.rows; ++i) {
@@ -159,10 +160,10 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
   });
 }
 
-inline void finish_narrow(const WordEpilogue& f, const WordTile& t) {
-  const int32_t *const high = t.high, *const low = t.low, *const offset = t.offset.narrow;
+inline void finish_int32(const WordEpilogue& f, const WordTile& t) {
+  const int32_t *const high = t.high, *const low = t.low, *const offset = t.offset.in_int32;
   const auto add = [=](size_t at, size_t j, int32_t* acc) {
-    add_narrow(high + at, low + at, offset + j, acc);
+    add_int32(high + at, low + at, offset + j, acc);
   };
   if (f.mode != WordMode::kTflite) return finish_floats<int32_t>(f, t, add);
   const double *const factor = f.factor + t.column, *const up = f.up + t.column;
@@ -170,15 +171,15 @@ inline void finish_narrow(const WordEpilogue& f, const WordTile& t) {
   for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
     int32_t acc[kWordColumns];
     add(at, j, acc);
-    tflite_narrow(acc, factor + j, up + j, lo, hi, out);
+    tflite_int32(acc, factor + j, up + j, lo, hi, out);
   });
 }
 
-inline void finish_wide(const WordEpilogue& f, const WordTile& t) {
+inline void finish_double(const WordEpilogue& f, const WordTile& t) {
   const int32_t *const high = t.high, *const low = t.low;
-  const double* const offset = t.offset.wide;
+  const double* const offset = t.offset.in_double;
   const auto add = [=](size_t at, size_t j, double* acc) {
-    add_wide(high + at, low + at, offset + j, acc);
+    add_double(high + at, low + at, offset + j, acc);
   };
   if (f.mode != WordMode::kTflite && f.mode != WordMode::kTfliteWidest)
     return finish_floats<double>(f, t, add);
@@ -190,17 +191,17 @@ inline void finish_wide(const WordEpilogue& f, const WordTile& t) {
     double acc[kWordColumns];
     add(at, j, acc);
     if (widest)
-      tflite_widest(acc, multiplier + j, right + j, (int64_t)lo, (int64_t)hi, out);
+      tflite_int64(acc, multiplier + j, right + j, (int64_t)lo, (int64_t)hi, out);
     else
-      tflite_wide(acc, factor + j, lo, hi, out);
+      tflite_double(acc, factor + j, lo, hi, out);
   });
 }
 
 [[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
-  if (t.offset.narrow)
-    finish_narrow(f, t);
+  if (t.offset.in_int32)
+    finish_int32(f, t);
   else
-    finish_wide(f, t);
+    finish_double(f, t);
 }
 
 }  // namespace

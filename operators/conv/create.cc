@@ -236,15 +236,13 @@ void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, Conv
 struct WordArrays {
   WordEpilogue epilogue;
   WordOffsets offsets;
-  int32_t* zero_points;
 };
 
 WordArrays build_words(const ConvBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
   if (!builder.has_words()) return {};
   const WordArrays words = {build_words(builder.epilogue, f, padded, arena),
-                            take_word_offsets(builder.epilogue, padded, arena),
-                            arena->take<int32_t>(2 * builder.shape.batch)};
-  if (words.zero_points)
+                            take_word_offsets(builder.epilogue, padded, arena)};
+  if (words.offsets.in_double)
     fill_word_offsets(builder.epilogue, {}, ElementType::kS8, words.offsets);
   return words;
 }
@@ -258,19 +256,44 @@ void set_words(const WordArrays& words, ConvPlan* plan) {
   plan->runtime_zero_point = true;
 }
 
-// The zero points and rows of a word's two bytes, for each image of bytes.
-void fill_zeros(const ConvPlan& plan, size_t planes, int32_t* zero_points, uint8_t* rows) {
-  const size_t row = zero_row_bytes(plan.shape);
-  for (size_t i = 0; i < planes; ++i) {
-    const uint8_t zero = i % 2 ? low_flip(plan.lhs_type) : high_flip(plan.lhs_type);
-    zero_points[i] = plan.lhs_type == ElementType::kS8 ? (int8_t)zero : zero;
+// Of an s16 lhs the zero points and the rows of a word's two bytes.
+void fill_zeros(const ConvBuilder& builder, uint8_t* rows, octet_conv2d* conv) {
+  const size_t row = zero_row_bytes(builder.shape);
+  const ElementType type = conv->plan.lhs_type;
+  conv->zero_row = rows;
+  if (!builder.has_words()) {
+    if (rows) memset(rows, builder.desc.lhs_zero_point, row);
+    return;
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    const uint8_t zero = i ? low_flip(type) : high_flip(type);
+    conv->word_zero_points[i] = type == ElementType::kS8 ? (int8_t)zero : zero;
     memset(rows + i * row, zero, row);
   }
 }
 
+// The values that run checks its arguments against.
+void copy_values(const ConvBuilder& builder, octet_conv2d* conv) {
+  const octet_conv2d_desc& d = builder.desc;
+  conv->groups = builder.shape.groups;
+  conv->choice = builder.choice;
+  conv->measured = builder.measured;
+  conv->lhs_layout = d.lhs_layout;
+  conv->dst_layout = d.dst_layout;
+  conv->lhs_type = d.lhs_type;
+  conv->rhs_type = d.rhs_type;
+  conv->dst_type = d.dst_type;
+  conv->residual_type = d.epilogue.residual.type;
+  conv->lhs_quant = d.lhs_quant;
+  if (quantizes(*conv))
+    conv->quantization = dynamic_quantization({}, d.lhs_quant == OCTET_LHS_ASYMMETRIC);
+  else if (d.lhs_type == OCTET_F32)
+    conv->quantization = {d.lhs_scale, d.lhs_zero_point, least(d.lhs_quantized_type),
+                          most(d.lhs_quantized_type)};
+}
+
 octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const octet_conv2d_desc& d = builder.desc;
-  const octet_epilogue& e = d.epilogue;
   const ConvShape& s = builder.shape;
   octet_conv2d* conv = arena->take<octet_conv2d>(1);
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder.algorithm());
@@ -284,9 +307,10 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
-  const size_t planes = builder.has_words() ? 2 * s.batch : 1;
-  uint8_t* zero_row =
-      d.lhs_quant == OCTET_LHS_STATIC ? arena->take<uint8_t>(planes * zero_row_bytes(s)) : nullptr;
+  const size_t zero_rows = builder.has_words() ? 2 : 1;
+  uint8_t* zero_row = d.lhs_quant == OCTET_LHS_STATIC
+                          ? arena->take<uint8_t>(zero_rows * zero_row_bytes(s))
+                          : nullptr;
   const WordArrays words = build_words(builder, epilogue, padded, arena);
   const Int8Panels int8_panels = take_int8_panels(builder, arena);
   if (!conv) return nullptr;
@@ -318,30 +342,11 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   if (builder.has_words()) set_words(words, &plan);
   set_weights(builder, int8_panels, &plan);
   fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
-  if (words.zero_points)
-    fill_zeros(plan, planes, words.zero_points, zero_row);
-  else if (zero_row)
-    memset(zero_row, d.lhs_zero_point, zero_row_bytes(s));
+  fill_zeros(builder, zero_row, conv);
   plan.columns = {bias, weight_sum, zero_points,
                   zero_points && all_alike(zero_points, s.out_channels)};
 
-  conv->groups = s.groups;
-  conv->choice = builder.choice;
-  conv->measured = builder.measured;
-  conv->lhs_layout = d.lhs_layout;
-  conv->dst_layout = d.dst_layout;
-  conv->lhs_type = d.lhs_type;
-  conv->rhs_type = d.rhs_type;
-  conv->dst_type = d.dst_type;
-  conv->residual_type = e.residual.type;
-  conv->lhs_quant = d.lhs_quant;
-  if (quantizes(*conv))
-    conv->quantization = dynamic_quantization({}, d.lhs_quant == OCTET_LHS_ASYMMETRIC);
-  else if (d.lhs_type == OCTET_F32)
-    conv->quantization = {d.lhs_scale, d.lhs_zero_point, least(d.lhs_quantized_type),
-                          most(d.lhs_quantized_type)};
-  conv->zero_row = zero_row;
-  conv->zero_points = words.zero_points;
+  copy_values(builder, conv);
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)builder.blob.header.bytes;
   conv->verbose = builder.limits.environment.verbose;

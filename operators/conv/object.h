@@ -17,10 +17,10 @@ struct octet_conv2d {
   octet_type lhs_type, rhs_type, dst_type, residual_type;
   octet_lhs_quant lhs_quant;
   octet::Quantization quantization;  // for an f32 lhs; a dynamic one has only its range here
-  // With a static zero point: in_channels bytes of it, rounded up to 64, plus 64. Of an s16 lhs such
-  // a row, and the zero point, for each image of bytes (ConvPlan::words)
+  // With a static zero point: in_channels bytes of it, rounded up to 64, plus 64. Of an s16 lhs two
+  // such rows, whose zero points follow
   const uint8_t* zero_row;
-  const int32_t* zero_points;
+  int32_t word_zero_points[2];  // of images of high and of low bytes (ConvPlan::words)
   const void* packed;
   size_t packed_bytes;
   int verbose;

@@ -12,7 +12,7 @@ int64_t bias_of(const octet_epilogue& e, size_t n) {
   return e.bias_s64 ? e.bias_s64[n] : e.bias ? e.bias[n] : 0;
 }
 
-bool fits_narrow(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
+bool fits_int32(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
 
 // TensorFlow Lite's multiplier of 31 bits in 15, rounded.
 int32_t reduced(int32_t multiplier) {
@@ -85,11 +85,11 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
   if (builder.lhs_type != OCTET_S16) return {};
   const octet_epilogue& e = builder.desc;
   WordEpilogue w = {};
-  w.mode = builder.dst_type == OCTET_F32      ? WordMode::kF32
-           : e.requant == OCTET_REQUANT_FLOAT ? WordMode::kFloat
+  w.mode = builder.dst_type == OCTET_F32       ? WordMode::kF32
+           : e.requant == OCTET_REQUANT_FLOAT  ? WordMode::kFloat
            : e.requant == OCTET_REQUANT_DOUBLE ? WordMode::kDouble
-           : builder.max_word < kMostInDouble ? WordMode::kTflite
-                                              : WordMode::kTfliteWidest;
+           : builder.max_word < kMostInDouble  ? WordMode::kTflite
+                                               : WordMode::kTfliteWidest;
   w.scale = f.scale, w.bias_f32 = f.bias_f32, w.factor = f.factor;
   w.lo = f.lo_f32, w.hi = f.hi_f32;
   if (e.requant != OCTET_REQUANT_TFLITE) return w;
@@ -108,13 +108,13 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
 }
 
 WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena) {
-  double* const wide = arena->take<double>(count);
-  int32_t* const narrow = fits_narrow(builder) ? arena->take<int32_t>(count) : nullptr;
-  for (size_t i = 0; wide && i < count; ++i) {
-    wide[i] = 0;
-    if (narrow) narrow[i] = 0;
+  double* const in_double = arena->take<double>(count);
+  int32_t* const in_int32 = fits_int32(builder) ? arena->take<int32_t>(count) : nullptr;
+  for (size_t i = 0; in_double && i < count; ++i) {
+    in_double[i] = 0;
+    if (in_int32) in_int32[i] = 0;
   }
-  return {wide, narrow};
+  return {in_double, in_int32};
 }
 
 void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
@@ -124,8 +124,8 @@ void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
   for (size_t n = 0; n < builder.columns; ++n) {
     const int64_t weights = packed.positive ? (int64_t)packed.positive[n] + packed.negative[n] : 0,
                   offset = bias_of(builder.desc, n) + correction * weights;
-    ((double*)offsets.wide)[n] = (double)offset;
-    if (offsets.narrow) ((int32_t*)offsets.narrow)[n] = (int32_t)(uint32_t)offset;
+    ((double*)offsets.in_double)[n] = (double)offset;
+    if (offsets.in_int32) ((int32_t*)offsets.in_int32)[n] = (int32_t)(uint32_t)offset;
   }
 }
 

@@ -14,8 +14,9 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
                          Arena* arena);
 // Zeros. All null without memory.
 WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena);
-// Writes the offsets of all columns: the biases, and what the flips of bytes, of type byte_type, add
-// to the sums of the packed matrix where kernels know no zero points; they do if `packed` is {}.
+// Writes the offsets of all columns: the biases, and what the flips of bytes, of type byte_type,
+// add to the sums of the packed matrix where kernels know no zero points; they do if `packed` is
+// {}.
 void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
                        ElementType byte_type, const WordOffsets& offsets);
 

@@ -1,5 +1,5 @@
-// Checks convolutions of words (s16): every kind of geometry by every algorithm on every tier beside
-// plain loops in 64 bits, bands, tasks, layouts, and what is refused.
+// Checks convolutions of words (s16): every kind of geometry by every algorithm on every tier
+// beside plain loops in 64 bits, bands, tasks, layouts, and what is refused.
 #include <functional>
 
 #include "support/conv_case.h"
@@ -64,7 +64,7 @@ ConvCase words(const octet_conv2d_shape& shape, uint32_t turn) {
                          : turn % 7 == 5 ? FilterZeroPoints::kChannel
                                          : FilterZeroPoints::kNone;
   c.dst = turn % 3 == 2 ? OCTET_F32 : OCTET_S16;
-  c.requant = turn % 3 == 0 ? OCTET_REQUANT_TFLITE
+  c.requant = turn % 3 == 0   ? OCTET_REQUANT_TFLITE
               : turn % 9 == 1 ? OCTET_REQUANT_DOUBLE
                               : OCTET_REQUANT_FLOAT;
   c.bias_f32 = c.dst == OCTET_F32 && turn % 2;

@@ -111,9 +111,8 @@ TEST(GraphOperators, WeightsOfFourBits) {
 TEST(GraphOperators, InputsOfSixteenBits) {
   GraphCase c;
   const float scales[] = {0.001f, 0.01f, 0.004f, 0.002f};  // x, weights, a, y
-  const int x = c.input({2, 6, 7, 5}, OCTET_S16, scales[0]),
-            w = c.weights({9, 3, 3, 5}, scales[1]), v = c.weights({4, 9}, scales[1]),
-            b = c.bias_of_64_bits(9), d = c.bias_of_64_bits(4),
+  const int x = c.input({2, 6, 7, 5}, OCTET_S16, scales[0]), w = c.weights({9, 3, 3, 5}, scales[1]),
+            v = c.weights({4, 9}, scales[1]), b = c.bias_of_64_bits(9), d = c.bias_of_64_bits(4),
             a = c.tensor({2, 6, 7, 9}, OCTET_S16, scales[2]),
             y = c.tensor({2, 6, 7, 4}, OCTET_S16, scales[3]);
   c.op(Kind::kConvolution, {x, w, b}, a).window.padding = Padding::kSame;
@@ -130,12 +129,12 @@ TEST(GraphOperators, InputsOfSixteenBits) {
       value = (int32_t)clamped(multiply_word(value, multiplier, shift), least, 32767);
     return acc;
   };
-  const Image made = rounded(convolve(image_of(in, OCTET_S16, 2, 6, 7, 5), 0, (const int8_t*)data(w),
-                                      (const int64_t*)data(b), 9, 3, 1, 1),
+  const Image made = rounded(convolve(image_of(in, OCTET_S16, 2, 6, 7, 5), 0,
+                                      (const int8_t*)data(w), (const int64_t*)data(b), 9, 3, 1, 1),
                              scales[0], scales[1], scales[2], -32768),
-              last = rounded(convolve(made, 0, (const int8_t*)data(v), (const int64_t*)data(d), 4, 1,
-                                      1, 0),
-                             scales[2], scales[1], scales[3], 0);
+              last = rounded(
+                  convolve(made, 0, (const int8_t*)data(v), (const int64_t*)data(d), 4, 1, 1, 0),
+                  scales[2], scales[1], scales[3], 0);
   const Bytes got = run(*created(c.g), c.g, {in});
   std::vector<int32_t> want = made.values;
   want.insert(want.end(), last.values.begin(), last.values.end());
@@ -146,8 +145,8 @@ TEST(GraphOperators, InputsOfSixteenBits) {
 TEST(GraphOperators, WhatSixteenBitsDoNotHave) {
   const auto why = [](const std::function<void(GraphCase*)>& change) {
     GraphCase c;
-    const int x = c.input({1, 4}, OCTET_S16, 0.1f), w = c.weights({3, 4}),
-              b = c.bias_of_64_bits(3), y = c.tensor({1, 3}, OCTET_S16, 0.2f);
+    const int x = c.input({1, 4}, OCTET_S16, 0.1f), w = c.weights({3, 4}), b = c.bias_of_64_bits(3),
+              y = c.tensor({1, 3}, OCTET_S16, 0.2f);
     c.op(Kind::kProduct, {x, w, b}, y);
     c.g.outputs = {y};
     change(&c);
@@ -158,8 +157,10 @@ TEST(GraphOperators, WhatSixteenBitsDoNotHave) {
     const std::string said = why(change);
     EXPECT_NE(said.find(text), said.npos) << text << ": " << said;
   };
-  says("has the zero point 1; with 16 bits", [](GraphCase* c) { c->g.tensors[0].zero_points[0] = 1; });
-  says("has the zero point 2; with 16 bits", [](GraphCase* c) { c->g.tensors[1].zero_points[0] = 2; });
+  says("has the zero point 1; with 16 bits",
+       [](GraphCase* c) { c->g.tensors[0].zero_points[0] = 1; });
+  says("has the zero point 2; with 16 bits",
+       [](GraphCase* c) { c->g.tensors[1].zero_points[0] = 2; });
   says("no constant of int8", [](GraphCase* c) { c->g.tensors[1].type = OCTET_U8; });
   says("but not its output", [](GraphCase* c) { c->g.tensors[3].type = OCTET_S8; });
   says("only TFLite's arithmetic", [](GraphCase* c) { c->g.arithmetic = Arithmetic::kStandard; });
@@ -171,16 +172,47 @@ TEST(GraphOperators, WhatSixteenBitsDoNotHave) {
     c->g.arithmetic = Arithmetic::kStandard, c->g.tensors[0].type = OCTET_S8;
   });
   // Operators that compute take 8 bits
-  for (int kind = 0; kind <= (int)Kind::kSpaceToDepth; ++kind) {
-    if (kind == (int)Kind::kReshape) continue;
+  for (int kind = 0; kind < (int)Kind::kDepthToSpace; ++kind) {
+    if (kind == (int)Kind::kReshape || kind == (int)Kind::kTranspose) continue;
     GraphCase c;
     const int x = c.input({1, 4, 4, 4}, OCTET_S16, 0.1f),
               y = c.tensor({1, 4, 4, 4}, OCTET_S16, 0.1f);
     Op& op = c.op((Kind)kind, {x, x}, y);
     if (kind > (int)Kind::kMultiply && kind != (int)Kind::kConcatenate) op.inputs = {x};
-    op.begins = {0, 0, 0, 0}, op.permutation = {0, 1, 2, 3};
+    op.begins = {0, 0, 0, 0};
     c.g.outputs = {y};
     EXPECT_NE(would(c.g)[0], "") << kind_name((Kind)kind);
+  }
+}
+
+// Operators that move elements put s16 where they put f32.
+TEST(GraphOperators, MovesOfSixteenBits) {
+  const std::pair<Kind, Shape> moves[] = {{Kind::kReshape, {2, 6, 4, 4}},
+                                          {Kind::kTranspose, {2, 4, 3, 8}},
+                                          {Kind::kDepthToSpace, {2, 6, 8, 2}},
+                                          {Kind::kSpaceToDepth, {2, 3, 2, 32}}};
+  for (const auto& [kind, made] : moves) {
+    SCOPED_TRACE(kind_name(kind));
+    const bool to_depth = kind == Kind::kSpaceToDepth;
+    const Shape given = to_depth ? Shape{2, 6, 4, 8} : Shape{2, 3, 4, 8};
+    std::vector<uint32_t> values[2];
+    for (const bool words : {false, true}) {
+      GraphCase c;
+      const octet_type type = words ? OCTET_S16 : OCTET_F32;
+      const int x = c.input(given, type, words ? 0.1f : 0),
+                y = c.tensor(made, type, words ? 0.1f : 0);
+      Op& op = c.op(kind, {x}, y);
+      op.block = 2, op.permutation = {0, 2, 1, 3};
+      c.g.outputs = {y};
+      ASSERT_EQ(refusal(c), "");
+      Bytes in;
+      for (size_t i = 0; i < c.count(x); ++i)
+        for (size_t b = 0; b < (words ? 2 : 4); ++b) in.push_back((uint8_t)(i >> 8 * b));
+      const Bytes out = run(*created(c.g), c.g, {in});
+      for (size_t i = 0; i < out.size(); i += words ? 2 : 4)
+        values[words].push_back((uint32_t)(out[i] | out[i + 1] << 8));
+    }
+    EXPECT_EQ(values[0], values[1]);
   }
 }
 

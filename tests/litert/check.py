@@ -258,7 +258,7 @@ small = small_network()
 MADE = {"small": small, "products": products(np.int8), "products of uint8": products(np.uint8),
         **{kind + " of int4": products_of_int4(kind) for kind in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D")},
         **{f"{kind} of int16, bias of int{64 if wide else 32}": products_of_int16(kind, wide) for wide in (True, False)
-           for kind in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV") if wide or kind != "DEPTHWISE_CONV_2D"},
+           for kind in ("FULLY_CONNECTED", *(("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV") if wide else ()))},
         "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}

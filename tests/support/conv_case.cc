@@ -398,15 +398,13 @@ void Conv::place() {
   residual_at_ = dst_at_;
   if (!c.residual_is_dst) residual_at_.pixel = s.out_channels + c.residual_extra;
 
-  const size_t element = element_bytes(c.dst);
-  if (c.floats) {
-    lhs_ = Guarded(lhs_at_.elements() * sizeof(float), side_, sizeof(float));
+  const size_t element = element_bytes(c.dst), value = c.floats ? 4 : element_bytes(c.lhs);
+  lhs_ = Guarded(lhs_at_.elements() * value, side_, value);
+  if (c.floats)
     scatter<float>(lhs_at_, lhs_, p_.lhs_floats);
-  } else {
-    lhs_ = Guarded(lhs_at_.elements() * element_bytes(c.lhs), side_, element_bytes(c.lhs));
+  else
     c.lhs == OCTET_S16 ? scatter<uint16_t>(lhs_at_, lhs_, p_.lhs)
                        : scatter<uint8_t>(lhs_at_, lhs_, p_.lhs);
-  }
   lhs_.read_only();
   lhs_zero_points_ = Guarded(p_.lhs_zero_points, side_);
   lhs_scales_ = Guarded(p_.lhs_scales, side_);

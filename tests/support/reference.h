@@ -34,8 +34,8 @@ int32_t rounding_divide_by_pot(int32_t x, int exponent);
 int32_t multiply_by_quantized_multiplier(int32_t x, int32_t multiplier, int32_t shift);
 void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift);
 
-// MultiplyByQuantizedMultiplier of a 64-bit accumulator (16x8), by its published formula, in integers
-// that do not wrap
+// MultiplyByQuantizedMultiplier of a 64-bit accumulator (16x8), by its published formula, in
+// integers that do not wrap
 int64_t multiply_word(int64_t acc, int32_t multiplier, int32_t shift);
 
 struct TfliteAdd {

@@ -7,8 +7,9 @@ namespace octet {
 
 // The lhs zero point of an image as kernels see it.
 inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t image) {
-  return (plan.runtime_zero_point ? run.lhs_zero_points ? run.lhs_zero_points[image] : 0
-                                  : plan.static_zero_point) +
+  return (plan.runtime_zero_point
+              ? run.lhs_zero_points ? run.lhs_zero_points[run.zero_of(image)] : 0
+              : plan.static_zero_point) +
          plan.lhs_shift;
 }
 

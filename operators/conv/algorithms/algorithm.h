@@ -202,10 +202,14 @@ struct ConvRun {
   size_t zero_row_stride;  // 0 when all images share one
   // run-time zero points, per image, in the caller's type; null = 0
   const int32_t* lhs_zero_points;
+  bool planes;  // zero points and rows are of two images, over and over: ConvPlan::words
   const float* lhs_scales;  // run-time scales, per image; null = 1
   Output to;                // output: a row is a pixel, and lines and images have no gaps
 
-  const uint8_t* zero_row(size_t image) const { return zero_rows + image * zero_row_stride; }
+  size_t zero_of(size_t image) const { return planes ? image % 2 : image; }
+  const uint8_t* zero_row(size_t image) const {
+    return zero_rows + zero_of(image) * zero_row_stride;
+  }
   const uint8_t* line(size_t image, size_t y) const {
     return lhs + image * lhs_image + (lhs_ring ? (lhs_first + y) % lhs_ring : y) * lhs_row;
   }

@@ -181,8 +181,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
     ConvTask part = task;
     for (; part.first < task.end; part.first = part.end) {
       const size_t image = dense ? 0 : part.first / run.in_h, y = part.first - image * run.in_h;
-      const size_t together =
-          dense ? SIZE_MAX : smaller(run.in_h - y, run.lines_together(y));
+      const size_t together = dense ? SIZE_MAX : smaller(run.in_h - y, run.lines_together(y));
       const uint8_t* const first = run.line(image, y);
       part.end = part.first + smaller(task.end - part.first, together);
       run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {

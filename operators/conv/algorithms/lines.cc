@@ -48,7 +48,7 @@ ConvRun run_of_lines(const ConvPlan& plan, const ConvRun& whole, size_t image, s
   else
     run.pad_top = whole.pad_top > top ? whole.pad_top - top : 0;
   run.zero_rows = whole.zero_row(image);
-  if (run.lhs_zero_points) run.lhs_zero_points += image;
+  if (run.lhs_zero_points) run.lhs_zero_points += whole.zero_of(image);
   if (run.lhs_scales) run.lhs_scales += image;
   run.to = whole.to.from((image * whole.out_h + out.first) * whole.out_w);
   return run;

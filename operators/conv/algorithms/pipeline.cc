@@ -139,8 +139,8 @@ class Task {
     return {workspace_ + at_.output, bytes_.output / planes_ / p_.run.out_w, nullptr, 0};
   }
 
-  // Makes `rows` outputs of words from the sums of `pixels` from `first` on: those of the high bytes
-  // are at first, those of the low bytes as many pixels later.
+  // Makes `rows` outputs of words from the sums of `pixels` from `first` on: those of the high
+  // bytes are at first, those of the low bytes as many pixels later.
   void finish(size_t first, size_t pixels, size_t rows, uint8_t* to, size_t to_stride) {
     const size_t channels = plan_.shape.out_channels;
     const int32_t* const high = (const int32_t*)sums().dst + first * channels;
