@@ -24,6 +24,9 @@ namespace {
 __attribute__((target("avx512f"))) void vpdpbusd_zmm(long n) {
   LOOP(ACCUMULATORS_24, "vpdpbusd %%zmm30,%%zmm31,%%zmm\\r\n");
 }
+__attribute__((target("avx512bw"))) void vpmaddwd_zmm(long n) {
+  LOOP(ACCUMULATORS_24, "vpmaddwd %%zmm30,%%zmm31,%%zmm29\n vpaddd %%zmm29,%%zmm\\r,%%zmm\\r\n");
+}
 #undef CLOBBERS
 
 #define CLOBBERS CLOBBERS_16
@@ -75,6 +78,7 @@ constexpr Row kRows[] = {
     {"AMXINT8", {}},  // tiles would have to be configured first
     {"AVX512VNNI", {"vpdpbusd zmm", 24 * 128, ON_X86_64(vpdpbusd_zmm)}},
     {"AVXVNNI", {"vpdpbusd ymm", 12 * 64, ON_X86_64(vpdpbusd_ymm_vex)}},
+    {"AVX512BW", {"vpmaddwd + vpaddd zmm", 24 * 64, ON_X86_64(vpmaddwd_zmm)}},
     {"AVX2", {"vpmaddwd + vpaddd ymm", 12 * 32, ON_X86_64(vpmaddwd_ymm)}},
     {"SSE41", {"pmaddwd + paddd xmm", 12 * 16, ON_X86_64(pmaddwd_xmm)}},
     {"I8MM", {"smmla", 24 * 64, ON_AARCH64(smmla)}},

@@ -27,7 +27,8 @@ bool works(const CpuFeatures& cpu, const MicroKernel& kernel) {
 bool suits(const CpuFeatures& cpu, const Problem& problem, const MicroKernel& kernel) {
   return !kernel.is(kTestsOnly) && (cpu.in_order() || !kernel.is(kInOrder)) &&
          (kernel.m_max == 0 || problem.m <= kernel.m_max) &&
-         (kernel.n_max == 0 || problem.n <= kernel.n_max) && problem.k >= kernel.k_min;
+         (kernel.n_max == 0 || problem.n <= kernel.n_max) && problem.n >= kernel.n_min &&
+         problem.k >= kernel.k_min;
 }
 
 }  // namespace

@@ -66,6 +66,10 @@ constexpr TierCosts kAvx2Costs = {
     .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8, .sparse_few_far = 8,
     .epilogue = 1.2, .epilogue_call = 200,
 };
+constexpr TierCosts kAvx512BwCosts = like(kAvx2Costs, [](TierCosts& c) constexpr {
+  c.macs = 30; c.mr = 12; c.nr = 32; c.tile = 120; c.int16_macs = 30; c.int16_mr = 14;
+  c.int16_nr = 32; c.int16_exposed = 1; c.int16_in = 0.6; c.int16_out = 0.45; c.lanes = 32;
+});
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0, .int16_macs = 24,
     .int16_mr = 6, .int16_nr = 16, .int16_exposed = 1, .int16_in = 0.45, .int16_out = 0.35,
@@ -130,6 +134,18 @@ constexpr Tier kTiers[] = {
         .s16 = FormatId::kS16_16x2,
         .tight_rows = 4,
         .costs = kAvxVnniCosts,
+    },
+    {
+        .isa = Isa::kAvx512Bw,
+        .name = "AVX512BW",
+        .architecture = Architecture::kX86,
+        .needs = kHasSse41 | kHasAvx2 | kHasAvx512,
+        .s8 = FormatId::kS8_16x4,
+        .u8 = FormatId::kS8_16x4,
+        .s4 = FormatId::kS4_16x8,
+        .s16 = FormatId::kS16_16x2,
+        .try_first = FormatId::kS8_16x4_paired,
+        .costs = kAvx512BwCosts,
     },
     {
         .isa = Isa::kAvx2,

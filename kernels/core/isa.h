@@ -15,7 +15,8 @@ enum class Isa : uint8_t {
   kDotprod,
   kI8mm,
   kSse41,
-  kAmxInt8
+  kAmxInt8,
+  kAvx512Bw
 };
 
 constexpr Isa kPortableIsa = Isa::kScalar;  // every CPU and every build has it

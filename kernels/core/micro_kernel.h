@@ -107,6 +107,7 @@ struct MicroKernel {
   uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
   uint16_t m_max = 0;  // the kernel is selected for runs of at most this many rows; 0 = any
   uint16_t n_max = 0;  // ... for products of at most this many columns; 0 = any
+  uint16_t n_min = 0;  // ... of at least this many columns
   uint16_t k_min = 0;  // ... for products of matrices of at least this depth
   uint16_t flags = 0;  // KernelFlags
   RhsLayout rhs_layout;

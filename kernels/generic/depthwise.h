@@ -288,6 +288,16 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     }
 }
 
+// Prepares int16 weights: the first two taps of a group for a vector's channels, then the other two,
+// for machines whose multiply-add takes two int16 from each lane.
+template <size_t lanes>
+inline void split_pairs(const uint64_t* groups, uint8_t* to) {
+  uint32_t pairs[2][lanes];
+  for (size_t c = 0; c < lanes; ++c)
+    pairs[0][c] = (uint32_t)groups[c], pairs[1][c] = (uint32_t)(groups[c] >> 32);
+  __builtin_memcpy(to, pairs, sizeof pairs);
+}
+
 // Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,

@@ -9,7 +9,6 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/dw_ymm.h"
-#include "kernels/x86/shared/int16_weights.h"
 
 namespace octet {
 namespace {

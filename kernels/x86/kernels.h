@@ -21,6 +21,8 @@ extern const MicroKernel avx512vnni_u8s8_sparse_4x32x32;
 extern const MicroKernel avxvnni_u8s8_6x16x4;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x32;
+extern const MicroKernel avx512bw_s16s8_12x32x4;
+extern const MicroKernel avx512bw_u8s8_6x64x4;
 extern const MicroKernel avx2_s16s8_6x16x4;
 extern const MicroKernel avx2_s8s8_sparse_4x16x16;
 extern const MicroKernel avx2_u8s8_8x8x4;
@@ -32,12 +34,15 @@ extern const MicroKernel avx2_u8s4_6x16x8;
 extern const MicroKernel sse41_s16s4_6x8x8;
 
 extern const MicroKernel avx512vnni_s16s16_14x32x2;
+extern const MicroKernel avx512bw_s16s16_14x32x2;
 extern const MicroKernel avxvnni_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
 extern const MicroKernel sse41_s16s16_3x16x2;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
 extern const DepthwiseKernel avx512vnni_u8s8_dw32;
+extern const DepthwiseKernel avx512bw_s16s8_dw64;
+extern const DepthwiseKernel avx512bw_u8s16_dw64;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
 extern const DepthwiseKernel avx512vnni_u8s16_dw64;
@@ -61,7 +66,7 @@ void avx2_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, 
 void avx512vnni_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 void avx512vbmi_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 extern const ImageFunctions avx2_image_functions;
-extern const WinogradOps sse41_winograd, avx2_winograd, avx512vnni_winograd;
+extern const WinogradOps sse41_winograd, avx2_winograd, avx512bw_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 
 }  // namespace octet

@@ -8,6 +8,10 @@ octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc int4/sse4
   scale_blocks/sse41_s8u4_blocks_2x16x8.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
   DEPTHWISE sse41_s16s8_dw16.cc
   PROBE "_mm_extract_epi32(_mm_max_epi32(_mm_set1_epi32(1), _mm_set1_epi32(1)), 0)")
+# AVX512BW takes all kernels that it does not have itself from AVX2.
+if(AVX512BW IN_LIST OCTET_TIERS)
+  list(APPEND OCTET_TIERS AVX2)
+endif()
 octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
   SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_6x64x4.cc int4/avx2_u8s4_6x16x8.cc
   runtime/avx2_runtime.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
@@ -24,6 +28,10 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mf16c -mavxvnni SOURCES avxvnni_u8s8_6x16x4
 octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 set(octet_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl ${octet_quiet})
+octet_add_tier(AVX512BW FLAGS ${octet_avx512}
+  SOURCES avx512bw/avx512bw_s16s8_12x32x4.cc avx512bw/avx512bw_u8s8_6x64x4.cc
+  WINOGRAD avx512bw/avx512bw_s16s16_14x32x2.cc DEPTHWISE avx512bw/avx512bw_s16s8_dw64.cc
+  PROBE "_mm512_reduce_add_epi32(_mm512_madd_epi16(__m512i{}, __m512i{}))")
 # AMXINT8 has kernels of int8 matrices only, and takes all others from AVX512VNNI.
 if(AMXINT8 IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX512VNNI)
@@ -33,9 +41,12 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   avx512vnni_epilogue.cc runtime/avx512vnni_runtime.cc
   scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
-  WINOGRAD avx512vnni_s16s16_14x32x2.cc avx512vnni_winograd.cc
+  WINOGRAD avx512vnni_s16s16_14x32x2.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
+if(OCTET_BUILDS_AVX512BW OR OCTET_BUILDS_AVX512VNNI) # what both do alike
+  octet_add_sources(FLAGS ${octet_avx512} WINOGRAD avx512bw_winograd.cc)
+endif()
 if(OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc)
   # The instructions of AMX are in assembly, for which a compiler needs no flags.
@@ -57,14 +68,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
     kernels/x86/sse41_s16s8_6x8x4.cc kernels/x86/runtime/avxvnni_runtime.cc
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
-    kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
+    kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
+    kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
+    kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
     kernels/x86/amx/amxint8_16x64x4.cc kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2)
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/shared/avx2_plain_ops.cc
-    kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
+    kernels/x86/avx512bw_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
     kernels/generic/functions/image_portable.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc

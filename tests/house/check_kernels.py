@@ -78,7 +78,7 @@ def depth_loops(body):
 
 
 def check(path, objdump, counts):
-    kernel = re.search(r"/kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
+    kernel = re.search(r"/kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
     tier = kernel[2] if kernel and kernel[2] in FEATURES else "baseline"
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"

@@ -302,19 +302,22 @@ std::vector<int32_t> product(const Blob& blob, size_t m, octet_type lhs_type,
   return dst;
 }
 
-class Avx2Machine : public testing::Test {
+// A machine whose best tier pairs weights, by its kernel for them.
+class Pairing : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const MicroKernel* const kernel = octet::find(octet::int8_kernels(), "avx2_u8s8_6x64x4");
+    const MicroKernel* const kernel = octet::find(octet::int8_kernels(), GetParam());
     if (!kernel || !usable(*kernel) || !is_to_test(*kernel))
-      GTEST_SKIP() << "this CPU does not run AVX2, or another run tests it";
+      GTEST_SKIP() << "this CPU does not run the tier, or another run tests it";
+    setenv("OCTET_MAX_ISA", octet::isa_name(kernel->isa), 1);
   }
   const octet::Machine machine_ = octet::this_machine();  // a limit at first use would hold
-  const ScopedEnvironment limit_{"OCTET_MAX_ISA", "AVX2"};
+  const ScopedEnvironment limit_{"OCTET_MAX_ISA", nullptr};
 };
+INSTANTIATE_TEST_SUITE_P(, Pairing, testing::Values("avx2_u8s8_6x64x4", "avx512bw_u8s8_6x64x4"));
 
 // The weights and the caller decide the format; the bytes are the same in either.
-TEST_F(Avx2Machine, PairsWeightsThatSuit) {
+TEST_P(Pairing, PairsWeightsThatSuit) {
   const struct {
     Draw draw;
     size_t n, k;
@@ -347,29 +350,29 @@ TEST_F(Avx2Machine, PairsWeightsThatSuit) {
       for (const octet_type type : {OCTET_U8, OCTET_S8}) {
         const char *kernel = nullptr, *words = nullptr;
         EXPECT_EQ(product(blob, m, type, lhs, &kernel), product(dense, m, type, lhs, &words));
-        EXPECT_STREQ(kernel, c.paired ? "avx2_u8s8_6x64x4" : words);
+        EXPECT_STREQ(kernel, c.paired ? GetParam() : words);
       }
     }
   }
 }
 
-TEST_F(Avx2Machine, AForcedKernelDecides) {
+TEST_P(Pairing, AForcedKernelDecides) {
   const Bytes w = draw(any, 64 * 128, 1);
   {
-    const ScopedEnvironment forced("OCTET_KERNEL", "avx2_u8s8_6x64x4");
+    const ScopedEnvironment forced("OCTET_KERNEL", GetParam());
     EXPECT_STREQ(pack(w, 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
   }
   const ScopedEnvironment forced("OCTET_KERNEL", "avx2_s16s8_6x16x4");
   EXPECT_STREQ(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4");
 }
 
-TEST_F(Avx2Machine, OfItsTierOnly) {
+TEST_P(Pairing, OfItsTierOnly) {
   const ScopedEnvironment limit("OCTET_MAX_ISA", "SSE41");
   EXPECT_STRNE(pack(draw(small, 64 * 128, 1), 64, 128, OCTET_ISA_AUTO).info.form, "s8_16x4_paired");
 }
 
 // The checksums are valid, the pairs are not.
-TEST_F(Avx2Machine, VerifyFindsPairsThatDoNotFit) {
+TEST_P(Pairing, VerifyFindsPairsThatDoNotFit) {
   const size_t n = 64, k = 128;
   const Blob blob = pack(draw(small, n * k, 1), n, k, OCTET_ISA_AUTO);
   octet::Container c;
@@ -387,7 +390,7 @@ TEST_F(Avx2Machine, VerifyFindsPairsThatDoNotFit) {
 }
 
 // False tables give wrong sums, but no wild access.
-TEST_F(Avx2Machine, RunsWhateverTheTablesSay) {
+TEST_P(Pairing, RunsWhateverTheTablesSay) {
   const size_t n = 64, k = 128;
   const Blob blob = pack(draw(bell, n * k, 1), n, k, OCTET_ISA_AUTO);
   octet::Container c;
@@ -406,7 +409,7 @@ TEST_F(Avx2Machine, RunsWhateverTheTablesSay) {
 
 // ---- convolutions
 
-TEST_F(Avx2Machine, PairsFiltersThatSuit) {
+TEST_P(Pairing, PairsFiltersThatSuit) {
   octet_conv2d_shape grouped = square(6, 256, 128, 1, 1, 0, 2), strided = square(9, 128, 48, 1, 2);
   size_t paired = 0;
   for (const octet_conv2d_shape& shape :
@@ -421,7 +424,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
           octet_filter_desc d = OCTET_FILTER_DESC_INIT;
           d.shape = shape, d.type = OCTET_S8, d.data = w.data(), d.algorithm = algorithm;
           octet_error error = {};
-          size_t bytes = 0;
+          size_t bytes = 0, room = 0;
           ASSERT_EQ(octet_conv2d_pack_size(&d, isa, &bytes, &error), OCTET_OK) << error.message;
           const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
           ASSERT_EQ(octet_conv2d_pack(&d, isa, blob.data(), bytes, &error), OCTET_OK);
@@ -439,9 +442,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
           const bool said =
               std::string(candidate.reason).find("if pairs of weights fit") != std::string::npos;
           EXPECT_EQ(said, isa == OCTET_ISA_AUTO) << candidate.reason;
-          if (said) {
-            EXPECT_STREQ(candidate.kernel, "avx2_u8s8_6x64x4");
-          }
+          EXPECT_TRUE(!said || candidate.kernel == std::string(GetParam()));
 
           octet_conv2d_desc conv = OCTET_CONV2D_DESC_INIT;
           conv.shape = shape, conv.lhs_type = OCTET_U8, conv.rhs_type = OCTET_S8;
@@ -449,9 +450,8 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
           conv.packed = blob.data(), conv.packed_bytes = bytes;
           octet_conv2d* object = nullptr;
           ASSERT_EQ(octet_conv2d_create(&conv, &object, &error), OCTET_OK) << error.message;
-          EXPECT_EQ(std::string(octet_conv2d_kernel(object)) == "avx2_u8s8_6x64x4", pairs);
+          EXPECT_EQ(octet_conv2d_kernel(object) == std::string(GetParam()), pairs);
           octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
-          size_t room = 0;
           ASSERT_EQ(
               octet_conv2d_workspace(object, 1, shape.in_h_max, shape.in_w_max, 1, &room, &error),
               OCTET_OK)
@@ -475,7 +475,7 @@ TEST_F(Avx2Machine, PairsFiltersThatSuit) {
 }
 
 // A limit that only the dense format meets makes packing take it.
-TEST_F(Avx2Machine, PackedBytesMaxKeepsFiltersDense) {
+TEST_P(Pairing, PackedBytesMaxKeepsFiltersDense) {
   const Bytes w(64 * 128, 1);
   octet_filter_desc d = OCTET_FILTER_DESC_INIT;
   d.shape = square(4, 128, 64, 1), d.type = OCTET_S8, d.data = w.data();

@@ -13,7 +13,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
-#include "kernels/x86/shared/sums_ymm.h"
+#include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
 namespace {

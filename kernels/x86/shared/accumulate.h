@@ -1,4 +1,5 @@
-// acc += product for AVX2, which has no instruction that multiplies and adds to an accumulator.
+// acc += product for AVX2 and AVX-512 without VNNI, which have no instruction that multiplies and
+// adds to an accumulator.
 #pragma once
 
 #include <immintrin.h>
@@ -10,15 +11,18 @@ namespace {
 
 // Assembly, because GCC 12 puts the sum into the product's register and copies it back: 7 moves in
 // a loop of 36.
-OCTET_INLINE inline void accumulate(__m256i& acc, __m256i product) {
-  __asm__("vpaddd %1, %0, %0" : "+x"(acc) : "x"(product));
+template <typename Vector>
+OCTET_INLINE inline void accumulate(Vector& acc, Vector product) {
+  __asm__("vpaddd %1, %0, %0" : "+v"(acc) : "v"(product));
 }
-OCTET_INLINE inline void accumulate_int16(__m256i& acc, __m256i product) {
-  __asm__("vpaddw %1, %0, %0" : "+x"(acc) : "x"(product));
+template <typename Vector>
+OCTET_INLINE inline void accumulate_int16(Vector& acc, Vector product) {
+  __asm__("vpaddw %1, %0, %0" : "+v"(acc) : "v"(product));
 }
 
 // VPMADDWD by these adds pairs of 16 bits.
-alignas(32) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+alignas(64) constexpr int16_t kOnes[32] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
 }  // namespace octet

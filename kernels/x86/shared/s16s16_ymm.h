@@ -15,7 +15,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/shared/layouts.h"
-#include "kernels/x86/shared/sums_ymm.h"
+#include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
 namespace {

@@ -6,7 +6,6 @@
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/store_floats.h"
 #include "kernels/x86/shared/store_ymm.h"
-#include "kernels/x86/shared/sums_ymm.h"
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {

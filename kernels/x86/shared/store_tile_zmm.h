@@ -12,7 +12,8 @@
 
 namespace octet {
 
-// As avx2_requantize of store_tile_ymm.h.
+// As in store_tile_ymm.h. AVX2's serves AVX512BW, too.
+void avx2_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
 void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride);
 
 namespace {
@@ -48,8 +49,8 @@ OCTET_INLINE inline void start_tile(const Tile& t, __m512i (&acc)[most][vectors]
     });
 }
 
-// Stores s32, or requantizes through the stack.
-template <int most, int vectors>
+// Stores s32, or requantizes through the stack by a function above.
+template <auto requantize, int most, int vectors>
 OCTET_INLINE inline void store_through_memory(const Tile& t, const __m512i (&acc)[most][vectors]) {
   alignas(64) int32_t sums[most][16 * vectors];
   const size_t stride = t.scale ? sizeof sums[0] : t.dst_stride;
@@ -64,7 +65,7 @@ OCTET_INLINE inline void store_through_memory(const Tile& t, const __m512i (&acc
     });
     dst += stride;
   });
-  if (t.scale) avx512vnni_requantize(t, sums[0], 16 * vectors);
+  if (t.scale) requantize(t, sums[0], 16 * vectors);
 }
 
 // Stores the bytes of one row, which are a quarter, a half or all of a register.
@@ -136,12 +137,13 @@ OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vector
   });
 }
 
-template <int most, int vectors>
+// requantize: a function above, for TFLite mode where some column is not shifted to the right.
+template <auto requantize = avx512vnni_requantize, int most, int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
   if (!t.scale || (tflite && !t.requantization->tflite_right_only))
-    return store_through_memory(t, acc);
+    return store_through_memory<requantize>(t, acc);
   tflite ? scale_tflite(t, acc) : scale_float(t, acc);
   store_bytes(t, acc);
 }

@@ -61,6 +61,6 @@ void Lanes::output(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps avx512vnni_winograd = winograd_ops<Lanes>(32);
+const WinogradOps avx512bw_winograd = winograd_ops<Lanes>(32);
 
 }  // namespace octet

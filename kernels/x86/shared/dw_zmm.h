@@ -1,0 +1,245 @@
+// Depthwise on zmm or ymm registers, blocks of 64 or 32 channels, for AVX-512: pixels, columns,
+// accumulators and stores.
+//
+//        kept columns               new column        accumulators of a row
+//      t[0..3] of x-1, t[0..3] of x    t[0..3]             a[0..3]
+//
+// 16 registers of 32; weights come from memory.
+//
+// Per column of two rows: 4 pixels, 8 interleavings, 24 dot products. See
+// kernels/generic/depthwise.h. A last block of at most 32 channels uses ymm registers.
+//
+// One text for two tiers. The including file defines dot_add_int16(acc, a, b), which multiplies
+// int16, for vectors of both widths; for dot products of bytes dot_add(acc, a, b), too.
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/generic/depthwise.h"
+#include "kernels/x86/shared/tflite_dw.h"
+
+namespace octet {
+namespace {
+
+OCTET_INLINE inline __m512i exclusive_or(__m512i a, __m512i b) { return _mm512_xor_si512(a, b); }
+OCTET_INLINE inline __m256i exclusive_or(__m256i a, __m256i b) { return _mm256_xor_si256(a, b); }
+OCTET_INLINE inline __m512i scaled(__m512i acc, __m512i scale) {
+  return scaled(acc, _mm512_castsi512_ps(scale));
+}
+OCTET_INLINE inline __m256i scaled(__m256i acc, __m256i scale) {
+  return scaled(acc, _mm256_castsi256_ps(scale));
+}
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
+  _mm512_mask_storeu_epi8(dst, mask, v);
+}
+OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
+  _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
+}
+OCTET_INLINE inline __m128i lane_of(__m512i v, Int<0>) { return _mm512_castsi512_si128(v); }
+template <int lane>
+OCTET_INLINE inline __m128i lane_of(__m512i v, Int<lane>) {
+  return _mm512_extracti32x4_epi32(v, lane);
+}
+template <int lane>
+OCTET_INLINE inline __m128i lane_of(__m256i v, Int<lane>) {
+  return _mm256_extracti32x4_epi32(v, lane);
+}
+
+template <typename Vector>
+OCTET_INLINE inline Vector load_vector(const void* p) {
+  Vector v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+template <int kInt8>
+struct Wide {
+  using Vector = typename VectorOf<kInt8>::Type;
+  static constexpr int kChannels = kInt8, kPrepared = 4 * (1 + kTfliteRows) * kInt8,
+                       kColumn = 4 * kInt8, kWalkSets = 2;
+  static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kShuffles = true;
+  using Pixel = Vector;
+  struct Column {
+    Vector t[4];
+  };
+  using Columns = InRegisters<Column>;
+  struct Acc {
+    Vector a[4];
+  };
+
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) { return load_vector<Vector>(p); }
+  OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
+    return exclusive_or(bytes, sign);
+  }
+  OCTET_INLINE static inline Pixel sign(bool flip) {
+    return splat<Vector>((uint8_t)(flip ? 0x80 : 0));
+  }
+
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]),
+                 low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
+    column = {{low_int16(top_low, low), high_int16(top_low, low), low_int16(top_high, high),
+               high_int16(top_high, high)}};
+  }
+
+  struct Ends {
+    Vector init[4], scales[4];
+    OCTET_INLINE inline explicit Ends(const uint8_t* prepared) {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        init[v] = load_vector<Vector>(prepared + kInt8 * v);
+        scales[v] = load_vector<Vector>(prepared + 4 * kInt8 + kInt8 * v);
+      });
+    }
+    OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
+    OCTET_INLINE inline Vector scale(int v) const { return scales[v]; }
+  };
+
+  template <int, int>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    unroll<4>([&](auto v) OCTET_INLINE {
+      acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kInt8 * v));
+    });
+  }
+
+  OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
+    __builtin_memcpy(to + kInt8 * vector, taps, kInt8);
+  }
+
+  // The packs undo the interleaving, so the bytes are in order.
+  struct Requantizing {
+    Requantizer<kInt8> requantizer;
+    __mmask64 mask;
+    explicit Requantizing(const DepthwiseTile& t)
+        : requantizer(*t.requantization), mask(~(__mmask64)0 >> (64 - t.channels)) {}
+
+    template <typename E>
+    OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
+      Vector q[4];
+      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
+      store_masked(dst, mask, requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
+    }
+  };
+
+  OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &acc.a[v], sizeof acc.a[v]); });
+  }
+
+  OCTET_INLINE static inline void store_bytes(uint8_t* dst, Vector bytes, size_t count) {
+    store_masked(dst, ~(__mmask64)0 >> (64 - count), bytes);
+  }
+
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
+    unroll<4>([&](auto v) OCTET_INLINE {
+      unroll<kInt8 / 16>([&](auto lane) OCTET_INLINE {
+        _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane));
+      });
+    });
+  }
+};
+
+// int16 weights: a column is eight vectors with two pixels in each lane. Three columns fill the
+// registers, so init and scale stay in memory.
+template <int kInt8>
+struct WideInt16 : Wide<kInt8> {
+  using typename Wide<kInt8>::Vector;
+  using typename Wide<kInt8>::Pixel;
+  using typename Wide<kInt8>::Acc;
+  static constexpr int kColumn = 8 * kInt8;
+  static constexpr bool kCopyPerSign = false;
+  struct Column {
+    Vector t[8];
+  };
+  using Columns = InRegisters<Column>;
+
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    const Vector zero = splat<Vector>(0);
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      const Vector low = low_bytes(p[2 * pair], p[2 * pair + 1]),
+                   high = high_bytes(p[2 * pair], p[2 * pair + 1]);
+      column.t[pair] = low_bytes(low, zero);
+      column.t[2 + pair] = high_bytes(low, zero);
+      column.t[4 + pair] = low_bytes(high, zero);
+      column.t[6 + pair] = high_bytes(high, zero);
+    });
+  }
+
+  struct Ends {
+    const uint8_t* prepared;
+    OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
+    OCTET_INLINE inline Vector at(int v) const { return load_vector<Vector>(prepared + kInt8 * v); }
+    OCTET_INLINE inline Acc start() const { return {{at(0), at(1), at(2), at(3)}}; }
+    OCTET_INLINE inline Vector scale(int v) const { return at(4 + v); }
+  };
+
+  template <int, int>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    unroll<8>([&](auto i) OCTET_INLINE {
+      acc.a[i / 2] = dot_add_int16(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kInt8 * i));
+    });
+  }
+
+  static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
+    split_pairs<kInt8 / 4>(from, to + 2 * kInt8 * vector);
+  }
+  // int8 weights, widened.
+  static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
+    int8_t taps[kInt8];
+    int16_t wide[kInt8];
+    __builtin_memcpy(taps, from, sizeof taps);
+    for (int i = 0; i < kInt8; ++i) wide[i] = taps[i];
+    uint64_t groups[kInt8 / 4];
+    __builtin_memcpy(groups, wide, sizeof groups);
+    weights(groups, vector, to);
+  }
+};
+
+// Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
+// a pixel, in the kernel's order, form one zmm register, the other two a second one.
+template <typename Scaler>
+void store_two(const DepthwiseRaw& r) {
+  constexpr size_t channels = 32;
+  // The order of the packed bytes, in fours: from vectors 0 and 2 of a pixel, then of the next
+  // pixel; 128 bits further from vectors 1 and 3
+  const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
+  const Requantizer<64> requantizer(*r.requantization);
+  Scaler scaler[2];
+  unroll<2>([&](auto v) OCTET_INLINE {
+    scaler[v].load((const int32_t*)r.prepared + channels + 16 * v, channels);
+  });
+  const __mmask32 mask = ~(__mmask32)0 >> (channels - r.channels);
+  const int32_t* acc = r.acc;
+  uint8_t* dst = r.dst;
+  for (size_t left = r.pixels; left; acc += 2 * channels, dst += 2 * r.dst_pixel) {
+    const int32_t* const next = left > 1 ? acc + channels : acc;
+    const __m512i bytes = _mm512_permutexvar_epi32(
+        order,
+        requantizer.bytes(pack_int16(scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16)),
+                          pack_int16(scaler[0].scale_at(next), scaler[1].scale_at(next + 16))));
+    _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
+    if (left == 1) return;
+    _mm256_mask_storeu_epi8(dst + r.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
+    left -= 2;
+  }
+}
+
+template <int kInt8>
+void requantize(const DepthwiseRaw& r) {
+  if constexpr (kInt8 == 64)
+    depthwise_output<Wide<64>, __m512i>(r);
+  else
+    (r.requantization->tflite_right_only ? store_two<TfliteRightScaler<64>>
+                                         : store_two<TfliteScaler<64>>)(r);
+}
+
+// tail: the kernel of a last block of 32 channels, or null.
+template <typename M, typename Taps = uint32_t>
+constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
+  DepthwiseKernel k = depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
+                                                requantize<M::kChannels>);
+  k.partial = true;
+  k.tail = tail;
+  return k;
+}
+
+}  // namespace
+}  // namespace octet
