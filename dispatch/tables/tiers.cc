@@ -66,9 +66,12 @@ constexpr TierCosts kAvx2Costs = {
     .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8, .sparse_few_far = 8,
     .epilogue = 1.2, .epilogue_call = 200,
 };
+// AVX2's by the ratios of both on a Cascade Lake (designs.cc).
 constexpr TierCosts kAvx512BwCosts = like(kAvx2Costs, [](TierCosts& c) constexpr {
-  c.macs = 30; c.mr = 12; c.nr = 32; c.tile = 120; c.int16_macs = 30; c.int16_mr = 14;
-  c.int16_nr = 32; c.int16_exposed = 1; c.int16_in = 0.6; c.int16_out = 0.45; c.lanes = 32;
+  c.macs = 31; c.mr = 12; c.nr = 32; c.tile = 83; c.tile_tap = 14; c.gather = 3.4;
+  c.int16_macs = 48; c.int16_mr = 14; c.int16_nr = 32; c.int16_exposed = 0.65; c.int16_in = 0.65;
+  c.int16_out = 0.5; c.int16_call = 28; c.lanes = 32; c.transform_call = 9.5; c.depthwise = 0.65;
+  c.depthwise_lanes = 64;
 });
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0, .int16_macs = 24,

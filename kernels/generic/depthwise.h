@@ -288,8 +288,8 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     }
 }
 
-// Prepares int16 weights: the first two taps of a group for a vector's channels, then the other two,
-// for machines whose multiply-add takes two int16 from each lane.
+// Prepares int16 weights for machines whose multiply-add takes two int16 from each lane: the first
+// two taps of a group for a vector's channels, then the other two.
 template <size_t lanes>
 inline void split_pairs(const uint64_t* groups, uint8_t* to) {
   uint32_t pairs[2][lanes];
