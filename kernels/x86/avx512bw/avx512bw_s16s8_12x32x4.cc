@@ -23,13 +23,14 @@ namespace {
 
 constexpr int kMr = 12, kVectors = 2, kGroup = 64;  // kGroup: bytes of a panel's group
 
+// lanes: rows of the panel.
 template <int rows, int most, int vectors>
-OCTET_INLINE inline void add_groups(const Tile& t, __m512i (&acc)[most][vectors]) {
+OCTET_INLINE inline void add_groups(const Tile& t, size_t lanes, __m512i (&acc)[most][vectors]) {
   const int16_t* lhs = (const int16_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t panel = t.rhs_panel_stride;
   OCTET_NO_UNROLL
-  for (size_t groups = (t.depth + 3) / 4; groups; --groups, lhs += 4 * rows, rhs += kGroup)
+  for (size_t groups = (t.depth + 3) / 4; groups; --groups, lhs += 4 * lanes, rhs += kGroup)
     unroll<2>([&](auto odd) OCTET_INLINE {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -47,18 +48,34 @@ OCTET_INLINE inline void add_groups(const Tile& t, __m512i (&acc)[most][vectors]
 }
 
 // Only the depth loops differ by the count of rows.
-template <int vectors>
-void multiply_vectors(const Tile& t) {
-  __m512i acc[kMr][vectors];
+template <int most, int vectors>
+void multiply_rows(const Tile& t, size_t lanes) {
+  __m512i acc[most][vectors];
   start_tile(t, acc);
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   spill(again);
-  by_rows<1, kMr>(again->rows, [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, acc); });
+  by_rows<1, most>(again->rows,
+                   [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, lanes, acc); });
   spill(again);
   store_tile<avx2_requantize>(*again, acc);
 }
 
-void multiply(const Tile& t) { t.cols > 16 ? multiply_vectors<2>(t) : multiply_vectors<1>(t); }
+// One vector of columns takes half of the rows at a time, which is less code.
+void multiply(const Tile& t) {
+  constexpr size_t kHalf = kMr / 2;
+  if (t.cols > 16) return multiply_rows<kMr, 2>(t, t.rows);
+  if (t.rows <= kHalf) return multiply_rows<kHalf, 1>(t, t.rows);
+  Tile half = t;
+  half.rows = kHalf;
+  multiply_rows<kHalf, 1>(half, t.rows);
+  half.rows = t.rows - kHalf;
+  half.lhs = (const int16_t*)t.lhs + 4 * kHalf;
+  half.init += kHalf * t.init_stride;
+  if (t.row_init) half.row_init += kHalf;
+  if (t.row_scale) half.row_scale += kHalf;
+  half.dst = (uint8_t*)t.dst + kHalf * t.dst_stride;
+  multiply_rows<kHalf, 1>(half, t.rows);
+}
 
 }  // namespace
 
