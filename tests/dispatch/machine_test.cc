@@ -229,10 +229,9 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
        {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_SUNNY_COVE, OCTET_DESIGN_GOLDEN_COVE})
     for (const octet_conv2d_shape& s : {resnet, densenet, yolo})
       EXPECT_EQ(planned(OCTET_ISA_AVX512VNNI, two_units, s), OCTET_CONV_DIRECT);
-  // AVX2 and AVX512BW multiply int16 as fast as int8: Winograd on every design
+  // AVX2 multiplies int16 as fast as int8: Winograd on every design
   for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
     EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
-  EXPECT_EQ(planned(OCTET_ISA_AVX512BW, OCTET_DESIGN_SKY_LAKE, resnet), OCTET_CONV_WINOGRAD_2X2);
   // SDOT and SMMLA do so many more products than SMLAL that a quarter of the products does not pay
   const octet_machine small = machine(512 << 10, 0, 1), big = machine(1 << 20, 32 << 20);
   for (const octet_cpu_design arm : {OCTET_DESIGN_CORTEX_A55, OCTET_DESIGN_NEOVERSE_N1,
