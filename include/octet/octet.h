@@ -420,8 +420,8 @@ typedef struct octet_rhs_desc {
  * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on the
  * weights only, never on M: one blob serves prefill and decode, and all tiers of x86 share one
  * layout. With OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 or AVX512BW tries
- * a form of theirs, s8_16x4_paired, which AVX-VNNI and AVX512-VNNI read no faster and SSE4.1 not at
- * all; where the weights do not suit it, the blob is in the shared layout, and zeros follow it up to
+ * the form s8_16x4_paired, which AVX-VNNI and AVX512-VNNI read no faster and SSE4.1 not at all;
+ * where the weights do not suit it, the blob is in the shared layout, and zeros follow it up to
  * this size (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go
  * elsewhere. */
 OCTET_API octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,

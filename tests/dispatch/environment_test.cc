@@ -28,8 +28,8 @@ octet_isa best_within(octet_isa limit) {
   return OCTET_ISA_AUTO;
 }
 
-// Makes a small product by the environment and these fields; returns its kernel, or the error. Of 16
-// columns, because a tier may leave fewer ones to a tier below (MicroKernel::n_min).
+// Makes a small product by the environment and these fields; returns its kernel, or the error. It
+// has 16 columns, because a tier may leave fewer to a tier below (MicroKernel::n_min).
 struct Made {
   octet_status status = OCTET_OK;
   octet_error error = {};
@@ -230,9 +230,9 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
       std::string line, field;
       ASSERT_TRUE(std::getline(lines, line));
       std::istringstream fields(line);
-      for (const std::string& want :
-           {std::string("octet"), std::string(events[i]), std::string("gemm"), std::string("1x8x8"),
-            std::string("1"), std::string("u8:s8:s32"), made.kernel, std::string("gemm")}) {
+      for (const std::string& want : {std::string("octet"), std::string(events[i]),
+                                      std::string("gemm"), std::string("1x16x8"), std::string("1"),
+                                      std::string("u8:s8:s32"), made.kernel, std::string("gemm")}) {
         ASSERT_TRUE(std::getline(fields, field, ',')) << line;
         EXPECT_EQ(field, want) << line;
       }
