@@ -57,7 +57,7 @@ void multiply_rows(const Tile& t, size_t lanes) {
   by_rows<1, most>(again->rows,
                    [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, lanes, acc); });
   spill(again);
-  store_tile<avx2_requantize>(*again, acc);
+  store_tile<avx2_requantize, true>(*again, acc);
 }
 
 // One vector of columns takes half of the rows at a time, which is less code.

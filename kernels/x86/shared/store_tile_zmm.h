@@ -110,15 +110,15 @@ OCTET_INLINE inline void store_bytes(const Tile& t, const __m512i (&acc)[most][v
   });
 }
 
-template <int most, int vectors>
+// full: tiles lack few rows, and branches would cost more than to scale these.
+template <bool full, int most, int vectors>
 OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors]) {
   __m512 scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
   const auto scale_row = [&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE { acc[i][v] = scaled(acc[i][v], scale[v]); });
   };
-  // A tall tile lacks few rows: branches would cost more than these.
-  if constexpr (most > 8)
+  if constexpr (full)
     unroll<most>(scale_row);
   else
     for_rows<most>(t.rows, scale_row);
@@ -137,14 +137,15 @@ OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vector
   });
 }
 
-// requantize: a function above, for TFLite mode where some column is not shifted to the right.
-template <auto requantize = avx512vnni_requantize, int most, int vectors>
+// requantize: a function above, for TFLite mode where some column is not shifted to the right. few:
+// tiles of `most` rows may have one row, too.
+template <auto requantize = avx512vnni_requantize, bool few = false, int most, int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
   if (!t.scale || (tflite && !t.requantization->tflite_right_only))
     return store_through_memory<requantize>(t, acc);
-  tflite ? scale_tflite(t, acc) : scale_float(t, acc);
+  tflite ? scale_tflite(t, acc) : scale_float<(most > 8 && !few)>(t, acc);
   store_bytes(t, acc);
 }
 
