@@ -100,7 +100,7 @@ void convolve(octet_conv_algorithm algorithm, size_t in_channels, size_t out_cha
   shape.kernel_h = shape.kernel_w = 3, shape.stride_h = shape.stride_w = 1;
   shape.dilation_h = shape.dilation_w = 1;
   octet::FilterView view = {};
-  view.data = weights.data(), view.type = octet::ElementType::kS8;
+  view.data = weights.data(), view.stored = octet::ElementType::kS8;
   view.i_stride = 1, view.x_stride = in, view.y_stride = 3 * in, view.o_stride = 9 * in;
   view.group_stride = out * view.o_stride;
   const octet::ConvAlgorithm& implementation = *octet::algorithm_of((uint8_t)algorithm);
