@@ -98,9 +98,9 @@ TEST(GraphLayout, JoinedChannelsAreSlices) {
   c.g.outputs = {y};
   EXPECT_EQ(op_count(c.g), 2u);  // the convolution, and the input in its slice with y's scale
   const Bytes in = c.draw(36), out = run(*created(c.g), c.g, {in});
-  const Image acc =
-      convolve(image_of(in, OCTET_S8, 1, 3, 3, 4), 0,
-               (const int8_t*)c.g.tensors[(size_t)c.g.ops[0].inputs[1]].data, nullptr, 2, 1, 1, 0);
+  const Image acc = convolve(image_of(in, OCTET_S8, 1, 3, 3, 4), 0,
+                             (const int8_t*)c.g.tensors[(size_t)c.g.ops[0].inputs[1]].data,
+                             (const int32_t*)nullptr, 2, 1, 1, 0);
   for (size_t p = 0; p < 9; ++p) {
     for (size_t i = 0; i < 2; ++i)
       EXPECT_EQ(
