@@ -134,12 +134,18 @@ void for_each_chunk(const WordTile t, const Chunk chunk) {
   }
 }
 
+// An array from a column on. A mode leaves the arrays of the others null.
+template <typename T>
+const T* from_column(const T* array, size_t column) {
+  return array ? array + column : nullptr;
+}
+
 // The modes that take accumulators of either kind. add(sums at, column, acc) makes a chunk's.
 template <typename Acc, typename Add>
 void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
-  const double* const factor = f.factor + t.column;
-  const float* const scale = f.scale + t.column;
-  const float* const bias = f.bias_f32 ? f.bias_f32 + t.column : nullptr;
+  const double* const factor = from_column(f.factor, t.column);
+  const float* const scale = from_column(f.scale, t.column);
+  const float* const bias = from_column(f.bias_f32, t.column);
   const float lo = f.lo, hi = f.hi;
   if (f.mode == WordMode::kF32)
     return for_each_chunk<float>(t, [=](size_t at, size_t j, float* out) {
@@ -183,8 +189,9 @@ inline void finish_double(const WordEpilogue& f, const WordTile& t) {
   };
   if (f.mode != WordMode::kTflite && f.mode != WordMode::kTfliteWidest)
     return finish_floats<double>(f, t, add);
-  const double* const factor = f.factor + t.column;
-  const int32_t *const multiplier = f.multiplier + t.column, *const right = f.right + t.column;
+  const double* const factor = from_column(f.factor, t.column);
+  const int32_t* const multiplier = from_column(f.multiplier, t.column);
+  const int32_t* const right = from_column(f.right, t.column);
   const double lo = (double)f.lo, hi = (double)f.hi;
   const bool widest = f.mode == WordMode::kTfliteWidest;
   for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
