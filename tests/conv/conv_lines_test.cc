@@ -66,6 +66,23 @@ TEST(ConvLines, Bands) {
     }
 }
 
+// Lines of a staged input are longer than the lines of positions that windows begin at, also where
+// both begin and end together because nothing is padded and the kernel has one line.
+TEST(ConvLines, KernelsOfOneLine) {
+  for (uint32_t turn = 0; turn < 10; ++turn) {
+    octet_conv2d_shape shape = square(4, turn % 2 ? 8 : 6, 16, 1);
+    shape.in_w_max = 30, shape.kernel_w = 3, shape.batch_max = 2;
+    const ConvProblem problem(turned(shape, turn));
+    for (const octet_isa isa : tiers_to_test())
+      for (const octet_conv_algorithm algorithm : possible_algorithms(problem, isa)) {
+        ConvHow how;
+        how.isa = isa, how.algorithm = algorithm;
+        check(problem, how);
+        if (HasFatalFailure()) return;
+      }
+  }
+}
+
 // The workspace of a larger run is enough for a smaller one, for every height of bands.
 TEST(ConvLines, WorkspaceGrowsWithTheRun) {
   for (const octet_conv2d_shape& shape : shapes())

@@ -159,7 +159,7 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   return plan_workspace(plan, taps, pixels).bytes;
 }
 
-// by_lines: windows are read line by line.
+// by_lines: windows are read line by line, so lines have more pixels than positions.
 void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                   uint8_t* workspace, bool by_lines) {
   const ConvShape& s = plan.shape;
@@ -174,7 +174,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
   const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
-  if (s.pointwise() && run.in_w == run.out_w) {  // the pixels are rows of a matrix
+  if (s.pointwise() && !by_lines) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     // One call per run of contiguous lines
     const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
