@@ -223,7 +223,7 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
   ConvPlan by_lines = plan;
-  by_lines.shape = shape_for_kernels(plan);
+  by_lines.shape = lines_as_positions(plan.shape);
   ConvRun positions = run;
   positions.in_w = (run.out_w - 1) * plan.shape.stride_w + 1;
   run_ordinary(by_lines, positions, task, workspace, true);

@@ -46,9 +46,8 @@ constexpr bool copies_windows(const ConvShape& s) {
 // and for layouts of deep groups, of which a line would have few.
 constexpr size_t kLeastRows = 12, kDeepestGroup = 4;
 inline bool reads_lines(const RhsLayout& layout, size_t nr, const ConvShape& s) {
-  return copies_windows(s) && layout.kr <= kDeepestGroup &&
-         s.kernel_w * s.in_channels % layout.kr == 0 && conv_out_w(s, s.in_w) >= kLeastRows &&
-         s.out_channels <= nr;
+  return copies_windows(s) && layout.kr <= kDeepestGroup && s.out_channels <= nr &&
+         s.kernel_w * s.in_channels % layout.kr == 0 && conv_out_w(s, s.in_w) >= kLeastRows;
 }
 // The shape that such kernels see: a line of the kernel is one position with all of its channels.
 inline ConvShape lines_as_positions(ConvShape s) {
