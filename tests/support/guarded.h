@@ -19,14 +19,12 @@ class Guarded {
   // The data begins at a multiple of `alignment`; if its size is one too, it touches the guard at
   // the back exactly.
   Guarded(size_t bytes, Side side, size_t alignment = 1) : bytes_(bytes) {
-    const size_t page = page_bytes(), body = (bytes + page - 1) / page * page;
-    mapped_ = body + 2 * page;
-    map_ = map_pages(mapped_);
-    if (!map_) std::abort();
-    limit_to(Access::kNone, map_, page);
-    limit_to(Access::kNone, map_ + page + body, page);
-    data_ = map_ + page + (side == Side::kFront ? 0 : (body - bytes) / alignment * alignment);
-    std::memset(map_ + page, kUntouched, body);
+    const size_t page = page_bytes();
+    body_ = (bytes + page - 1) / page * page;
+    guard_ = take_guarded(body_);
+    if (!guard_) std::abort();
+    data_ = guard_ + page + (side == Side::kFront ? 0 : (body_ - bytes) / alignment * alignment);
+    std::memset(guard_ + page, kUntouched, body_);
   }
   template <typename T>
   Guarded(const std::vector<T>& values, Side side)
@@ -35,14 +33,15 @@ class Guarded {
   }
   Guarded(Guarded&& other) noexcept { *this = (Guarded &&) other; }
   Guarded& operator=(Guarded&& other) noexcept {
-    std::swap(map_, other.map_);
+    std::swap(guard_, other.guard_);
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
-    std::swap(mapped_, other.mapped_);
+    std::swap(body_, other.body_);
+    std::swap(read_only_, other.read_only_);
     return *this;
   }
   ~Guarded() {
-    if (map_) unmap_pages(map_, mapped_);
+    if (guard_) release_guarded(guard_, body_, read_only_);
   }
 
   static constexpr uint8_t kUntouched = 0xA5;
@@ -53,13 +52,15 @@ class Guarded {
   }
   size_t bytes() const { return bytes_; }
   void read_only() const {
-    limit_to(Access::kRead, map_ + page_bytes(), mapped_ - 2 * page_bytes());
+    limit_to(Access::kRead, guard_ + page_bytes(), body_);
+    read_only_ = true;
   }
 
  private:
-  uint8_t* map_ = nullptr;
+  uint8_t* guard_ = nullptr;  // the first guard's page; the body's pages and another guard follow
   uint8_t* data_ = nullptr;
-  size_t bytes_ = 0, mapped_ = 0;
+  size_t bytes_ = 0, body_ = 0;
+  mutable bool read_only_ = false;
 };
 
 }  // namespace octet_test

@@ -7,12 +7,20 @@
 
 namespace octet_test {
 
-enum class Access { kNone, kRead };
+enum class Access { kNone, kRead, kWrite };
 
 size_t page_bytes();
 uint8_t* map_pages(size_t bytes);  // zeros that can be written; null if there is no memory
 void unmap_pages(uint8_t* pages, size_t bytes);
 void limit_to(Access access, uint8_t* pages, size_t bytes);
+
+// Pages between two guards, one page each that may not be touched: the first guard begins at the
+// result. Pages that were released are handed out again, as calls of the system would take longer
+// than most tests; until then they hold kReleased, and AddressSanitizer knows that they are free.
+constexpr uint8_t kReleased = 0x5A;
+// `bytes`, of whole pages, are those between the guards; null if there is no memory.
+uint8_t* take_guarded(size_t bytes);
+void release_guarded(uint8_t* guard, size_t bytes, bool read_only);
 
 }  // namespace octet_test
 
