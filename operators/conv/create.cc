@@ -379,6 +379,7 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   OCTET_TRY(check_kind(builder->desc, *epilogue));
   OCTET_TRY(check_layouts(*builder));
   OCTET_TRY(check_blob(builder));
+  builder->shape.padded_lines = filter_shape(builder->blob).padded_lines;
   OCTET_TRY(check_quantization(epilogue));
   const FilterSums sums = filter_sums(builder->blob, builder->desc.packed);
   OCTET_TRY(plan_epilogue(epilogue));

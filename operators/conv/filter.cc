@@ -176,10 +176,19 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
   return OCTET_OK;
 }
 
+// True if windows of few channels are packed with padded lines.
+bool pads_lines(const FilterBuilder& d) {
+  const RhsLayout layout = packed_layout(d, direct_algorithm);
+  return !d.sparse && !d.forced && d.costs.gather == 0 &&
+         !has_zero_points(d.view, layout.element_type) &&
+         direct_algorithm.pads_lines(layout, d.costs.nr, d.shape);
+}
+
 // Plans all algorithms, for weights packed sparse or dense.
 void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   const octet_filter_desc& f = *d->given;
   d->sparse = sparse;
+  d->shape.padded_lines = pads_lines(*d);
   ConvProblem problem = {d->shape,
                          d->tier,
                          d->view.type(),

@@ -83,6 +83,36 @@ TEST(ConvLines, KernelsOfOneLine) {
   }
 }
 
+// Few channels whose lines fill no whole groups are packed with padded lines, where kernels then
+// read windows line by line; other kernels, and lines of few pixels, copy windows of such weights.
+TEST(ConvLines, PaddedLines) {
+  size_t padded = 0, reading = 0;
+  uint32_t turn = 0;
+  for (const size_t channels : {1, 2, 3, 5, 7})
+    for (const auto& [kernel, stride] : {std::pair<size_t, size_t>{3, 2}, {3, 1}, {7, 2}})
+      for (const size_t width : {41, 9})
+        for (const octet_isa isa : tiers_to_test()) {
+          octet_conv2d_shape shape =
+              square(10, channels, turn % 3 ? 16 : 13, kernel, stride, turn % 2);
+          shape.in_w_max = width, shape.batch_max = 2;
+          ConvHow how;
+          how.isa = isa, how.algorithm = OCTET_CONV_DIRECT;
+          how.concurrency = 1 + turn % 2;
+          ConvCase c = turned(shape, turn++);
+          c.lhs_layout = turn % 4 ? OCTET_NHWC : OCTET_NCHW;
+          const ConvProblem problem(c);
+          check(problem, how);
+          if (HasFatalFailure()) return;
+          const Conv conv(problem, how);
+          padded += conv.get()->plan.shape.padded_lines;
+          const octet::Tier& tier = octet::tier_of((octet::Isa)isa);
+          reading += tier.costs.gather == 0 && octet::format_of(tier.s8).layout.kr == 4;
+        }
+  // Of these cases, half have zero points or types of weights that are not padded, at most.
+  EXPECT_GE(4 * padded, reading);
+  EXPECT_LE(padded, reading);
+}
+
 // The workspace of a larger run is enough for a smaller one, for every height of bands.
 TEST(ConvLines, WorkspaceGrowsWithTheRun) {
   for (const octet_conv2d_shape& shape : shapes())

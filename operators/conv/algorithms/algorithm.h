@@ -33,6 +33,9 @@ struct ConvShape {
   // Transposed: the phases along a line that are columns of one product (taps.h). full_phases: how
   // many of them have all kernel positions, where the others lack one; else 0
   size_t phases = 1, full_phases = 0;
+  // The direct algorithm's windows of few channels: each of their lines is packed as whole groups
+  // (taps.h)
+  bool padded_lines = false;
 
   constexpr size_t group_in() const { return quotient(in_channels, groups); }
   constexpr size_t group_out() const { return quotient(out_channels, groups); }
@@ -271,6 +274,9 @@ struct ConvAlgorithm {
   // True if the input must have no gaps between pixels and filled borders; null = never. Then the
   // pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
+  // True if the shape had better be packed with padded_lines, for kernels that read rows in place,
+  // nr columns at a time. Null: the algorithm knows no such lines.
+  bool (*pads_lines)(const RhsLayout& layout, size_t nr, const ConvShape& shape) = nullptr;
   // The shape for plan.shape if it differs from the caller's: the same tensors and outputs, but
   // other groups, or phases with columns of their own in the plan's arrays.
   ConvShape (*rewrite)(const RhsLayout& layout, const ConvShape& shape) = nullptr;

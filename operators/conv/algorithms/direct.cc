@@ -1,7 +1,8 @@
 // The direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
 // kernels that want rows side by side gather them from the tensor. Inputs of few channels are
 // staged, and their windows are read there line by line or, if a line does not fill whole groups of
-// the layout, copied from there, vector by vector.
+// the layout, copied from there, vector by vector. Where that pays, packed lines are padded to whole
+// groups.
 #include <string.h>
 
 #include "operators/conv/algorithms/block.h"
@@ -31,10 +32,10 @@ double used_rows(const ConvShape& s) {
 }
 
 Estimate estimate(const ConvWork& w) {
-  const ConvShape columns = direct_columns(w.layout, w.shape);
-  const bool staged = copies_windows(columns),
-             copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, columns));
-  const ConvShape s = staged && !copied ? lines_as_positions(columns) : columns;
+  const ConvShape s = direct_columns(w.layout, w.shape);
+  // Lines that are read in place lie at one step, so they cost no more than one tap.
+  const bool staged = copies_windows(s),
+             copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, s));
   const Taps taps = direct_taps(s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
@@ -115,7 +116,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) 
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
                   size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
-  const size_t row = s.kernel_w * s.in_channels;
+  const size_t row = line_depth(s);
   Windows w = {};
   w.step = s.stride_w * s.in_channels;
   w.line = s.dilation_h * run.lhs_row;
@@ -251,6 +252,7 @@ const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({
     .task_workspace = task_workspace,
     .run = run,
     .wants_borders = copies_windows,
+    .pads_lines = pads_lines,
     .rewrite = joined_phases,
     .sum_phases = sum_phases,
 });

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "operators/conv/algorithms/taps.h"
+
 namespace octet {
 namespace {
 
@@ -47,6 +49,7 @@ bool plan_filter(const WeightFormat& format, const ConvAlgorithm& implementation
   FilterGeometry g = {};
   copy_filter_shape(s, &g);
   g.algorithm = algorithm;
+  g.padded_lines = implementation.pads_lines && s.padded_lines;
   *c = begin_container(BlobKind::kFilter, format, type, &g, sizeof g);
   return (!zero_points || add_section(SectionId::kZeroPoints, array_bytes(s), c)) &&
          add_section(SectionId::kSums, 2 * array_bytes(s), c) &&
@@ -80,6 +83,10 @@ bool plan_filter_again(const Container& c, const ConvAlgorithm& implementation,
   const ElementType element_type = c.format->layout.element_type;
   if (zero_points && element_type == ElementType::kS16) return false;
   const ZeroPointRange any = {-128, 127};
+  // A sum over a window that is copied with padded lines has bytes of no window
+  if (g.padded_lines && (g.padded_lines > 1 || !implementation.pads_lines || zero_points ||
+                         !may_read_lines(c.format->layout, shape)))
+    return false;
   if (implementation.refuse(
           shape, zero_points && element_type == ElementType::kS8 ? any : ZeroPointRange{0, 0}))
     return false;
@@ -89,7 +96,9 @@ bool plan_filter_again(const Container& c, const ConvAlgorithm& implementation,
 
 ConvShape filter_shape(const Container& c) {
   ConvShape s = {};
-  copy_filter_shape(c.read_geometry<FilterGeometry>(), &s);
+  const FilterGeometry g = c.read_geometry<FilterGeometry>();
+  copy_filter_shape(g, &s);
+  s.padded_lines = g.padded_lines != 0;
   return s;
 }
 

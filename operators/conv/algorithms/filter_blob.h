@@ -17,7 +17,8 @@ struct FilterGeometry {
   uint64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
   uint8_t algorithm;  // octet_conv_algorithm
   uint8_t transposed;
-  uint8_t reserved[54];
+  uint8_t padded_lines;  // of the direct algorithm; 0 in blobs that older versions packed
+  uint8_t reserved[53];
 };
 static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
 

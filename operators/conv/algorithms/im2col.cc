@@ -10,6 +10,12 @@
 namespace octet {
 namespace {
 
+ConvShape im2col_columns(const RhsLayout& layout, const ConvShape& given) {
+  ConvShape s = joined_groups(layout, given);
+  s.padded_lines = false;
+  return s;
+}
+
 Taps im2col_taps(const ConvShape& s) {
   Taps taps = direct_taps(s);
   taps.depth = s.taps() * s.position();
@@ -90,14 +96,14 @@ void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t
 
 }  // namespace
 
-const ConvAlgorithm im2col_algorithm = on_panels<im2col_taps, joined_groups>({
+const ConvAlgorithm im2col_algorithm = on_panels<im2col_taps, im2col_columns>({
     .name = "im2col",
     .operands = KernelKind::kInt8,
     .estimate = estimate,
     .block = block,
     .task_workspace = task_workspace,
     .run = run,
-    .rewrite = joined_groups,
+    .rewrite = im2col_columns,
 });
 
 }  // namespace octet

@@ -122,7 +122,8 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
   const uint8_t flip = type_shift(filter.type(), layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              no_gaps = step == given.group_in() && (one_tap || !layout.has_tables()),
-             at_once = no_gaps && !joined && filter.in_order(given) && !s.transposed,
+             at_once = no_gaps && !joined && filter.in_order(given) && !s.transposed &&
+                       !s.padded_lines,
              fills = no_gaps && layout.bits == 8 && step * s.taps() == p.lane_bytes;
   // Packs lanes together if they are of one of the caller's groups or phases and contiguous in one
   // panel.
@@ -154,7 +155,8 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
       // Where the channels' own inputs begin
       const size_t own = joined ? local / given.group_out() * given.group_in() : 0;
       size_t offset = 0;
-      for (size_t t = 0; t < taps.groups; ++t)
+      for (size_t t = 0; t < taps.groups; ++t) {
+        if (s.padded_lines) offset = t * line_depth(s);
         for_each_position(s, t, [&](size_t ky, size_t kx) {
           // Weights that stand for 0 fill the places of inputs that belong to other groups of a
           // joined group, and of positions that a phase lacks.
@@ -172,6 +174,7 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
           else
             first += width * tap_lane;
         });
+      }
     }
     if (packing.complete) packing.complete(layout, p.lanes, taps.count, taps.depth, group);
   }

@@ -39,20 +39,43 @@ constexpr bool copies_windows(const ConvShape& s) {
          s.in_channels < kFewChannels && !s.transposed;
 }
 
+// True if kernels may read windows line by line. Layouts of deep groups are excluded, of which a
+// line would have few, and layouts with tables, which they have for each tap.
+constexpr size_t kDeepestGroup = 4;
+inline bool may_read_lines(const RhsLayout& layout, const ConvShape& s) {
+  return copies_windows(s) && layout.kr <= kDeepestGroup && !layout.has_tables();
+}
+
+// The depth of a window's line in packed weights. Padded lines end with zero weights, for which a
+// copy or a kernel reads whatever follows the line in the input.
+constexpr size_t line_depth(const ConvShape& s) {
+  const size_t depth = s.kernel_w * s.in_channels;
+  return s.padded_lines ? round_up(depth, kDeepestGroup) : depth;
+}
+
 // True if kernels that read rows in place, nr columns at a time, read windows where they lie in the
-// staged input. The lines of such a window fill whole groups of the layout, so weights packed for
-// whole windows and for their lines are the same bytes. The windows are rather copied where a tile,
-// which ends with a line of output, would have few rows; where several micro-panels use each copy;
-// and for layouts of deep groups, of which a line would have few.
-constexpr size_t kLeastRows = 12, kDeepestGroup = 4;
+// staged input, line by line. The lines fill whole groups, so weights packed for whole windows and
+// for their lines are the same bytes. The windows are rather copied where a tile, which ends with a
+// line of output, would have few rows, and where several micro-panels use each copy.
+constexpr size_t kLeastRows = 12;
 inline bool reads_lines(const RhsLayout& layout, size_t nr, const ConvShape& s) {
-  return copies_windows(s) && layout.kr <= kDeepestGroup && s.out_channels <= nr &&
-         s.kernel_w * s.in_channels % layout.kr == 0 && conv_out_w(s, s.in_w) >= kLeastRows;
+  return may_read_lines(layout, s) && s.out_channels <= nr && line_depth(s) % layout.kr == 0 &&
+         conv_out_w(s, s.in_w) >= kLeastRows;
+}
+// True if lines had better be padded for that: the zero weights cost less than the copies. It does
+// not depend on the input's size, so a blob serves all sizes.
+constexpr double kMostPadding = 1.3;
+inline bool pads_lines(const RhsLayout& layout, size_t nr, const ConvShape& s) {
+  const size_t line = s.kernel_w * s.in_channels;
+  return may_read_lines(layout, s) && s.out_channels <= nr && line % layout.kr != 0 &&
+         (double)(s.kernel_h * round_up(line, kDeepestGroup)) <=
+             kMostPadding * (double)layout.steps(s.kernel_h * line);
 }
 // The shape that such kernels see: a line of the kernel is one position with all of its channels.
 inline ConvShape lines_as_positions(ConvShape s) {
-  s.in_channels *= s.kernel_w;
+  s.in_channels = line_depth(s);
   s.kernel_w = 1;
+  s.padded_lines = false;
   return s;
 }
 
@@ -103,7 +126,7 @@ inline ConvShape direct_columns(const RhsLayout& layout, const ConvShape& given)
 
 // The taps of a shape with its groups joined and its phases as columns.
 inline Taps direct_taps(const ConvShape& s) {
-  if (copies_windows(s)) return {1, s.taps() * s.in_channels, s.kernel_h, 1};
+  if (copies_windows(s)) return {1, s.kernel_h * line_depth(s), s.kernel_h, 1};
   if (!s.transposed) return {s.taps(), s.group_in(), s.kernel_h, s.taps()};
   return {s.taps(), s.group_in(), s.stride_h * s.stride_w,
           most_of_a_phase(s.kernel_h, s.stride_h, s.dilation_h) *
