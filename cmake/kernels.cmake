@@ -70,6 +70,14 @@ function(octet_add_tier tier)
   set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 
+# octet_add_feature(<feature> <files>): defines OCTET_<feature>, which a part of a tier's kernels asks
+# for, for the files that have them and those that list kernels.
+function(octet_add_feature feature)
+  set(tables conv_kernels int8_kernels kernel_names)
+  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
+  set_property(SOURCE ${tables} ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${feature})
+endfunction()
+
 if(OCTET_TARGET STREQUAL "x86_64")
   include(kernels/x86/tiers.cmake)
 elseif(OCTET_TARGET MATCHES "^(arm|aarch64)$")

@@ -118,7 +118,7 @@ def read_tiers():
     tiers = {}
     for kind, isa, first, second in find(
             "dispatch/tables/kernels.def",
-            r"^(TIER|INT8|SPARSE|INT16|DEPTHWISE)\((\w+), (\w+), (\w+)\)"):
+            r"^(TIER|INT8|SPARSE|INT16|DEPTHWISE)\((\w+), (\w+), (\w+)(?:, \w+)?\)"):
         kinds = tiers.setdefault(isa, {})
         if kind == "TIER":
             kinds["operations"] = [first, second]

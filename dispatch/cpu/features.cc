@@ -35,6 +35,7 @@ namespace {
 
 struct Registers {
   uint32_t eax, ebx, ecx, edx;
+  bool eax_bit(int i) const { return eax >> i & 1; }
   bool ebx_bit(int i) const { return ebx >> i & 1; }
   bool ecx_bit(int i) const { return ecx >> i & 1; }
   bool edx_bit(int i) const { return edx >> i & 1; }
@@ -104,8 +105,9 @@ Features detect_instructions() {
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
   // TILE and INT8; the state of tiles: their configuration and their data
   const bool amx_int8 = avx512 && leaf7.edx_bit(24) && leaf7.edx_bit(25) && (state >> 17 & 3) == 3;
-  return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax >> 4 & 1, kHasAvxVnni) |
-         when(avx512, kHasAvx512) | when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni) |
+  return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax_bit(4), kHasAvxVnni) |
+         when(avx2 && leaf7_1.edx_bit(4), kHasAvxVnniInt8) | when(avx512, kHasAvx512) |
+         when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni) |
          when(avx512 && leaf7.ecx_bit(1), kHasAvx512Vbmi) | when(amx_int8, kHasAmxInt8);
 }
 

@@ -8,7 +8,7 @@
 namespace octet {
 namespace {
 
-#define INT8(isa, kernel, use) &kernel,
+#define INT8(isa, kernel, ...) &kernel,
 #define INT4(isa, kernel, use) &kernel,
 #define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {

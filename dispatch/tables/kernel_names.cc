@@ -9,9 +9,9 @@ namespace octet {
 namespace {
 
 constexpr bool kChosen = false, kForced = true;
-#define NAMED(kernel, isa, use) \
-  { #kernel, Isa::isa, use }
-#define INT8(isa, kernel, use) NAMED(kernel, isa, use),
+#define NAMED(kernel, isa, ...) \
+  { #kernel, Isa::isa, __VA_ARGS__ }
+#define INT8(isa, kernel, ...) NAMED(kernel, isa, __VA_ARGS__),
 #define INT4(isa, kernel, use) NAMED(kernel, isa, use),
 #define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(NAMED(kernel, isa, use))
 #define INT16(isa, kernel, use) OCTET_IF_WINOGRAD(ROW, NO_ROW)(NAMED(kernel, isa, use))

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "kernels/core/feature.h"
 #include "kernels/core/isa.h"
 
 namespace octet {
@@ -12,7 +13,8 @@ IsaMask compiled_tiers();
 struct KernelName {
   const char* name;
   Isa isa;
-  bool forced_only;  // chosen only if OCTET_KERNEL names it
+  bool forced_only;    // chosen only if OCTET_KERNEL names it
+  Features needs = 0;  // beyond its tier's
 };
 const KernelName* kernel_name(size_t index);           // null past the last
 const KernelName* find_kernel_name(const char* name);  // null if no kernel has this name

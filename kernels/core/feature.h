@@ -1,4 +1,4 @@
-// The CPU features that tiers need.
+// The CPU features that tiers and kernels need.
 #pragma once
 
 #include <stdint.h>
@@ -17,6 +17,7 @@ enum Feature : uint32_t {
   kHasSse41 = 128,
   kHasAvx512Vbmi = 256,
   kHasAmxInt8 = 512,  // AMX-TILE and AMX-INT8, which the process may use
+  kHasAvxVnniInt8 = 1024,
 };
 using Features = uint32_t;
 

@@ -18,7 +18,7 @@ extern const MicroKernel avx512vnni_u8s8_6x64x4;
 void avx512vnni_multiply_u8s8(const Tile& t);  // its function
 extern const MicroKernel avx512vnni_u8s8_sparse_8x32x16;
 extern const MicroKernel avx512vnni_u8s8_sparse_4x32x32;
-extern const MicroKernel avxvnni_u8s8_6x16x4;
+extern const MicroKernel avxvnni_u8s8_6x16x4, avxvnni_s8s8_6x16x4;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x32;
 extern const MicroKernel avx512bw_s16s8_12x32x4;

@@ -24,6 +24,14 @@ octet_add_tier(AVXVNNI FLAGS -mavx2 -mf16c -mavxvnni SOURCES avxvnni_u8s8_6x16x4
   SPARSE avxvnni_u8s8_sparse_4x16x16.cc avxvnni_u8s8_sparse_4x16x32.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
+if(OCTET_BUILDS_AVXVNNI)
+  # Compilers older than GCC 13 have no intrinsics of AVX-VNNI-INT8; binutils know it since 2.40.
+  check_cxx_source_compiles([[int main() { __asm__("vpdpbssd %ymm0, %ymm0, %ymm0"); }]]
+    OCTET_ASSEMBLES_AVXVNNIINT8)
+  if(OCTET_ASSEMBLES_AVXVNNIINT8)
+    octet_add_feature(AVXVNNIINT8 kernels/x86/avxvnni_u8s8_6x16x4.cc)
+  endif()
+endif()
 # GCC's own AVX-512 headers read an uninitialised variable on purpose (GCC bug 105593).
 octet_choose(octet_quiet "-Wno-maybe-uninitialized;-Wno-uninitialized" ""
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)

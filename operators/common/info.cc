@@ -71,7 +71,8 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
   octet_kernel_info out = OCTET_KERNEL_INFO_INIT;
   out.name = kernel->name;
   out.isa = (octet_isa)kernel->isa;
-  out.usable = (this_machine().cpu.isas & mask_of(kernel->isa)) != 0;
+  const CpuFeatures& cpu = this_machine().cpu;
+  out.usable = (cpu.isas & mask_of(kernel->isa)) && !(kernel->needs & ~cpu.features);
   out.tests_only = kernel->forced_only;
   return give(out, info);
 }

@@ -166,7 +166,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
     return fail(builder->error, OCTET_KERNEL_UNUSABLE,
                 "desc.kernel '%s' is of another kind than those of a '%s' convolution", forced,
                 algorithm_name(algorithm));
-  OCTET_TRY(refuse_forced(builder->limits, machine, builder->kernel.result, builder->kernel.isa()));
+  OCTET_TRY(refuse_forced(builder->limits, machine, builder->kernel.result));
   if (builder->kernel.result == Selected::kOk) return OCTET_OK;
   return fail(
       builder->error, OCTET_WRONG_TIER,

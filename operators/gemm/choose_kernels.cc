@@ -17,7 +17,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
     return refuse_choice("the weights are in scale blocks, of which a tier has one kernel",
                          builder->error);
   if (limits.forced && !kernel_exists(limits.forced))
-    return refuse_forced(limits, gemm_machine(), Selected::kUnknownName, kPortableIsa);
+    return refuse_forced(limits, gemm_machine(), Selected::kUnknownName);
   const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.isas));
   builder->scale_block_kernel = &kernel;
   builder->kernel = builder->small_kernel = &kernel.kernel;
@@ -62,8 +62,7 @@ octet_status choose_kernels(GemmBuilder* builder) {
   }
   if (!builder->requested && !builder->measured) {
     const Selection selection = choose_gemm(cpu, problem, facts, forced, &builder->choice);
-    OCTET_TRY(refuse_forced(builder->limits, machine, selection.result,
-                            selection.kernel ? selection.kernel->isa : kPortableIsa));
+    OCTET_TRY(refuse_forced(builder->limits, machine, selection.result));
     if (selection.result == Selected::kNoKernel)
       return fail(
           builder->error, OCTET_WRONG_TIER,

@@ -3,6 +3,7 @@
 
 #include "dispatch/api/error.h"
 #include "dispatch/select/override.h"
+#include "dispatch/tables/kernel_names.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/gemm/trace.h"
 
@@ -29,22 +30,23 @@ octet_status read_limits(KernelLimits* limits, const Machine& machine) {
   return OCTET_OK;
 }
 
-octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, Selected result,
-                           Isa isa) {
+octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, Selected result) {
   if (result == Selected::kUnknownName)
     return fail(limits.error, OCTET_UNKNOWN_KERNEL,
                 "desc.kernel '%.64s' does not exist; octet_get_kernel_info lists them",
                 limits.forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
+  const KernelName& kernel = *find_kernel_name(limits.forced);
+  const IsaMask tier = mask_of(kernel.isa);
   return fail(
       limits.error, OCTET_KERNEL_UNUSABLE, "%s names '%s', but %s",
       limits.kernel ? "desc.kernel" : "OCTET_KERNEL", limits.forced,
-      limits.cpu.isas & mask_of(isa)
+      kernel.needs & ~machine.cpu.features ? "this CPU does not support it"
+      : limits.cpu.isas & tier
           ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-      : machine.cpu.isas & mask_of(isa)
-          ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-      : machine.demoted & mask_of(isa) ? "its tier failed the self-test on this machine"
-                                       : "this CPU does not support it");
+      : machine.cpu.isas & tier ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+      : machine.demoted & tier  ? "its tier failed the self-test on this machine"
+                                : "this CPU does not support it");
 }
 
 }  // namespace octet

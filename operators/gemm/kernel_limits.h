@@ -26,8 +26,7 @@ struct KernelLimits {
 
 // A descriptor that limits the tier or names the kernel beats both variables of the environment.
 octet_status read_limits(KernelLimits* limits, const Machine& machine);
-// Fails, and says why, if a kernel of tier `isa` was forced but may not run.
-octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, Selected result,
-                           Isa isa);
+// Fails, and says why, if a kernel was forced but may not run.
+octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, Selected result);
 
 }  // namespace octet

@@ -135,7 +135,9 @@ void refuses_its_kernels_by_name() {
   for (const MicroKernel* kernel : table()) {
     // Weights that only this kernel reads unflipped are packed for the remaining kernels.
     const bool raw_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8;
-    if (!is_demoted((octet_isa)kernel->isa) || raw_u8) continue;
+    // Of a kernel whose needs this CPU lacks, the message says so.
+    const bool can_run = !(kernel->needs & ~octet::this_machine().cpu.features);
+    if (!is_demoted((octet_isa)kernel->isa) || raw_u8 || !can_run) continue;
     GemmCase c;
     c.kernel = kernel->name;
     c.lhs = types_of(*kernel).front().lhs, c.rhs = types_of(*kernel).front().rhs;

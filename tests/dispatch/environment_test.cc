@@ -279,7 +279,9 @@ TEST(KernelList, SaysWhatTheTableSays) {
     ASSERT_EQ(octet_get_kernel_info(i, &info, nullptr), OCTET_OK);
     EXPECT_STREQ(info.name, kernel->name);
     EXPECT_EQ(info.isa, (octet_isa)kernel->isa);
-    EXPECT_EQ(info.usable != 0, octet::this_machine().cpu.isas >> (int)kernel->isa & 1);
+    const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+    EXPECT_EQ(info.usable != 0,
+              (cpu.isas >> (int)kernel->isa & 1) && (kernel->needs & ~cpu.features) == 0);
     EXPECT_EQ(info.tests_only != 0, kernel->forced_only);
   }
 }

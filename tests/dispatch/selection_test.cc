@@ -128,31 +128,6 @@ TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
 }
 #endif
 
-// The kernel for few rows reads the operands that a plan prepares for the kernel for many: on every
-// machine, of every layout.
-TEST(Select, KernelsForManyRowsAndForFewWantOneSignOfTheLhs) {
-  size_t pairs = 0;
-  const octet::IsaMask all = octet::compiled_tiers();
-  for (octet::IsaMask isas = all; isas; isas = (isas - 1) & all)  // each subset
-    for (const MicroKernel* kernel : table())
-      for (const bool lhs_u8 : {false, true})
-        for (const bool rhs_u8 : {false, true})
-          for (const bool has_int8_min : {false, true}) {
-            const CpuFeatures cpu = {isas, {}};
-            const WeightFacts facts = {kernel->rhs_layout, has_int8_min};
-            const octet::Selection many =
-                octet::select(cpu, {100, 64, 64, type_of(lhs_u8), type_of(rhs_u8)}, facts, nullptr);
-            const octet::Selection few =
-                octet::select(cpu, {1, 64, 64, type_of(lhs_u8), type_of(rhs_u8)}, facts, nullptr);
-            if (many.result != Selected::kOk) continue;
-            ASSERT_EQ(few.result, Selected::kOk) << many.kernel->name;
-            EXPECT_EQ(few.kernel->lhs_element_type, many.kernel->lhs_element_type)
-                << few.kernel->name << " beside " << many.kernel->name;
-            ++pairs;
-          }
-  EXPECT_GT(pairs, 0u);
-}
-
 #if defined(__x86_64__)
 TEST(Select, OneBlobServesAllX86Tiers) {
   const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, type_of(false)), true};
@@ -175,7 +150,7 @@ TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
 }
 
 TEST(Select, ForcedKernels) {
-  const CpuFeatures everything = {~0u, {}};
+  const CpuFeatures everything = all_of(~0u);
   for (const MicroKernel* kernel : table())
     for (const Types types : {Types{OCTET_U8, OCTET_S8},
                               {OCTET_S8, OCTET_S8},
@@ -199,7 +174,7 @@ TEST(Select, ForcedKernels) {
 
 // A forced kernel for sparse weights does not bind dense ones, nor the other way round.
 TEST(Select, ForcedKernelsOfAnotherDensity) {
-  const CpuFeatures everything = {~0u, {}};
+  const CpuFeatures everything = all_of(~0u);
   for (const MicroKernel* kernel : table())
     for (const MicroKernel* other : table()) {
       if (kernel->rhs_layout.sparse() == other->rhs_layout.sparse()) continue;
@@ -216,12 +191,12 @@ TEST(Select, ForcedKernelsOfAnotherDensity) {
 }
 
 TEST(Select, ForcedKernelsThatCannotRun) {
-  const CpuFeatures everything = {~0u, {}};
+  const CpuFeatures everything = all_of(~0u);
   EXPECT_EQ(choose(everything, true, false, "no_such_kernel_1x1x1").result, Selected::kUnknownName);
   for (const MicroKernel* kernel : table()) {
     const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
                                     kernel->rhs_layout.element_type};
-    const CpuFeatures without = {~octet::mask_of(kernel->isa), {}};
+    const CpuFeatures without = all_of(~octet::mask_of(kernel->isa));
     EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
               Selected::kForcedUnusable)
         << kernel->name;
@@ -408,7 +383,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
 template <typename Kernels, typename LayoutOf>
 void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& implementation,
                           LayoutOf layout_of) {
-  const CpuFeatures everything = {~0u, {}};
+  const CpuFeatures everything = all_of(~0u);
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
     return octet::select_conv(implementation, cpu, type_of(true), type_of(false), {layout, true},

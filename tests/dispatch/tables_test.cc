@@ -287,6 +287,9 @@ TEST(Formats, AreReadByKernels) {
   }
 }
 
+octet::Features needs_of(const MicroKernel& kernel) { return kernel.needs; }
+octet::Features needs_of(const DepthwiseKernel&) { return 0; }
+
 TEST(KernelNames, AreThoseOfTheTables) {
   size_t count = 0;
   for (; const octet::KernelName* row = octet::kernel_name(count); ++count) {
@@ -297,6 +300,7 @@ TEST(KernelNames, AreThoseOfTheTables) {
       ++found;
       EXPECT_EQ(kernel->isa, row->isa) << row->name;
       EXPECT_EQ((kernel->flags & octet::kTestsOnly) != 0, row->forced_only) << row->name;
+      EXPECT_EQ(needs_of(*kernel), row->needs) << row->name;
     };
     look_in(octet::int8_kernels());
     look_in(octet::int16_kernels());

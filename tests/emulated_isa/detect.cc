@@ -1,6 +1,7 @@
 // Takes the place of dispatch/cpu/detect.cc in a test program: OCTET_EMULATE in the environment
-// names a tier. With AVXVNNI the library detects a CPU with AVX2, with emulated AVX-VNNI and with
-// nothing newer; with AMXINT8 it detects this CPU and emulated AMX-INT8; else this CPU.
+// names a tier. With AVXVNNI the library detects a CPU with AVX2, emulated AVX-VNNI and emulated
+// AVX-VNNI-INT8, and with nothing newer; with AMXINT8, this CPU and emulated AMX-INT8; else this
+// CPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +54,8 @@ octet::CpuFeatures octet::detect_cpu() {
         permitted(cpu.features | kHasAmxInt8, compiled_tiers() & allowed_tiers(), permits);
     cpu.isas = tiers_of(cpu.features);
   } else if (emulated) {
-    cpu.isas = (cpu.isas & tiers_within(Isa::kAvx2)) | emulated;
+    cpu.features = tier_of(Isa::kAvxVnni).needs | kHasAvxVnniInt8;
+    cpu.isas = tiers_of(cpu.features);
   }
   return cpu;
 }

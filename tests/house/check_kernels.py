@@ -2,8 +2,9 @@
 """Looks at the object code of a library: check_kernels.py BUILD [--print]
 
 No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of
-the tier that its name begins with, whose features are those of its row in dispatch/tables/tiers.cc;
-any other object is of the baseline, which has no feature. A ledger, depth_loops_*.txt, has, for
+the tier that its name begins with, whose features are those of its row in dispatch/tables/tiers.cc,
+and those that a kernel of its source needs beyond them; any other object is of the baseline, which
+has no feature. A ledger, depth_loops_*.txt, has, for
 GCC 12, the stack accesses and the copies between vector registers in the depth loops of each kernel's
 object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
 be seen to be of use, or be deleted. --print renews the ledger.
@@ -27,7 +28,8 @@ INSTRUCTIONS = {
         (r"(?<!\{vex\} )\bvpdp(bus|wss)ds?\b", {"kHasAvx512Vnni"}),
         (r"\bvperm([it]2)?b\b", {"kHasAvx512Vbmi"}),
         (r"\b(tdpb[su][su]d|tile\w+|(ld|st)tilecfg)\b", {"kHasAmxInt8"}),
-        (r"\b(vpdp(bss|bsu|buu|wsu|wus|wuu)ds?|tdp(bf16|fp16)ps|tcmm\w+|vp4dp\w+)\b", {}),
+        (r"\bvpdpb(ss|su|uu)ds?\b", {"kHasAvxVnniInt8"}),
+        (r"\b(vpdpw(su|us|uu)ds?|tdp(bf16|fp16)ps|tcmm\w+|vp4dp\w+)\b", {}),
     ],
     "arm": [
         (r"\b[su]dot\b", {"kHasDotprod"}),
@@ -35,13 +37,14 @@ INSTRUCTIONS = {
         (r"\b(smstart|smstop|[us]mopa|usmopa|sumopa|ptrue|z\d+\.)", {}),
     ],
 }
-TIERS = Path(__file__).parents[2] / "dispatch/tables/tiers.cc"
+ROOT = Path(__file__).parents[2]
+TIERS = ROOT / "dispatch/tables/tiers.cc"
 FEATURES = {name.lower(): set(re.findall(r"\w+", needs)) for name, needs in re.findall(
     r'\.name = "(\w+)".*?\.needs = ([^,]*),', TIERS.read_text(), re.S)}
 # Operations that CPUs of a tier have beyond it
 FEATURES["avx512vbmi"] = FEATURES["avx512vnni"] | {"kHasAvx512Vbmi"}
 
-MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
+MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpbssd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
                       r"[su]mull2?|[su]mlal2?)\b")
 STACK = re.compile(r"\(%rsp|\(%rbp|\[sp[,\]]|\[x29[,\]]")
 COPY = re.compile(r"\bv?mov(dq[au]\d*|aps|ups)\s+%([xyz])mm\d+,%\2mm\d+|\bmov\s+v\d+\.\d*[bhsd], v\d+\.")
@@ -78,12 +81,15 @@ def depth_loops(body):
 
 
 def check(path, objdump, counts):
-    kernel = re.search(r"/kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.[^/]*$", path)
-    tier = kernel[2] if kernel and kernel[2] in FEATURES else "baseline"
+    kernel = re.search(r"/(kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.cc)\.[^/]*$", path)
+    tier = kernel[3] if kernel and kernel[3] in FEATURES else "baseline"
+    having = FEATURES.get(tier, set())
+    if kernel:
+        having = having.union(re.findall(r"\.needs = (\w+)", (ROOT / kernel[1]).read_text()))
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"
-    beyond = re.compile("|".join(f"(?:{pattern})" for pattern, having in INSTRUCTIONS[architecture]
-                                 if not FEATURES.get(tier, set()) & set(having)))
+    beyond = re.compile("|".join(f"(?:{pattern})" for pattern, features in INSTRUCTIONS[architecture]
+                                 if not having & set(features)))
     for body in bodies:
         for address, text in body:
             if beyond.search(text.split("<")[0]):
@@ -91,7 +97,7 @@ def check(path, objdump, counts):
                 break
     if kernel and "/functions/" not in path:
         loops = [loop for body in bodies for loop in depth_loops(body)]
-        counts[kernel[1]] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
+        counts[kernel[2]] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
                                   for pattern in (STACK, COPY))
 
 

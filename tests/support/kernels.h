@@ -44,6 +44,14 @@ inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
   return cpu;
 }
 
+// A CPU of these tiers that has every feature, those beyond its tiers', too.
+inline octet::CpuFeatures all_of(octet::IsaMask isas) {
+  octet::CpuFeatures cpu = {};
+  cpu.isas = isas;
+  cpu.features = ~0u;
+  return cpu;
+}
+
 // Run-time weights are unknown when kernels are chosen.
 inline bool takes_any_weights(const MicroKernel& kernel) {
   return !kernel.is(octet::kNoInt8Min) && !kernel.rhs_layout.sparse() &&
@@ -62,9 +70,10 @@ inline bool usable(const MicroKernel& kernel) {
   return octet::supports(octet::this_machine().cpu, kernel);
 }
 
+// A CPU of the kernel's tier may lack what the kernel needs beyond it.
 template <typename Kernel>
 bool is_to_test(const Kernel& kernel) {
-  return is_to_test((octet_isa)kernel.isa);
+  return octet::supports(octet::this_machine().cpu, kernel) && is_to_test((octet_isa)kernel.isa);
 }
 
 inline std::vector<const MicroKernel*> table() {
@@ -112,8 +121,8 @@ class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {
     if (!is_to_test(kernel()))
-      GTEST_SKIP() << kernel().name << ": this CPU does not run tier "
-                   << octet::isa_name(kernel().isa) << ", or another run tests it";
+      GTEST_SKIP() << kernel().name << ", of tier " << octet::isa_name(kernel().isa)
+                   << ": this CPU does not run it, or another run tests it";
   }
   const MicroKernel& kernel() const { return *GetParam(); }
 };

@@ -35,7 +35,7 @@ TIER = """
     },"""
 KERNELS = """#if defined(OCTET_THROWAWAY)
 TIER(kThrowaway, portable_ops, portable_winograd)
-INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen)
+INT8(kThrowaway, throwaway_u8s8_32x8x4, kChosen, kHasThrowaway)
 INT8(kThrowaway, throwaway_u8s8_4x16x16, kChosen)
 #endif
 """
