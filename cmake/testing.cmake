@@ -23,10 +23,10 @@ enable_testing()
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
 # tier, for the kernels of that tier (OCTET_TEST_TIERS); those that look at the CPU itself, which
-# EVERY_MODEL says, on all; others on one. A test that is ONCE does not. docs/testing.md has the
-# reasons.
+# EVERY_MODEL says, on all; others on one. A model that has more than its tier runs a few suites for
+# the kernels that need it. A test that is ONCE does not. docs/testing.md has the reasons.
 find_package(Python3 COMPONENTS Interpreter)
-octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max"
+octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max;max,sve256=on"
   OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 set(OCTET_TEST_SUFFIX "" CACHE STRING "Ends every test's name: ctest may run several builds")
@@ -59,9 +59,12 @@ function(octet_add_test name)
     list(REMOVE_ITEM tiers ${seen})
     list(APPEND seen ${tiers})
     list(JOIN tiers , new_tiers)
+    octet_choose(variant sve256 "" cpu MATCHES "sve256=on" AND OCTET_COMPILES_SVE256I8MM)
     set(environment QEMU_CPU=${cpu} ${arg_ENVIRONMENT})
     if(arg_EVERY_MODEL)
-      list(APPEND environment OCTET_MODEL_TIERS=${model_tiers})
+      list(APPEND environment OCTET_MODEL_TIERS=${model_tiers} OCTET_MODEL_VARIANT=${variant})
+    elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
+      list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
     elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
       list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
     elseif(arg_LABELS MATCHES "gemm|conv" OR NOT SCALAR IN_LIST tiers) # not the first model

@@ -14,6 +14,7 @@
 #include <cpuid.h>
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #elif defined(__aarch64__) && defined(__APPLE__)
 #include <sys/sysctl.h>
 #elif defined(__aarch64__) && defined(_WIN32)
@@ -124,15 +125,26 @@ Microarchitecture ask_system() {
 
 #elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 
-// Bits from arch/arm64/include/uapi/asm/hwcap.h and arch/arm/...; old C libraries lack the newer
-// names.
+// Bits from arch/arm64/include/uapi/asm/hwcap.h and arch/arm/..., and PR_SVE_GET_VL; old C
+// libraries lack the newer names.
 #if defined(__aarch64__)
+constexpr int kSveGetLength = 51;
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
 constexpr unsigned long kHwcap2I8mm = 1ul << 13;
+constexpr unsigned long kHwcap2SveI8mm = 1ul << 9;
+
+// The bytes of an SVE register on this thread, which threads that it starts inherit; 0 if the
+// system does not tell.
+size_t sve_bytes() {
+  const int length = prctl(kSveGetLength, 0, 0, 0, 0);
+  return length > 0 ? (size_t)length & 0xffff : 0;
+}
 
 Features detect(CpuFeatures*) {
+  const unsigned long hwcap2 = getauxval(AT_HWCAP2);
   return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
-         when(getauxval(AT_HWCAP2) & kHwcap2I8mm, kHasI8mm);
+         when(hwcap2 & kHwcap2I8mm, kHasI8mm) |
+         when(hwcap2 & kHwcap2SveI8mm && sve_bytes() == 32, kHasSve256I8mm);
 }
 #else
 constexpr unsigned long kHwcapNeon = 1ul << 12;

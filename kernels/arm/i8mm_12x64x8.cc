@@ -34,13 +34,18 @@ namespace octet {
 namespace {
 
 constexpr int kPairs = 6, kWidth = 8, kNr = 64;
+#if defined(OCTET_SVE256I8MM)
+constexpr bool kBuildsSve256 = true;
+#else
+constexpr bool kBuildsSve256 = false;
+#endif
 static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
 // The three instructions. Signs do not change how registers are filled, so the code below loads
 // plain bytes. `lhs` converts their type where they are loaded; at their use, the conversion would
 // keep GCC 12 from pairing the loads.
-enum class Signs { kS8S8, kU8S8, kU8U8 };
+enum class Signs { kS8S8, kU8S8, kU8U8, kSve256S8S8, kSve256U8S8, kSve256U8U8 };
 struct S8S8 {
   static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
   static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) {
@@ -303,6 +308,24 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
   }
 }
 
+// As multiply_panel, by SVE registers, which meet the accumulators in memory. `blocks`: the init of
+// all rows, or null if that is in the accumulators.
+template <int pairs>
+OCTET_INLINE inline void multiply_panel_sve256(const uint8_t* lhs, const uint8_t* rhs,
+                                               size_t groups, Signs signs, const uint8_t* blocks,
+                                               int32x4_t (&acc)[pairs][4]) {
+  alignas(32) int32_t sums[pairs * 16];
+  const auto each = [&](const auto& f) OCTET_INLINE {
+    unroll<pairs>([&](auto p) OCTET_INLINE {
+      unroll<4>([&](auto j) OCTET_INLINE { f(acc[p][j], sums + 16 * p + 4 * j); });
+    });
+  };
+  if (!blocks) each([](int32x4_t& block, int32_t* at) OCTET_INLINE { vst1q_s32(at, block); });
+  sve256_panels[(int)signs - (int)Signs::kSve256S8S8][pairs - 1](
+      lhs, rhs, groups, blocks ? (const int32_t*)blocks : sums, blocks ? 0 : 16, sums);
+  each([](int32x4_t& block, int32_t* at) OCTET_INLINE { block = vld1q_s32(at); });
+}
+
 // Multiplies panel by panel. A panel's init is loaded right after the stores of the panel before,
 // when the load pipes are idle; after the last panel its own init is loaded again, and not used.
 // The usual store has functions of its own; the others share one, which costs a branch or two per
@@ -332,7 +355,10 @@ void multiply(const Tile& t, Signs signs) {
   for (size_t columns = t.cols;; columns -= kWidth) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
     __asm__("" : "+r"(signs));  // else compilers make a loop over panels for each sign
-    multiply_panel(lhs, rhs, groups, signs, acc);
+    if (kBuildsSve256 && !saturated && signs >= Signs::kSve256S8S8)
+      multiply_panel_sve256(lhs, rhs, groups, signs, init_stride ? nullptr : blocks, acc);
+    else
+      multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
     if constexpr (saturated)
@@ -363,6 +389,12 @@ constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {
     multiply<1, saturated>, multiply<2, saturated>, multiply<3, saturated>,
     multiply<4, saturated>, multiply<5, saturated>, multiply<6, saturated>};
 
+// SVE's kernels share the function for all stores.
+template <Signs signs>
+void dispatch_sve256(const Tile& t) {
+  kByPairs<false>[(t.rows - 1) / 2](t, signs);
+}
+
 template <Signs signs>
 void dispatch(const Tile& t) {
   (store_of(t) == Store::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
@@ -370,19 +402,23 @@ void dispatch(const Tile& t) {
 
 template <Signs signs>
 constexpr MicroKernel kernel(const char* name) {
+  constexpr bool is_sve256 = signs >= Signs::kSve256S8S8,
+                 is_s8 = signs == Signs::kS8S8 || signs == Signs::kSve256S8S8,
+                 is_u8u8 = signs == Signs::kU8U8 || signs == Signs::kSve256U8U8;
   return {
       .name = name,
       .isa = Isa::kI8mm,
-      .lhs_element_type = signs == Signs::kS8S8 ? ElementType::kS8 : ElementType::kU8,
+      .lhs_element_type = is_s8 ? ElementType::kS8 : ElementType::kU8,
       .mr = 2 * kPairs,
       .nr = kNr,
       .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
-               (signs == Signs::kU8U8 ? kAnyLhs : 0),
-      .rhs_layout = signs == Signs::kU8U8 ? kI8mmU8Layout : kI8mmLayout,
+               (is_u8u8 ? kAnyLhs : 0),
+      .rhs_layout = is_u8u8 ? kI8mmU8Layout : kI8mmLayout,
       .gather = gather_pairs,
       .lhs_lanes_step = 2,
       .lhs_kr = 8,
-      .multiply = dispatch<signs>,
+      .multiply = is_sve256 ? dispatch_sve256<signs> : dispatch<signs>,
+      .needs = is_sve256 ? kHasSve256I8mm : Features{0},
   };
 }
 
@@ -393,5 +429,11 @@ const MicroKernel i8mm_u8s8_12x64x8 = kernel<Signs::kU8S8>("i8mm_u8s8_12x64x8");
 // u8 weights are used unchanged. There is no signed x unsigned instruction, so gather flips an s8
 // lhs to u8.
 const MicroKernel i8mm_u8u8_12x64x8 = kernel<Signs::kU8U8>("i8mm_u8u8_12x64x8");
+
+#if defined(OCTET_SVE256I8MM)
+const MicroKernel i8mm_s8s8_sve256_12x64x8 = kernel<Signs::kSve256S8S8>("i8mm_s8s8_sve256_12x64x8");
+const MicroKernel i8mm_u8s8_sve256_12x64x8 = kernel<Signs::kSve256U8S8>("i8mm_u8s8_sve256_12x64x8");
+const MicroKernel i8mm_u8u8_sve256_12x64x8 = kernel<Signs::kSve256U8U8>("i8mm_u8u8_sve256_12x64x8");
+#endif
 
 }  // namespace octet

@@ -23,6 +23,20 @@ octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc dotp
 octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x16x8.cc i8mm_int4.cc
   i8mm_s8u4_blocks_4x16x8.cc
   PROBE "vgetq_lane_s32(vmmlaq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
+if(OCTET_BUILDS_I8MM AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
+  # Vectors of 256 bits beyond the tier, where the system tells their length.
+  set(octet_sve256 ${octet_armv82}+i8mm+sve -msve-vector-bits=256)
+  string(JOIN " " CMAKE_REQUIRED_FLAGS ${octet_sve256})
+  check_cxx_source_compiles([[#include <arm_sve.h>
+    typedef svint32_t Sums __attribute__((arm_sve_vector_bits(256)));
+    Sums product(Sums sums, svint8_t a) { return svmmla_s32(sums, a, a); }
+    int main() {}]] OCTET_COMPILES_SVE256I8MM)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(OCTET_COMPILES_SVE256I8MM)
+    octet_add_sources(FLAGS ${octet_sve256} SOURCES sve256_panels.cc)
+    octet_add_feature(SVE256I8MM kernels/arm/i8mm_12x64x8.cc)
+  endif()
+endif()
 if(octet_built_tiers) # all use these: NEON is the baseline
   octet_add_sources(SOURCES neon_ops.cc SPARSE sparse.cc WINOGRAD neon_winograd.cc)
 endif()

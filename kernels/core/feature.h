@@ -18,6 +18,7 @@ enum Feature : uint32_t {
   kHasAvx512Vbmi = 256,
   kHasAmxInt8 = 512,  // AMX-TILE and AMX-INT8, which the process may use
   kHasAvxVnniInt8 = 1024,
+  kHasSve256I8mm = 2048,  // SVE of 256 bits, and its products of int8
 };
 using Features = uint32_t;
 

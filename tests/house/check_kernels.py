@@ -34,7 +34,8 @@ INSTRUCTIONS = {
     "arm": [
         (r"\b[su]dot\b", {"kHasDotprod"}),
         (r"\b(us|su)dot\b|\b(us|[su])mmla\b", {"kHasI8mm"}),
-        (r"\b(smstart|smstop|[us]mopa|usmopa|sumopa|ptrue|z\d+\.)", {}),
+        (r"\b(ptrue|z\d+\.)", {"kHasSve256I8mm"}),
+        (r"\b(smstart|smstop|[us]mopa|usmopa|sumopa)\b", {}),
     ],
 }
 ROOT = Path(__file__).parents[2]
@@ -43,6 +44,7 @@ FEATURES = {name.lower(): set(re.findall(r"\w+", needs)) for name, needs in re.f
     r'\.name = "(\w+)".*?\.needs = ([^,]*),', TIERS.read_text(), re.S)}
 # Operations that CPUs of a tier have beyond it
 FEATURES["avx512vbmi"] = FEATURES["avx512vnni"] | {"kHasAvx512Vbmi"}
+FEATURES["sve256"] = FEATURES["i8mm"] | {"kHasSve256I8mm"}
 
 MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpbssd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
                       r"[su]mull2?|[su]mlal2?)\b")

@@ -17,7 +17,7 @@ from build import Build, run
 C_LIBRARY = """
     memcpy memmove memset memcmp strlen strcmp strncmp getenv snprintf vsnprintf fprintf fputs
     stderr posix_memalign malloc free clock_gettime getauxval sysconf open read close write fsync rename
-    unlink flock stat fstat fchmod mkostemp realpath realloc qsort syscall __errno_location __error
+    unlink flock stat fstat fchmod mkostemp realpath realloc qsort syscall prctl __errno_location __error
     __stack_chk_fail _GLOBAL_OFFSET_TABLE_ .TOC.
 """
 # The names that compilers, fortified C libraries and outlined Arm atomics give some of them.
