@@ -22,9 +22,10 @@ enable_testing()
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
-# tier, for the kernels of that tier (OCTET_TEST_TIERS); those that look at the CPU itself, which
-# EVERY_MODEL says, on all; others on one. A model that has more than its tier runs a few suites for
-# the kernels that need it. A test that is ONCE does not. docs/testing.md has the reasons.
+# tier, for the kernels of that tier (OCTET_TEST_TIERS; of SCALAR, the suites that are quick, too);
+# those that look at the CPU itself, which EVERY_MODEL says, on all; others on one. A model that has
+# more than its tier runs a few suites for the kernels that need it. A test that is ONCE does not.
+# docs/testing.md has the reasons.
 find_package(Python3 COMPONENTS Interpreter)
 octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max;max,sve256=on"
   OCTET_TARGET STREQUAL arm)
@@ -40,39 +41,38 @@ octet_choose(octet_native_tiers "${portable};${octet_tiers}" ""
 function(octet_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
     "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
-  if(NOT CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" OR OCTET_QEMU_CPU OR arg_ONCE)
-    set(test ${name}${OCTET_TEST_SUFFIX})
-    add_test(NAME ${test} COMMAND ${arg_COMMAND})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS}"
-      ENVIRONMENT "${arg_ENVIRONMENT}" ${arg_PROPERTIES})
-    if(name IN_LIST OCTET_DISABLED_TESTS)
-      set_tests_properties(${test} PROPERTIES DISABLED ON)
-    endif()
-    return()
-  endif()
+  octet_choose(cpus "${OCTET_QEMU_CPUS}" this CMAKE_CROSSCOMPILING_EMULATOR MATCHES
+    "qemu-(aarch64|arm)" AND NOT OCTET_QEMU_CPU AND NOT arg_ONCE)
+  octet_choose(emulated emulated "" NOT cpus STREQUAL "this")
+  octet_choose(disabled ON OFF name IN_LIST OCTET_DISABLED_TESTS)
+  octet_choose(scalar SCALAR "" name IN_LIST octet_quick_suites)
   set(seen)
-  foreach(cpu IN LISTS OCTET_QEMU_CPUS)
-    octet_choose(dotprod DOTPROD "" cpu MATCHES "^(neoverse-n1|max)")
-    octet_choose(i8mm I8MM "" cpu MATCHES "^max")
-    set(tiers SCALAR NEON ${dotprod} ${i8mm})
-    list(JOIN tiers , model_tiers)
-    list(REMOVE_ITEM tiers ${seen})
-    list(APPEND seen ${tiers})
-    list(JOIN tiers , new_tiers)
-    octet_choose(variant sve256 "" cpu MATCHES "sve256=on" AND OCTET_COMPILES_SVE256I8MM)
-    set(environment QEMU_CPU=${cpu} ${arg_ENVIRONMENT})
-    if(arg_EVERY_MODEL)
-      list(APPEND environment OCTET_MODEL_TIERS=${model_tiers} OCTET_MODEL_VARIANT=${variant})
-    elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
-      list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
-    elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
-      list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
-    elseif(arg_LABELS MATCHES "gemm|conv" OR NOT SCALAR IN_LIST tiers) # not the first model
-      continue()
+  foreach(cpu IN LISTS cpus)
+    set(test ${name}${OCTET_TEST_SUFFIX})
+    set(environment ${arg_ENVIRONMENT})
+    if(NOT cpu STREQUAL this)
+      set(test ${name}@${cpu})
+      list(APPEND environment QEMU_CPU=${cpu})
+      octet_choose(dotprod ,DOTPROD "" cpu MATCHES "^(neoverse-n1|max)")
+      octet_choose(i8mm ,I8MM "" cpu MATCHES "^max")
+      string(REPLACE "," ";" tiers "${scalar},NEON${dotprod}${i8mm}")
+      list(REMOVE_ITEM tiers "" ${seen})
+      list(JOIN tiers , new_tiers)
+      octet_choose(variant sve256 "" cpu MATCHES "sve256=on" AND OCTET_COMPILES_SVE256I8MM)
+      if(arg_EVERY_MODEL)
+        list(APPEND environment OCTET_MODEL_TIERS=SCALAR,NEON${dotprod}${i8mm} OCTET_MODEL_VARIANT=${variant})
+      elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
+        list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
+      elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
+        list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
+      elseif(arg_LABELS MATCHES "gemm|conv" OR seen) # not the first model
+        continue()
+      endif()
+      list(APPEND seen ${tiers})
     endif()
-    add_test(NAME ${name}@${cpu} COMMAND ${arg_COMMAND})
-    set_tests_properties(${name}@${cpu} PROPERTIES LABELS "${arg_LABELS};emulated"
-      ENVIRONMENT "${environment}" ${arg_PROPERTIES})
+    add_test(NAME ${test} COMMAND ${arg_COMMAND})
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}"
+      ENVIRONMENT "${environment}" DISABLED ${disabled} ${arg_PROPERTIES})
   endforeach()
 endfunction()
 

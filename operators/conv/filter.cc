@@ -176,12 +176,17 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
   return OCTET_OK;
 }
 
-// True if windows of few channels are packed with padded lines.
+// True if an algorithm packs windows of few channels with padded lines.
 bool pads_lines(const FilterBuilder& d) {
-  const RhsLayout layout = packed_layout(d, direct_algorithm);
-  return !d.sparse && !d.forced && d.costs.gather == 0 &&
-         !has_zero_points(d.view, layout.element_type) &&
-         direct_algorithm.pads_lines(layout, d.costs.nr, d.shape);
+  bool pads = false;
+  for (int i = 0; i < kAlgorithms && !d.sparse && !d.forced && d.costs.gather == 0; ++i) {
+    const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
+    if (!implementation || !implementation->pads_lines) continue;
+    const RhsLayout layout = packed_layout(d, *implementation);
+    pads |= !has_zero_points(d.view, layout.element_type) &&
+            implementation->pads_lines(layout, d.costs.nr, d.shape);
+  }
+  return pads;
 }
 
 // Plans all algorithms, for weights packed sparse or dense.

@@ -1,4 +1,5 @@
-// Maps the pages, and hands out slots of them.
+// Maps the pages, and hands out slots of them. AddressSanitizer is told where a block ends, so that
+// it checks the side without a guard, too.
 #include "fuzz/memory.h"
 
 #include <sys/mman.h>
@@ -8,21 +9,7 @@
 #include <utility>
 
 #include "fuzz/fuzz.h"
-
-// Sanitizers are told where a block ends, so that they check the side without a guard, too.
-#if defined(__SANITIZE_ADDRESS__)
-#define OCTET_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OCTET_ASAN 1
-#endif
-#endif
-#ifdef OCTET_ASAN
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
-#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
-#endif
+#include "support/system.h"
 
 namespace octet_fuzz {
 namespace {
@@ -42,7 +29,7 @@ class Slots {
       for (size_t i = 0; i < kSlots / 2; ++i) {
         begin_.push_back((uint8_t*)map + page + i * step);
         if (mprotect(begin_.back(), kSlotBytes, PROT_READ | PROT_WRITE)) std::abort();
-        ASAN_POISON_MEMORY_REGION(begin_.back(), kSlotBytes);
+        OCTET_POISON(begin_.back(), kSlotBytes);
       }
     }
   }
@@ -75,14 +62,14 @@ Block::Block(Choices* c, size_t bytes, size_t alignment) {
   slot_ = slots().take(choice / 2 * 7);  // neighbours seldom
   bytes_ = bytes;
   data_ = slots().begin(slot_) + (choice % 2 ? 0 : (kSlotBytes - bytes) / alignment * alignment);
-  ASAN_UNPOISON_MEMORY_REGION(data_, bytes_);
+  OCTET_UNPOISON(data_, bytes_);
   std::memset(data_, kFresh, bytes_);
 }
 
 Block::~Block() {
   if (!bytes_) return;
   std::memset(data_, kStale, bytes_);
-  ASAN_POISON_MEMORY_REGION(data_, bytes_);
+  OCTET_POISON(data_, bytes_);
   slots().give_back(slot_);
 }
 

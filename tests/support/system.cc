@@ -13,23 +13,6 @@
 #include <unistd.h>
 #endif
 
-// What the compiler calls AddressSanitizer differs.
-#if defined(__SANITIZE_ADDRESS__)
-#define OCTET_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OCTET_ASAN 1
-#endif
-#endif
-#ifdef OCTET_ASAN
-#include <sanitizer/asan_interface.h>
-#define OCTET_POISON ASAN_POISON_MEMORY_REGION
-#define OCTET_UNPOISON ASAN_UNPOISON_MEMORY_REGION
-#else
-#define OCTET_POISON(address, bytes) ((void)(address), (void)(bytes))
-#define OCTET_UNPOISON(address, bytes) ((void)(address), (void)(bytes))
-#endif
-
 namespace octet_test {
 
 #if defined(_WIN32)

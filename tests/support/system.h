@@ -5,6 +5,24 @@
 #include <cstdint>
 #include <cstdlib>
 
+// Compilers differ in how they say that AddressSanitizer is on.
+#if defined(__SANITIZE_ADDRESS__)
+#define OCTET_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OCTET_ASAN 1
+#endif
+#endif
+
+#ifdef OCTET_ASAN
+#include <sanitizer/asan_interface.h>
+#define OCTET_POISON ASAN_POISON_MEMORY_REGION
+#define OCTET_UNPOISON ASAN_UNPOISON_MEMORY_REGION
+#else
+#define OCTET_POISON(address, bytes) ((void)(address), (void)(bytes))
+#define OCTET_UNPOISON(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
 namespace octet_test {
 
 enum class Access { kNone, kRead, kWrite };

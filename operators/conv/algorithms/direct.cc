@@ -1,8 +1,8 @@
 // The direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
 // kernels that want rows side by side gather them from the tensor. Inputs of few channels are
 // staged, and their windows are read there line by line or, if a line does not fill whole groups of
-// the layout, copied from there, vector by vector. Where that pays, packed lines are padded to whole
-// groups.
+// the layout, copied from there, vector by vector. Where that pays, packed lines are padded to
+// whole groups.
 #include <string.h>
 
 #include "operators/conv/algorithms/block.h"

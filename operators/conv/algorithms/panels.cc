@@ -122,8 +122,8 @@ bool pack_panels(const WeightFormat& format, const ConvShape& given, const ConvS
   const uint8_t flip = type_shift(filter.type(), layout.element_type) ? 0x80 : 0;
   const bool joined = given.groups != s.groups,
              no_gaps = step == given.group_in() && (one_tap || !layout.has_tables()),
-             at_once = no_gaps && !joined && filter.in_order(given) && !s.transposed &&
-                       !s.padded_lines,
+             at_once =
+                 no_gaps && !joined && filter.in_order(given) && !s.transposed && !s.padded_lines,
              fills = no_gaps && layout.bits == 8 && step * s.taps() == p.lane_bytes;
   // Packs lanes together if they are of one of the caller's groups or phases and contiguous in one
   // panel.
