@@ -41,8 +41,7 @@ octet_choose(octet_native_tiers "${portable};${octet_tiers}" ""
 function(octet_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
     "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
-  octet_choose(cpus "${OCTET_QEMU_CPUS}" this CMAKE_CROSSCOMPILING_EMULATOR MATCHES
-    "qemu-(aarch64|arm)" AND NOT OCTET_QEMU_CPU AND NOT arg_ONCE)
+  octet_choose(cpus "${OCTET_QEMU_CPUS}" this CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-(aarch64|arm)" AND NOT OCTET_QEMU_CPU AND NOT arg_ONCE)
   octet_choose(emulated emulated "" NOT cpus STREQUAL "this")
   octet_choose(disabled ON OFF name IN_LIST OCTET_DISABLED_TESTS)
   octet_choose(scalar SCALAR "" name IN_LIST octet_quick_suites)
@@ -71,8 +70,8 @@ function(octet_add_test name)
       list(APPEND seen ${tiers})
     endif()
     add_test(NAME ${test} COMMAND ${arg_COMMAND})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}"
-      ENVIRONMENT "${environment}" DISABLED ${disabled} ${arg_PROPERTIES})
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}" DISABLED ${disabled}
+      ENVIRONMENT "${environment}" ${arg_PROPERTIES})
   endforeach()
 endfunction()
 

@@ -10,3 +10,5 @@ set(CMAKE_EXE_LINKER_FLAGS_INIT -static) # Wine finds no libraries of the compil
 list(APPEND CMAKE_FIND_ROOT_PATH /usr/x86_64-w64-mingw32)
 octet_use_headers()
 octet_use_wine()
+# Precompiled headers were not tried with this compiler.
+set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)

@@ -5,3 +5,5 @@ include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
 octet_cross(Windows AMD64)
 octet_use_zig(x86_64-windows-gnu)
 octet_use_wine()
+# Precompiled headers were not tried with this compiler.
+set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
