@@ -21,9 +21,9 @@ enable_testing()
 # A ctest test; its labels say what it is about, and CONTRIBUTING.md what they mean.
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
-# model in the environment variable QEMU_CPU: those of gemm and conv on the first model of each
-# tier, for the kernels of that tier (OCTET_TEST_TIERS; of SCALAR, the suites that are quick, too);
-# those that look at the CPU itself, which EVERY_MODEL says, on all; others on one. A model that has
+# model in the environment variable QEMU_CPU: those of gemm and conv on the first model, those that
+# look at kernels most (octet_kernel_suites) on the first of each tier, for the kernels of that tier
+# (OCTET_TEST_TIERS; of SCALAR, the suites that are quick, too); those that look at the CPU itself, which EVERY_MODEL says, on all; others on one. A model that has
 # more than its tier runs a few suites for the kernels that need it. A test that is ONCE does not.
 # docs/testing.md has the reasons.
 find_package(Python3 COMPONENTS Interpreter)
@@ -62,7 +62,7 @@ function(octet_add_test name)
         list(APPEND environment OCTET_MODEL_TIERS=SCALAR,NEON${dotprod}${i8mm} OCTET_MODEL_VARIANT=${variant})
       elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
         list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
-      elseif(arg_LABELS MATCHES "gemm|conv" AND tiers)
+      elseif(arg_LABELS MATCHES "gemm|conv" AND tiers AND (NOT seen OR name IN_LIST octet_kernel_suites))
         list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
       elseif(arg_LABELS MATCHES "gemm|conv" OR seen) # not the first model
         continue()
