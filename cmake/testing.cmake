@@ -23,9 +23,9 @@ enable_testing()
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model, those that
 # look at kernels most (octet_kernel_suites) on the first of each tier, for the kernels of that tier
-# (OCTET_TEST_TIERS; of SCALAR, the suites that are quick, too); those that look at the CPU itself, which EVERY_MODEL says, on all; others on one. A model that has
-# more than its tier runs a few suites for the kernels that need it. A test that is ONCE does not.
-# docs/testing.md has the reasons.
+# (OCTET_TEST_TIERS; of SCALAR, the suites that are quick, too); those that look at the CPU itself,
+# which EVERY_MODEL says, on all; others on one. A model that has more than its tier runs a few
+# suites for the kernels that need it. A test that is ONCE does not. docs/testing.md has the reasons.
 find_package(Python3 COMPONENTS Interpreter)
 octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse-n1;max,sve=off;max;max,sve256=on"
   OCTET_TARGET STREQUAL arm)

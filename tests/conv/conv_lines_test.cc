@@ -108,7 +108,7 @@ TEST(ConvLines, PaddedLines) {
           const octet::Tier& tier = octet::tier_of((octet::Isa)isa);
           reading += tier.costs.gather == 0 && octet::format_of(tier.s8).layout.kr == 4;
         }
-  // Of these cases, half have zero points or types of weights that are not padded, at most.
+  // Zero points of weights, and lines that fill whole groups by themselves, are not padded.
   EXPECT_GE(4 * padded, reading);
   EXPECT_LE(padded, reading);
 }

@@ -26,6 +26,7 @@ std::vector<octet_isa> tiers_where(bool (*wanted)(const octet::Tier&)) {
   return tiers;
 }
 
+// Which of the tiers are tested: each, or every second one.
 #ifdef OCTET_ASAN
 constexpr size_t kEach = 2;
 #else
