@@ -34,6 +34,13 @@ if(octet_unknown)
     "tiers are ${octet_names}, the last of which is always built")
 endif()
 
+# octet_probe(<tier> <expression> <flag>...): OCTET_COMPILES_<tier>, if that is not known already.
+function(octet_probe tier expression)
+  string(JOIN " " CMAKE_REQUIRED_FLAGS ${ARGN})
+  check_cxx_source_compiles("#include <${octet_intrinsics}>\nint main() { return ${expression}; }"
+    OCTET_COMPILES_${tier})
+endfunction()
+
 # octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> PROBE <expression>): built if the
 # compiler can, which is probed by compiling an int of intrinsics, not by its version; a tier whose
 # kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
@@ -52,12 +59,10 @@ function(octet_add_tier tier)
   if(OCTET_TIERS AND NOT tier IN_LIST OCTET_TIERS)
     return()
   endif()
-  string(JOIN " " CMAKE_REQUIRED_FLAGS ${arg_FLAGS})
-  check_cxx_source_compiles("#include <${octet_intrinsics}>\nint main() { return ${arg_PROBE}; }"
-    OCTET_COMPILES_${tier})
+  octet_probe(${tier} "${arg_PROBE}" ${arg_FLAGS})
   if(NOT OCTET_COMPILES_${tier})
     message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
-      "(${CMAKE_REQUIRED_FLAGS}); the library will do without them")
+      "(${arg_FLAGS}); the library will do without them")
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}

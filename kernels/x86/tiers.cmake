@@ -3,6 +3,19 @@ set(octet_intrinsics immintrin.h)
 # Only CPUs without a vector tier run the portable kernels: -Os makes them a quarter of the size.
 set_property(SOURCE kernels/generic/portable.cc kernels/generic/portable_winograd.cc
   kernels/generic/functions/portable.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
+# Compilers that have the intrinsics of AVX-VNNI have those of the other tiers, too, and a probe takes
+# a second: this one is the first.
+set(octet_avxvnni -mavx2 -mf16c -mavxvnni)
+set(octet_probe_avxvnni
+  "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
+if(NOT OCTET_TIERS)
+  octet_probe(AVXVNNI "${octet_probe_avxvnni}" ${octet_avxvnni})
+endif()
+if(OCTET_COMPILES_AVXVNNI)
+  foreach(tier SSE41 AVX2 AVX512BW AVX512VNNI)
+    set(OCTET_COMPILES_${tier} ON)
+  endforeach()
+endif()
 octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc int4/sse41_s16s4_6x8x8.cc
   sse41_ops.cc runtime/sse41_runtime.cc functions/sse41_elementwise.cc
   scale_blocks/sse41_s8u4_blocks_2x16x8.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
@@ -18,12 +31,12 @@ octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
   SPARSE avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
   DEPTHWISE avx2_s16s8_dw32.cc avx2_s16s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_madd_epi16(_mm256_set1_epi8(1), _mm256_set1_epi8(1)), 0)")
-octet_add_tier(AVXVNNI FLAGS -mavx2 -mf16c -mavxvnni SOURCES avxvnni_u8s8_6x16x4.cc
+octet_add_tier(AVXVNNI FLAGS ${octet_avxvnni} SOURCES avxvnni_u8s8_6x16x4.cc
   int4/avxvnni_u8s4_6x16x8.cc runtime/avxvnni_runtime.cc
   scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
   SPARSE avxvnni_u8s8_sparse_4x16x16.cc avxvnni_u8s8_sparse_4x16x32.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
-  PROBE "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
+  PROBE ${octet_probe_avxvnni})
 if(OCTET_BUILDS_AVXVNNI)
   # Compilers older than GCC 13 have no intrinsics of AVX-VNNI-INT8; binutils know it since 2.40.
   check_cxx_source_compiles([[int main() { __asm__("vpdpbssd %ymm0, %ymm0, %ymm0"); }]]
@@ -60,9 +73,8 @@ if(OCTET_BUILDS_AVX512VNNI)
   # The instructions of AMX are in assembly, for which a compiler needs no flags.
   check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
     OCTET_ASSEMBLES_AMXINT8)
-  octet_choose(octet_amx 0 the_assembler_knows_no_tdpbusd OCTET_ASSEMBLES_AMXINT8)
-  octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc
-    PROBE ${octet_amx})
+  set(OCTET_COMPILES_AMXINT8 ${OCTET_ASSEMBLES_AMXINT8})
+  octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc)
 endif()
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
