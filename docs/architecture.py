@@ -58,7 +58,7 @@ ROLES = {
     "kernels/x86/amx": "tile registers",
     "kernels/x86/scale_blocks": "weights in scale blocks",
     "kernels/x86/shared": "inlined into the kernels",
-    "kernels/arm": "I8MM, DOTPROD, NEON",
+    "kernels/arm": "SME, I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",
     "kernels/scalar": "portable kernels",
     "kernels/xsimd": "kernel templates on xsimd batches",

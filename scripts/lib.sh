@@ -52,6 +52,30 @@ step() {
   fi
 }
 
+# unpack <folder> <suite> <package>...: unpacks packages of another suite of Debian, and installs
+# nothing.
+unpack() {
+  local folder=$1 suite=$2 here mirror keys options package
+  shift 2
+  mkdir -p "$folder"/apt/{lists/partial,cache/archives/partial}
+  here=$(cd "$folder" && pwd)
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+    awk '/\/debian\/?$/ { print; exit }')
+  keys=$(echo /usr/share/keyrings/debian-archive-*.{gpg,pgp} | tr ' ' '\n' | grep -v '\*' |
+    grep -v removed | paste -sd,)
+  echo "deb [signed-by=$keys] $mirror $suite main" >"$here/apt/sources.list"
+  options=(-o "Dir::Etc::SourceList=$here/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$here/apt/lists" -o "Dir::Cache=$here/apt/cache"
+    -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
+    -o APT::Sandbox::User=root -o Acquire::Languages=none)
+  step "Reading the list of packages" apt-get "${options[@]}" update || return 1
+  for package in "$@"; do
+    step "Unpacking $package" bash -c 'cd "$0" && apt-get "$@" && dpkg-deb -x '"$package"'_*.deb . &&
+      rm '"$package"'_*.deb' "$here" "${options[@]}" -t "$suite" download "$package" || return 1
+  done
+  rm -rf "$here/apt"
+}
+
 # use_zig: puts zig, a cross compiler from PyPI, on the PATH of what follows, where there is none.
 use_zig() {
   command -v zig >/dev/null || python3 -c 'import ziglang' 2>/dev/null || {

@@ -76,6 +76,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"AMXINT8", {}},  // tiles would have to be configured first
+    {"SME", {}},      // streaming mode would have to be entered first
     {"AVX512VNNI", {"vpdpbusd zmm", 24 * 128, ON_X86_64(vpdpbusd_zmm)}},
     {"AVXVNNI", {"vpdpbusd ymm", 12 * 64, ON_X86_64(vpdpbusd_ymm_vex)}},
     {"AVX512BW", {"vpmaddwd + vpaddd zmm", 24 * 64, ON_X86_64(vpmaddwd_zmm)}},

@@ -130,8 +130,7 @@ Microarchitecture ask_system() {
 #if defined(__aarch64__)
 constexpr int kSveGetLength = 51;
 constexpr unsigned long kHwcapAsimddp = 1ul << 20;
-constexpr unsigned long kHwcap2I8mm = 1ul << 13;
-constexpr unsigned long kHwcap2SveI8mm = 1ul << 9;
+constexpr unsigned long kHwcap2SveI8mm = 1ul << 9, kHwcap2I8mm = 1ul << 13, kHwcap2Sme = 1ul << 23;
 
 // The bytes of an SVE register on this thread, which threads that it starts inherit; 0 if the
 // system does not tell.
@@ -143,7 +142,7 @@ size_t sve_bytes() {
 Features detect(CpuFeatures*) {
   const unsigned long hwcap2 = getauxval(AT_HWCAP2);
   return kHasNeon | when(getauxval(AT_HWCAP) & kHwcapAsimddp, kHasDotprod) |
-         when(hwcap2 & kHwcap2I8mm, kHasI8mm) |
+         when(hwcap2 & kHwcap2I8mm, kHasI8mm) | when(hwcap2 & kHwcap2Sme, kHasSme) |
          when(hwcap2 & kHwcap2SveI8mm && sve_bytes() == 32, kHasSve256I8mm);
 }
 #else
@@ -172,7 +171,8 @@ Microarchitecture ask_system() {
 
 Features detect(CpuFeatures*) {
   return kHasNeon | when(sysctl_value("hw.optional.arm.FEAT_DotProd"), kHasDotprod) |
-         when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm);
+         when(sysctl_value("hw.optional.arm.FEAT_I8MM"), kHasI8mm) |
+         when(sysctl_value("hw.optional.arm.FEAT_SME"), kHasSme);
 }
 
 #elif defined(__aarch64__) && defined(_WIN32)

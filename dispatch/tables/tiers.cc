@@ -52,6 +52,10 @@ constexpr TierCosts kI8mmCosts = like(kDotprodCosts, [](TierCosts& c) constexpr 
   c.macs = 60; c.mr = 12; c.nr = 8; c.tile_tap = 8; c.gather = 4; c.sparse_few = 1;
   c.sparse_few_far = 2;
 });
+// Eight times the products of DOTPROD, which few layers are large enough to see: half is counted.
+constexpr TierCosts kSmeCosts = like(kDotprodCosts, [](TierCosts& c) constexpr {
+  c.macs = 120; c.mr = 32; c.nr = 32; c.tile = 400; c.gather = 4;
+});
 constexpr TierCosts kSse41Costs = like(kScalarCosts, [](TierCosts& c) constexpr {
   c.macs = 11; c.mr = 6; c.nr = 8; c.tile = 40; c.tile_tap = 12; c.gather = 4; c.int16_macs = 11;
   c.int16_in = 1; c.int16_out = 0.7; c.lanes = 8; c.depthwise = 2; c.depthwise_line = 50;
@@ -172,6 +176,17 @@ constexpr Tier kTiers[] = {
         .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .costs = kSse41Costs,
+    },
+    {
+        .isa = Isa::kSme,
+        .name = "SME",
+        .architecture = Architecture::kArm,
+        .needs = kHasNeon | kHasDotprod | kHasI8mm | kHasSme,
+        .s8 = FormatId::kS8_16x4_step8,
+        .u8 = FormatId::kS8_16x4_step8,
+        .s4 = FormatId::kS4_8x16,
+        .s16 = FormatId::kS16_8x1,
+        .costs = kSmeCosts,
     },
     {
         .isa = Isa::kI8mm,

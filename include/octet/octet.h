@@ -148,7 +148,7 @@ typedef enum octet_type OCTET_INT_ENUM {
 OCTET_API const char* octet_type_name(octet_type type);
 
 /* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41 to
- * AMXINT8, Arm: NEON to I8MM) and SCALAR. AMXINT8 asks Linux for registers: docs/integration.md. */
+ * AMXINT8, Arm: NEON to SME) and SCALAR. AMXINT8 asks Linux for registers: docs/integration.md. */
 typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
@@ -160,7 +160,8 @@ typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_I8MM = 7,
   OCTET_ISA_SSE41 = 8,
   OCTET_ISA_AMXINT8 = 9,
-  OCTET_ISA_AVX512BW = 10
+  OCTET_ISA_AVX512BW = 10,
+  OCTET_ISA_SME = 11
 } octet_isa;
 
 /* "SCALAR", "AVX2", ...: the value of OCTET_MAX_ISA; "unknown" outside the enumeration. */

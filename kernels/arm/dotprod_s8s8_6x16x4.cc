@@ -194,6 +194,8 @@ constexpr MicroKernel kernel(const char* name) {
 
 }  // namespace
 
+void dotprod_multiply_s8s8(const Tile& tile) { dispatch<false>(tile); }
+
 const MicroKernel dotprod_s8s8_6x16x4 = kernel<false>("dotprod_s8s8_6x16x4");
 // For in-order cores, for example Cortex-A55.
 const MicroKernel dotprod_s8s8_inorder_6x16x4 = kernel<true>("dotprod_s8s8_inorder_6x16x4");

@@ -9,6 +9,9 @@
 
 namespace octet {
 
+extern const MicroKernel sme_s8s8_32x32x4;
+extern const MicroKernel sme_s8s8_2x16x4;
+
 extern const MicroKernel i8mm_s8s8_12x64x8, i8mm_s8s8_sve256_12x64x8;
 extern const MicroKernel i8mm_u8s8_12x64x8, i8mm_u8s8_sve256_12x64x8;
 extern const MicroKernel i8mm_u8u8_12x64x8, i8mm_u8u8_sve256_12x64x8;
@@ -23,6 +26,7 @@ extern const MicroKernel i8mm_u8s8_1x16x8;
 extern const MicroKernel i8mm_u8u8_1x16x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
+void dotprod_multiply_s8s8(const Tile& tile);  // its `multiply`
 extern const MicroKernel dotprod_s8s8_inorder_6x16x4;
 extern const MicroKernel dotprod_s8s8_sparse_4x16x16;
 

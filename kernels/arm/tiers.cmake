@@ -13,6 +13,11 @@ set_property(SOURCE kernels/generic/portable_winograd.cc APPEND PROPERTY COMPILE
 # -mcpu it takes in silence.
 octet_choose(octet_armv82 "-mtune=generic;-mcpu=cortex-a76+dotprod" -march=armv8.2-a+dotprod
   "${CMAKE_CXX_COMPILER_ARG1} ${CMAKE_CXX_FLAGS}" MATCHES "-mcpu=")
+# SME has a kernel of int8 matrices, and takes all others from DOTPROD and, for weights of 4 bits, from
+# I8MM.
+if(SME IN_LIST OCTET_TIERS)
+  list(APPEND OCTET_TIERS DOTPROD I8MM)
+endif()
 octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc neon_s8s4_4x64x32.cc neon_s8u4_blocks_2x16x8.cc
   SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
   DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
@@ -36,6 +41,14 @@ if(OCTET_BUILDS_I8MM AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
     octet_add_sources(FLAGS ${octet_sve256} SOURCES sve256_panels.cc)
     octet_add_feature(SVE256I8MM kernels/arm/i8mm_12x64x8.cc)
   endif()
+endif()
+if(OCTET_BUILDS_DOTPROD AND OCTET_BUILDS_I8MM)
+  # The instructions of SME are in assembly, for which a compiler needs no flags.
+  check_cxx_source_compiles([[int main() { __asm__(R"(.arch_extension sme
+    smopa za0.s, p0/m, p0/m, z0.b, z1.b)"); }]]
+    OCTET_ASSEMBLES_SME)
+  octet_choose(octet_sme 0 the_assembler_knows_no_smopa OCTET_ASSEMBLES_SME)
+  octet_add_tier(SME FLAGS ${octet_armv82} SOURCES sme_s8s8_32x32x4.cc PROBE ${octet_sme})
 endif()
 if(octet_built_tiers) # all use these: NEON is the baseline
   octet_add_sources(SOURCES neon_ops.cc SPARSE sparse.cc WINOGRAD neon_winograd.cc)

@@ -19,6 +19,7 @@ enum Feature : uint32_t {
   kHasAmxInt8 = 512,  // AMX-TILE and AMX-INT8, which the process may use
   kHasAvxVnniInt8 = 1024,
   kHasSve256I8mm = 2048,  // SVE of 256 bits, and its products of int8
+  kHasSme = 4096,
 };
 using Features = uint32_t;
 

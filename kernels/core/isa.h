@@ -16,7 +16,8 @@ enum class Isa : uint8_t {
   kI8mm,
   kSse41,
   kAmxInt8,
-  kAvx512Bw
+  kAvx512Bw,
+  kSme
 };
 
 constexpr Isa kPortableIsa = Isa::kScalar;  // every CPU and every build has it

@@ -26,7 +26,7 @@ struct Tile {
   uint32_t lhs_flip;         // direct: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;        // first group of the first column
   bool rhs_decoded = false;  // rhs is what the kernel's decoder wrote
-  size_t rhs_stride;         // bytes between groups
+  size_t rhs_stride;         // bytes between groups of the first panel
   size_t rhs_panel_stride;   // bytes between panels, for kernels whose nr spans several
   size_t depth;       // of a tap, K of a matrix; rhs is zero beyond it and lhs rows end there
   size_t rows, cols;  // 1..rows_of(cols), 1..nr
@@ -104,7 +104,9 @@ struct MicroKernel {
   Isa isa;
   ElementType lhs_element_type;  // the rhs has rhs_layout.element_type
   uint8_t mr;
-  uint16_t nr;         // divides rhs_layout.width, or is a multiple of it where width == step
+  // nr divides rhs_layout.width or is a multiple of it. Where a tile spans several panels, the last
+  // may be narrower only if there is one tap
+  uint16_t nr;
   uint16_t m_max = 0;  // the kernel is selected for runs of at most this many rows; 0 = any
   uint16_t n_max = 0;  // ... for products of at most this many columns; 0 = any
   uint16_t n_min = 0;  // ... of at least this many columns

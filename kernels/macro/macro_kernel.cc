@@ -138,8 +138,10 @@ class Product {
     const bool matrix = !block_.tiles && !start_.per_row() &&
                         (output_.s32() || !block_.terms.scaled || block_.terms.scales);
     const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
-    for (size_t panel = n0; panel < n1; panel += span) {
-      const size_t width = smaller(span, weights_.lanes - panel);
+    for (size_t panel = n0, width; panel < n1; panel += width) {
+      width = smaller(span, weights_.lanes - panel);
+      // A narrower last panel has other strides, and is multiplied by itself
+      if (width > layout_.width) width = width / layout_.width * layout_.width;
       group_ = smaller(layout_.width, width) * lane_group_;
       tap_ = smaller(layout_.width, width) * tap_lane_;
       for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {

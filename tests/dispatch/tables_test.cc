@@ -68,6 +68,7 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
       {OCTET_ISA_AVX512BW, "AVX512BW", "s8_16x4", "s8_16x4", "s16_16x2", "s8_16x4_paired"},
       {OCTET_ISA_AVX2, "AVX2", "s8_16x4", "s8_16x4", "s16_16x2", "s8_16x4_paired"},
       {OCTET_ISA_SSE41, "SSE41", "s8_16x4", "s8_16x4", "s16_16x2", nullptr},
+      {OCTET_ISA_SME, "SME", "s8_16x4_step8", "s8_16x4_step8", "s16_8x1", nullptr},
       {OCTET_ISA_I8MM, "I8MM", "s8_8x8", "u8_8x8", "s16_8x1", nullptr},
       {OCTET_ISA_DOTPROD, "DOTPROD", "s8_16x4_step8", "s8_16x4_step8", "s16_8x1", nullptr},
       {OCTET_ISA_NEON, "NEON", "s8_4x16", "s8_4x16", "s16_8x1", nullptr},
@@ -338,8 +339,7 @@ void check_kernel(const MicroKernel& kernel) {
   EXPECT_TRUE(!kernel.multiply_micro_panel || !kernel.gather)
       << "micro-panels are of rows where they lie";
   EXPECT_EQ(layout.width % layout.step, 0);
-  EXPECT_TRUE(layout.width % kernel.nr == 0 ||
-              (kernel.nr % layout.width == 0 && layout.width == layout.step));
+  EXPECT_TRUE(layout.width % kernel.nr == 0 || kernel.nr % layout.width == 0);
   EXPECT_TRUE(layout.kr % kernel.lhs_kr == 0 || kernel.lhs_kr % layout.kr == 0);
   EXPECT_EQ(kernel.lhs_panel_bytes(1) % octet::kAlignment, 0u);
   EXPECT_TRUE(kernel.is(octet::kRequantizes) || !kernel.is(octet::kRequantizes16));

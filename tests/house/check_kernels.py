@@ -34,8 +34,8 @@ INSTRUCTIONS = {
     "arm": [
         (r"\b[su]dot\b", {"kHasDotprod"}),
         (r"\b(us|su)dot\b|\b(us|[su])mmla\b", {"kHasI8mm"}),
-        (r"\b(ptrue|z\d+\.)", {"kHasSve256I8mm"}),
-        (r"\b(smstart|smstop|[us]mopa|usmopa|sumopa)\b", {}),
+        (r"\b(ptrue|z\d+\.)", {"kHasSve256I8mm", "kHasSme"}),
+        (r"\b(smstart|smstop|rdsvl|[us]mopa|usmopa|sumopa|za)\b", {"kHasSme"}),
     ],
 }
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ FEATURES["avx512vbmi"] = FEATURES["avx512vnni"] | {"kHasAvx512Vbmi"}
 FEATURES["sve256"] = FEATURES["i8mm"] | {"kHasSve256I8mm"}
 
 MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpbssd|pdpwssd|pmaddwd|pmaddubsw)\b|\b([su]dot|[su]mmla|usmmla|"
-                      r"[su]mull2?|[su]mlal2?)\b")
+                      r"[su]mull2?|[su]mlal2?|smopa)\b")
 STACK = re.compile(r"\(%rsp|\(%rbp|\[sp[,\]]|\[x29[,\]]")
 COPY = re.compile(r"\bv?mov(dq[au]\d*|aps|ups)\s+%([xyz])mm\d+,%\2mm\d+|\bmov\s+v\d+\.\d*[bhsd], v\d+\.")
 

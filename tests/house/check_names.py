@@ -18,12 +18,14 @@ SKIPPED = re.compile(r"\.(md|bin|clang-format)$|^tests/(abi|house|vectors)/|equi
                      r"^tests/network/.*\.py$")
 MAY_NAME = {
     "bench/machine/peak.cc": "a row for each tier; tool_test fails without one",
+    "scripts/test": "the tier for which the installed qemu may be too old",
     "tests/CMakeLists.txt": "AVX-VNNI and AMX-INT8 are emulated; Arm compilers are told of features",
     "tests/conv/conv_limit_test.cc": "the default limit on machines that were measured",
     "tests/dispatch/elsewhere_test.cc": "features that the compiler was told of",
     "tests/dispatch/machine_test.cc": "plans that were measured, by design of CPU",
     "tests/dispatch/selection_test.cc": "which machine runs which kernel",
     "tests/dispatch/tables_test.cc": "the one list of all tiers and formats",
+    "tests/dispatch/streaming_test.cc": "the tier that has streaming mode, and the one whose blobs it reads",
     "tests/emulated_isa/CMakeLists.txt": "AMX-INT8 is emulated",
     "tests/emulated_isa/detect.cc": "the tiers that are emulated",
     "tests/emulated_isa/permission_test.cc": "the tier whose registers the system may refuse",

@@ -351,7 +351,7 @@ TEST_P(Kernel, RequantizesEveryTileShape) {
 TEST_P(Kernel, RequantizesEveryLittleDepth) {
   if (!kernel().is(octet::kRequantizes)) GTEST_SKIP() << kernel().name;
   for (size_t depth = 1; depth <= 70; ++depth)
-    for (size_t rows = 1; rows <= kernel().mr; ++rows)
+    for (const size_t rows : row_counts(kernel().mr))
       for (const size_t less : {0, 1})
         for (const bool flip : {false, kernel().is(octet::kAnyLhs)})
           check_requantize(kernel(),

@@ -19,7 +19,7 @@ DISPATCH = {"cortex-a72": 3, "neoverse-n1": 4, "neoverse-n2": 5, "neoverse-v1": 
 # with the MACs that they do together. Registers are filled in so that the instructions are independent.
 Tier = collections.namedtuple("Tier", "qemu_cpu cores peak peak_macs")
 TIERS = {
-    "i8mm": Tier("max", ["neoverse-n2", "neoverse-v1", "neoverse-v2"], ["smmla v{0}.4s, v30.16b, v31.16b"], 32),
+    "i8mm": Tier("max,sme=off", ["neoverse-n2", "neoverse-v1", "neoverse-v2"], ["smmla v{0}.4s, v30.16b, v31.16b"], 32),
     "dotprod": Tier("neoverse-n1", ["neoverse-n1", "neoverse-v1"], ["sdot v{0}.4s, v30.16b, v31.16b"], 16),
     "neon": Tier("cortex-a72", ["cortex-a72", "neoverse-n1"],
                  ["smull v{0}.8h, v30.8b, v31.8b", "smlal2 v{0}.8h, v30.16b, v31.16b", "sadalp v{1}.4s, v{0}.8h"], 16),

@@ -66,7 +66,7 @@ def workshop_of(options, directory):
                                     " -fno-omit-frame-pointer"
                                     " --param asan-instrumentation-with-call-threshold=0")
     if options.arm:  # one CPU model has every tier
-        name, configuration = "arm", ["-DOCTET_QEMU_CPUS=max", "-DCMAKE_TOOLCHAIN_FILE="
+        name, configuration = "arm", ["-DOCTET_QEMU_CPUS=max,sme=off", "-DCMAKE_TOOLCHAIN_FILE="
                                       f"{ROOT}/toolchains/aarch64-linux-gnu.cmake"]
     return Workshop(ROOT, directory / name, flags, configuration, options.jobs)
 

@@ -28,13 +28,15 @@ void as_columns(const ConvPlan& given, ConvPlan* plan) {
 }
 
 // Columns of phases without the last kernel position come last. Their weights for that position are
-// 0, so it is skipped for them, unless they begin before half of nr.
+// 0, so it is skipped for them, unless they begin before half of nr, or where a kernel cannot.
 Taps needed_taps(const ConvPlan& plan, Taps taps) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape& columns = plan.shape;
-  const size_t turn = columns.full_phases * (columns.out_channels / columns.phases);
-  if (turn > 0 && turn >= kernel.nr / 2u && turn % kernel.rhs_layout.step == 0 &&
-      !kernel.rhs_layout.has_tables() && !plan.columns.zero_point) {
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t turn = columns.full_phases * (columns.out_channels / columns.phases),
+               step = kernel.nr > layout.width ? layout.width : layout.step;
+  if (turn > 0 && turn >= kernel.nr / 2u && turn % step == 0 && !layout.has_tables() &&
+      !plan.columns.zero_point) {
     taps.short_from = turn;
     taps.parts = columns.kernel_w;
   }
