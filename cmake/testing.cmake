@@ -31,7 +31,10 @@ octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse
   OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 # SMOPA of qemu before 10 is wrong, so SME's tests have an emulator of their own. They run with
-# streaming vectors of 64 bytes, and those that look at the kernel alone with 16, too.
+# streaming vectors of 64 bytes, and those that look at the kernel alone with 16, too. All other
+# kernels of the tier are those of others.
+set(octet_sme_suites batch conv_algorithms dynamic gemm kernel random stack streaming tflite vectors
+  words)
 set(octet_sme_models)
 if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64")
   find_program(OCTET_NEW_QEMU qemu-aarch64 HINTS ${PROJECT_SOURCE_DIR}/build/qemu/usr/bin
@@ -81,13 +84,12 @@ function(octet_add_test name)
       if(sme)
         list(POP_FRONT command program)
         set(command ${octet_new_emulator} $<TARGET_FILE:${program}> ${command})
-      endif()
-      if(cpu MATCHES "^max,sme.*=16$")
-        if(NOT name MATCHES "^(kernel|streaming)$")
+        octet_choose(suites "${octet_sme_suites}" "kernel;streaming" cpu MATCHES "=64$")
+        set(new_tiers SME)
+        octet_choose(tiers SME "" name IN_LIST suites)
+        if(NOT tiers AND NOT (arg_EVERY_MODEL AND cpu MATCHES "=64$"))
           continue()
         endif()
-        set(tiers SME)
-        set(new_tiers SME)
       endif()
       if(arg_EVERY_MODEL)
         list(APPEND environment OCTET_MODEL_TIERS=SCALAR,NEON${dotprod}${i8mm}${sme} OCTET_MODEL_VARIANT=${variant})

@@ -17,6 +17,9 @@ class Start {
 
   bool per_row() const { return per_row_; }
 
+  // Room for a tile's sums, in the place of its init: kernels take an init that is their dst.
+  int32_t* sums() { return values_; }
+
   // The init of `lanes` columns from n on. *stride is 0 where one row of init serves all rows.
   const int32_t* make(size_t n, size_t lanes, const BlockTile* used, size_t first_row, size_t rows,
                       size_t* stride) {
@@ -289,12 +292,12 @@ class Product {
   void multiply_partly() {
     const size_t cols = tile_.cols;
     tile_.cols = lanes_;
-    tile_.dst = sums_;
+    tile_.dst = start_.sums();
     tile_.dst_stride = lanes_ * sizeof(int32_t);
     tile_.scale = nullptr;
     kernel_.multiply(tile_);
     tile_.cols = cols;
-    tile_.init = sums_;
+    tile_.init = start_.sums();
     tile_.init_stride = lanes_;
     tile_.row_init = nullptr;
   }
@@ -309,7 +312,6 @@ class Product {
   const size_t tap_steps_;              // a tap's depth that kernels multiply
   Start start_;
   float scales_[kMaxTileRows];
-  alignas(64) int32_t sums_[kMaxTile];
   // The micro-panel: its first column, the columns that weights and init provide, its weights and
   // the bytes between its groups and between its taps
   size_t n_, lanes_;
