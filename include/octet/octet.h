@@ -51,7 +51,7 @@ typedef enum octet_status OCTET_INT_ENUM {
   OCTET_NULL_POINTER = 1,       /* a required pointer is null */
   OCTET_BAD_STRUCT_SIZE = 2,    /* see "versions" */
   OCTET_UNKNOWN_ENUM = 3,       /* a value outside its enumeration */
-  OCTET_BAD_SIZE = 4,           /* zero, or a product that leaves size_t */
+  OCTET_BAD_SIZE = 4,           /* zero, no multiple, or out of range; a product beyond size_t */
   OCTET_SIZE_ABOVE_MAXIMUM = 5, /* run asks for more than create declared */
   OCTET_BAD_STRIDE = 6,         /* a stride smaller than a row */
   /* Blobs and workspaces are at multiples of OCTET_ALIGNMENT, matrices of s32 and f32 and
@@ -147,8 +147,9 @@ typedef enum octet_type OCTET_INT_ENUM {
 /* "s8", "u8", "s32", "f32", "s4", "u4", "f16", "s16"; "unknown" outside the enumeration. */
 OCTET_API const char* octet_type_name(octet_type type);
 
-/* Instruction-set tiers. A limit to one allows the smaller ones of its family (x86: SSE41 to
- * AMXINT8, Arm: NEON to SME) and SCALAR. AMXINT8 asks Linux for registers: docs/integration.md. */
+/* Instruction-set tiers. A limit to one allows the tiers whose features are all among its own, and
+ * SCALAR: I8MM allows NEON and DOTPROD, AVXVNNI allows AVX2 and SSE41 but not AVX512BW; AVX512VNNI
+ * and AMXINT8 allow AVXVNNI, too. AMXINT8 asks Linux for registers: docs/integration.md. */
 typedef enum octet_isa OCTET_INT_ENUM {
   OCTET_ISA_AUTO = 0, /* the best that this CPU, the self-test and OCTET_MAX_ISA allow */
   OCTET_ISA_SCALAR = 1,
@@ -198,7 +199,7 @@ typedef struct octet_cpu_info {
   size_t struct_size;
   uint32_t compiled_isas; /* tiers compiled into this library */
   uint32_t detected_isas; /* compiled in, and the CPU and the operating system support them */
-  uint32_t demoted_isas;  /* detected, but the self-test got a wrong answer: never used */
+  uint32_t demoted_isas;  /* detected, but an int8 kernel's self-test went wrong: never used */
   octet_isa best_isa;     /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
   /* -- an older struct may end here -- */
   /* 0 if unknown, or, of L3 beside a known L2, if there is none. Of the big cores, where those with
@@ -212,7 +213,7 @@ typedef struct octet_cpu_info {
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
-/* Detects the CPU and tests its kernels at first use, in less than 0.1 ms on AVX512VNNI. */
+/* Detects the CPU and tests its kernels at first use, in a fraction of a millisecond on big cores. */
 OCTET_API octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 typedef struct octet_tuning octet_tuning;
@@ -399,8 +400,8 @@ typedef struct octet_rhs_desc {
   /* 1 (per tensor) or n (per channel, shared by the batch); 0 with null. See also scale_block. */
   size_t zero_point_count;
   /* Rows that runs will have, at most: a hint for sparse weights; 0 means any number. For 1 to 4
-   * they take 5/8 of the dense bytes where the tier has kernels for that, AVX-VNNI and AVX512-VNNI;
-   * other tiers multiply such a blob, too, but slowly. */
+   * they take 5/8 of the dense bytes where the tier has kernels for that, AVX-VNNI, AVX512-VNNI and
+   * AMX-INT8; other tiers multiply such a blob, too, but slowly. */
   size_t m_max;
   octet_sparsity sparsity;
   int reserved; /* must be 0 */
@@ -417,14 +418,14 @@ typedef struct octet_rhs_desc {
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
-/* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is in
- * octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on the
- * weights only, never on M: one blob serves prefill and decode, and all tiers of x86 share one
- * layout. With OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 or AVX512BW tries
- * the form s8_16x4_paired, which AVX-VNNI and AVX512-VNNI read no faster and SSE4.1 not at all;
- * where the weights do not suit it, the blob is in the shared layout, and zeros follow it up to
- * this size (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 what is to go
- * elsewhere. */
+/* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is
+ * in octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on
+ * the weights only, never on M: one blob serves prefill and decode; SSE41 to AMXINT8 share one
+ * layout, and so, for weights of 8 bits, do DOTPROD and SME. With OCTET_ISA_AUTO and no sparsity,
+ * a machine whose best tier is AVX2 or AVX512BW tries the form s8_16x4_paired, which AVX-VNNI and
+ * AVX512-VNNI read no faster and SSE4.1 not at all; where the weights do not suit it, the blob is
+ * in the shared layout, and zeros follow it up to this size (octet_blob_info.form and .bytes
+ * tell). Pack with OCTET_ISA_AVX2 what is to go elsewhere. */
 OCTET_API octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                                        octet_error* error);
 
@@ -891,6 +892,7 @@ typedef struct octet_conv2d_args {
 
 typedef struct octet_conv2d octet_conv2d;
 
+/* As octet_gemm_create: copies every array but the packed filter. On failure *conv is null. */
 OCTET_API octet_status octet_conv2d_create(const octet_conv2d_desc* desc, octet_conv2d** conv,
                                            octet_error* error);
 
@@ -900,10 +902,11 @@ OCTET_API octet_status octet_conv2d_workspace(const octet_conv2d* conv, size_t b
                                               size_t in_w, size_t concurrency, size_t* bytes,
                                               octet_error* error);
 
+/* A run that is refused has written nothing. */
 OCTET_API octet_status octet_conv2d_run(const octet_conv2d* conv, const octet_conv2d_args* args,
                                         octet_error* error);
 
-OCTET_API void octet_conv2d_destroy(octet_conv2d* conv);
+OCTET_API void octet_conv2d_destroy(octet_conv2d* conv); /* null is allowed */
 
 /* OCTET_CONV_AUTO if conv is null. */
 OCTET_API octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv);

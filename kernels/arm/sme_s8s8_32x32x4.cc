@@ -35,6 +35,7 @@ static_assert(kDotprodLayout.width == kLanes && kDotprodLayout.kr == kGroup,
 
 // Loads `bytes` bytes of a row, followed by zeros; `row` has that many at least.
 OCTET_INLINE inline uint8x16_t load_some(const uint8_t* row, size_t bytes) {
+  if (bytes == 16) return vld1q_u8(row);
   const uint64_t low = bytes < 8 ? load_tail(row, bytes) : load8(row);
   const uint64_t high = bytes > 8 ? load_tail(row + 8, bytes - 8) : 0;
   return vcombine_u8(vcreate_u8(low), vcreate_u8(high));

@@ -8,7 +8,7 @@
 namespace octet {
 namespace {
 
-// Loads the last 1..7 bytes of a row, followed by zeros.
+// Loads the last 0..8 bytes of a row, followed by zeros.
 inline uint64_t load_tail(const uint8_t* bytes, size_t count) {
   uint64_t word = 0;
   while (count) word = word << 8 | bytes[--count];

@@ -1,8 +1,8 @@
 // Products of SME's ZA tiles, and the state of ZA that a thread may have before them.
 //
 // Streaming mode begins and ends within one statement of assembly: compilers know nothing of it,
-// NEON's instructions trap in it on Apple's CPUs, and SVE's trap there outside of it. RDSVL is an
-// instruction of both modes.
+// most of NEON's instructions trap in it where FEAT_SME_FA64 is missing (Apple's CPUs), and SVE's
+// trap outside of it where there is no SVE. RDSVL is an instruction of both modes.
 #pragma once
 
 #include <stddef.h>
@@ -126,7 +126,8 @@ inline void multiply_za_tiles(const TilesProducts& p) {
 
 // ZA is dormant where a caller's caller left sums in it: TPIDR2_EL0 then points at a block that
 // says where they go before ZA is used anew (AAPCS64, "ZA lazy saving scheme"). This does what
-// __arm_tpidr2_save does, which not every C library has, and leaves ZA off.
+// __arm_tpidr2_save does, which older run-time libraries of compilers lack, and leaves ZA off. The
+// block's last six bytes are reserved and 0 today: a form of block that sets them is unknown here.
 inline void save_dormant_za() {
   struct Save {
     uint8_t* buffer;
