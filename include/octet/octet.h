@@ -213,7 +213,7 @@ typedef struct octet_cpu_info {
 } octet_cpu_info;
 #define OCTET_CPU_INFO_INIT OCTET_INIT(octet_cpu_info)
 
-/* Detects the CPU and tests its kernels at first use, in a fraction of a millisecond on big cores. */
+/* Detects the CPU and tests its kernels at first use, in less than a millisecond on big cores. */
 OCTET_API octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error);
 
 typedef struct octet_tuning octet_tuning;
