@@ -1,7 +1,8 @@
-// The rhs layouts of x86. All dense x86 kernels share kX86Layout, so a blob packed for one x86 tier
-// runs on all.
+// The rhs layouts of x86, and the constants of its int16 kernels. All dense x86 kernels share
+// kX86Layout, so a blob packed for one x86 tier runs on all.
 #pragma once
 
+#include "kernels/core/micro_kernel.h"
 #include "kernels/core/packed_layout.h"
 #include "kernels/core/paired_weights.h"
 #include "kernels/generic/int4.h"
@@ -35,5 +36,22 @@ constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16, 16};
 // bytes ahead, beyond their own tap. Measured: 2 KB to 16 KB are equal up to 256 channels; with
 // 512, a longer distance is better, and twice as fast as none.
 constexpr size_t kInt16Prefetch = 16384;
+
+// A kernel of int16, for Winograd's products.
+constexpr MicroKernel int16_kernel(const char* name, Isa isa, uint8_t mr, uint16_t nr,
+                                   MultiplyFn multiply) {
+  return {
+      .name = name,
+      .isa = isa,
+      .lhs_element_type = ElementType::kS16,
+      .mr = mr,
+      .nr = nr,
+      .flags = kRequantizes,
+      .rhs_layout = kX86Int16Layout,
+      .lhs_kr = 2,
+      .lhs_element_bytes = 2,
+      .multiply = multiply,
+  };
+}
 
 }  // namespace octet

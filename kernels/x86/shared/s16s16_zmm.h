@@ -72,18 +72,7 @@ constexpr MultiplyFn kByRows[kMr] = {
 void dispatch(const Tile& t) { (t.cols > 16 ? kByRows<2> : kByRows<1>)[t.rows - 1](t); }
 
 constexpr MicroKernel s16s16_kernel(const char* name, Isa isa) {
-  return {
-      .name = name,
-      .isa = isa,
-      .lhs_element_type = ElementType::kS16,
-      .mr = kMr,
-      .nr = 16 * kVectors,
-      .flags = kRequantizes,
-      .rhs_layout = kX86Int16Layout,
-      .lhs_kr = 2,
-      .lhs_element_bytes = 2,
-      .multiply = dispatch,
-  };
+  return int16_kernel(name, isa, kMr, 16 * kVectors, dispatch);
 }
 
 }  // namespace
