@@ -39,7 +39,7 @@ file(GENERATE OUTPUT ${build} CONTENT "${octet_told}")
 # By this compiler, and by one for 32-bit x86, whose x87 registers do not round to float.
 octet_add_script(check_strict_float tests/house/check_strict_float.py ${build} LABELS checks slow)
 find_program(OCTET_I686_COMPILER i686-linux-gnu-g++)
-if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING)
+if(OCTET_I686_COMPILER AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   octet_add_script(check_strict_float_i686 tests/house/check_strict_float.py ${build}
     ${OCTET_I686_COMPILER} ${octet_strict_float_flags} -msse2 -mfpmath=sse LABELS checks slow)
 endif()

@@ -24,6 +24,11 @@ FILE_FUNCTIONS = re.compile(
 NOT_OF_PRODUCTS = re.compile(r".*(?:octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
                              r"read_stream|read_indexed).*")
 
+# What probes of this compiler found; each takes a second.
+PROBED = [f"-D{name}={found}" for name, found in re.findall(
+    r"^(OCTET_(?:ASSEMBLES|COMPILES|TARGETS|XSIMD_COMPILES)\w*):INTERNAL=(.*)$",
+    (WORK.parent / "CMakeCache.txt").read_text(), re.M)]
+
 complaints = []
 
 
@@ -56,7 +61,7 @@ def check(*off):
               *[f"-DOCTET_{option}" for option in off],
               "-DOCTET_BUILD_TESTS=OFF", "-DOCTET_BUILD_BENCHMARKS=OFF", "-DOCTET_BUILD_TOOLS=OFF",
               "-DOCTET_BUILD_EXAMPLES=OFF", "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF",
-              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *PROBED)
     objects = list(objects_of(build, off))
     if "WITH_CPU_FILES=OFF" in off:
         undefined = attempted(off, BUILD.text("CMAKE_NM"), "-P", "-u", *objects)
@@ -94,11 +99,9 @@ def main():
     check_products_only()
     check("TIERS=SCALAR")
     tiers = BUILD.items("octet_tiers")
+    # A tier that is built alone lacks all that it, or a table, might take from another one.
     for tier in tiers:
         check(f"TIERS={tier}")
-        others = [other for other in tiers if other != tier]
-        if others:
-            check("TIERS=" + ";".join(others))
     check("WITH_CPU_FILES=OFF", "WITH_TUNING=OFF")
     if BUILD.text("CMAKE_CROSSCOMPILING") != "TRUE":
         for part in ("CONVOLUTION", "SPARSE", "TUNING", "NETWORK", "TRAFFIC", "WINOGRAD",
