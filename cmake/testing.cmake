@@ -101,6 +101,8 @@ function(octet_add_test name)
         continue()
       endif()
       list(APPEND seen ${tiers})
+    elseif(CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64") # of which some have a wrong SMOPA
+      list(APPEND environment QEMU_CPU=max,sme=off)
     endif()
     add_test(NAME ${test} COMMAND ${command})
     set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}" DISABLED ${disabled}

@@ -90,8 +90,8 @@ def check(path, objdump, counts):
         having = having.union(re.findall(r"\.needs = (\w+)", (ROOT / kernel[1]).read_text()))
     bodies = list(functions(objdump, path))
     architecture = "x86" if any("%r" in text for body in bodies for _, text in body[:200]) else "arm"
-    beyond = re.compile("|".join(f"(?:{pattern})" for pattern, features in INSTRUCTIONS[architecture]
-                                 if not having & set(features)))
+    lacking = [pattern for pattern, features in INSTRUCTIONS[architecture] if not having & set(features)]
+    beyond = re.compile("|".join(f"(?:{pattern})" for pattern in lacking) or "(?!)")  # or never
     for body in bodies:
         for address, text in body:
             if beyond.search(text.split("<")[0]):
