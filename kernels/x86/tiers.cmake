@@ -13,7 +13,7 @@ if(NOT OCTET_TIERS)
 endif()
 if(OCTET_COMPILES_AVXVNNI)
   foreach(tier SSE41 AVX2 AVX512BW AVX512VNNI)
-    set(OCTET_COMPILES_${tier} ON)
+    set(OCTET_COMPILES_${tier} 1 CACHE INTERNAL "by AVX-VNNI's probe")
   endforeach()
 endif()
 octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc int4/sse41_s16s4_6x8x8.cc
@@ -73,7 +73,7 @@ if(OCTET_BUILDS_AVX512VNNI)
   # The instructions of AMX are in assembly, for which a compiler needs no flags.
   check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
     OCTET_ASSEMBLES_AMXINT8)
-  set(OCTET_COMPILES_AMXINT8 ${OCTET_ASSEMBLES_AMXINT8})
+  set(OCTET_COMPILES_AMXINT8 ${OCTET_ASSEMBLES_AMXINT8} CACHE INTERNAL "")
   octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc)
 endif()
 # Files of AVX2 that other tiers use, too.
