@@ -41,9 +41,9 @@ function(octet_probe tier expression)
     OCTET_COMPILES_${tier})
 endfunction()
 
-# octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> PROBE <expression>): built if the
-# compiler can, which is probed by compiling an int of intrinsics, not by its version; a tier whose
-# kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
+# octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> [PROBE <expression>]): built if the
+# compiler can, which is probed by compiling an int of intrinsics, not by its version, unless
+# OCTET_COMPILES_<tier> is known; a tier whose kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
 # is set, and OCTET_<tier> defined for the files that include dispatch/tables/kernels.def.
 # octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
@@ -61,8 +61,9 @@ function(octet_add_tier tier)
   endif()
   octet_probe(${tier} "${arg_PROBE}" ${arg_FLAGS})
   if(NOT OCTET_COMPILES_${tier})
+    list(JOIN arg_FLAGS " " flags)
     message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
-      "(${arg_FLAGS}); the library will do without them")
+      "(${flags}); the library will do without them")
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}

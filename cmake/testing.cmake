@@ -31,11 +31,10 @@ octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse
   OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 # SMOPA of qemu before 10 is wrong, so SME's tests have an emulator of their own. They run with
-# streaming vectors of 64 bytes, and those that look at the kernel alone with 16, too. All other
-# kernels of the tier are those of others.
+# streaming vectors of 64 bytes, and those that look at the kernel alone with 16, too. Its other
+# kernels are DOTPROD's and I8MM's, which have models of their own.
 set(octet_sme_suites batch conv_algorithms dynamic gemm kernel random stack streaming tflite vectors
   words)
-set(octet_sme_models)
 if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64")
   find_program(OCTET_NEW_QEMU qemu-aarch64 HINTS ${PROJECT_SOURCE_DIR}/build/qemu/usr/bin
     NO_CMAKE_FIND_ROOT_PATH DOC "A qemu-aarch64 of version 10 or later, for SME's tests")
@@ -95,13 +94,13 @@ function(octet_add_test name)
         list(APPEND environment OCTET_MODEL_TIERS=SCALAR,NEON${dotprod}${i8mm}${sme} OCTET_MODEL_VARIANT=${variant})
       elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
         list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
-      elseif(arg_LABELS MATCHES "gemm|conv" AND tiers AND (NOT seen OR name IN_LIST octet_kernel_suites))
+      elseif(arg_LABELS MATCHES "gemm|conv" AND tiers AND (sme OR NOT seen OR name IN_LIST octet_kernel_suites))
         list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
       elseif(arg_LABELS MATCHES "gemm|conv" OR seen) # not the first model
         continue()
       endif()
       list(APPEND seen ${tiers})
-    elseif(CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64") # of which some have a wrong SMOPA
+    elseif(CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64") # old ones have a wrong SMOPA
       list(APPEND environment QEMU_CPU=max,sme=off)
     endif()
     add_test(NAME ${test} COMMAND ${command})

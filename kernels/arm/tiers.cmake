@@ -46,9 +46,8 @@ if(OCTET_BUILDS_DOTPROD AND OCTET_BUILDS_I8MM)
   # The instructions of SME are in assembly, for which a compiler needs no flags.
   check_cxx_source_compiles([[int main() { __asm__(R"(.arch_extension sme
     smopa za0.s, p0/m, p0/m, z0.b, z1.b)"); }]]
-    OCTET_ASSEMBLES_SME)
-  octet_choose(octet_sme 0 the_assembler_knows_no_smopa OCTET_ASSEMBLES_SME)
-  octet_add_tier(SME FLAGS ${octet_armv82} SOURCES sme_s8s8_32x32x4.cc PROBE ${octet_sme})
+    OCTET_COMPILES_SME)
+  octet_add_tier(SME FLAGS ${octet_armv82} SOURCES sme_s8s8_32x32x4.cc)
 endif()
 if(octet_built_tiers) # all use these: NEON is the baseline
   octet_add_sources(SOURCES neon_ops.cc SPARSE sparse.cc WINOGRAD neon_winograd.cc)

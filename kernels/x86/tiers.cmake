@@ -72,8 +72,7 @@ if(OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc)
   # The instructions of AMX are in assembly, for which a compiler needs no flags.
   check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
-    OCTET_ASSEMBLES_AMXINT8)
-  set(OCTET_COMPILES_AMXINT8 ${OCTET_ASSEMBLES_AMXINT8} CACHE INTERNAL "")
+    OCTET_COMPILES_AMXINT8)
   octet_add_tier(AMXINT8 FLAGS ${octet_avx512} -mavx512vnni SOURCES amx/amxint8_16x64x4.cc)
 endif()
 # Files of AVX2 that other tiers use, too.

@@ -1,5 +1,6 @@
 """What checks of a build share: what CMake tells them of it, and running commands."""
 
+import re
 import shlex
 import subprocess
 import sys
@@ -44,7 +45,16 @@ class Build:
         toolchain = ["CMAKE_TOOLCHAIN_FILE"]
         compilers = ["CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER"]
         names += toolchain if self.text("CMAKE_TOOLCHAIN_FILE") else compilers
-        return [f"-D{name}={self.text(name)}" for name in names]
+        return [f"-D{name}={self.text(name)}" for name in names] + self.probed()
+
+    def probed(self):
+        """What probes of this compiler found: each takes a second."""
+        cache = Path(self.text("PROJECT_BINARY_DIR")) / "CMakeCache.txt"
+        if not cache.exists():  # a part of another project's build
+            return []
+        return [f"-D{name}={found}" for name, found in re.findall(
+            r"^(OCTET_(?:ASSEMBLES|COMPILES|TARGETS|XSIMD_COMPILES)\w*):INTERNAL=(.*)$",
+            cache.read_text(), re.M)]
 
 
 def attempt(*command, **options):

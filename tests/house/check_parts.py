@@ -24,11 +24,6 @@ FILE_FUNCTIONS = re.compile(
 NOT_OF_PRODUCTS = re.compile(r".*(?:octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
                              r"read_stream|read_indexed).*")
 
-# What probes of this compiler found; each takes a second.
-PROBED = [f"-D{name}={found}" for name, found in re.findall(
-    r"^(OCTET_(?:ASSEMBLES|COMPILES|TARGETS|XSIMD_COMPILES)\w*):INTERNAL=(.*)$",
-    (WORK.parent / "CMakeCache.txt").read_text(), re.M)]
-
 complaints = []
 
 
@@ -61,7 +56,7 @@ def check(*off):
               *[f"-DOCTET_{option}" for option in off],
               "-DOCTET_BUILD_TESTS=OFF", "-DOCTET_BUILD_BENCHMARKS=OFF", "-DOCTET_BUILD_TOOLS=OFF",
               "-DOCTET_BUILD_EXAMPLES=OFF", "-DOCTET_INSTALL=OFF", "-DOCTET_WITH_ADAPTERS=OFF",
-              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *PROBED)
+              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
     objects = list(objects_of(build, off))
     if "WITH_CPU_FILES=OFF" in off:
         undefined = attempted(off, BUILD.text("CMAKE_NM"), "-P", "-u", *objects)

@@ -54,8 +54,9 @@ CASES = [
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("octet")
-    parser.add_argument("--all", action="store_true", help="the large cases, too")
-    parser.add_argument("--some", action="store_true", help="every second layer only, and the chains")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--all", action="store_true", help="the large cases, too")
+    which.add_argument("--some", action="store_true", help="every second layer only, and the chains")
     parser.add_argument("--cache", help="each small case's own; with --all 512K,1M,8M for networks")
     parser.add_argument("--isa", help="the tier; AVX2 where valgrind knows it, else this machine's")
     parser.add_argument("--only", default="", help="cases whose names hold this; ' chains': those in chains")
