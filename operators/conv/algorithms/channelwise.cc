@@ -257,17 +257,18 @@ class ChannelBlock {
   template <size_t bytes>
   void copy(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
     typedef uint8_t Piece __attribute__((vector_size(16)));
-    Piece flip, piece;
-    memset(&flip, stage_flip_, sizeof flip);
+    // In a register: a load of it could wait for stores to the copy whose addresses look alike
+    const Piece flip = Piece{} + stage_flip_;
     const size_t channels = bytes ? bytes : channels_;
     for (; pixels; --pixels, from += step, to += staged_) {
       size_t i = 0;
-      for (; i + sizeof piece <= channels; i += sizeof piece) {
+      for (; i + sizeof flip <= channels; i += sizeof flip) {
+        Piece piece;
         memcpy(&piece, from + i, sizeof piece);
         piece ^= flip;
         memcpy(to + i, &piece, sizeof piece);
       }
-      for (; i < channels; ++i) to[i] = from[i] ^ flip[0];
+      for (; i < channels; ++i) to[i] = from[i] ^ stage_flip_;
     }
   }
 
