@@ -111,6 +111,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
     unroll<2>([&](auto p) OCTET_INLINE {
       // Loads the odd bytes again: Clang 19 would keep them in registers, and spill
       if (p && !wide) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
+      if (!p || wide) _mm_prefetch((const char*)rhs + 64 * p + kWeightsAhead, _MM_HINT_T0);
       __m256i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
         b[v] = wide ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))

@@ -21,7 +21,8 @@
 namespace octet {
 namespace {
 
-constexpr int kMr = 6, kVectors = 4, kTallMr = 12;
+constexpr int kMr = 6, kVectors = 4, kTallMr = 12, kTallVectors = 2;
+constexpr size_t kNearDepth = 512;  // of 64 columns: 32 KB
 
 // Broadcasts four lhs bytes to every lane. The same instruction flips an s8 lhs to u8.
 template <bool flip>
@@ -63,9 +64,11 @@ struct RowAddresses {
 };
 
 // Multiplies the whole groups of a tap. Few rows split the depth over several sets of accumulators.
+// far: the weights are more than an L1 cache; full tiles, which most are, prefetch them then.
 template <bool flip, int rows, int most, int vectors>
 OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs, size_t panel,
-                                    size_t& k, size_t end, __m512i (&acc)[most][vectors]) {
+                                    size_t& k, size_t end, bool far,
+                                    __m512i (&acc)[most][vectors]) {
   constexpr int sets = sets_of(rows, vectors);
   __m512i more[sets][rows][vectors];  // but for the first, which is acc
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
@@ -79,9 +82,12 @@ OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs
     else
       return more[set][i][v];
   };
-  const auto step = [&](auto set) OCTET_INLINE {
+  const auto step = [&](auto set, auto prefetches) OCTET_INLINE {
     __m512i b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(rhs + v * panel); });
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      b[v] = _mm512_loadu_si512(rhs + v * panel);
+      if (prefetches) _mm_prefetch((const char*)rhs + v * panel + kWeightsAhead, _MM_HINT_T0);
+    });
     unroll<rows>([&](auto i) OCTET_INLINE {
       const __m512i a = broadcast<flip>(lhs.of(i, k));
       unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -112,10 +118,13 @@ OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs
     }
   } else if constexpr (sets > 1) {
     OCTET_NO_UNROLL
-    while (k + 4 * sets <= end) unroll<sets>(step);
+    while (k + 4 * sets <= end) unroll<sets>([&](auto set) OCTET_INLINE { step(set, Int<0>{}); });
+  } else if constexpr (rows == most && vectors == (most > kMr ? kTallVectors : kVectors)) {
+    OCTET_NO_UNROLL
+    while (far && k < end) step(Int<0>{}, Int<1>{});
   }
   OCTET_NO_UNROLL
-  while (k < end) step(Int<0>{});
+  while (k < end) step(Int<0>{}, Int<0>{});
   unroll<sets - 1>([&](auto s) OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>(
@@ -155,11 +164,12 @@ void multiply(const Tile& t) {
   spill(again);
   for (size_t tap = 1;; ++tap) {
     size_t k = 0;
+    const bool far = again->depth * again->taps > kNearDepth;
     by_rows<least, most>(again->rows, [&](auto rows) OCTET_INLINE {
       if (again->lhs_flip)
-        add_groups<true, rows>(lhs, rhs, panel, k, end, acc);
+        add_groups<true, rows>(lhs, rhs, panel, k, end, far, acc);
       else
-        add_groups<false, rows>(lhs, rhs, panel, k, end, acc);
+        add_groups<false, rows>(lhs, rhs, panel, k, end, far, acc);
     });
     spill(again);  // else GCC 12 reads it before the loop, into a vector register
     if (const size_t tail = again->depth % 4) {
@@ -180,8 +190,8 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
                                                 multiply<1, 1, 3>, multiply<1, 1, 4>},
                               kFew[kVectors] = {multiply<2, kMr, 1>, multiply<2, kMr, 2>,
                                                 multiply<2, kMr, 3>, multiply<2, kMr, 4>},
-                              kTall[2] = {multiply<kMr + 1, kTallMr, 1>,
-                                          multiply<kMr + 1, kTallMr, 2>};
+                              kTall[kTallVectors] = {multiply<kMr + 1, kTallMr, 1>,
+                                                     multiply<kMr + 1, kTallMr, 2>};
   (t.rows == 1 ? kOne : t.rows <= kMr ? kFew : kTall)[(t.cols - 1) / 16](t);
 }
 
@@ -196,7 +206,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
     .tall_mr = kTallMr,
-    .tall_nr = 32,
+    .tall_nr = 16 * kTallVectors,
 };
 
 }  // namespace octet
