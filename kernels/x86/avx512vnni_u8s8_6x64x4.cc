@@ -120,8 +120,10 @@ OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs
     OCTET_NO_UNROLL
     while (k + 4 * sets <= end) unroll<sets>([&](auto set) OCTET_INLINE { step(set, Int<0>{}); });
   } else if constexpr (rows == most && vectors == (most > kMr ? kTallVectors : kVectors)) {
-    OCTET_NO_UNROLL
-    while (far && k < end) step(Int<0>{}, Int<1>{});
+    if (far) {
+      OCTET_NO_UNROLL
+      while (k < end) step(Int<0>{}, Int<1>{});
+    }
   }
   OCTET_NO_UNROLL
   while (k < end) step(Int<0>{}, Int<0>{});
