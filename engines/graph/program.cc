@@ -101,7 +101,8 @@ struct Program::Parts {
     find(0);
   }
 
-  // Of products of two activations, which have no other way to say that there was no memory.
+  // Of products of two activations and layers with a state, which have no other way to say that
+  // there was no memory.
   size_t failures() const {
     size_t count = 0;
     for (const Object& object : objects)
@@ -199,6 +200,7 @@ std::vector<std::string> Program::explain() const {
       how = join(octet_conv_algorithm_name(octet_conv2d_algorithm(o.conv.get())), ", ",
                  octet_conv2d_kernel(o.conv.get()));
     if (o.failures) how = "a product of two activations";
+    if (parts_->placed.ops[i].has_state) how = "a layer with a state";
     if (o.gemm) how = join("a product, ", octet_gemm_kernel(o.gemm.get(), 1));
     lines.push_back(parts_->names[i] + ": " + how);
   }
