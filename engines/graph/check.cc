@@ -54,6 +54,8 @@ void check_tensor(const Graph& g, int index, bool scaled) {
   if (is_4_bits(t.type) && !t.constant)
     fail(OCTET_UNSUPPORTED, tensor_name(g, index),
          " is of 4 bits, but no constant; only weights are of 4 bits");
+  if (t.variable && t.constant)
+    fail(OCTET_BAD_NETWORK, tensor_name(g, index), " is a constant and a variable");
   if (scaled) check_scales(g, index);
   if (t.type == 0 || !known_sizes(t)) return;
   const size_t bytes = byte_count(g, index);

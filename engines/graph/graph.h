@@ -70,10 +70,10 @@ enum class Kind {
   kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
   kSpaceToDepth,    // x: the other way round
   // Layers with a state, in TensorFlow Lite's integer forms; the states are variables.
-  // UNIDIRECTIONAL_SEQUENCE_LSTM of 8x8_16: x of images x steps x depth, weights of x of the input,
-  // forget, cell and output gate, weights of the output state of these four, four biases, the
-  // projection's weights and bias, output state, cell state. Without the first of each four, the
-  // input gate is 1 - forget; -1 for those and for the projection's.
+  // UNIDIRECTIONAL_SEQUENCE_LSTM of 8x8_16: x of images x steps x depth (or of images x depth, one
+  // step), weights of x of the input, forget, cell and output gate, weights of the output state of
+  // these four, four biases, the projection's weights and bias, output state, cell state. Without
+  // the first of each four, the input gate is 1 - forget; -1 for those and for the projection's.
   kLstm,
   kSvdf  // x, feature weights, time weights, bias, state
 };

@@ -161,8 +161,9 @@ void batch_matmul(const Node& n) {
 
 // Inputs: x, four weights of x, four of the output state, three peepholes, four biases, projection
 // and its bias, output state, cell state, and, of 24, four of a layer norm.
-void sequence_lstm(const Node& n) {
-  const auto& p = n.params<TfLiteUnidirectionalSequenceLSTMParams>();
+template <typename Params>
+void lstm(const Node& n) {
+  const auto& p = n.params<Params>();
   const std::vector<int> from = n.op->inputs;
   if (from.size() != 20 && from.size() != 24) return n.refuse("it has neither 20 nor 24 inputs");
   const auto any = [&](size_t first, size_t end) {
@@ -173,12 +174,18 @@ void sequence_lstm(const Node& n) {
   if (any(9, 12)) n.refuse("it has peepholes, which Octet does not compute");
   if (any(20, 24)) n.refuse("it has layer norms, which Octet does not compute");
   if (p.activation != kTfLiteActTanh) n.refuse("its activation is not TANH");
-  n.op->time_major = p.time_major;
   n.op->cell_clip = p.cell_clip, n.op->projection_clip = p.proj_clip;
   const TfLiteIntArray* const intermediates = n.node.intermediates;
+  if (intermediates && intermediates->size == 12)
+    n.refuse("it is of the form 8x8_8, which Octet does not compute");
   if (intermediates && intermediates->size > 4) n.op->hidden = intermediates->data[4];
   n.op->inputs.erase(n.op->inputs.begin() + 20, n.op->inputs.end());
   n.op->inputs.erase(n.op->inputs.begin() + 9, n.op->inputs.begin() + 12);
+}
+
+void sequence_lstm(const Node& n) {
+  n.op->time_major = n.params<TfLiteUnidirectionalSequenceLSTMParams>().time_major;
+  lstm<TfLiteUnidirectionalSequenceLSTMParams>(n);
 }
 
 void svdf(const Node& n) {
@@ -289,6 +296,7 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", Kind::kProduct, batch_matmul, true},
     {kTfLiteBuiltinUnidirectionalSequenceLstm, "UNIDIRECTIONAL_SEQUENCE_LSTM", Kind::kLstm,
      sequence_lstm, true},
+    {kTfLiteBuiltinLstm, "LSTM", Kind::kLstm, lstm<TfLiteLSTMParams>, true},
     {kTfLiteBuiltinSvdf, "SVDF", Kind::kSvdf, svdf, true},
     {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, binary<TfLiteAddParams>, true},
     {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, binary<TfLiteSubParams>, true},

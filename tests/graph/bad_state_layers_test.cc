@@ -73,7 +73,8 @@ TEST(BadStateLayers, OperandsOfLstm) {
   lstm("'t0') is not of int8; quantize the layer in full",
        [](Lstm* c) { c->input(0).type = OCTET_S16; });
   lstm("is not of int8; quantize the layer in full", [](Lstm* c) { c->output().type = OCTET_S16; });
-  lstm("is of rank 2, not 3", [](Lstm* c) { c->input(0).shape = {6, 4}; });
+  lstm("is of rank 4, not 3", [](Lstm* c) { c->input(0).shape = {1, 2, 3, 4}; });
+  lstm("is of rank 1, not 3", [](Lstm* c) { c->input(0).shape = {4}; });
   lstm("has no elements", [](Lstm* c) { c->input(0).shape = {2, 0, 4}; });
   lstm("are not known", [](Lstm* c) { c->input(0).shape = {2, -1, 4}; });
   lstm("has 2 scales; it needs one", [](Lstm* c) { c->input(0).scales = {1, 2}; });
@@ -113,6 +114,8 @@ TEST(BadStateLayers, FormsOfLstm) {
 
 TEST(BadStateLayers, States) {
   lstm("is no variable that keeps its values", [](Lstm* c) { c->input(15).variable = false; });
+  lstm("is a constant and a variable", [](Lstm* c) { c->input(4).variable = true; });
+  lstm("is a variable, the state of a layer", [](Lstm* c) { c->input(0).variable = true; });
   lstm("is not of int16", [](Lstm* c) { c->input(16).type = OCTET_S8; });
   lstm("does not have 16 values", [](Lstm* c) { c->input(16).shape = {8}; });
   lstm("its cell state has a zero point", [](Lstm* c) { c->input(16).zero_points = {1}; });

@@ -56,6 +56,16 @@ TEST(StateLayers, Lstm) {
   check(LstmCase(model(2, 3, 33, 19, 19)));
 }
 
+TEST(StateLayers, LstmOfAMatrixIsOneStep) {
+  for (const bool time_major : {false, true}) {
+    LstmCase c(model(3, 1, 10, 16, 16));
+    c.g.tensors[(size_t)c.g.inputs[0]].shape = {3, 10};
+    c.g.tensors[(size_t)c.g.outputs[0]].shape = {3, 16};
+    c.g.ops[0].time_major = time_major;
+    check(std::move(c));
+  }
+}
+
 TEST(StateLayers, LstmOfMoreStepsThanAreMultipliedTogether) {
   for (const bool time_major : {false, true}) {
     LstmModel m = model(2, 131, 4, 6, 6);

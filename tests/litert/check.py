@@ -267,6 +267,8 @@ directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
 check_networks({**MADE, **found})
 compare("small", small, {"as": "reference", "threads": "2"}, batch=3)
+if compare("peepholes", shapes.peepholes(10), {"as": "reference"}):
+    complain("the delegate took an LSTM with peepholes")
 check_options()
 check_threads(small)
 check_pool(small)

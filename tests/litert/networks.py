@@ -136,15 +136,16 @@ class Network(tflite.Model):
         over_time = self.constant(self.rng.integers(-20000, 20000, (filters, memory), np.int16), time)
         spread = state * 9000 * time * 11500 * np.sqrt(memory * rank)
         bias = self.constant(self.rng.integers(-3000000, 3000000, units, np.int32), state * time) if biased else -1
-        y = self.made((x.shape[0], units), spread / SPREAD, -128 if biased else None)
+        # The first runs fill only a part of the states
+        y = self.made((x.shape[0], units), spread / (3 * SPREAD), -128 if biased else None)
         return self.add("SVDF", [x, weights, over_time, bias, self.variable((x.shape[0], filters * memory), np.int16, state)], y, "SVDFOptions", version=3,
                         rank=rank, fusedActivationFunction=self.activation("RELU"))
 
-    def sequence_lstm(self, x, cells, outputs=None, coupled=False, time_major=False, cell_clip=0.0, projection_clip=0.0, cell_scale=2**-11):
-        """outputs: of a projection; coupled: the input gate is 1 - forget."""
-        depth, width = x.shape[2], outputs or cells
+    def sequence_lstm(self, x, cells, outputs=None, coupled=False, time_major=False, cell_clip=0.0, projection_clip=0.0, cell_scale=2**-11, peepholes=False):
+        """outputs: of a projection; coupled: the input gate is 1 - forget. Of a matrix, the operator LSTM, one step."""
+        depth, width = x.shape[-1], outputs or cells
         batch = x.shape[1 if time_major else 0]
-        y = self.made((*x.shape[:2], width), 1 / 128)
+        y = self.made((*x.shape[:-1], width), 1 / 128)
         small = lambda n, scale: self.constant(self.rng.integers(-127, 127, n, np.int8, endpoint=True), np.float32(scale * self.rng.uniform(0.5, 1)))
         missing = [-1] if coupled else [small((cells, depth), 0.06 / np.sqrt(depth) / x.scale / SPREAD)]
         of_x = missing + [small((cells, depth), 0.06 / np.sqrt(depth) / x.scale / SPREAD) for _ in range(3)]
@@ -155,9 +156,13 @@ class Network(tflite.Model):
             projection = [small((outputs, cells), 0.03 / np.sqrt(cells)), self.constant(self.rng.integers(-2000, 2000, outputs, np.int32), np.float32(2**-14))]
             hidden = (np.float32(1 / 140), int(self.rng.integers(-20, 20)))
         states = [self.variable((batch, width), np.int8, y.scale, y.zero_point), self.variable((batch, cells), np.int16, cell_scale)]
-        self.add("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *of_x, *of_state, -1, -1, -1, *biases, *projection, *states, -1, -1, -1, -1], y,
-                 "UnidirectionalSequenceLSTMOptions", version=3, fusedActivationFunction=self.activation("TANH"), cellClip=cell_clip, projClip=projection_clip,
-                 timeMajor=time_major)
+        holes = [self.constant(self.rng.integers(-9999, 9999, cells, np.int16), np.float32(2**-12)) if peepholes else -1 for _ in range(3)]
+        inputs = [x, *of_x, *of_state, *holes, *biases, *projection, *states, -1, -1, -1, -1]
+        settings = {"fusedActivationFunction": self.activation("TANH"), "cellClip": cell_clip, "projClip": projection_clip}
+        if len(x.shape) == 2:
+            self.add("LSTM", inputs, y, "LSTMOptions", version=4, **settings)
+        else:
+            self.add("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, y, "UnidirectionalSequenceLSTMOptions", version=3, timeMajor=time_major, **settings)
         kept = [self.tensor((0,), np.int8, [np.float32(2**-12)], 0) for _ in range(4)] + [self.tensor((0,), np.int8, [hidden[0]], hidden[1])]
         self.graph.operators[-1].intermediates = kept
         return y
@@ -373,7 +378,8 @@ def lstm_spotter(seed):
     x = m.sequence_lstm(m.reshape(x, 1, 12, 80), 48)
     x = m.sequence_lstm(x, 33, coupled=True, cell_scale=2**-12, cell_clip=2.0)
     x = m.sequence_lstm(x, 40, 24, projection_clip=0.6)
-    last = m.dense(m.reshape(m.slice(x, [0, 11, 0], [1, 1, 24]), 1, 24), 12)
+    last = m.sequence_lstm(m.reshape(m.slice(x, [0, 11, 0], [1, 1, 24]), 1, 24), 30, 28, cell_clip=3.0)
+    last = m.dense(last, 12)
     return m.file(m.unary("SOFTMAX", last), m.binary("ADD", last, last))
 
 
@@ -383,6 +389,12 @@ def lstm_batch(seed):
     x, y = m.given(3, 70, 9), m.given(70, 2, 9)
     return m.file(m.sequence_lstm(x, 17), m.sequence_lstm(x, 17, 5, True), m.sequence_lstm(y, 20, time_major=True),
                   m.sequence_lstm(y, 16, 7, time_major=True, cell_scale=2**-9), m.sequence_lstm(y, 16, coupled=True, time_major=True, cell_scale=2**-15))
+
+
+def peepholes(seed):
+    """A layer that Octet leaves to LiteRT."""
+    m = Network(seed)
+    return m.file(m.sequence_lstm(m.given(1, 5, 8), 12, peepholes=True))
 
 
 # States carry over from one run to the next one.

@@ -2,6 +2,18 @@
 #include "engines/graph/recurrent/gates.h"
 
 namespace octet::graph::recurrent {
+namespace {
+
+// A loop for each number of integer bits: with it known, compilers make vectors of the loop.
+template <int integer_bits>
+void tanh_loop(const int16_t* words, size_t n, int16_t* to) {
+  for (size_t i = 0; i < n; ++i) to[i] = (int16_t)tanh_of(words[i], integer_bits);
+}
+constexpr decltype(&tanh_loop<0>) kTanhLoops[] = {tanh_loop<0>, tanh_loop<1>, tanh_loop<2>,
+                                                  tanh_loop<3>, tanh_loop<4>, tanh_loop<5>,
+                                                  tanh_loop<6>};
+
+}  // namespace
 
 void add_sums(const int32_t* of_input, const int32_t* of_state, size_t n, const Rescale& by_input,
               const Rescale& by_state, int16_t* gate) {
@@ -16,7 +28,7 @@ void sigmoid(int16_t* words, size_t n) {
 }
 
 void tanh(const int16_t* words, size_t n, int integer_bits, int16_t* to) {
-  for (size_t i = 0; i < n; ++i) to[i] = (int16_t)tanh_of(words[i], integer_bits);
+  kTanhLoops[integer_bits](words, n, to);
 }
 
 void update_cell(const CellUpdate& g, size_t n, int16_t* cell) {

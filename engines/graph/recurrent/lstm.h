@@ -12,7 +12,7 @@ namespace octet::graph::recurrent {
 enum Gate : size_t { kForget, kCandidate, kOutputGate, kInputGate, kGates };
 
 struct LstmNumbers {
-  size_t batch = 0, steps = 0, depth = 0;  // of x, batch x steps x depth
+  size_t batch = 0, steps = 0, depth = 0;  // of x, batch x steps x depth; of a matrix, 1 step
   bool time_major = false;                 // x is steps x batch x depth
   size_t cells = 0, outputs = 0;
   size_t gates = 0;  // 3: the input gate is 1 - the forget gate

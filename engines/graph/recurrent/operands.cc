@@ -21,6 +21,7 @@ Operands::Operands(const Graph& graph, const Op& op, size_t inputs) : graph_(gra
   if (op.inputs.size() != inputs) refuse("it has ", op.inputs.size(), " inputs, not ", inputs);
   if (op.outputs.size() != 1) refuse("it has ", op.outputs.size(), " outputs, not 1");
   if (input(0).constant) refuse("its input ", name(0), " is a constant; fold it beforehand");
+  if (input(0).variable) refuse("its input ", name(0), " is a variable, the state of a layer");
   const std::string made = tensor_name(graph, op.outputs[0]);
   for (const auto& [tensor, what] : {std::pair{&input(0), name(0)}, {&output(), made}}) {
     if (tensor->type != OCTET_S8)

@@ -24,10 +24,11 @@ enum : size_t {
 constexpr size_t kPlaces[kGates] = {1, 2, 3, 0};  // of each gate among such four
 
 void read_sizes(const Operands& operands, const Op& op, LstmNumbers* n) {
+  const size_t rank = operands.input(kX).shape.size();
   n->time_major = op.time_major;
-  n->batch = operands.size(kX, 3, op.time_major ? 1 : 0);
-  n->steps = operands.size(kX, 3, op.time_major ? 0 : 1);
-  n->depth = operands.size(kX, 3, 2);
+  n->batch = operands.size(kX, rank == 2 ? 2 : 3, op.time_major && rank != 2 ? 1 : 0);
+  n->steps = rank == 2 ? 1 : operands.size(kX, 3, op.time_major ? 0 : 1);
+  n->depth = operands.size(kX, rank, rank - 1);
   n->cells = operands.size(kInputWeights + kPlaces[kForget], 2, 0);
   n->outputs = operands.size(kStateWeights + kPlaces[kForget], 2, 1);
   n->gates = operands.has(kInputWeights) ? kGates : kInputGate;
