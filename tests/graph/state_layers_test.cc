@@ -141,6 +141,8 @@ TEST(StateLayers, InsideOfANetwork) {
   c.op(Kind::kConcatenate, {y, y}, joined).axis = 2;
   c.op(Kind::kProduct, {joined, c.weights({5, 16})}, after);
   const auto whole = created(g);
+  // Behind the convolution, and a copy of its output in one line
+  EXPECT_EQ(whole->explain()[2], "op0: a layer with a state");
 
   // The same operators, each in a program of its own
   std::vector<std::unique_ptr<Program>> single;
