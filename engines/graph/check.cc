@@ -54,6 +54,8 @@ void check_tensor(const Graph& g, int index, bool scaled) {
   if (is_4_bits(t.type) && !t.constant)
     fail(OCTET_UNSUPPORTED, tensor_name(g, index),
          " is of 4 bits, but no constant; only weights are of 4 bits");
+  if (t.variable && t.constant)
+    fail(OCTET_BAD_NETWORK, tensor_name(g, index), " is a constant and a variable");
   if (scaled) check_scales(g, index);
   if (t.type == 0 || !known_sizes(t)) return;
   const size_t bytes = byte_count(g, index);
@@ -77,6 +79,7 @@ void check_indices(const Graph& g) {
       if (t != -1) check_index(g, t, "an input of " + op_name(g, i));
     for (const int t : op.outputs) check_index(g, t, "an output of " + op_name(g, i));
     if (op.between != -1) check_index(g, op.between, "the product of " + op_name(g, i));
+    if (op.hidden != -1) check_index(g, op.hidden, "the cells' output of " + op_name(g, i));
     if (op.quantized_as != -1)
       check_index(g, op.quantized_as, "the quantization of " + op_name(g, i));
     if (!op.table.empty() && op.table.size() != 256)
@@ -88,18 +91,20 @@ void check_indices(const Graph& g) {
 
 void check_makers(const Graph& g) {
   std::vector<int> maker(g.tensors.size(), -1);
-  const auto make = [&](int tensor, const std::string& what) {
+  const auto make = [&](int tensor, const std::string& what, bool is_op) {
     const Tensor& t = g.tensors[(size_t)tensor];
     if (t.constant)
       fail(OCTET_BAD_NETWORK, what, " makes ", tensor_name(g, tensor), ", a constant");
+    if (t.variable && is_op)
+      fail(OCTET_BAD_NETWORK, what, " makes ", tensor_name(g, tensor), ", a variable");
     if (maker[(size_t)tensor] >= 0)
       fail(OCTET_BAD_NETWORK, tensor_name(g, tensor), " is made twice, the second time by ", what);
     maker[(size_t)tensor] = 1;
   };
   for (const int t : g.inputs)
-    if (!g.tensors[(size_t)t].constant) make(t, "an input of the graph");
+    if (!g.tensors[(size_t)t].constant) make(t, "an input of the graph", false);
   for (size_t i = 0; i < g.ops.size(); ++i)
-    for (const int t : g.ops[i].outputs) make(t, op_name(g, i));
+    for (const int t : g.ops[i].outputs) make(t, op_name(g, i), true);
   const auto need = [&](int tensor, const std::string& what) {
     if (tensor >= 0 && !g.tensors[(size_t)tensor].constant && maker[(size_t)tensor] < 0)
       fail(OCTET_BAD_NETWORK, what, " reads ", tensor_name(g, tensor),
@@ -108,6 +113,9 @@ void check_makers(const Graph& g) {
   for (size_t i = 0; i < g.ops.size(); ++i)
     for (const int t : g.ops[i].inputs) need(t, op_name(g, i));
   for (const int t : g.outputs) {
+    if (g.tensors[(size_t)t].variable)
+      fail(OCTET_BAD_NETWORK, "an output of the graph is ", tensor_name(g, t),
+           ", a variable, which is an input that the graph writes");
     if (g.tensors[(size_t)t].constant)
       fail(OCTET_BAD_NETWORK, "an output of the graph is ", tensor_name(g, t),
            ", a constant, which no operator makes");

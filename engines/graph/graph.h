@@ -30,6 +30,9 @@ struct Tensor {
   std::vector<float> scales;
   std::vector<int32_t> zero_points;  // empty: 0
   bool constant = false;
+  // An input of the graph that keeps its values between runs: the state of one layer, which reads
+  // and writes it in the caller's memory.
+  bool variable = false;
   // Of a constant, dense. Borrowed until the program is created; may be null for questions.
   const void* data = nullptr;
   size_t bytes = 0;
@@ -65,8 +68,16 @@ enum class Kind {
   kQuantize,        // x of f32, or of 8 bits with another scale
   kDequantize,      // x of 8 bits, to f32
   kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
-  kSpaceToDepth     // x: the other way round
+  kSpaceToDepth,    // x: the other way round
+  // Layers with a state, in TensorFlow Lite's integer forms; the states are variables.
+  // UNIDIRECTIONAL_SEQUENCE_LSTM of 8x8_16: x of images x steps x depth (or of images x depth, one
+  // step), weights of x of the input, forget, cell and output gate, weights of the output state of
+  // these four, four biases, the projection's weights and bias, output state, cell state. Without
+  // the first of each four, the input gate is 1 - forget; -1 for those and for the projection's.
+  kLstm,
+  kSvdf  // x, feature weights, time weights, bias, state
 };
+inline bool has_state(Kind kind) { return kind == Kind::kLstm || kind == Kind::kSvdf; }
 const char* kind_name(Kind kind);  // "convolution"; "other" outside the enumeration
 
 enum class Activation { kNone, kRelu, kRelu6, kReluN1To1, kClip };
@@ -110,12 +121,16 @@ struct Op {
   // The tensor whose quantization the output has before `table`; -1: the output itself.
   int quantized_as = -1;
   // Other kinds.
-  bool count_pads = false;       // kAveragePool: ONNX's count_include_pad
-  bool in_floats = false;        // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
-  int axis = -1;                 // kConcatenate; below 0: from the end
-  float alpha = 0;               // kLeakyRelu
-  float beta = 1;                // kSoftmax
-  size_t block = 1;              // kDepthToSpace, kSpaceToDepth: pixels along each axis
+  bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
+  bool in_floats = false;   // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
+  int axis = -1;            // kConcatenate; below 0: from the end
+  float alpha = 0;          // kLeakyRelu
+  float beta = 1;           // kSoftmax
+  size_t rank = 1;          // kSvdf
+  bool time_major = false;  // kLstm: x and the output are steps x images x depth
+  float cell_clip = 0, projection_clip = 0;  // kLstm: real bounds; 0: none
+  int hidden = -1;   // kLstm: the tensor, of int8, of the cells' outputs before the projection
+  size_t block = 1;  // kDepthToSpace, kSpaceToDepth: pixels along each axis
   bool pixels_together = false;  // kDepthToSpace: a group is a channel's pixels (ONNX's CRD)
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest

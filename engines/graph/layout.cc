@@ -66,7 +66,7 @@ class Placer {
   void add_function(Function f, std::vector<size_t> inputs, size_t output) {
     if (inputs.size() > OCTET_NETWORK_INPUTS_MAX)
       refuse("it has more than ", OCTET_NETWORK_INPUTS_MAX, " inputs");
-    to_.ops.push_back({at_, false, std::move(f), std::move(inputs), output});
+    to_.ops.push_back({at_, false, false, std::move(f), std::move(inputs), output});
   }
   bool is_moved(int t) const { return g_.channels_first && tensor(t).shape.size() > 2; }
 
@@ -177,6 +177,8 @@ class Placer {
       case Kind::kReshape: places_[(size_t)y] = {ordered(op.inputs[0], false), false}; return;
       case Kind::kConcatenate: return concatenate(op);
       case Kind::kTranspose: return transpose(op);
+      case Kind::kLstm:
+      case Kind::kSvdf: return place_state_layer(op);
       default: break;
     }
     if (takes_images(g_, op)) return transpose(op);
@@ -248,7 +250,7 @@ class Placer {
     if (r >= 0) inputs.push_back(read_sized(r, is_moved(r), sizes));
     const size_t node = add_made(sizes, tensor(y).type);
     places_[(size_t)y] = {node, is_moved(y)};
-    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+    to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
   }
 
   // Of two activations: the rows of both, as they lie in the graph's order.
@@ -259,7 +261,7 @@ class Placer {
       inputs.push_back(read_sized(op.inputs[i], false, sizes_of(g_, op.inputs[i], false)));
     const size_t node = add_made(sizes_of(g_, y, false), tensor(y).type);
     places_[(size_t)y] = {node, false};
-    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+    to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
   }
 
   void place_product(const Op& op) {
@@ -273,7 +275,22 @@ class Placer {
     if (r >= 0) inputs.push_back(read_sized(r, false, sizes));
     const size_t node = add_made(sizes, tensor(y).type);
     places_[(size_t)y] = {node, false};
-    to_.ops.push_back({at_, true, {}, std::move(inputs), node});
+    to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
+  }
+
+  // One line of rows, so that a run makes one task of it: its steps follow each other.
+  void place_state_layer(const Op& op) {
+    const auto line = [&](int t) {
+      const Sizes sizes = sizes_of(g_, t, false);
+      return Sizes{1, 1, sizes.count() / sizes.channels, sizes.channels};
+    };
+    const int x = op.inputs[0], y = op.outputs[0];
+    std::vector<size_t> inputs = {read_sized(x, false, line(x))};
+    for (const int t : op.inputs)
+      if (t >= 0 && tensor(t).variable) inputs.push_back(read_sized(t, false, line(t)));
+    const size_t node = add_made(line(y), tensor(y).type);
+    places_[(size_t)y] = {node, false};
+    to_.ops.push_back({at_, false, true, {}, std::move(inputs), node});
   }
 
   // ---- joined tensors

@@ -15,7 +15,8 @@ namespace octet::graph {
 struct PlacedOp {
   size_t op;  // of the graph: the one that it is, or that it was made for
   bool is_product = false;
-  Function function;  // else
+  bool has_state = false;  // a function that make_objects makes
+  Function function;       // else
   std::vector<size_t> inputs;
   size_t output = 0;
 };

@@ -28,7 +28,8 @@ struct Object {
   std::unique_ptr<octet_gemm, DestroyGemm> gemm;
   Function function;
   std::shared_ptr<const Blob> blob;
-  std::shared_ptr<std::atomic<size_t>> failures;  // of a product of two activations, so far
+  // Of a product of two activations or of a layer with a state, so far.
+  std::shared_ptr<std::atomic<size_t>> failures;
 };
 
 // A product of two activations: a function of the lhs and the rhs, each with one matrix behind the
@@ -37,6 +38,14 @@ struct Object {
 // output undefined.
 Function pair_function(const ProductDescription& description, octet_isa isa,
                        std::shared_ptr<std::atomic<size_t>>* failures);
+
+// Layers with a state, kLstm and kSvdf (recurrent/). The check throws a sentence if the layer is of
+// no form that Octet computes; constants' data may be null.
+void check_state_layer(const Graph& graph, const Op& op);
+// A function of x and the states, which it writes, too: a run has to call it once. It packs the
+// weights. *failures as above; a call that fails may have changed some of the states.
+Function state_function(const Graph& graph, const Op& op, octet_isa isa, PackedWeights* weights,
+                        std::shared_ptr<std::atomic<size_t>>* failures);
 
 // Objects of each op of `placed`, in order. Throws a sentence that begins with the operator's name.
 std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,

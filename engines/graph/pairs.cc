@@ -1,6 +1,5 @@
 // Multiplies matrices that are both computed, by the library's run-time weights.
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "engines/graph/objects.h"
@@ -42,7 +41,7 @@ class Pair {
   // Output lines are rows, all matrices' one after the other; so are those of the operands.
   void multiply(const octet_network_call& call) {
     const octet_network_image &lhs = call.inputs[0], &rhs = call.inputs[1], &dst = call.output;
-    std::unique_ptr<Blob> workspace = take();
+    std::unique_ptr<Blob> workspace = workspaces_.take(bytes_);
     octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
     args.lhs_stride = lhs.pixel, args.rhs_stride = rhs.pixel;
     args.dst_stride = dst.pixel / dst_element_;
@@ -57,28 +56,7 @@ class Pair {
       octet_error error = {};
       check(octet_gemm_run(gemm_, &args, &error), error);
     }
-    give(std::move(workspace));
-  }
-
-  // One for each task at the same time, kept for later ones.
-  std::unique_ptr<Blob> take() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (!workspaces_.empty()) {
-        std::unique_ptr<Blob> taken = std::move(workspaces_.back());
-        workspaces_.pop_back();
-        return taken;
-      }
-    }
-    return std::make_unique<Blob>(std::max<size_t>(bytes_, 1));
-  }
-  // Without memory to keep it, the workspace is freed: the run that had it is not to fail for it.
-  void give(std::unique_ptr<Blob> workspace) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    try {
-      workspaces_.push_back(std::move(workspace));
-    } catch (const std::bad_alloc&) {
-    }
+    workspaces_.give(std::move(workspace));
   }
 
   const size_t m_, k_rows_;  // rows of a matrix: of the output, of the rhs
@@ -88,8 +66,7 @@ class Pair {
   octet_gemm* gemm_ = nullptr;
   size_t bytes_ = 0;
   const std::shared_ptr<std::atomic<size_t>> failures_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Blob>> workspaces_;
+  Workspaces workspaces_;  // one for each task at the same time
 };
 
 }  // namespace

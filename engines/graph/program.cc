@@ -40,7 +40,7 @@ struct Program::Parts {
   };
   mutable std::mutex mutex;
   mutable std::map<size_t, Planned> planned;
-  mutable std::vector<std::unique_ptr<Blob>> workspaces;  // that no run uses
+  mutable Workspaces workspaces;
 
   octet_network_desc describe(const std::vector<octet_network_tensor>& tensors) const {
     octet_network_desc d = OCTET_NETWORK_DESC_INIT;
@@ -86,28 +86,6 @@ struct Program::Parts {
     return planned.emplace(key, std::move(made)).first->second;
   }
 
-  std::unique_ptr<Blob> take_workspace(size_t bytes) const {
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      for (std::unique_ptr<Blob>& blob : workspaces)
-        if (blob->bytes >= bytes) {
-          std::unique_ptr<Blob> taken = std::move(blob);
-          blob = std::move(workspaces.back());
-          workspaces.pop_back();
-          return taken;
-        }
-    }
-    return std::make_unique<Blob>(bytes);
-  }
-  // Without memory to keep it, the workspace is freed: the run that had it is not to fail for it.
-  void give_workspace(std::unique_ptr<Blob> blob) const {
-    const std::lock_guard<std::mutex> lock(mutex);
-    try {
-      workspaces.push_back(std::move(blob));
-    } catch (const std::bad_alloc&) {
-    }
-  }
-
   void make(const Graph& graph, bool fuse_operators, PackedWeights* weights) {
     const Graph ordered = fuse_operators ? fuse(graph) : sort(graph);
     operator_count = graph.ops.size(), fused = graph.ops.size() - ordered.ops.size();
@@ -123,7 +101,8 @@ struct Program::Parts {
     find(0);
   }
 
-  // Of products of two activations, which have no other way to say that there was no memory.
+  // Of products of two activations and layers with a state, which have no other way to say that
+  // there was no memory.
   size_t failures() const {
     size_t count = 0;
     for (const Object& object : objects)
@@ -189,17 +168,18 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     args.concurrency = a.concurrency;
     std::unique_ptr<Blob> own;
     if (!a.workspace && planned.workspace_bytes) {
-      own = p.take_workspace(planned.workspace_bytes);
+      own = p.workspaces.take(planned.workspace_bytes);
       args.workspace = own->data, args.workspace_bytes = own->bytes;
     }
     octet_error failed = {};
     const size_t failures = p.failures();
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
-    if (own) p.give_workspace(std::move(own));
+    if (own) p.workspaces.give(std::move(own));
     check(status, failed);
     if (p.failures() != failures)  // of this run, or of another one at the same time
       throw Refused(OCTET_OUT_OF_MEMORY,
-                    "there is not enough memory for a product of two activations");
+                    "there is not enough memory for a product of two activations or a layer with a "
+                    "state");
   });
 }
 
@@ -220,6 +200,7 @@ std::vector<std::string> Program::explain() const {
       how = join(octet_conv_algorithm_name(octet_conv2d_algorithm(o.conv.get())), ", ",
                  octet_conv2d_kernel(o.conv.get()));
     if (o.failures) how = "a product of two activations";
+    if (parts_->placed.ops[i].has_state) how = "a layer with a state";
     if (o.gemm) how = join("a product, ", octet_gemm_kernel(o.gemm.get(), 1));
     lines.push_back(parts_->names[i] + ": " + how);
   }

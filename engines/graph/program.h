@@ -24,7 +24,10 @@ struct ProgramOptions {
 // Of one run. Pointers are borrowed for the call.
 struct ProgramArguments {
   // One for each of the graph's inputs and outputs, in their order, dense and as the graph's shapes
-  // have them. Those of constants and of inputs that nothing reads may be null.
+  // have them. Those of constants and of inputs that nothing reads may be null. Those of variables
+  // are written, too: the states of layers, which the caller sets before the first run, to their
+  // zero points in most models, and keeps. Runs at the same time need states of their own. A run
+  // that fails for want of memory may have changed some of them.
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
   size_t batch = 0;  // images, at most as created; 0: as many

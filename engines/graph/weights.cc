@@ -1,4 +1,4 @@
-// Packs weights once for each matrix and filter.
+// Packs weights once for each matrix and filter, and keeps the workspaces of runs.
 #include "engines/graph/weights.h"
 
 #include <algorithm>
@@ -71,6 +71,28 @@ constexpr std::align_val_t kAlignment{OCTET_ALIGNMENT};
 
 Blob::Blob(size_t size) : data(::operator new(size, kAlignment)), bytes(size) {}
 Blob::~Blob() { ::operator delete(data, kAlignment); }
+
+std::unique_ptr<Blob> Workspaces::take(size_t bytes) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (std::unique_ptr<Blob>& blob : free_)
+      if (blob->bytes >= bytes) {
+        std::unique_ptr<Blob> taken = std::move(blob);
+        blob = std::move(free_.back());
+        free_.pop_back();
+        return taken;
+      }
+  }
+  return std::make_unique<Blob>(std::max<size_t>(bytes, 1));
+}
+
+void Workspaces::give(std::unique_ptr<Blob> workspace) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  try {
+    free_.push_back(std::move(workspace));
+  } catch (const std::bad_alloc&) {
+  }
+}
 
 template <typename Desc, typename PackSize, typename Pack>
 std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,

@@ -1,4 +1,5 @@
-// Owns packed weights, so that a program that is made again for other sizes packs nothing again.
+// Owns packed weights, so that a program that is made again for other sizes packs nothing again;
+// and the workspaces of runs.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "octet/octet.h"
 
@@ -19,6 +21,19 @@ struct Blob {
   Blob& operator=(const Blob&) = delete;
   void* const data;
   const size_t bytes;
+};
+
+// Memory for runs at the same time: one for each, kept for later ones, from any threads.
+class Workspaces {
+ public:
+  // Of at least so many bytes. Throws std::bad_alloc.
+  std::unique_ptr<Blob> take(size_t bytes);
+  // Without memory to keep it, it is freed: the run that had it is not to fail for it.
+  void give(std::unique_ptr<Blob> workspace);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Blob>> free_;
 };
 
 // Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any

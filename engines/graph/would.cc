@@ -69,8 +69,18 @@ void look_at_concatenation(const Graph& g, const Op& op) {
     refuse("its inputs have ", along, " along axis ", axis, ", its output ", y.shape[(size_t)axis]);
 }
 
+// A tensor that keeps its values is read before and after a layer writes it, so that none but the
+// layer may.
+void look_at_variables(const Graph& g, const Op& op) {
+  for (const int t : op.inputs)
+    if (t >= 0 && g.tensors[(size_t)t].variable)
+      refuse("it reads ", tensor_name(g, t), ", a variable, which only a layer with a state does");
+}
+
 void look_at(const Graph& g, const Op& op) {
   if (!op.refused.empty()) throw Refused(OCTET_UNSUPPORTED, op.refused);
+  if (has_state(op.kind)) return check_state_layer(g, op);
+  look_at_variables(g, op);
   switch (op.kind) {
     case Kind::kConvolution:
     case Kind::kProduct: return look_at_product(g, op);
@@ -135,7 +145,8 @@ const char* kind_name(Kind kind) {
                                       "leaky relu",     "softmax",
                                       "resize nearest", "resize bilinear",
                                       "quantize",       "dequantize",
-                                      "depth to space", "space to depth"};
+                                      "depth to space", "space to depth",
+                                      "LSTM",           "SVDF"};
   const auto i = (size_t)kind;
   return i < sizeof names / sizeof *names ? names[i] : "other";
 }

@@ -44,7 +44,8 @@ class IntArray {
 };
 
 bool is_product(const graph::Op& op) {
-  return op.kind == graph::Kind::kConvolution || op.kind == graph::Kind::kProduct;
+  return op.kind == graph::Kind::kConvolution || op.kind == graph::Kind::kProduct ||
+         graph::has_state(op.kind);
 }
 
 // Lists the tensors that no operator makes as inputs, and those without a reader as outputs.

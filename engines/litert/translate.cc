@@ -4,6 +4,7 @@
 #include <tensorflow/lite/builtin_ops.h>
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 
+#include <algorithm>
 #include <string>
 
 namespace octet::litert {
@@ -43,6 +44,7 @@ Tensor tensor_of(const TfLiteTensor& t) {
       to.zero_points.assign(q.zero_point->data, q.zero_point->data + q.zero_point->size);
   }
   to.constant = t.allocation_type == kTfLiteMmapRo;
+  to.variable = t.is_variable;
   if (to.constant) to.data = t.data.raw_const, to.bytes = t.bytes;
   return to;
 }
@@ -155,6 +157,43 @@ void batch_matmul(const Node& n) {
   if (p.adj_x) n.refuse("its first operand is turned; it would need a transpose before it");
 }
 
+// ---- layers with a state
+
+// Inputs: x, four weights of x, four of the output state, three peepholes, four biases, projection
+// and its bias, output state, cell state, and, of 24, four of a layer norm.
+template <typename Params>
+void lstm(const Node& n) {
+  const auto& p = n.params<Params>();
+  const std::vector<int> from = n.op->inputs;
+  if (from.size() != 20 && from.size() != 24) return n.refuse("it has neither 20 nor 24 inputs");
+  const auto any = [&](size_t first, size_t end) {
+    return std::any_of(from.begin() + (ptrdiff_t)first,
+                       from.begin() + (ptrdiff_t)std::min(end, from.size()),
+                       [](int t) { return t >= 0; });
+  };
+  if (any(9, 12)) n.refuse("it has peepholes, which Octet does not compute");
+  if (any(20, 24)) n.refuse("it has layer norms, which Octet does not compute");
+  if (p.activation != kTfLiteActTanh) n.refuse("its activation is not TANH");
+  n.op->cell_clip = p.cell_clip, n.op->projection_clip = p.proj_clip;
+  const TfLiteIntArray* const intermediates = n.node.intermediates;
+  if (intermediates && intermediates->size == 12)
+    n.refuse("it is of the form 8x8_8, which Octet does not compute");
+  if (intermediates && intermediates->size > 4) n.op->hidden = intermediates->data[4];
+  n.op->inputs.erase(n.op->inputs.begin() + 20, n.op->inputs.end());
+  n.op->inputs.erase(n.op->inputs.begin() + 9, n.op->inputs.begin() + 12);
+}
+
+void sequence_lstm(const Node& n) {
+  n.op->time_major = n.params<TfLiteUnidirectionalSequenceLSTMParams>().time_major;
+  lstm<TfLiteUnidirectionalSequenceLSTMParams>(n);
+}
+
+void svdf(const Node& n) {
+  const auto& p = n.params<TfLiteSVDFParams>();
+  n.op->rank = (size_t)std::max(p.rank, 0);
+  n.op->clamp = clamp_of(p.activation, n.op);
+}
+
 // ---- functions of two tensors
 
 template <typename Params>
@@ -255,6 +294,10 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinTransposeConv, "TRANSPOSE_CONV", Kind::kConvolution, transpose_conv, true},
     {kTfLiteBuiltinFullyConnected, "FULLY_CONNECTED", Kind::kProduct, fully_connected, true},
     {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", Kind::kProduct, batch_matmul, true},
+    {kTfLiteBuiltinUnidirectionalSequenceLstm, "UNIDIRECTIONAL_SEQUENCE_LSTM", Kind::kLstm,
+     sequence_lstm, true},
+    {kTfLiteBuiltinLstm, "LSTM", Kind::kLstm, lstm<TfLiteLSTMParams>, true},
+    {kTfLiteBuiltinSvdf, "SVDF", Kind::kSvdf, svdf, true},
     {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, binary<TfLiteAddParams>, true},
     {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, binary<TfLiteSubParams>, true},
     {kTfLiteBuiltinMul, "MUL", Kind::kMultiply, binary<TfLiteMulParams>, true},
@@ -337,7 +380,9 @@ graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
       continue;
     }
     to.ops.push_back(op_of(*context, index, *node, registration->builtin_code, rounding));
-    for (const std::vector<int>* tensors : {&to.ops.back().inputs, &to.ops.back().outputs})
+    const Op& op = to.ops.back();
+    const std::vector<int> hidden = {op.hidden};
+    for (const std::vector<int>* tensors : {&op.inputs, &op.outputs, &hidden})
       for (const int t : *tensors)
         if (t >= 0) to.tensors[(size_t)t] = tensor_of(context->tensors[t]);
   }

@@ -119,6 +119,54 @@ class Network(tflite.Model):
         options = {"SOFTMAX": "SoftmaxOptions"}.get(name)
         return self.add(name, [x], y, options, **({"beta": 1.0} if name == "SOFTMAX" else {}))
 
+    # ---- layers with a state
+
+    def variable(self, shape, dtype, scale, zero_point=0):
+        index = self.tensor(shape, dtype, [np.float32(scale)], zero_point)
+        self.graph.tensors[index].isVariable = True
+        return index
+
+    def svdf(self, x, units, memory, rank=2, biased=True):
+        """A fully connected layer of rank `rank` over the last `memory` inputs."""
+        depth, filters = x.shape[-1], units * rank
+        feature, time = np.float32(0.02 / np.sqrt(depth)), np.float32(2**-15)
+        # Sums of the state leave 16 bits now and then
+        state = np.float32(73 * 73 * x.scale * feature * np.sqrt(depth) * 3.5 / 32768)
+        weights = self.constant(self.rng.integers(-127, 127, (filters, depth), np.int8, endpoint=True), feature)
+        over_time = self.constant(self.rng.integers(-20000, 20000, (filters, memory), np.int16), time)
+        spread = state * 9000 * time * 11500 * np.sqrt(memory * rank)
+        bias = self.constant(self.rng.integers(-3000000, 3000000, units, np.int32), state * time) if biased else -1
+        # The first runs fill only a part of the states
+        y = self.made((x.shape[0], units), spread / (3 * SPREAD), -128 if biased else None)
+        return self.add("SVDF", [x, weights, over_time, bias, self.variable((x.shape[0], filters * memory), np.int16, state)], y, "SVDFOptions", version=3,
+                        rank=rank, fusedActivationFunction=self.activation("RELU"))
+
+    def sequence_lstm(self, x, cells, outputs=None, coupled=False, time_major=False, cell_clip=0.0, projection_clip=0.0, cell_scale=2**-11, peepholes=False):
+        """outputs: of a projection; coupled: the input gate is 1 - forget. Of a matrix, the operator LSTM, one step."""
+        depth, width = x.shape[-1], outputs or cells
+        batch = x.shape[1 if time_major else 0]
+        y = self.made((*x.shape[:-1], width), 1 / 128)
+        small = lambda n, scale: self.constant(self.rng.integers(-127, 127, n, np.int8, endpoint=True), np.float32(scale * self.rng.uniform(0.5, 1)))
+        missing = [-1] if coupled else [small((cells, depth), 0.06 / np.sqrt(depth) / x.scale / SPREAD)]
+        of_x = missing + [small((cells, depth), 0.06 / np.sqrt(depth) / x.scale / SPREAD) for _ in range(3)]
+        of_state = ([-1] if coupled else [small((cells, width), 0.05 / np.sqrt(width))]) + [small((cells, width), 0.05 / np.sqrt(width)) for _ in range(3)]
+        biases = [-1 if gate == 0 and coupled else self.constant(self.rng.integers(-8000, 8000, cells, np.int32), np.float32(2**-14)) for gate in range(4)]
+        projection, hidden = [-1, -1], (y.scale, y.zero_point)
+        if outputs:
+            projection = [small((outputs, cells), 0.03 / np.sqrt(cells)), self.constant(self.rng.integers(-2000, 2000, outputs, np.int32), np.float32(2**-14))]
+            hidden = (np.float32(1 / 140), int(self.rng.integers(-20, 20)))
+        states = [self.variable((batch, width), np.int8, y.scale, y.zero_point), self.variable((batch, cells), np.int16, cell_scale)]
+        holes = [self.constant(self.rng.integers(-9999, 9999, cells, np.int16), np.float32(2**-12)) if peepholes else -1 for _ in range(3)]
+        inputs = [x, *of_x, *of_state, *holes, *biases, *projection, *states, -1, -1, -1, -1]
+        settings = {"fusedActivationFunction": self.activation("TANH"), "cellClip": cell_clip, "projClip": projection_clip}
+        if len(x.shape) == 2:
+            self.add("LSTM", inputs, y, "LSTMOptions", version=4, **settings)
+        else:
+            self.add("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, y, "UnidirectionalSequenceLSTMOptions", version=3, timeMajor=time_major, **settings)
+        kept = [self.tensor((0,), np.int8, [np.float32(2**-12)], 0) for _ in range(4)] + [self.tensor((0,), np.int8, [hidden[0]], hidden[1])]
+        self.graph.operators[-1].intermediates = kept
+        return y
+
     def like(self, x, shape):
         return self.made(shape, x.scale, x.zero_point)
 
@@ -307,5 +355,49 @@ def apart(seed):
     return m.file(*outputs)
 
 
+def svdf_spotter(seed):
+    """A keyword spotter that hears one frame a run: layers over the last frames, then a product."""
+    m = Network(seed)
+    x = m.given(1, 40)
+    for units, memory, rank in ((64, 10, 2), (48, 8, 1), (32, 5, 3)):
+        x = m.svdf(x, units, memory, rank, biased=units != 48)
+    return m.file(m.unary("SOFTMAX", m.dense(x, 12)), x)
+
+
+def svdf_batch(seed):
+    """Three streams at once; two layers read one tensor."""
+    m = Network(seed)
+    x = m.dense(m.given(3, 16), 20)
+    return m.file(m.binary("ADD", m.svdf(x, 24, 7), m.svdf(x, 24, 1, 4)))
+
+
+def lstm_spotter(seed):
+    """A keyword spotter that hears some frames a run, and goes on in the next one."""
+    m = Network(seed)
+    x = m.conv(m.given(1, 12, 10, 1), 8, 3, activation="RELU")
+    x = m.sequence_lstm(m.reshape(x, 1, 12, 80), 48)
+    x = m.sequence_lstm(x, 33, coupled=True, cell_scale=2**-12, cell_clip=2.0)
+    x = m.sequence_lstm(x, 40, 24, projection_clip=0.6)
+    last = m.sequence_lstm(m.reshape(m.slice(x, [0, 11, 0], [1, 1, 24]), 1, 24), 30, 28, cell_clip=3.0)
+    last = m.dense(last, 12)
+    return m.file(m.unary("SOFTMAX", last), m.binary("ADD", last, last))
+
+
+def lstm_batch(seed):
+    """Streams in a batch, images first and steps first, more steps than are multiplied together."""
+    m = Network(seed)
+    x, y = m.given(3, 70, 9), m.given(70, 2, 9)
+    return m.file(m.sequence_lstm(x, 17), m.sequence_lstm(x, 17, 5, True), m.sequence_lstm(y, 20, time_major=True),
+                  m.sequence_lstm(y, 16, 7, time_major=True, cell_scale=2**-9), m.sequence_lstm(y, 16, coupled=True, time_major=True, cell_scale=2**-15))
+
+
+def peepholes(seed):
+    """A layer that Octet leaves to LiteRT."""
+    m = Network(seed)
+    return m.file(m.sequence_lstm(m.given(1, 5, 8), 12, peepholes=True))
+
+
+# States carry over from one run to the next one.
+STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels}
+       "sub-pixels": sub_pixels, **STATEFUL}

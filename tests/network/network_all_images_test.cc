@@ -75,6 +75,43 @@ TEST(NetworkAllImages, TwiceReversedIsEqual) {
     }
 }
 
+// A function that counts in a kept tensor, its second input, how often it was called.
+void count_in_state(void*, const octet_network_call* call) {
+  EXPECT_EQ(call->first, 0u);
+  EXPECT_EQ(call->end, 1u);
+  for (size_t i = 0; i < call->output.w * call->output.channels; ++i)
+    ((uint8_t*)call->output.data)[i] = ((const uint8_t*)call->inputs[0].data)[i];
+  ++*(uint8_t*)call->inputs[1].data;
+}
+
+TEST(NetworkAllImages, ASingleLineIsOneCallThatMayKeepAState) {
+  for (const octet_network_goal goal :
+       {OCTET_NETWORK_TIME, OCTET_NETWORK_TRAFFIC, OCTET_NETWORK_MEMORY, OCTET_NETWORK_LAYERS}) {
+    const octet_network_function function = {
+        count_in_state, nullptr, OCTET_NETWORK_ALL_IMAGES, 0, 0, 0};
+    const octet_network_tensor tensors[3] = {{64, 8, 16, 16, OCTET_U8, 1, 0, 0, 0, 0},
+                                             {2, 1, 1, 3, OCTET_U8, 1, 0, 0, 0, 0},
+                                             {1, 1, 64 * 8 * 16, 16, OCTET_U8, 1, 0, 0, 0, 0}};
+    octet_network_op op = {};
+    op.function = &function, op.inputs[1] = 1, op.input_count = 2, op.output = 2;
+    octet_network_desc desc = OCTET_NETWORK_DESC_INIT;
+    desc.tensors = tensors, desc.tensor_count = 3, desc.ops = &op, desc.op_count = 1;
+    desc.goal = goal, desc.concurrency = 3;
+    octet_network* network = nullptr;
+    octet_error error = {};
+    ASSERT_EQ(octet_network_create(&desc, &network, &error), OCTET_OK) << error.message;
+    Bytes in(64 * 8 * 16 * 16, 5), state(6), out(in.size());
+    void* const pointers[3] = {in.data(), state.data(), out.data()};
+    octet_network_args args = OCTET_NETWORK_ARGS_INIT;
+    args.tensors = pointers, args.concurrency = 3, args.parallel_for = threaded_for;
+    for (int run = 0; run < 4; ++run)
+      EXPECT_EQ(octet_network_run(network, &args, &error), OCTET_OK) << error.message;
+    EXPECT_EQ(state, (Bytes{4, 0, 0, 0, 0, 0}));
+    EXPECT_EQ(out, in);
+    octet_network_destroy(network);
+  }
+}
+
 TEST(NetworkAllImages, RunsInNoChainAndNotImageByImage) {
   Network n;
   for (octet_network_tensor& t : n.tensors) t.batch = 4, t.h = 3;

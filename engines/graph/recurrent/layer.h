@@ -1,0 +1,42 @@
+// Describes what a layer with a state is to the rest of engines/graph: checks, packing, a run.
+#pragma once
+
+#include <memory>
+
+#include "engines/graph/graph.h"
+#include "engines/graph/weights.h"
+#include "octet/network.h"
+
+namespace octet::graph::recurrent {
+
+// Where a layer's weights are packed, and for which tier.
+struct Packing {
+  octet_isa isa;
+  PackedWeights* weights;
+};
+
+// Bytes of an array in a layer's scratch memory, after which the next one begins.
+inline size_t padded(size_t bytes) {
+  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
+}
+
+class Layer {
+ public:
+  Layer() = default;
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  virtual size_t scratch_bytes() const = 0;  // of a run
+  // The whole output at once. call's inputs are x and the states, which are written, too; scratch
+  // begins at a multiple of OCTET_ALIGNMENT. Called by many threads at once, with other states.
+  // Throws.
+  virtual void run(const octet_network_call& call, uint8_t* scratch) const = 0;
+};
+
+// The layer of an operator of the kind. Throws a sentence if it is not of a form that Octet
+// computes. packing null: only the question, without the constants' data.
+std::unique_ptr<Layer> make_lstm(const Graph& graph, const Op& op, const Packing* packing);
+std::unique_ptr<Layer> make_svdf(const Graph& graph, const Op& op, const Packing* packing);
+
+}  // namespace octet::graph::recurrent
