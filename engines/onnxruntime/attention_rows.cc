@@ -3,7 +3,6 @@
 // which a linker could merge with those of files without these flags.
 #include "engines/onnxruntime/attention_rows.h"
 
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,6 +12,8 @@
 
 namespace octet::onnxruntime {
 namespace {
+
+constexpr float kInfinity = __builtin_inff();
 
 // As wide as this tier's registers.
 constexpr size_t kBytes = __BIGGEST_ALIGNMENT__ < 16   ? 16
@@ -86,7 +87,7 @@ inline Vector exponential(Vector x) {
 // Scores and their mask become exponentials; returns their sum.
 float exponentiate(float scale, const float* mask, float* scores, size_t count) {
   Vector largest[kParts], sums[kParts] = {};
-  for (Vector& v : largest) v = Vector{} - INFINITY;
+  for (Vector& v : largest) v = Vector{} - kInfinity;
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
       float* const at = scores + t + part * kFloats;
@@ -94,7 +95,7 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
       store(score, at);
       largest[part] = choose(score > largest[part], score, largest[part]);
     }
-  float lanes[kAttentionPadding], most = -INFINITY;
+  float lanes[kAttentionPadding], most = -kInfinity;
   memcpy(lanes, largest, sizeof lanes);
   for (const float lane : lanes) most = lane > most ? lane : most;
   for (size_t t = 0; t < count; t += kAttentionPadding)
