@@ -309,6 +309,10 @@ class Claimer {
     if (!free_) return steps;
     for (const size_t node : nodes) {  // their order is one in which they run
       const graph::Op& op = nodes_.graph.ops[node];
+      const auto is_constant = [&](int t) {
+        return t < 0 || nodes_.graph.tensors[(size_t)t].constant;
+      };
+      if (std::all_of(op.inputs.begin(), op.inputs.end(), is_constant)) continue;
       if (!nodes_.rules[node])
         graph::refuse(op.name, ": the size of its output is known to the host only");
       Step step = {{}, op.outputs[0], nodes_.rules[node]};

@@ -177,6 +177,15 @@ def check_dynamic(folder, full):
         compare("images, dynamic", path, {"threads": str(threads)}, threads, [{"N": n} for n in (1, 3, 0)], most_left=20)
 
 
+def check_static_encoder(folder, full):
+    """All between the LayerNormalizations of an encoder is Octet's, two products of activations among it."""
+    sizes = [{"images": n, "tokens": t} for n, t in ((1, 20), (3, 7), (2, 1), (0, 5))]
+    for how in QUANTIZED[:3] if full else QUANTIZED[:1]:
+        path = models.quantized(models.written_encoder_network(), folder, how, {"x": (2, 20, 48), "mask": (2, 1, 1, 20)})
+        for options, threads in configurations(full):
+            compare(f"static encoder, {how}", path, options, threads, sizes, most_left=8)
+
+
 def check_scale_blocks(full):
     """MatMulNBits has the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
     made, products = scale_blocks.network()
@@ -363,6 +372,7 @@ def main(full):
         check_blocks(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)
+        check_static_encoder(folder, full)
         check_scale_blocks(full)
         check_attention(full)
         if full:

@@ -102,6 +102,30 @@ def token_network(tokens="tokens", depth=48):
     return b.model()
 
 
+def written_encoder_network(layers=1, hidden=48, heads=3):
+    """An encoder as PyTorch writes it, for quantize_static: attention and GELU from single operators, LayerNormalization between them."""
+    b = Builder(22)
+    x, mask = b.input("x", ["images", "tokens", hidden]), b.input("mask", ["images", 1, 1, "tokens"])
+    vector = lambda n, mean=0: b.constant((mean + b.rng.standard_normal(n) * 0.1).astype(np.float32))
+    number = lambda value: b.constant(np.float32(value))
+    normalize = lambda x: b.op("LayerNormalization", [x, vector(hidden, 1), vector(hidden)])
+    linear = lambda x, k, n: b.op("Add", [b.op("MatMul", [x, b.constant(b.weights(k, n))]), vector(n)])
+    split = lambda x, perm: b.op("Transpose", [b.op("Reshape", [x, b.constant(np.int64([0, 0, heads, hidden // heads]))])], perm=perm)
+    for _ in range(layers):
+        q, k, v = (split(linear(x, hidden, hidden), perm) for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+        scores = b.op("Add", [b.op("Div", [b.op("MatMul", [q, k]), number(np.sqrt(hidden / heads))]), mask])
+        y = b.op("Transpose", [b.op("MatMul", [b.op("Softmax", [scores], axis=-1), v])], perm=[0, 2, 1, 3])
+        y = linear(b.op("Reshape", [y, b.constant(np.int64([0, 0, hidden]))]), hidden, hidden)
+        x = normalize(b.op("Add", [x, y]))
+        y = linear(x, hidden, 4 * hidden)
+        erf = b.op("Erf", [b.op("Div", [y, number(np.sqrt(2))])])
+        y = b.op("Mul", [b.op("Mul", [y, b.op("Add", [erf, number(1)])]), number(0.5)])
+        x = normalize(b.op("Add", [x, linear(y, 4 * hidden, hidden)]))
+    b.op("Identity", [x], outputs=["y"])
+    b.output("y", ["images", "tokens", hidden])
+    return b.model()
+
+
 def encoder_network(layers=2, hidden=48, heads=3, operators=17):
     """An encoder as transformers' optimizer leaves it: quantize_dynamic makes QAttention of its Attention."""
     b = Builder(20)
@@ -182,8 +206,11 @@ def looked_up_network():
             quantize(z, of, outputs=[name])
             b.output(name, shape, kinds[kind])
 
-        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {})):
+        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"})):
             give(b.op(function, [y], **attributes), 0.04)
+        give(b.op("Erf", [b.op("Div", [y, b.constant(np.float32(np.sqrt(2)))])]), 0.01)
+        give(b.op("Div", [y, b.constant(np.float32([-3]))]), 0.02, low=zero)
+        give(b.op("Add", [y, constant(0.02, zero, kind, 7)]), 0.06)
         give(b.op("Transpose", [y], perm=[0, 2, 3, 1]), 0.05, (2, 9, 7, 8), zero + 5)
         give(b.op("Add", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.06)
         give(b.op("Mul", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.07)
