@@ -1,5 +1,4 @@
-# How a tier is added. ISA flags are spelled in kernels/x86/tiers.cmake and kernels/arm/tiers.cmake
-# only.
+# How a tier is added. Only kernels/x86/tiers.cmake and kernels/arm/tiers.cmake spell ISA flags.
 
 # octet_add_sources(FLAGS <flags> SOURCES <files> SPARSE <files> WINOGRAD <files>
 #                   DEPTHWISE <files>):
@@ -44,7 +43,7 @@ endfunction()
 # octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> [PROBE <expression>]): built if the
 # compiler can, which is probed by compiling an int of intrinsics, not by its version, unless
 # OCTET_COMPILES_<tier> is known; a tier whose kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
-# is set, and OCTET_<tier> defined for the files that include dispatch/tables/kernels.def.
+# is set, octet_flags_<tier> has its flags, and OCTET_<tier> is defined for files that include kernels.def.
 # octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
   cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
@@ -62,8 +61,7 @@ function(octet_add_tier tier)
   octet_probe(${tier} "${arg_PROBE}" ${arg_FLAGS})
   if(NOT OCTET_COMPILES_${tier})
     list(JOIN arg_FLAGS " " flags)
-    message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
-      "(${flags}); the library will do without them")
+    message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
@@ -73,6 +71,7 @@ function(octet_add_tier tier)
   list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
   set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
+  set(octet_flags_${tier} ${arg_FLAGS} PARENT_SCOPE)
   set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
 endfunction()
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "engines/graph/check.h"
@@ -145,28 +146,40 @@ class Maker {
 
 }  // namespace
 
-octet_broadcast broadcast_of(const Graph& g, const Op& op) {
-  if (op.inputs.size() != 2) refuse("it has ", op.inputs.size(), " inputs, not 2");
+namespace {
+
+// Where channels are the second axis (moved) or the last one; OCTET_BROADCAST_NONE, too, where the
+// shapes are alike. Nothing: neither is one pixel of the output.
+std::optional<octet_broadcast> broadcast_in(const Graph& g, const Op& op, bool moved) {
   const std::vector<int64_t>& y = g.tensors[(size_t)op.outputs[0]].shape;
-  const Sizes out = sizes_of(g, op.outputs[0], g.channels_first);
+  const Sizes out = sizes_of(g, op.outputs[0], moved);
   octet_broadcast broadcast = OCTET_BROADCAST_NONE;
   for (const size_t k : {0, 1}) {
     const Tensor& tensor = g.tensors[(size_t)op.inputs[k]];
     if (tensor.shape == y) continue;
-    Sizes in = sizes_of(g, op.inputs[k], g.channels_first, y.size());
+    Sizes in = sizes_of(g, op.inputs[k], moved, y.size());
     if (tensor.constant && in.batch == 1) in.batch = out.batch;
     if (in == out && tensor.shape.size() <= y.size()) continue;
     const bool one_pixel = in.h * in.w == 1 && in.batch == out.batch &&
                            (in.channels == out.channels || in.channels == 1);
-    if (!one_pixel || broadcast != OCTET_BROADCAST_NONE)
-      refuse("its inputs have different shapes; it would need to broadcast other than one pixel");
+    if (!one_pixel || broadcast != OCTET_BROADCAST_NONE) return {};
     broadcast = k == 0 ? OCTET_BROADCAST_A : OCTET_BROADCAST_B;
   }
   return broadcast;
 }
 
+}  // namespace
+
+octet_broadcast broadcast_of(const Graph& g, const Op& op) {
+  if (op.inputs.size() != 2) refuse("it has ", op.inputs.size(), " inputs, not 2");
+  for (const bool moved : {g.channels_first, false})
+    if (const auto found = broadcast_in(g, op, moved)) return *found;
+  refuse("its inputs have different shapes; it would need to broadcast other than one pixel");
+}
+
 Place place_of(const Graph& g, const Op& op) {
-  if (is_binary(op.kind) && broadcast_of(g, op) != OCTET_BROADCAST_NONE) return Place::kImages;
+  if (is_binary(op.kind) && broadcast_of(g, op) != OCTET_BROADCAST_NONE)
+    return broadcast_in(g, op, g.channels_first) ? Place::kImages : Place::kRows;
   if (op.kind == Kind::kSoftmax) return Place::kRows;
   const bool moves_blocks = op.kind == Kind::kDepthToSpace || op.kind == Kind::kSpaceToDepth;
   return is_image_function(op.kind) || moves_blocks ? Place::kImages : Place::kElements;

@@ -69,6 +69,7 @@ enum class Kind {
   kDequantize,      // x of 8 bits, to f32
   kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
   kSpaceToDepth,    // x: the other way round
+  kFloats,          // x, through `steps` on floats
   // Layers with a state, in TensorFlow Lite's integer forms; the states are variables.
   // UNIDIRECTIONAL_SEQUENCE_LSTM of 8x8_16: x of images x steps x depth (or of images x depth, one
   // step), weights of x of the input, forget, cell and output gate, weights of the output state of
@@ -86,6 +87,17 @@ enum class Activation { kNone, kRelu, kRelu6, kReluN1To1, kClip };
 struct Clamp {
   Activation activation = Activation::kNone;
   float least = 0, most = 0;  // kClip: infinite means none
+};
+
+// A function of one float, with one rounding to float at its end.
+struct FloatStep {
+  enum Function {
+    kDivide,  // x / by
+    kErf,
+    kGelu  // x / 2 * (1 + erf(x / sqrt(2)))
+  };
+  Function function;
+  float by = 1;
 };
 
 enum class Padding { kExplicit, kValid, kSame, kSameLower };
@@ -132,6 +144,7 @@ struct Op {
   int hidden = -1;   // kLstm: the tensor, of int8, of the cells' outputs before the projection
   size_t block = 1;  // kDepthToSpace, kSpaceToDepth: pixels along each axis
   bool pixels_together = false;  // kDepthToSpace: a group is a channel's pixels (ONNX's CRD)
+  std::vector<FloatStep> steps;  // kFloats
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
   std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes

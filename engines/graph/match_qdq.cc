@@ -73,6 +73,7 @@ class Matcher {
       t = dequantized(t);
       if (t < 0) return;
     }
+    add_steps(&group);
     const bool product = op.kind == Kind::kConvolution || op.kind == Kind::kProduct;
     add_activation(&group, &op.clamp);
     const bool sum = product && input_of(op, 3) < 0 && add_residual(&group);
@@ -83,6 +84,18 @@ class Matcher {
       return;
     }
     take(std::move(group));
+  }
+
+  // Functions of floats that follow each other are one.
+  void add_steps(Group* group) {
+    Op& op = group->op;
+    if (op.kind != Kind::kFloats) return;
+    for (int next; (next = reader_of_kind(op.outputs[0], Kind::kFloats)) >= 0;) {
+      const Op& more = g_.ops[(size_t)next];
+      op.steps.insert(op.steps.end(), more.steps.begin(), more.steps.end());
+      op.outputs = more.outputs;
+      group->ops.push_back((size_t)next), group->last = (size_t)next;
+    }
   }
 
   void add_activation(Group* group, Clamp* clamp) {

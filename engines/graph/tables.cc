@@ -32,6 +32,45 @@ std::vector<uint8_t> unary_table(const Graph& g, octet_unary function, float alp
   return table;
 }
 
+// By its series, without libm, which differs from system to system. From 4 on it rounds to 1 as a
+// float.
+double error_function(double x) {
+  if (std::fabs(x) >= 4) return x > 0 ? 1 : -1;
+  double power = x, sum = x;
+  for (int n = 1; n < 80; ++n) {
+    power *= -x * x / n;
+    sum += power / (2 * n + 1);
+  }
+  return sum * 0x1.20dd750429b6dp+0;  // 2 / sqrt(pi)
+}
+
+float step(const FloatStep& s, float x) {
+  constexpr double kHalfSqrt = 0x1.6a09e667f3bcdp-1;  // 1 / sqrt(2)
+  switch (s.function) {
+    case FloatStep::kErf: return (float)error_function(x);
+    case FloatStep::kGelu: return (float)(x * 0.5 * (1 + error_function(x * kHalfSqrt)));
+    default: return x / s.by;
+  }
+}
+
+int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
+
+// Dequantized, computed in floats and quantized, as ONNX has it.
+std::vector<uint8_t> float_table(const std::vector<FloatStep>& steps, const Tensor& from,
+                                 const Tensor& to) {
+  constexpr float kFar = 1 << 20;  // leaves 8 bits by far, and stays in int32
+  const octet_quantized in = quantized(from), out = quantized(to);
+  const Bounds all = bounds_of_type(out.type);
+  std::vector<uint8_t> table(256);
+  for (int i = 0; i < 256; ++i) {
+    float x = (float)(value_of(in.type, i) - in.zero_point) * in.scale;
+    for (const FloatStep& s : steps) x = step(s, x);
+    const auto rounded = (int32_t)std::nearbyint(std::clamp(x / out.scale, -kFar, kFar));
+    table[(size_t)i] = (uint8_t)std::clamp(rounded + out.zero_point, all.least, all.most);
+  }
+  return table;
+}
+
 octet_unary unary_of(Kind kind) {
   switch (kind) {
     case Kind::kLogistic: return OCTET_UNARY_LOGISTIC;
@@ -42,12 +81,10 @@ octet_unary unary_of(Kind kind) {
   }
 }
 
-int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
-
 }  // namespace
 
 bool is_table(Kind kind) {
-  return kind == Kind::kActivation || kind == Kind::kQuantize ||
+  return kind == Kind::kActivation || kind == Kind::kQuantize || kind == Kind::kFloats ||
          unary_of(kind) != OCTET_UNARY_REQUANTIZE;
 }
 
@@ -61,7 +98,9 @@ std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
   if (!is_table(g, op)) refuse("it is not from 8 bits to 8 bits");
   const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
   std::vector<uint8_t> table(256);
-  if (unary_of(op.kind) == OCTET_UNARY_REQUANTIZE && same_quantization(x, y))
+  if (op.kind == Kind::kFloats)
+    table = float_table(op.steps, x, y);
+  else if (unary_of(op.kind) == OCTET_UNARY_REQUANTIZE && same_quantization(x, y))
     for (int i = 0; i < 256; ++i) table[(size_t)i] = (uint8_t)i;
   else
     table = unary_table(g, unary_of(op.kind), op.kind == Kind::kLeakyRelu ? op.alpha : 0, x, y,

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "engines/onnxruntime/node_inputs.h"
+
 namespace octet::onnxruntime {
 namespace {
 
@@ -21,23 +23,23 @@ struct Weights {
   std::vector<int32_t> zero_points;  // one, or one for each block
 };
 
-class Reader {
+class Reader : NodeInputs {
  public:
-  Reader(const HostGraph& host, const Node& node) : host_(host), node_(node) {}
+  using NodeInputs::NodeInputs;
 
   // Throws a sentence about the first thing that Octet does not compute.
   Weights read(bool any_accuracy) const {
     check_node(any_accuracy);
-    const int64_t n = size("N"), k = size("K"), block = node_.integer("block_size", 0);
+    const int64_t n = size("N"), k = size("K"), block = node().integer("block_size", 0);
     if (block < 16 || block > 256 || block % 16)
       graph::refuse("its block_size is ", block, "; it takes multiples of 16 up to 256");
     Weights w = {(size_t)n, (size_t)k, (size_t)block, nullptr, {}, {}, {}};
     const int64_t blocks = (k + block - 1) / block, of_zeros = n * ((blocks + 1) / 2);
     w.data = bytes(kB, "B", n * blocks * (block / 2));
     w.scales = floats(kScales, "scales", n * blocks);
-    if (value(kBias)) w.bias = floats(kBias, "bias", n);
+    if (find(kBias)) w.bias = floats(kBias, "bias", n);
     w.zero_points = {8};
-    if (!value(kZeroPoints)) return w;
+    if (!find(kZeroPoints)) return w;
     const uint8_t* const zeros = bytes(kZeroPoints, "zero_points", of_zeros);
     w.zero_points.resize(w.n * (size_t)blocks);
     octet_error error = {};
@@ -47,21 +49,16 @@ class Reader {
   }
 
  private:
-  const Value* value(Input i) const {
-    const int t = i < node_.inputs.size() ? node_.inputs[i] : -1;
-    return t < 0 ? nullptr : &host_.values[(size_t)t];
-  }
-
   void check_node(bool any_accuracy) const {
-    if (node_.outputs.size() != 1 || node_.outputs[0] < 0) graph::refuse("it has no output");
-    if (!value(kA) || value(kA)->constant || value(kA)->type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+    if (node().outputs.size() != 1 || node().outputs[0] < 0) graph::refuse("it has no output");
+    if (!find(kA) || find(kA)->constant || find(kA)->type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
       graph::refuse("its input is not a computed tensor of f32");
-    if (value(kGroups)) graph::refuse("it has g_idx, an order of the groups");
-    if (node_.integer("bits", 4) != 4)
-      graph::refuse("its weights have ", node_.integer("bits", 4), " bits, not 4");
-    if (node_.integer("weight_prepacked", 0))
+    if (find(kGroups)) graph::refuse("it has g_idx, an order of the groups");
+    if (node().integer("bits", 4) != 4)
+      graph::refuse("its weights have ", node().integer("bits", 4), " bits, not 4");
+    if (node().integer("weight_prepacked", 0))
       graph::refuse("its weights are packed for another provider (weight_prepacked)");
-    const int64_t level = node_.integer("accuracy_level", 0);
+    const int64_t level = node().integer("accuracy_level", 0);
     if (level != kInt8 && !any_accuracy)
       graph::refuse("its accuracy_level is ", level, ", and Octet quantizes the input to int8, as ",
                     kInt8, " allows; with the option accuracy_level = ", kInt8,
@@ -69,31 +66,16 @@ class Reader {
   }
 
   int64_t size(const char* attribute) const {
-    const int64_t given = node_.integer(attribute, 0);
+    const int64_t given = node().integer(attribute, 0);
     if (given < 1 || given > kMostSize)
       graph::refuse("its ", attribute, " is ", given, "; it takes 1 to ", kMostSize);
     return given;
   }
 
-  const Value& constant(Input i, const char* input, ONNXTensorElementDataType type,
-                        const char* type_name, int64_t count) const {
-    const Value* const v = value(i);
-    if (!v || !v->constant) graph::refuse("its ", input, " is no constant");
-    if (v->type != type) graph::refuse("its ", input, " is not of ", type_name);
-    if (v->count != (size_t)count)
-      graph::refuse("its ", input, " has ", v->count, " elements instead of ", count);
-    return *v;
-  }
-  const uint8_t* bytes(Input i, const char* input, int64_t count) const {
+  const uint8_t* bytes(Input i, const char* what, int64_t count) const {
     constexpr auto type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
-    return (const uint8_t*)constant(i, input, type, "uint8, two in a byte", count).data;
+    return (const uint8_t*)constant(i, what, type, "uint8, two in a byte", count).data;
   }
-  std::vector<float> floats(Input i, const char* input, int64_t count) const {
-    return constant(i, input, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, "f32", count).floats();
-  }
-
-  const HostGraph& host_;
-  const Node& node_;
 };
 
 // Rows with zeros behind them; returns `to`.

@@ -9,6 +9,7 @@
 #include "engines/graph/check.h"
 #include "engines/graph/match_qdq.h"
 #include "engines/graph/would.h"
+#include "engines/onnxruntime/attention.h"
 #include "engines/onnxruntime/block_product.h"
 #include "engines/onnxruntime/dynamic.h"
 
@@ -71,7 +72,7 @@ class Claimer {
       : host_(host), shared_(std::move(shared)), say_(say) {
     FoundDynamic found = find_dynamic(host);
     claim_dynamic(found.chains);
-    claim_block_products(&found.refused);
+    claim_single(&found.refused);
     nodes_ = translate(host, shared_->options.arithmetic);
     for (const auto& [node, why] : found.refused) nodes_.graph.ops[node].refused = why;
     for (const size_t node : apart_) {
@@ -138,20 +139,52 @@ class Claimer {
     return true;
   }
 
-  void claim_block_products(std::map<size_t, std::string>* refused) {
+  // Nodes that are a group each: MatMulNBits, and QAttention with what quantizes its input.
+  void claim_single(std::map<size_t, std::string>* refused) {
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
       const Node& node = host_.nodes[i];
-      if (node.op != "MatMulNBits" || node.domain != "com.microsoft" || node.taken) continue;
+      const bool attends = node.op == "QAttention";
+      if (!(attends || node.op == "MatMulNBits") || node.domain != "com.microsoft" || node.taken)
+        continue;
       try {
-        auto group = std::make_unique<BlockProduct>(host_, node, *shared_);
-        const std::string& output = host_.values[(size_t)node.outputs[0]].name;
-        claims_.push_back({{node.node}, output, std::move(group)});
+        Claim made = {{node.node}, "", nullptr};
+        const int quantizer = attends ? quantizer_of(node) : -1;
+        if (quantizer >= 0) made.nodes.push_back(host_.nodes[(size_t)quantizer].node);
+        if (attends)
+          made.group = std::make_unique<Attention>(
+              host_, node, quantizer < 0 ? nullptr : &host_.nodes[(size_t)quantizer], *shared_);
+        else
+          made.group = std::make_unique<BlockProduct>(host_, node, *shared_);
+        made.name = host_.values[(size_t)node.outputs[0]].name;
+        say_(graph::join(made.nodes.size(), quantizer < 0 ? " node: '" : " nodes: '", node.name,
+                         attends ? "', an exact product and attention in f32"
+                                 : "', a product by weights of 4 bits in scale blocks"));
+        claims_.push_back(std::move(made));
         apart_.insert(i);
-        say_("1 node: '" + node.name + "', a product by weights of 4 bits in scale blocks");
+        if (quantizer >= 0) apart_.insert((size_t)quantizer);
       } catch (const graph::Refused& why) {
         (*refused)[i] = why.why();
       }
     }
+  }
+
+  // The DynamicQuantizeLinear whose three outputs the attention reads, and nothing else; or -1.
+  int quantizer_of(const Node& attention) const {
+    if (attention.inputs.size() < 7) return -1;
+    const std::vector<int> made = {attention.inputs[0], attention.inputs[3], attention.inputs[6]};
+    int found = -1;
+    for (size_t i = 0; i < host_.nodes.size(); ++i) {
+      const Node& node = host_.nodes[i];
+      if (node.op == "DynamicQuantizeLinear" && node.domain.empty() && node.outputs == made &&
+          !node.taken && !node.inputs.empty() && node.inputs[0] >= 0)
+        found = (int)i;
+      for (const std::vector<int>* ends : {&node.inputs, &node.captured})
+        for (const int t : *ends)
+          if (&node != &attention && std::count(made.begin(), made.end(), t)) return -1;
+    }
+    for (const int t : host_.outputs)
+      if (std::count(made.begin(), made.end(), t)) return -1;
+    return found;
   }
 
   // Gives each operator that is taken its region, and each region the DequantizeLinears that
@@ -276,6 +309,10 @@ class Claimer {
     if (!free_) return steps;
     for (const size_t node : nodes) {  // their order is one in which they run
       const graph::Op& op = nodes_.graph.ops[node];
+      const auto is_constant = [&](int t) {
+        return t < 0 || nodes_.graph.tensors[(size_t)t].constant;
+      };
+      if (std::all_of(op.inputs.begin(), op.inputs.end(), is_constant)) continue;
       if (!nodes_.rules[node])
         graph::refuse(op.name, ": the size of its output is known to the host only");
       Step step = {{}, op.outputs[0], nodes_.rules[node]};

@@ -20,6 +20,19 @@ octet_function_tensor tensor(const void* data, size_t h, size_t w, size_t channe
 
 }  // namespace
 
+Quantized quantize(OrtKernelContext* context, size_t threads, const float* from, size_t count,
+                   uint8_t* to) {
+  Quantized q = {to, 0, 0};
+  octet_error error = {};
+  octet_gemm_args pool = OCTET_GEMM_ARGS_INIT;
+  lend(context, threads, &pool);
+  graph::check(octet_dynamic_quantize_in_tasks(OCTET_LHS_ASYMMETRIC, from, count, pool.parallel_for,
+                                               pool.parallel_context, pool.concurrency, to,
+                                               &q.scale, &q.zero_point, &error),
+               error);
+  return q;
+}
+
 DynamicGroup::DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared)
     : chain_(std::move(chain)), shared_(std::move(shared)) {
   for (size_t s = 0; s + 1 < chain_.size(); ++s) {
@@ -176,19 +189,6 @@ std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& inp
 
 // ---- runs
 
-DynamicGroup::Quantized DynamicGroup::quantize(OrtKernelContext* context, const float* from,
-                                               size_t count, uint8_t* to) const {
-  Quantized q = {to, 0, 0};
-  octet_error error = {};
-  octet_gemm_args pool = OCTET_GEMM_ARGS_INIT;
-  lend(context, shared_->options.threads, &pool);
-  graph::check(octet_dynamic_quantize_in_tasks(OCTET_LHS_ASYMMETRIC, from, count, pool.parallel_for,
-                                               pool.parallel_context, pool.concurrency, to,
-                                               &q.scale, &q.zero_point, &error),
-               error);
-  return q;
-}
-
 void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes& last,
                              bool to_last, const void* from, void* to,
                              OrtKernelContext* context) const {
@@ -239,7 +239,8 @@ void DynamicGroup::run_stages(const Planned& planned, const void* from,
   size_t output = 0;
   for (size_t s = 0; s < planned.stages.size(); ++s) {
     const Stage& stage = planned.stages[s];
-    Quantized x = quantize(context, (const float*)from, count_of(stage.input), memory.quantized);
+    Quantized x = quantize(context, shared_->options.threads, (const float*)from,
+                           count_of(stage.input), memory.quantized);
     if (stage.to_last.arguments) {
       transpose(stage.to_last, stage.last, true, x.data, memory.moved, context);
       x.data = memory.moved;

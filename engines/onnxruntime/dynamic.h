@@ -45,6 +45,15 @@ struct FoundDynamic {
 };
 FoundDynamic find_dynamic(const HostGraph& host);
 
+// A tensor of u8 as DynamicQuantizeLinear makes it.
+struct Quantized {
+  const uint8_t* data;
+  float scale;
+  int32_t zero_point;
+};
+Quantized quantize(OrtKernelContext* context, size_t threads, const float* from, size_t count,
+                   uint8_t* to);
+
 // Of a chain, only its first tensor comes from the host. Tensors between convolutions lie with
 // channels last; those of the host go through a transposition.
 class DynamicGroup : public Group {
@@ -77,11 +86,6 @@ class DynamicGroup : public Group {
     // stages, floats before a transposition, the objects' workspace.
     size_t quantized = 0, moved = 0, between = 0, staged = 0, workspace = 0;
   };
-  struct Quantized {
-    const uint8_t* data;
-    float scale;
-    int32_t zero_point;
-  };
   // The parts of a run's memory.
   struct Places {
     uint8_t *quantized, *moved, *between, *staged, *workspace;
@@ -95,7 +99,6 @@ class DynamicGroup : public Group {
   Product make(const DynamicProduct& product, const graph::Graph& graph, size_t* bytes) const;
   void run_stages(const Planned& planned, const void* from, const std::vector<void*>& to,
                   const Places& memory, OrtKernelContext* context) const;
-  Quantized quantize(OrtKernelContext* context, const float* from, size_t count, uint8_t* to) const;
   void run_product(const Stage& stage, const Product& product, const Quantized& x, void* to,
                    const Places& memory, size_t bytes, OrtKernelContext* context) const;
   void transpose(const graph::Function& function, const graph::Sizes& last, bool to_last,

@@ -167,9 +167,19 @@ void Form::convolve(int x, int weights, int bias) const {
 
 void Form::multiply(int x, int weights, int bias, bool weights_kn) const {
   if (weights < 0) return refuse("it has no second operand");
-  if (tensor(weights).shape.size() != 2) return refuse("its second operand is no matrix");
+  const bool constant = tensor(weights).constant;
+  if (constant && tensor(weights).shape.size() != 2)
+    return refuse("its second operand is a constant, but no matrix");
   op().weights_kn = weights_kn;
   take(Kind::kProduct, {x, weights, bias});
+  if (!constant)  // a matrix, or one for each of x
+    return rule([weights_kn](const std::vector<Shape>& inputs) {
+      Shape x = inputs[0];
+      const Shape& w = inputs[1];
+      if (x.empty() || w.size() < 2) return Shape();
+      x.back() = w[w.size() - (weights_kn ? 1 : 2)];
+      return x;
+    });
   const Shape w = tensor(weights).shape;
   rule([w, weights_kn](const std::vector<Shape>& inputs) {
     Shape x = inputs[0];

@@ -97,12 +97,6 @@ void qlinear_concat(const Form& f) {
   f.concatenate(std::move(inputs));
 }
 
-void q_attention(const Form& f) {
-  f.refuse(
-      "it would need attention in f32 behind its product, which ONNX Runtime computes in the same "
-      "operator");
-}
-
 constexpr char kOnnx[] = "", kMicrosoft[] = "com.microsoft";
 constexpr NamedForm kForms[] = {
     {kOnnx, "QLinearConv", qlinear_conv},
@@ -119,7 +113,6 @@ constexpr NamedForm kForms[] = {
     {kMicrosoft, "QLinearSigmoid", qlinear_unary<Kind::kLogistic>},
     {kMicrosoft, "QLinearLeakyRelu", qlinear_unary<Kind::kLeakyRelu>},
     {kMicrosoft, "QLinearSoftmax", qlinear_softmax},
-    {kMicrosoft, "QAttention", q_attention},
 };
 
 }  // namespace

@@ -29,6 +29,10 @@ void dequantize_linear(const Form& f) {
     return f.refuse("it has a scale for each channel of a tensor that is computed");
   f.quantize(f.input(0), 1, 2, (int)axis);
   f.take(Kind::kDequantize, {f.input(0)});
+  if (!f.value(0)->constant) return;
+  // The host does not say that a tensor is a scalar.
+  graph::Tensor& made = f.tensor(output(f));
+  made.shape = f.value(0)->shape, made.shape_known = true;
 }
 
 // ---- products
@@ -89,6 +93,27 @@ void clip(const Form& f) {
 void leaky_relu(const Form& f) {
   f.op().alpha = f.node().number("alpha", 0.01f);
   f.take(Kind::kLeakyRelu, {f.input(0)});
+}
+
+void compute_in_floats(const Form& f, graph::FloatStep step) {
+  f.op().steps = {step};
+  f.take(Kind::kFloats, {f.input(0)});
+}
+
+void divide(const Form& f) {
+  const std::vector<float> by = f.floats(1);
+  if (by.size() != 1 || !std::isfinite(by[0]) || by[0] == 0 || f.value(1)->shape.size() > f.rank(0))
+    return f.refuse("its divisor is no finite number of f32 but 0, constant and alone");
+  compute_in_floats(f, {graph::FloatStep::kDivide, by[0]});
+}
+
+void erf(const Form& f) { compute_in_floats(f, {graph::FloatStep::kErf}); }
+
+void gelu(const Form& f) {
+  const std::string approximate = f.node().text("approximate");
+  if (!approximate.empty() && approximate != "none")
+    return f.refuse("it approximates by '" + approximate + "'");
+  compute_in_floats(f, {graph::FloatStep::kGelu});
 }
 
 void softmax(const Form& f) {
@@ -363,6 +388,10 @@ constexpr NamedForm kForms[] = {
     {"", "Tanh", unary<Kind::kTanh>},
     {"", "HardSwish", unary<Kind::kHardSwish>},
     {"", "LeakyRelu", leaky_relu},
+    {"", "Div", divide},
+    {"", "Erf", erf},
+    {"", "Gelu", gelu},
+    {"com.microsoft", "Gelu", gelu},
     {"", "Softmax", softmax},
     {"", "MaxPool", max_pool},
     {"", "AveragePool", average_pool},

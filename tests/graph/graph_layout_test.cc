@@ -243,5 +243,36 @@ TEST(GraphLayout, EndsInFloat) {
   }
 }
 
+// Values along the last axis where channels are the second one: as if they were written out.
+TEST(GraphLayout, ValuesAlongTheLastAxis) {
+  using Shape = std::vector<int64_t>;
+  for (const Kind kind : {Kind::kAdd, Kind::kSubtract, Kind::kMultiply})
+    for (const Shape& shape : {Shape{5}, Shape{1, 5}, Shape{1, 1, 5}, Shape{2, 1, 1, 5}})
+      for (const bool constant : {true, false}) {
+        if (!constant && shape.size() < 4) continue;
+        Bytes given[2], values(30 * 8), made[2];
+        for (const bool written_out : {false, true}) {
+          GraphCase c;
+          c.g.arithmetic = Arithmetic::kStandard, c.g.channels_first = true;
+          const Shape all = {2, 3, 8, 5};
+          given[0] = c.draw(240), given[1] = c.draw(shape.size() < 4 ? 5 : 10);
+          for (size_t i = 0; i < values.size(); ++i)
+            values[i] = given[1][(shape.size() < 4 ? 0 : i / 120 * 5) + i % 5];
+          const Shape& own = written_out ? all : shape;
+          const Bytes& bytes = written_out ? values : given[1];
+          const int x = c.input(all, OCTET_U8, 0.03f, 120);
+          const int b =
+              constant ? c.constant(own, OCTET_U8, bytes, 0.02f) : c.input(own, OCTET_U8, 0.02f, 0);
+          const int y = c.tensor(all, OCTET_U8, 0.05f, 99);
+          c.op(kind, {x, b}, y), c.g.outputs = {y};
+          ASSERT_EQ(would(c.g)[0], "");
+          made[written_out] =
+              run(*created(c.g), c.g,
+                  constant ? std::vector<Bytes>{given[0]} : std::vector<Bytes>{given[0], bytes});
+        }
+        EXPECT_EQ(made[0], made[1]) << kind_name(kind) << " " << shape.size();
+      }
+}
+
 }  // namespace
 }  // namespace octet_test

@@ -217,7 +217,7 @@ TEST(GraphOperators, MovesOfSixteenBits) {
 }
 
 TEST(GraphOperators, ConstantsThatDoNotFit) {
-  EXPECT_NE(refusal(WithConstant(Kind::kAdd, {5}, true, false)).find("broadcast"),
+  EXPECT_NE(refusal(WithConstant(Kind::kAdd, {3, 1}, true, false)).find("broadcast"),
             std::string::npos);
   EXPECT_NE(refusal(WithConstant(Kind::kAdd, {3, 5, 1}, false, true)).find("broadcast"),
             std::string::npos);

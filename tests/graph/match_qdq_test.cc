@@ -88,6 +88,40 @@ TEST(MatchQdq, OtherOperatorsAndRequantization) {
             (Bytes{2 + 3, 2 + 124, 12, 255}));
 }
 
+// Each rounds to float; those that follow each other are one table.
+TEST(MatchQdq, FunctionsOfFloats) {
+  const double half_sqrt = std::sqrt(0.5);
+  const std::pair<std::vector<FloatStep>, float (*)(float, double)> cases[] = {
+      {{{FloatStep::kDivide, 3}}, [](float x, double) { return x / 3; }},
+      {{{FloatStep::kErf}}, [](float x, double) { return (float)std::erf((double)x); }},
+      {{{FloatStep::kGelu}},
+       [](float x, double half) { return (float)(x * 0.5 * (1 + std::erf(x * half))); }},
+      {{{FloatStep::kDivide, -0.7f}, {FloatStep::kErf}, {FloatStep::kDivide, 0.125f}},
+       [](float x, double) { return (float)std::erf((double)(x / -0.7f)) / 0.125f; }}};
+  for (const auto& [steps, value] : cases)
+    for (const float scale : {0.003f, 0.021f, 0.07f, 3.f, 1e10f}) {
+      Qdq c;
+      const int x = c.input({1, 256}, OCTET_S8, scale, -7);
+      int last = c.dequantize(x);
+      for (const FloatStep& step : steps) {
+        const int next = c.real({1, 256});
+        c.op(Kind::kFloats, {last}, next).steps = {step};
+        last = next;
+      }
+      const float out = std::min(scale, 8.f) / 2;
+      c.g.outputs = {c.quantize(last, out, 100)};
+      const Graph matched = match_qdq(c.g);
+      ASSERT_EQ(matched.ops.size(), 1u);
+      Bytes in(256), expected;
+      for (int i = 0; i < 256; ++i) {
+        in[(size_t)i] = (uint8_t)i;
+        const double steps = value((float)((int8_t)i + 7) * scale, half_sqrt) / out;
+        expected.push_back((uint8_t)std::clamp(std::nearbyint(steps) + 100, 0., 255.));
+      }
+      EXPECT_EQ(run(*created(matched), matched, {in}), expected) << scale;
+    }
+}
+
 TEST(MatchQdq, FloatsStayFloats) {
   Qdq c;
   const int x = c.input({1, 2}, OCTET_F32), y = c.real({1, 2});

@@ -22,6 +22,7 @@ packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "onnxrunti
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
+import attention  # noqa: E402
 import models  # noqa: E402
 import scale_blocks  # noqa: E402
 
@@ -176,6 +177,15 @@ def check_dynamic(folder, full):
         compare("images, dynamic", path, {"threads": str(threads)}, threads, [{"N": n} for n in (1, 3, 0)], most_left=20)
 
 
+def check_static_encoder(folder, full):
+    """All between the LayerNormalizations of an encoder is Octet's, two products of activations among it."""
+    sizes = [{"images": n, "tokens": t} for n, t in ((1, 20), (3, 7), (2, 1), (0, 5))]
+    for how in QUANTIZED if full else QUANTIZED[:1]:
+        path = models.quantized(models.written_encoder_network(), folder, how, {"x": (2, 20, 48), "mask": (2, 1, 1, 20)})
+        for options, threads in configurations(full and how == QUANTIZED[0]):
+            compare(f"static encoder, {how}", path, options, threads, sizes, most_left=8)
+
+
 def check_scale_blocks(full):
     """MatMulNBits has the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
     made, products = scale_blocks.network()
@@ -194,6 +204,64 @@ def check_scale_blocks(full):
     made = scale_blocks.unset_network().SerializeToString()
     if nodes_of(session(made, {}))[0] or nodes_of(session(made, {"accuracy_level": "4"})) != (4, 0):
         complain("the option accuracy_level = 4 does not choose products of another level")
+
+
+def check_attention(full):
+    """QAttention has the bytes of Octet's contract; ONNX Runtime, which rounds floats in another order, is as near as the contract says."""
+    sizes = ((1, 1), (2, 7), (3, 33), (1, 70), (2, 0), (0, 3), (2, 7)) if full else ((2, 37),)
+    for every in (attention.forms(), attention.signed_forms()):
+        made = attention.network(every)
+        theirs = session(made, None) if full and not every[0].signed else None
+        for options, threads in configurations(False):
+            mine = session(made, options, threads)
+            if nodes_of(mine) != (len(every) + sum(one.quantizer for one in every), 0):
+                complain(f"of {len(every)} attentions Octet has {nodes_of(mine)[0]} nodes and leaves {nodes_of(mine)[1]}")
+            for images, tokens in sizes:
+                given = attention.feeds(every, images, tokens)
+                results = mine.run(None, given)
+                near = theirs.run(None, given) if theirs and images else results  # of no images ONNX Runtime divides by zero
+                for index, (one, got, other) in enumerate(zip(every, results, near)):
+                    want, bound = one.expected(given, index)
+                    if differing([got], [want]) or not (np.abs(got.astype(np.float64) - other) <= bound).all():
+                        complain(f"{one}, {options}, {images} x {tokens} tokens: {differing([got], [want])} bytes differ, or ONNX Runtime is far")
+
+
+def check_wrong_attention():
+    """What only a run shows to be wrong is refused with a sentence, and the next run is right."""
+    every = attention.forms()
+    mine = session(attention.network(every), {})
+    given = attention.feeds(every, 2, 7)
+    right = mine.run(None, given)
+    wrong = (("mask1", np.zeros(3, np.int32), "has no shape of a mask of 2 x 7 tokens"), ("mask3", np.zeros((2, 6), np.int32), "has no shape of a mask"),
+             ("scale9", np.zeros(1, np.float32), "scale"), ("scale9", np.full(1, np.nan, np.float32), "scale"), ("scale9", np.full(1, np.inf, np.float32), "scale"),
+             ("x0", np.zeros((2, 7, 95), np.uint8), ""))
+    for name, value, sentence in wrong:
+        try:
+            mine.run(None, {**given, name: value})
+            complain(f"attention took a wrong {name}")
+        except Exception as error:
+            if sentence not in str(error):
+                complain(f"a wrong {name} of an attention was refused by '{error}'")
+    if differing(mine.run(None, given), right):
+        complain("after a run that was refused attention has other bytes")
+
+
+def check_encoder(folder):
+    """quantize_dynamic's encoder: Octet has all that is quantized, and no byte depends on the threads."""
+    path = models.quantized(models.encoder_network(), folder, "dynamic-s8", {})
+    made = onnx.load(path)
+    results = []
+    for options, threads in configurations(False):
+        mine, lines = said_while(lambda: session(path, {**options, "report": "1"}, threads, severity=2))
+        left = {node.op_type for part in mine.get_provider_graph_assignment_info() if part.ep_name != "OctetExecutionProvider" for node in part.get_nodes()}
+        if not any(node.op_type == "QAttention" for node in made.graph.node) or any("Integer" in kind or "Quant" in kind or kind == "QAttention" for kind in left):
+            complain(f"of the encoder Octet leaves {left}")
+        if any("left" in line and ("Quant" in line or "QAttention" in line) for line in lines) or not any("attention in f32" in line for line in lines):
+            complain("the report of the encoder names what is taken among what is left, or no attention")
+        given = {"x": feeds(mine, 3, {"images": 2, "tokens": 40})["x"], "mask": np.int32([[1] * 40, [1] * 29 + [0] * 11])}
+        results.append(mine.run(None, given))
+    if differing(*results):
+        complain("the encoder's bytes depend on the number of threads")
 
 
 def check_without_optimizations(folder):
@@ -223,7 +291,7 @@ def said_while(work):
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
     for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
-                          models.refused_block_network(), scale_blocks.refused_network()):
+                          models.refused_block_network(), scale_blocks.refused_network(), attention.refused_network()):
         mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
         octet, others = nodes_of(mine)
         if octet or others < len(reasons):
@@ -304,15 +372,20 @@ def main(full):
         check_blocks(folder, full)
         check_integers(folder, full)
         check_dynamic(folder, full)
+        check_static_encoder(folder, full)
         check_scale_blocks(full)
+        check_attention(full)
         if full:
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
+            check_wrong_attention()
+            check_encoder(folder)
             check_without_optimizations(folder)
             check_options(path)
             check_reasons()
             check_threads(path)
             check_corrupt(pathlib.Path(path).read_bytes())
             check_corrupt(scale_blocks.network()[0].SerializeToString())
+            check_corrupt(attention.network(attention.forms()))
 
 
 limited = "limited" in sys.argv

@@ -102,6 +102,47 @@ def token_network(tokens="tokens", depth=48):
     return b.model()
 
 
+def written_encoder_network(layers=1, hidden=48, heads=3):
+    """An encoder as PyTorch writes it, for quantize_static: attention and GELU from single operators, LayerNormalization between them."""
+    b = Builder(22)
+    x, mask = b.input("x", ["images", "tokens", hidden]), b.input("mask", ["images", 1, 1, "tokens"])
+    vector = lambda n, mean=0: b.constant((mean + b.rng.standard_normal(n) * 0.1).astype(np.float32))
+    number = lambda value: b.constant(np.float32(value))
+    normalize = lambda x: b.op("LayerNormalization", [x, vector(hidden, 1), vector(hidden)])
+    linear = lambda x, k, n: b.op("Add", [b.op("MatMul", [x, b.constant(b.weights(k, n))]), vector(n)])
+    split = lambda x, perm: b.op("Transpose", [b.op("Reshape", [x, b.constant(np.int64([0, 0, heads, hidden // heads]))])], perm=perm)
+    for _ in range(layers):
+        q, k, v = (split(linear(x, hidden, hidden), perm) for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+        scores = b.op("Add", [b.op("Div", [b.op("MatMul", [q, k]), number(np.sqrt(hidden / heads))]), mask])
+        y = b.op("Transpose", [b.op("MatMul", [b.op("Softmax", [scores], axis=-1), v])], perm=[0, 2, 1, 3])
+        y = linear(b.op("Reshape", [y, b.constant(np.int64([0, 0, hidden]))]), hidden, hidden)
+        x = normalize(b.op("Add", [x, y]))
+        y = linear(x, hidden, 4 * hidden)
+        erf = b.op("Erf", [b.op("Div", [y, number(np.sqrt(2))])])
+        y = b.op("Mul", [b.op("Mul", [y, b.op("Add", [erf, number(1)])]), number(0.5)])
+        x = normalize(b.op("Add", [x, linear(y, 4 * hidden, hidden)]))
+    b.op("Identity", [x], outputs=["y"])
+    b.output("y", ["images", "tokens", hidden])
+    return b.model()
+
+
+def encoder_network(layers=2, hidden=48, heads=3, operators=17):
+    """An encoder as transformers' optimizer leaves it: quantize_dynamic makes QAttention of its Attention."""
+    b = Builder(20)
+    x, mask = b.input("x", ["images", "tokens", hidden]), b.input("mask", ["images", "tokens"], TensorProto.INT32)
+    vector = lambda n, mean=0: b.constant((mean + b.rng.standard_normal(n) * 0.1).astype(np.float32))
+    normalize = lambda x: b.op("LayerNormalization", [x, vector(hidden, 1), vector(hidden)])
+    linear = lambda x, k, n: b.op("Add", [b.op("MatMul", [x, b.constant(b.weights(k, n))]), vector(n)])
+    for _ in range(layers):
+        y = b.op("Attention", [x, b.constant(b.weights(hidden, 3 * hidden)), vector(3 * hidden), mask], "com.microsoft", num_heads=heads)
+        x = normalize(b.op("Add", [x, linear(y, hidden, hidden)]))
+        y = b.op("Gelu", [linear(x, hidden, 4 * hidden)], "com.microsoft")
+        x = normalize(b.op("Add", [x, linear(y, 4 * hidden, hidden)]))
+    b.op("Identity", [x], outputs=["y"])
+    b.output("y", ["images", "tokens", hidden])
+    return b.model(operators)
+
+
 def integer_network():
     """Operators on bytes with scales and zero points at random, and those with sums of int32 and f32 as results."""
     b = Builder(7)
@@ -165,8 +206,11 @@ def looked_up_network():
             quantize(z, of, outputs=[name])
             b.output(name, shape, kinds[kind])
 
-        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {})):
+        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"})):
             give(b.op(function, [y], **attributes), 0.04)
+        give(b.op("Erf", [b.op("Div", [y, b.constant(np.float32(np.sqrt(2)))])]), 0.01)
+        give(b.op("Div", [y, b.constant(np.float32([-3]))]), 0.02, low=zero)
+        give(b.op("Add", [y, constant(0.02, zero, kind, 7)]), 0.06)
         give(b.op("Transpose", [y], perm=[0, 2, 3, 1]), 0.05, (2, 9, 7, 8), zero + 5)
         give(b.op("Add", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.06)
         give(b.op("Mul", [y, constant(0.02, zero, kind, 1, 8, 1, 1)]), 0.07)
@@ -324,10 +368,6 @@ def refused_dynamic_network():
     bytes_, _, _ = quantize("copied", "'cast' (Cast) reads what it makes", b.op("Abs", [x]))
     b.output(b.op("Cast", [bytes_], to=TensorProto.FLOAT), [5, 6])
     named("cast", "Octet has no such operator")
-    scale_of, zero_of = scale(0.02), b.constant(np.uint8(120))
-    b.output(b.op("QAttention", [b.input("tokens", [1, 5, 8], TensorProto.UINT8), b.constant(b.rng.integers(-60, 60, (8, 24), np.int8)), scale(*np.zeros(24)),
-                                 scale_of, scale(0.1), "", zero_of], "com.microsoft", num_heads=2), [1, 5, 8])
-    named("attention", "it would need attention in f32 behind its product")
     bytes_, own, zero = quantize("given", "the graph gives out what it makes", b.op("Neg", [x]))
     b.output(own, [])
     b.output(b.op("MatMulIntegerToFloat", [bytes_, weights, own, scale(0.1), zero], "com.microsoft"), [5, 4])
@@ -356,7 +396,8 @@ def quantized(model, folder, how, shapes, size=None):
     source, path = str(folder / "float.onnx"), str(folder / f"{how}.onnx")
     onnx.save(model, source)
     if form == "dynamic":
-        quantize_dynamic(source, path, per_channel=bool(channel), weight_type=TYPES[types])
+        # The type of what com.microsoft's operators make, which ONNX cannot infer
+        quantize_dynamic(source, path, per_channel=bool(channel), weight_type=TYPES[types], extra_options={"DefaultTensorType": TensorProto.FLOAT})
     else:
         quantize_static(source, path, Calibration(shapes), per_channel=bool(channel),
                         quant_format=QuantFormat.QDQ if form == "qdq" else QuantFormat.QOperator,

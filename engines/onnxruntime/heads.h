@@ -1,0 +1,58 @@
+// Cuts the attention of all heads of all images into tasks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engines/onnxruntime/attention_rows.h"
+
+namespace octet::onnxruntime {
+
+// What keeps a token from being looked at. A masked score gets `masked` added, and one of a later
+// token, where `causal`, the lowest float.
+struct TokenMask {
+  enum Form {
+    kNone,
+    kEnds,           // of each image: the first token that is masked
+    kEndsAndStarts,  // likewise, then of each image: how many tokens at the beginning are masked
+    kTokens,         // of each token of each image: 0 or less masks it
+    kPairs           // likewise for each pair of tokens, the one that looks first
+  };
+  Form form = kNone;
+  const int32_t* data = nullptr;
+  float masked = 0;
+  bool causal = false;
+};
+
+struct Heads {
+  size_t images, tokens, heads, depth;  // depth: of a head; none is 0
+  const float* products;                // for each token of each image: Q of all heads, K, V
+  float scale;
+  TokenMask mask;
+  float* output;  // for each token of each image: all heads
+};
+
+class HeadTasks {
+ public:
+  HeadTasks(const Heads& heads, Attend attend, size_t threads);
+
+  size_t count() const { return count_; }
+  size_t scratch_bytes() const;  // of all tasks
+  // Tasks may run at the same time. No byte of the output depends on their number.
+  void run(float* scratch, size_t task) const;
+
+ private:
+  size_t floats() const;  // of one task
+  size_t blocks() const;  // of one head's rows
+  void prepare(size_t head, float* keys, float* values) const;
+  void set_masks(size_t image, size_t row, size_t rows, float* masks) const;
+  bool masks_differ() const { return h_.mask.causal || h_.mask.form == TokenMask::kPairs; }
+
+  const Heads h_;
+  const Attend attend_;
+  const size_t padded_tokens_, padded_depth_;
+  size_t count_;
+};
+
+}  // namespace octet::onnxruntime
