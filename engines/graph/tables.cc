@@ -32,6 +32,10 @@ std::vector<uint8_t> unary_table(const Graph& g, octet_unary function, float alp
   return table;
 }
 
+int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
+
+}  // namespace
+
 octet_unary unary_of(Kind kind) {
   switch (kind) {
     case Kind::kLogistic: return OCTET_UNARY_LOGISTIC;
@@ -41,10 +45,6 @@ octet_unary unary_of(Kind kind) {
     default: return OCTET_UNARY_REQUANTIZE;
   }
 }
-
-int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
-
-}  // namespace
 
 bool is_table(Kind kind) {
   return kind == Kind::kActivation || kind == Kind::kQuantize ||
@@ -74,6 +74,10 @@ std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
 
 std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor& to) {
   if (same_quantization(from, to)) return {};
+  if (to.type == OCTET_S16)
+    refuse("tensor '", from.name,
+           "' has another scale than its output, or type; 16 bits are joined "
+           "as they are");
   if (without_xnnpack(g.arithmetic) != Arithmetic::kTflite)
     return unary_table(g, OCTET_UNARY_REQUANTIZE, 0, from, to);
   // TensorFlow Lite's, by one float product of the stored bytes. XNNPACK joins no tensors with
