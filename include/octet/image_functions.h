@@ -4,8 +4,8 @@
  *
  * octet_*_create() makes an octet_function. octet/functions.h runs it by itself and puts it into a
  * network. Tensors are NHWC; input and output have the same type, of 8 bits unless a descriptor
- * says otherwise, and the sizes that the function was created for. Every byte is the same on every CPU.
- * Sizes are in lines, pixels and channels.
+ * says otherwise, and the sizes that the function was created for. Every byte is the same on every
+ * CPU. Sizes are in lines, pixels and channels.
  */
 #ifndef OCTET_IMAGE_FUNCTIONS_H_
 #define OCTET_IMAGE_FUNCTIONS_H_
