@@ -99,8 +99,7 @@ bool is_power_of_two(float scale, int32_t* exponent) {
   return rest < kNear && rest > -kNear;
 }
 
-// The place on the curve, in steps of 2^-fraction pieces: 3 / 2 of the input's steps of 2^-12 in
-// LOGISTIC's 2^9 parts of a piece, and twice as far for TANH, in 2^8.
+// An input of 2^-12 is 3 of the 2^9 parts of a piece, and for TANH, which goes twice as far, of 2^8.
 void place_on_curve(float scale, bool tanh, WordPlan* p) {
   int32_t exponent;
   const bool power = is_power_of_two(scale, &exponent);

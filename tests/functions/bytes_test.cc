@@ -223,6 +223,9 @@ TEST(Unary, BoundsEndTables) {
   uint8_t table[256];
   ASSERT_EQ(octet_unary_table(&d, table, nullptr), OCTET_OK);
   for (int i = 0; i < 256; ++i) EXPECT_EQ((int8_t)table[i], std::clamp(i - 128, -100, 100));
+  d.struct_size = offsetof(octet_unary_desc, least);  // of a caller that knows no bounds
+  ASSERT_EQ(octet_unary_table(&d, table, nullptr), OCTET_OK);
+  for (int i = 0; i < 256; ++i) EXPECT_EQ((int8_t)table[i], i - 128);
 }
 
 void expect_words_refused(const octet_unary_desc& d, octet_status status, const char* words) {

@@ -87,17 +87,16 @@ typedef void (*WordBody)(const WordPlan& plan, const void* from, void* to, size_
 // Functions of one value where input or output are words. Counts are multiples of kConverted.
 struct WordPlan {
   WordBody body;
-  int32_t zero, out_zero;  // not 0 of 8 bits only
+  int32_t zero, out_zero;  // 0 of words
   int32_t least, most;     // of out
-  // rescale: of numbers not below 0, and of those below. curve: scale[0] is of all, with `half`
-  // added before the shift to the right
+  // rescale: [0] for numbers from 0 on, [1] for those below where the body tells them apart. curve:
+  // [0], and `half` is added before the shift to the right
   WordScale scale[2];
   int32_t half;
-  // curve: |scaled| has `fraction` bits behind the number of its piece. A piece begins at the low
-  // 16 bits of its entry and rises by the high ones
-  int32_t fraction;
-  int32_t add, subtract_from,
-      shift;  // what the result of a number above, below 0 takes; to 16 bits
+  // curve: a place's size has `fraction` bits behind the number of its piece. A piece begins at the
+  // low 16 bits of its entry and rises by the high ones. The output is (value + add) >> shift, or
+  // (subtract_from - value) >> shift of a place below 0
+  int32_t fraction, add, subtract_from, shift;
   uint32_t pieces[kCurvePieces];
 };
 
