@@ -99,7 +99,7 @@ bool is_power_of_two(float scale, int32_t* exponent) {
   return rest < kNear && rest > -kNear;
 }
 
-// An input of 2^-12 is 3 of the 2^9 parts of a piece, and for TANH, which goes twice as far, of 2^8.
+// An input of 2^-12 is 3 of the 2^9 parts of a piece; for TANH, which goes twice as far, of 2^8.
 void place_on_curve(float scale, bool tanh, WordPlan* p) {
   int32_t exponent;
   const bool power = is_power_of_two(scale, &exponent);
