@@ -46,6 +46,7 @@ constexpr size_t oldest(const octet_network_args*) {
 constexpr size_t oldest(const octet_network_explanation*) {
   return sizeof(octet_network_explanation);
 }
+constexpr size_t oldest(const octet_unary_desc*) { return offsetof(octet_unary_desc, least); }
 constexpr size_t oldest(const octet_max_pool_desc*) { return offsetof(octet_max_pool_desc, least); }
 constexpr size_t oldest(const octet_average_pool_desc*) {
   return offsetof(octet_average_pool_desc, least);

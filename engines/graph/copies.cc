@@ -135,21 +135,24 @@ Permutation merged(size_t element, const std::vector<size_t>& sizes,
 // ---- images behind images
 
 struct Joined {
+  size_t element;
   std::vector<std::vector<uint8_t>> tables;  // of each input; empty: its bytes as they are
 };
 
 void join_lines(void* context, const octet_network_call* call) {
   const Joined& joined = *(const Joined*)context;
   const octet_network_image& out = call->output;
-  const size_t line = out.w * out.channels, begin = call->first * line, end = call->end * line;
-  Pieces to(out, 1, begin);
+  const size_t line = out.w * out.channels * joined.element, begin = call->first * line,
+               end = call->end * line;
+  Pieces to(out, joined.element, begin);
   size_t first = 0;  // the input's in the output
   for (size_t k = 0; k < joined.tables.size(); ++k) {
     const octet_network_image& in = call->inputs[k];
-    const size_t behind = first + in.h * in.w * in.channels, at = std::max(begin, first);
+    const size_t behind = first + in.h * in.w * in.channels * joined.element,
+                 at = std::max(begin, first);
     const std::vector<uint8_t>& table = joined.tables[k];
     if (at < std::min(end, behind)) {
-      Pieces from(in, 1, at - first);
+      Pieces from(in, joined.element, at - first);
       copy_bytes(&from, &to, std::min(end, behind) - at, table.empty() ? nullptr : table.data());
     }
     first = behind;
@@ -217,8 +220,8 @@ Function cut_function(size_t element, const std::vector<size_t>& shape,
   return function_of(merged(element, sizes, strides, first), permute_lines, reach(true));
 }
 
-Function join_images_function(std::vector<std::vector<uint8_t>> tables) {
-  return function_of(Joined{std::move(tables)}, join_lines, reach(true));
+Function join_images_function(size_t element, std::vector<std::vector<uint8_t>> tables) {
+  return function_of(Joined{element, std::move(tables)}, join_lines, reach(true));
 }
 
 Function depth_to_space_function(size_t element, size_t block, bool pixels_together) {

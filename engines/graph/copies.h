@@ -43,9 +43,9 @@ Function permute_function(size_t element, const std::vector<size_t>& shape,
 Function cut_function(size_t element, const std::vector<size_t>& shape,
                       const std::vector<size_t>& begins, const std::vector<size_t>& sizes);
 
-// The images of the inputs one after the other, of 8 bits, those of each input through its table,
-// if that is not empty.
-Function join_images_function(std::vector<std::vector<uint8_t>> tables);
+// The images of the inputs one after the other, those of each input through its table, if that is
+// not empty, which only elements of one byte have.
+Function join_images_function(size_t element, std::vector<std::vector<uint8_t>> tables);
 
 // Groups of channels of a pixel become a square of block * block pixels, in the order of lines.
 // pixels_together: a channel's block * block pixels are neighbours, else a pixel's channels.

@@ -82,21 +82,23 @@ class Maker {
         if (x().type != OCTET_F32) break;
         return from_floats(y_, octet_quantize_create);
       case Kind::kDequantize:
-        if (!is_8_bits(x().type) || y_.type != OCTET_F32) refuse("it is not from 8 bits to f32");
+        if (!is_8_or_16_bits(x().type) || y_.type != OCTET_F32)
+          refuse("it is not from 8 or 16 bits to f32");
         return from_floats(x(), octet_dequantize_create);
       default: break;
     }
     if (is_move(op_.kind) || takes_images(g_, op_)) return make_move(g_, op_);
     if (is_mean_of_planes(g_, op_)) return make_mean_of_planes(g_, op_);
     if (is_image_function(op_.kind)) return owned_function(make_image_function(g_, op_));
+    if (x().type == OCTET_S16 || y_.type == OCTET_S16) return of_words();
     return look_up();
   }
 
  private:
   const Tensor& x() const { return *inputs_[0]; }
   void need_scale(const Tensor& t) const {
-    if (!is_8_bits(t.type) || t.scales.size() != 1)
-      refuse("tensor '", t.name, "' is not of 8 bits with one scale");
+    if (!is_8_or_16_bits(t.type) || t.scales.size() != 1)
+      refuse("tensor '", t.name, "' is not of 8 or 16 bits with one scale");
   }
   Bounds bounds() const {
     return bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), g_.arithmetic);
@@ -124,6 +126,22 @@ class Maker {
     octet_function* function = nullptr;
     octet_error error = {};
     check(create(&d, &function, &error), error);
+    return owned_function(function);
+  }
+
+  // 16 bits are no table's. TensorFlow Lite's RELU computes its factor in float, as LEAKY_RELU
+  // does, and not as QUANTIZE.
+  Function of_words() const {
+    octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+    d.input = quantized(x()), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_);
+    d.function = op_.kind == Kind::kActivation ? OCTET_UNARY_LEAKY_RELU : unary_of(op_.kind);
+    if (d.function == OCTET_UNARY_LEAKY_RELU)
+      d.alpha = op_.kind == Kind::kActivation ? 1 : op_.alpha;
+    const Bounds b = bounds_of_descriptor(bounds(), y_.type);
+    d.least = b.least, d.most = b.most;
+    octet_function* function = nullptr;
+    octet_error error = {};
+    check(octet_unary_create(&d, &function, &error), error);
     return owned_function(function);
   }
 

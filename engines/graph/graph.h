@@ -20,8 +20,8 @@ enum class Arithmetic {
 
 struct Tensor {
   std::string name;
-  // 0: a type that Octet does not compute. Of 4 bits: weights only. s16: of convolutions, products
-  // and what moves elements
+  // 0: a type that Octet does not compute. Of 4 bits: weights only. s16: with zero point 0, where
+  // kTflite has it
   octet_type type = {};
   bool int64 = false;          // of type 0: a constant of int64, such as a bias of 16x8 may be
   bool shape_known = true;     // of a rank, too: a scalar has an empty shape
@@ -65,8 +65,8 @@ enum class Kind {
   kSoftmax,         // x, over the last axis
   kResizeNearest,   // x
   kResizeBilinear,  // x
-  kQuantize,        // x of f32, or of 8 bits with another scale
-  kDequantize,      // x of 8 bits, to f32
+  kQuantize,        // x of f32, or of 8 or 16 bits with another scale
+  kDequantize,      // x of 8 or 16 bits, to f32
   kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
   kSpaceToDepth,    // x: the other way round
   kFloats,          // x, through `steps` on floats

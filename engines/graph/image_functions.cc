@@ -49,9 +49,9 @@ class Maker {
     return function;
   }
 
-  void need_8_bits() const {
-    if (!is_8_bits(x_.type) || x_.type != y_.type)
-      refuse("its tensors are not of 8 bits, or of different types");
+  void need_type() const {
+    if (!is_8_or_16_bits(x_.type) || x_.type != y_.type)
+      refuse("its tensors are not of 8 or 16 bits, or of different types");
   }
   void need_channels() const {
     if (in_.channels != out_.channels) refuse("its output has other channels than its input");
@@ -112,7 +112,7 @@ class Maker {
   }
 
   octet_function* max_pool() const {
-    need_8_bits(), need_channels(), need_alike();
+    need_type(), need_channels(), need_alike();
     octet_max_pool_desc d = OCTET_MAX_POOL_DESC_INIT;
     d.input = input(), d.window = window();
     bound(&d);
@@ -120,7 +120,7 @@ class Maker {
   }
 
   octet_function* average_pool() const {
-    need_8_bits(), need_channels();
+    need_type(), need_channels();
     octet_average_pool_desc d = OCTET_AVERAGE_POOL_DESC_INIT;
     d.window = window(), d.arithmetic = arithmetic_of(g_, op_);
     const bool whole = in_.h == d.window.kernel_h && in_.w == d.window.kernel_w &&
@@ -133,7 +133,7 @@ class Maker {
   }
 
   octet_function* mean() const {
-    need_8_bits(), need_channels();
+    need_type(), need_channels();
     if (out_.h * out_.w != 1) refuse("its output has more than one pixel for each image");
     quantized(x_);
     if (arithmetic_of(g_, op_) == OCTET_ARITHMETIC_STANDARD) return average_of_image();
@@ -155,7 +155,7 @@ class Maker {
   // ---- places
 
   octet_function* pad() const {
-    need_8_bits(), need_alike(), need_channels();
+    need_type(), need_alike(), need_channels();
     const Window& w = op_.window;
     if (out_.h < in_.h || out_.w < in_.w || w.top > out_.h - in_.h ||
         out_.h - in_.h - w.top != w.bottom || w.left > out_.w - in_.w ||
@@ -187,7 +187,7 @@ class Maker {
   }
 
   octet_function* resize() const {
-    need_8_bits(), need_channels();
+    need_type(), need_channels();
     octet_resize_desc d = OCTET_RESIZE_DESC_INIT;
     d.input = input(), d.out_h = out_.h, d.out_w = out_.w;
     d.coordinates = op_.coordinates, d.arithmetic = arithmetic_of(g_, op_);

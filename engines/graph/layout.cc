@@ -156,10 +156,12 @@ class Placer {
     const Sizes own = sizes_of(g_, t, moved, rank);
     const size_t pixels = moved && rank > 2 ? own.h * own.w : 1, channels = own.image() / pixels;
     const auto* const data = (const uint8_t*)from.data;
-    std::vector<uint8_t> bytes(sizes.count());
-    for (size_t i = 0; data && i < bytes.size(); ++i) {
+    const size_t element = type_bytes(from.type);
+    std::vector<uint8_t> bytes(sizes.count() * element);
+    for (size_t i = 0; data && i < sizes.count(); ++i) {
       const size_t at = i % own.count(), in_image = at % own.image();
-      bytes[i] = data[at - in_image + in_image % channels * pixels + in_image / channels];
+      const size_t source = at - in_image + in_image % channels * pixels + in_image / channels;
+      std::copy_n(data + source * element, element, bytes.data() + i * element);
     }
     const size_t node = add_made(sizes, from.type);
     to_.tensors[node].keep = 1;
@@ -334,7 +336,7 @@ class Placer {
         const size_t slice = add_made(own, tensor(y).type);
         make_slice(slice, parent, first);
         nodes_[node].settled = true;
-        add_function(copy_function(1, table, all_images), {node}, slice);
+        add_function(copy_function(type_bytes(tensor(y).type), table, all_images), {node}, slice);
       }
       first += own.channels;
     }
@@ -356,7 +358,8 @@ class Placer {
       sizes.batch += own.batch;
       if (nodes.size() < OCTET_NETWORK_INPUTS_MAX && i + 1 < op.inputs.size()) continue;
       const size_t node = add_made(sizes, tensor(y).type);
-      add_function(join_images_function(std::move(tables)), std::move(nodes), node);
+      add_function(join_images_function(type_bytes(tensor(y).type), std::move(tables)),
+                   std::move(nodes), node);
       nodes = {node}, tables = {{}};
     }
     places_[(size_t)y] = {nodes[0], false};

@@ -71,6 +71,8 @@ std::vector<uint8_t> float_table(const std::vector<FloatStep>& steps, const Tens
   return table;
 }
 
+}  // namespace
+
 octet_unary unary_of(Kind kind) {
   switch (kind) {
     case Kind::kLogistic: return OCTET_UNARY_LOGISTIC;
@@ -80,8 +82,6 @@ octet_unary unary_of(Kind kind) {
     default: return OCTET_UNARY_REQUANTIZE;
   }
 }
-
-}  // namespace
 
 bool is_table(Kind kind) {
   return kind == Kind::kActivation || kind == Kind::kQuantize || kind == Kind::kFloats ||
@@ -113,6 +113,10 @@ std::vector<uint8_t> table_of(const Graph& g, const Op& op) {
 
 std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor& to) {
   if (same_quantization(from, to)) return {};
+  if (to.type == OCTET_S16)
+    refuse("tensor '", from.name,
+           "' has another scale than its output, or type; 16 bits are joined "
+           "as they are");
   if (without_xnnpack(g.arithmetic) != Arithmetic::kTflite)
     return unary_table(g, OCTET_UNARY_REQUANTIZE, 0, from, to);
   // TensorFlow Lite's, by one float product of the stored bytes. XNNPACK joins no tensors with

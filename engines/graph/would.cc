@@ -54,7 +54,7 @@ void look_at_concatenation(const Graph& g, const Op& op) {
   const int rank = (int)y.shape.size(), axis = op.axis < 0 ? op.axis + rank : op.axis;
   if (rank < 2 || axis < 0 || axis >= rank)
     refuse("it joins along axis ", op.axis, " of rank ", rank, "; it would need another axis");
-  if (!is_8_bits(y.type)) refuse("its tensors are not of 8 bits");
+  if (!is_8_or_16_bits(y.type)) refuse("its tensors are not of 8 or 16 bits");
   int64_t along = 0;
   for (const int t : op.inputs) {
     const Tensor& x = g.tensors[(size_t)t];

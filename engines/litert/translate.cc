@@ -5,6 +5,7 @@
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 namespace octet::litert {
@@ -201,6 +202,30 @@ void binary(const Node& n) {
   n.op->clamp = clamp_of(n.params<Params>().activation, n.op);
 }
 
+// Whether LiteRT takes a scale for a power of two.
+bool is_power_of_two(float scale) {
+  const float log2 = std::log(scale) * (1.0f / std::log(2.0f));
+  return std::fabs(log2 - std::round(log2)) < 1e-3f;
+}
+
+// Where a model does not say otherwise, LiteRT adds 16 bits with scales that are powers of two by a
+// shift of one operand. With one scale for all the results are the same.
+template <typename Params>
+void sum(const Node& n) {
+  binary<Params>(n);
+  if (!n.params<Params>().pot_scale_int16 || n.node.outputs->size != 1) return;
+  const TfLiteTensor *const a = n.input(0), *const b = n.input(1),
+                            *const y = &n.context.tensors[n.node.outputs->data[0]];
+  if (!a || !b || y->type != kTfLiteInt16) return;
+  const float scale = y->params.scale;
+  if (a->params.scale == scale && b->params.scale == scale) return;
+  if (is_power_of_two(a->params.scale) && is_power_of_two(b->params.scale) &&
+      is_power_of_two(scale))
+    n.refuse(
+        "its tensors of 16 bits have scales that are powers of two, which LiteRT adds in "
+        "another way");
+}
+
 // ---- windows
 
 void pool_2d(const Node& n) {
@@ -298,8 +323,8 @@ constexpr Form kForms[] = {
      sequence_lstm, true},
     {kTfLiteBuiltinLstm, "LSTM", Kind::kLstm, lstm<TfLiteLSTMParams>, true},
     {kTfLiteBuiltinSvdf, "SVDF", Kind::kSvdf, svdf, true},
-    {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, binary<TfLiteAddParams>, true},
-    {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, binary<TfLiteSubParams>, true},
+    {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, sum<TfLiteAddParams>, true},
+    {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, sum<TfLiteSubParams>, true},
     {kTfLiteBuiltinMul, "MUL", Kind::kMultiply, binary<TfLiteMulParams>, true},
     {kTfLiteBuiltinMaxPool2d, "MAX_POOL_2D", Kind::kMaxPool, pool_2d, true},
     {kTfLiteBuiltinAveragePool2d, "AVERAGE_POOL_2D", Kind::kAveragePool, pool_2d, true},

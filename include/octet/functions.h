@@ -2,8 +2,9 @@
  * Octet: functions between products.
  *
  * A function computes one tensor from one to four others: a sum, a product, a look-up, a
- * concatenation, and those of octet/image_functions.h. Tensors are of 8 bits; softmax also gives
- * f32, quantization takes it, and functions that only copy take every octet_type. A function is
+ * concatenation, and those of octet/image_functions.h. Tensors are of 8 bits, or of 16 with zero
+ * point 0 in TensorFlow Lite's arithmetic; softmax also gives f32, quantization takes it, and
+ * functions that only copy take every octet_type but those of 4 bits. A function is
  * created once from the quantization of its tensors, and then called (octet_function_run) or put
  * into a network as an octet_network_function (octet_function_for_network). Each exists in the
  * arithmetic of the engines that models come from, to the byte; the bytes of an output are the same
@@ -26,11 +27,13 @@ extern "C" {
 /* real = (value - zero_point) * scale. The limits are for tensors whose scale and zero point a
  * function reads. Frozen. */
 typedef struct octet_quantized {
-  /* OCTET_S8 or OCTET_U8. Also OCTET_S32 and OCTET_F32 in functions that only copy (pad, slice,
-   * reshape, transpose, nearest resize, concatenation), and OCTET_F32 in a softmax's output. */
+  /* OCTET_S8 or OCTET_U8. OCTET_S16 in OCTET_ARITHMETIC_TFLITE, but not in softmax, bilinear
+   * resizes and look-ups. Functions that only copy (pad, slice, reshape, transpose, nearest resize,
+   * concatenation) and max pools take OCTET_S16 in every arithmetic, and functions that only copy
+   * also OCTET_S32 and OCTET_F32. A softmax's output may be OCTET_F32. */
   octet_type type;
   float scale;        /* finite, positive, at most 2^48 */
-  int32_t zero_point; /* within the type */
+  int32_t zero_point; /* within the type; 0 of OCTET_S16 */
 } octet_quantized;
 
 /* Whose arithmetic. */
@@ -60,7 +63,7 @@ OCTET_API octet_status octet_function_for_network(const octet_function* function
                                                   octet_network_function* to, octet_error* error);
 
 /* A batch of images; strides in bytes. Data and strides are at multiples of the element's bytes (1,
- * or 4 for s32 and f32). Frozen. */
+ * 2 for s16, or 4 for s32 and f32). Frozen. */
 typedef struct octet_function_tensor {
   void* data;
   size_t h, w, channels; /* none is 0 */
@@ -98,8 +101,8 @@ typedef enum octet_broadcast OCTET_INT_ENUM {
   OCTET_BROADCAST_B = 2
 } octet_broadcast;
 
-/* inputs[0] = a, inputs[1] = b, of the output's sizes. Types may differ with
- * OCTET_ARITHMETIC_STANDARD only. */
+/* inputs[0] = a, inputs[1] = b, of the output's sizes. Types, of 8 bits, may differ with
+ * OCTET_ARITHMETIC_STANDARD only. Elsewhere all are alike, or OCTET_UNSUPPORTED. */
 typedef struct octet_add_desc {
   size_t struct_size;
   octet_quantized a, b, output;
@@ -118,11 +121,11 @@ typedef octet_add_desc octet_mul_desc;
 #define OCTET_SUB_DESC_INIT OCTET_INIT(octet_sub_desc)
 #define OCTET_MUL_DESC_INIT OCTET_INIT(octet_mul_desc)
 
-/* a + b. Create compares the results of all pairs of bytes, in about 0.1 ms with AVX2. On failure
- * *function is null, here and in all that create functions. OCTET_BAD_SCALE are these ratios of the
- * inputs' scales to the output's:
+/* a + b. Of 8 bits create compares the results of all pairs of bytes, in about 0.1 ms with AVX2. On
+ * failure *function is null, here and in all that create functions. OCTET_BAD_SCALE are these
+ * ratios of the inputs' scales to the output's:
  * - STANDARD: none.
- * - TFLITE: the larger one of 2^19 or more.
+ * - TFLITE: the larger one of 2^19 or more; of OCTET_S16 of 2^14 or more.
  * - XNNPACK: the larger one outside [2^-10, 2^8).
  * - ONNXRUNTIME: either one outside [2^-100, 2^100]. */
 OCTET_API octet_status octet_add_create(const octet_add_desc* desc, octet_function** function,
@@ -132,7 +135,7 @@ OCTET_API octet_status octet_sub_create(const octet_sub_desc* desc, octet_functi
                                         octet_error* error);
 /* a * b. OCTET_BAD_SCALE are these values of a.scale * b.scale / output.scale:
  * - STANDARD, ONNXRUNTIME: outside [2^-126, 2^96).
- * - TFLITE: outside [2^-126, 2^14).
+ * - TFLITE: outside [2^-126, 2^14); of OCTET_S16 outside [2^-126, 1).
  * - XNNPACK: outside [2^-16, 2^8). */
 OCTET_API octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
                                         octet_error* error);
@@ -154,19 +157,22 @@ typedef struct octet_lut_desc {
 OCTET_API octet_status octet_lut_create(const octet_lut_desc* desc, octet_function** function,
                                         octet_error* error);
 
-/* ---- functions of one value: tables made here ------------------------------------------------ */
+/* ---- functions of one value: tables made here, or of 16 bits --------------------------------- */
 
 typedef enum octet_unary OCTET_INT_ENUM {
-  OCTET_UNARY_REQUANTIZE = 0, /* x: TFLite's QUANTIZE of 8 bits, ONNX's DequantizeLinear-Quantize */
+  OCTET_UNARY_REQUANTIZE = 0, /* x: TFLite's QUANTIZE of integers, ONNX's Dequantize-Quantize */
   OCTET_UNARY_LOGISTIC = 1,   /* 1 / (1 + exp(-x)) */
   OCTET_UNARY_TANH = 2,
   OCTET_UNARY_HARD_SWISH = 3, /* x * min(max(x + 3, 0), 6) / 6 */
-  OCTET_UNARY_LEAKY_RELU = 4  /* x, or alpha * x of negative x */
+  /* x, or alpha * x of negative x. TFLite's RELU and RELU6 of 16 bits are this with alpha = 1 and
+   * bounds: they round as it does, not as QUANTIZE. */
+  OCTET_UNARY_LEAKY_RELU = 4
 } octet_unary;
 
 /* docs/functions.md has the formulas. OCTET_ARITHMETIC_ONNXRUNTIME is that of QLinearSigmoid and
  * QLinearLeakyRelu, and the same as OCTET_ARITHMETIC_STANDARD. Types of input and output may differ
- * in these two, and in TFLite's OCTET_UNARY_REQUANTIZE. */
+ * in these two, and in TFLite's OCTET_UNARY_REQUANTIZE, but for u8 beside s16. Of OCTET_S16 there
+ * is no OCTET_UNARY_HARD_SWISH, and LOGISTIC and TANH give a scale of 2^-15. */
 typedef struct octet_unary_desc {
   size_t struct_size;
   octet_quantized input, output;
@@ -177,6 +183,7 @@ typedef struct octet_unary_desc {
   int reserved; /* must be 0 */
   octet_allocator allocator;
   /* -- an older struct may end here -- */
+  int32_t least, most; /* bounds of the output in its integers; both 0: the type's */
 } octet_unary_desc;
 #define OCTET_UNARY_DESC_INIT OCTET_INIT(octet_unary_desc)
 
@@ -185,11 +192,14 @@ typedef struct octet_unary_desc {
  * output.scale, OCTET_BAD_SCALE are
  * - TFLITE: r or r * alpha of 2^22 or more; of HARD_SWISH, as with XNNPACK, r outside [2^-9, 2^7)
  *   or input.scale outside [3 * 2^-24, 3 * 2^23);
- * - XNNPACK, REQUANTIZE and LEAKY_RELU: r or r * alpha outside [2^-8, 2^7]. */
+ * - XNNPACK, REQUANTIZE and LEAKY_RELU: r or r * alpha outside [2^-8, 2^7].
+ * OCTET_S16 is OCTET_UNSUPPORTED. */
 OCTET_API octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
                                          octet_error* error);
 
-/* The function that looks up in that table. */
+/* The function that looks up in that table, or, of OCTET_S16, computes: OCTET_BAD_SCALE are then r
+ * or r * alpha of 2^15 or more, and of LOGISTIC and TANH input.scale outside [2^-44, 4] and another
+ * output.scale than 2^-15. */
 OCTET_API octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
                                           octet_error* error);
 
@@ -207,7 +217,8 @@ typedef enum octet_axis OCTET_INT_ENUM {
 typedef struct octet_concat_desc {
   size_t struct_size;
   size_t input_count; /* 1 to OCTET_NETWORK_INPUTS_MAX */
-  /* All of the output's type. S32 and F32 are only copied: scale and zero point are not read. */
+  /* All of the output's type. S32 and F32 are only copied: scale and zero point are not read. S16
+   * is only copied, too: another scale than the output's is OCTET_UNSUPPORTED. */
   octet_quantized inputs[OCTET_NETWORK_INPUTS_MAX];
   octet_quantized output;
   octet_axis axis;
@@ -235,6 +246,7 @@ typedef struct octet_quantize_desc {
    *   the zero point.
    * - TFLITE: halves away from zero. NaN, which TFLite does not define, gives the zero point.
    * - XNNPACK: round_half_even(x * (1 / scale)) + zero_point. NaN gives the largest value.
+   * OCTET_S16: TFLITE only.
    * octet_dequantize_create: (q - zero_point) * scale in each. */
   octet_arithmetic arithmetic;
   octet_isa max_isa;

@@ -3,9 +3,9 @@
  * arithmetic of the engine whose bytes they are to give.
  *
  * octet_*_create() makes an octet_function. octet/functions.h runs it by itself and puts it into a
- * network. Tensors are NHWC; input and output have the same 8-bit type unless a descriptor says
- * otherwise, and the sizes that the function was created for. Every byte is the same on every CPU.
- * Sizes are in lines, pixels and channels.
+ * network. Tensors are NHWC; input and output have the same type, of 8 bits unless a descriptor
+ * says otherwise, and the sizes that the function was created for. Every byte is the same on every
+ * CPU. Sizes are in lines, pixels and channels.
  */
 #ifndef OCTET_IMAGE_FUNCTIONS_H_
 #define OCTET_IMAGE_FUNCTIONS_H_
@@ -45,7 +45,7 @@ typedef struct octet_window {
   size_t pad_top, pad_left, pad_bottom, pad_right;
 } octet_window;
 
-/* The largest value of each window: MAX_POOL_2D, ONNX MaxPool. */
+/* The largest value of each window: MAX_POOL_2D, ONNX MaxPool. Also of OCTET_S16. */
 typedef struct octet_max_pool_desc {
   size_t struct_size;
   octet_image_input input;
@@ -58,8 +58,9 @@ OCTET_API octet_status octet_max_pool_create(const octet_max_pool_desc* desc,
                                              octet_function** function, octet_error* error);
 
 /* Averages of windows. OCTET_ARITHMETIC_
- * - TFLITE, XNNPACK: the sum of the bytes over the window's pixels in the image, divided by their
- *   count and rounded, halves away from 0. `output` is as the input.
+ * - TFLITE, XNNPACK: the sum of the values over the window's pixels in the image, divided by their
+ *   count and rounded, halves away from 0. `output` is as the input. TFLITE: also of OCTET_S16,
+ *   with windows of at most 2^15 pixels instead of 2^22.
  * - ONNXRUNTIME: QLinearAveragePool, which it also takes for AveragePool between DequantizeLinear
  *   and QuantizeLinear. In f32, each operation rounded once: the sum of (x - zero_point) * scale in
  *   the order of lines and pixels, / count / output.scale + output.zero_point, rounded half to
@@ -81,7 +82,8 @@ OCTET_API octet_status octet_average_pool_create(const octet_average_pool_desc* 
 
 /* The mean of each channel over an image of n pixels. OCTET_ARITHMETIC_
  * - TFLITE: LiteRT's reference MEAN, MultiplyByQuantizedMultiplier of sum - n * zero_point with n
- *   in the multiplier. A scale that is 2^22 times output.scale or more is OCTET_BAD_SCALE.
+ *   in the multiplier. A scale that is 2^22 times output.scale or more is OCTET_BAD_SCALE. Also of
+ *   OCTET_S16, then for n up to 2^15 and ratios below 2^14.
  * - XNNPACK, in f32: sum * f + (output.zero_point - n * zero_point * f), rounded half to even, with
  *   f = 1 / n * (scale / output.scale).
  * - ONNXRUNTIME: QLinearGlobalAveragePool, in f32: (sum - n * zero_point) *
@@ -167,14 +169,14 @@ typedef struct octet_softmax_desc {
 OCTET_API octet_status octet_softmax_create(const octet_softmax_desc* desc,
                                             octet_function** function, octet_error* error);
 
-/* ---- copies: of any type --------------------------------------------------------------------- */
+/* ---- copies: of any type but those of 4 bits ------------------------------------------------- */
 
 /* PAD: the image with a border of `value`. */
 typedef struct octet_pad_desc {
   size_t struct_size;
   octet_image_input input;
   octet_image_size before, after; /* lines, pixels and channels to add */
-  int32_t value;                  /* s8, u8: the zero point, as a rule. Others: the 32 bits */
+  int32_t value;                  /* s8, u8, s16: the zero point, as a rule. Others: the 32 bits */
   /* -- an older struct may end here -- */
 } octet_pad_desc;
 #define OCTET_PAD_DESC_INIT OCTET_INIT(octet_pad_desc)

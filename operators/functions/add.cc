@@ -30,6 +30,24 @@ octet_status plan_tflite(const octet_add_desc& d, BinaryPlan* p, octet_error* er
   return OCTET_OK;
 }
 
+// TensorFlow Lite shifts words left by 15 bits, not by 20: as if the output's scale were 2^5 times
+// smaller. Tiny scales of outputs have no room for that.
+octet_status plan_tflite_words(const octet_add_desc& d, BinaryPlan* p, octet_error* error) {
+  const Ratios ratio(d);
+  if (!(ratio.largest() < 0x1p14f))
+    return fail(error, OCTET_BAD_SCALE,
+                "desc: the larger input scale is %g of the output's; of 16 bits TensorFlow Lite "
+                "takes less than 2^14",
+                (double)ratio.largest());
+  const bool tiny = d.output.scale < 0x1p-100f;
+  octet_add_desc moved = d;
+  if (tiny)
+    moved.a.scale *= 32, moved.b.scale *= 32;
+  else
+    moved.output.scale *= 1 / 32.0f;
+  return plan_tflite(moved, p, error);
+}
+
 int32_t bits_of(float x) {
   int32_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
@@ -105,9 +123,15 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
   const BinaryPlan common = plan;
+  const bool words = d.output.type == OCTET_S16;
   bool far = false;
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
+      if (words) {
+        OCTET_TRY(plan_tflite_words(d, &plan, error));
+        plan.body = ops.add_words;
+        break;
+      }
       OCTET_TRY(plan_tflite(d, &plan, error));
       plan.body = ops.add_tflite;
       break;
@@ -125,7 +149,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
     default: plan.body = ops.add_float;
   }
   if (subtracts) subtract(&plan);
-  hasten(d, subtracts, ops.add_fixed, common, &plan);
+  if (!words) hasten(d, subtracts, ops.add_fixed, common, &plan);
   return make_function(builder, d.allocator, function, error);
 }
 

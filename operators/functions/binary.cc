@@ -23,7 +23,7 @@ octet_status check_shapes(const void* plan, const FunctionShapes& s, octet_error
 
 // ---- the loop over lines and pixels
 
-// The last bytes, fewer than a body takes.
+// The last elements, fewer than a body takes.
 void run_rest(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
   uint8_t from_a[kPairs] = {}, from_b[kPairs] = {}, made[kPairs];
   memcpy(from_a, a, bytes), memcpy(from_b, b, bytes);
@@ -41,11 +41,11 @@ void run_bytes(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t*
 // One pixel for all, as often as it fits.
 struct Repeated {
   uint8_t bytes[1024];
-  size_t count = 0;  // 0: it does not fit twice
-  Repeated(const uint8_t* pixel, size_t channels) {
-    if (channels > sizeof bytes / 2) return;
-    memcpy(bytes, pixel, channels);
-    for (count = channels; count <= sizeof bytes / 2; count *= 2)
+  size_t count = 0;  // of bytes; 0: it does not fit twice
+  Repeated(const uint8_t* pixel, size_t pixel_bytes) {
+    if (pixel_bytes > sizeof bytes / 2) return;
+    memcpy(bytes, pixel, pixel_bytes);
+    for (count = pixel_bytes; count <= sizeof bytes / 2; count *= 2)
       memcpy(bytes + count, bytes, count);
   }
 };
@@ -54,15 +54,15 @@ void run_binary(void* plan, const octet_network_call* call) {
   const BinaryPlan& p = *(const BinaryPlan*)plan;
   const octet_network_image &a = call->inputs[p.swaps], &b = call->inputs[!p.swaps],
                             &out = call->output;
-  const size_t channels = out.channels;
-  const bool one_byte = p.one_pixel && b.channels == 1;
+  const size_t pixel = out.channels * p.element;
+  const bool one_element = p.one_pixel && b.channels == 1;
   const Repeated repeated(p.one_pixel ? (const uint8_t*)octet_network_line(&b, 0) : nullptr,
-                          p.one_pixel ? b.channels : SIZE_MAX);
+                          p.one_pixel ? b.channels * p.element : SIZE_MAX);
   const bool repeats = repeated.count > 0;
   const bool dense =
-      a.pixel == channels && out.pixel == channels && (p.one_pixel ? repeats : b.pixel == channels);
-  const size_t runs = dense ? 1 : out.w, bytes = dense ? out.w * channels : channels;
-  const size_t step = repeats && (dense || one_byte) ? repeated.count : bytes;
+      a.pixel == pixel && out.pixel == pixel && (p.one_pixel ? repeats : b.pixel == pixel);
+  const size_t runs = dense ? 1 : out.w, bytes = dense ? out.w * pixel : pixel;
+  const size_t step = repeats && (dense || one_element) ? repeated.count : bytes;
   for (size_t y = call->first; y < call->end; ++y) {
     const uint8_t *from_a = (const uint8_t*)octet_network_line(&a, y),
                   *from_b = (const uint8_t*)octet_network_line(&b, p.one_pixel ? 0 : y);
@@ -80,9 +80,9 @@ void run_binary(void* plan, const octet_network_call* call) {
 
 octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builder, Isa* isa,
                           octet_error* error) {
-  OCTET_TRY(check_quantized(d->a, "desc.a", error));
-  OCTET_TRY(check_quantized(d->b, "desc.b", error));
-  OCTET_TRY(check_quantized(d->output, "desc.output", error));
+  OCTET_TRY(check_quantized_or_words(d->a, "desc.a", error));
+  OCTET_TRY(check_quantized_or_words(d->b, "desc.b", error));
+  OCTET_TRY(check_quantized_or_words(d->output, "desc.output", error));
   if (d->arithmetic < OCTET_ARITHMETIC_STANDARD || d->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic = %d is no octet_arithmetic",
                 (int)d->arithmetic);
@@ -93,6 +93,9 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
       (d->a.type != d->output.type || d->b.type != d->output.type))
     return fail(error, OCTET_UNSUPPORTED,
                 "desc: types differ, which only OCTET_ARITHMETIC_STANDARD takes");
+  const octet_type types[] = {d->a.type, d->b.type, d->output.type};
+  for (const octet_type type : types)
+    OCTET_TRY(check_arithmetic_of_words(type, d->arithmetic, error));
   if (d->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   int32_t bounds[2];
   OCTET_TRY(check_bounds(d->output, d->least, d->most, bounds, error));
@@ -108,6 +111,7 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
   f.network.run = run_binary;
   BinaryPlan& p = builder->plan;
   p = {};
+  p.element = element_bytes(d->output.type);
   p.one_pixel = d->broadcast;
   p.swaps = d->broadcast == OCTET_BROADCAST_A;
   if (p.swaps) {

@@ -97,12 +97,12 @@ octet_status check_types(const octet_concat_desc& d, octet_error* error) {
                 (int)d.arithmetic);
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const bool any = d.output.type == OCTET_S32 || d.output.type == OCTET_F32;
-  if (!any) OCTET_TRY(check_quantized(d.output, "desc.output", error));
+  if (!any) OCTET_TRY(check_quantized_or_words(d.output, "desc.output", error));
   for (size_t i = 0; i < d.input_count; ++i) {
     if (d.inputs[i].type != d.output.type)
       return fail(error, OCTET_UNSUPPORTED, "%s.type is %d; it must be the output's, %d",
                   kInputs[i], (int)d.inputs[i].type, (int)d.output.type);
-    if (!any) OCTET_TRY(check_quantized(d.inputs[i], kInputs[i], error));
+    if (!any) OCTET_TRY(check_quantized_or_words(d.inputs[i], kInputs[i], error));
   }
   return OCTET_OK;
 }
@@ -111,8 +111,12 @@ octet_status make_tables(const octet_concat_desc& d, ConcatPlan* p, octet_error*
   const octet_quantized& out = d.output;
   for (size_t i = 0; i < d.input_count; ++i) {
     const octet_quantized& in = d.inputs[i];
-    p->copies[i] = p->element > 1 || (in.scale == out.scale && in.zero_point == out.zero_point);
+    const bool any = out.type == OCTET_S32 || out.type == OCTET_F32;
+    p->copies[i] = any || (in.scale == out.scale && in.zero_point == out.zero_point);
     if (p->copies[i]) continue;
+    if (out.type == OCTET_S16)
+      return fail(error, OCTET_UNSUPPORTED,
+                  "%s has another scale than desc.output; s16 is not requantized here", kInputs[i]);
     const bool tflite =
         d.arithmetic == OCTET_ARITHMETIC_TFLITE || d.arithmetic == OCTET_ARITHMETIC_XNNPACK;
     if (tflite && out.type == OCTET_S8)

@@ -1,9 +1,8 @@
-// octet_quantize_create and octet_dequantize_create: between f32 and 8 bits.
-#include <string.h>
-
+// octet_quantize_create and octet_dequantize_create: between f32 and 8 or 16 bits.
 #include "dispatch/tables/elementwise.h"
 #include "kernels/core/strict_float.h"
 #include "operators/common/check.h"
+#include "operators/functions/conversion.h"
 #include "operators/functions/function.h"
 
 namespace octet {
@@ -14,35 +13,21 @@ octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* err
   return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
 }
 
-// The last elements of a run, fewer than a body takes, go through copies.
-template <typename From, typename To, typename Body>
-void run_conversion(const ConvertPlan& p, const octet_network_call& call, Body body) {
-  const octet_network_image &in = call.inputs[0], &out = call.output;
-  const bool dense =
-      in.pixel == out.channels * sizeof(From) && out.pixel == out.channels * sizeof(To);
-  const size_t runs = dense ? 1 : out.w, count = dense ? out.w * out.channels : out.channels;
-  const size_t whole = count / kConverted * kConverted, rest = count - whole;
-  From last_from[kConverted] = {};
-  To last_to[kConverted];
-  for (size_t y = call.first; y < call.end; ++y)
-    for (size_t x = 0; x < runs; ++x) {
-      const From* from = (const From*)((const uint8_t*)octet_network_line(&in, y) + x * in.pixel);
-      To* to = (To*)((uint8_t*)octet_network_line(&out, y) + x * out.pixel);
-      if (whole) body(p, from, to, whole);
-      if (!rest) continue;
-      memcpy(last_from, from + whole, rest * sizeof(From));
-      body(p, last_from, last_to, kConverted);
-      memcpy(to + whole, last_to, rest * sizeof(To));
-    }
-}
-
 void run_quantize(void* plan, const octet_network_call* call) {
   const ConvertPlan& p = *(const ConvertPlan*)plan;
   run_conversion<float, uint8_t>(p, *call, p.quantize);
 }
+void run_quantize_to_words(void* plan, const octet_network_call* call) {
+  const ConvertPlan& p = *(const ConvertPlan*)plan;
+  run_conversion<float, int16_t>(p, *call, p.quantize);
+}
 void run_dequantize(void* plan, const octet_network_call* call) {
   const ConvertPlan& p = *(const ConvertPlan*)plan;
   run_conversion<uint8_t, float>(p, *call, p.dequantize);
+}
+void run_dequantize_words(void* plan, const octet_network_call* call) {
+  const ConvertPlan& p = *(const ConvertPlan*)plan;
+  run_conversion<int16_t, float>(p, *call, p.dequantize);
 }
 
 Rounding rounding_of(octet_arithmetic arithmetic) {
@@ -56,11 +41,12 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   CallerStruct<octet_quantize_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_quantized& q = desc->quantized;
-  OCTET_TRY(check_quantized(q, "desc.quantized", error));
+  OCTET_TRY(check_quantized_or_words(q, "desc.quantized", error));
   if (desc->arithmetic < OCTET_ARITHMETIC_STANDARD ||
       desc->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
                 (int)desc->arithmetic);
+  if (!to_float) OCTET_TRY(check_arithmetic_of_words(q.type, desc->arithmetic, error));
   if (desc->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const Rounding rounding = rounding_of(desc->arithmetic);
   const bool inverts = !to_float && rounding == Rounding::kXnnpack;
@@ -74,8 +60,9 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   const ElementwiseOps& ops = elementwise_of(isa);
   FunctionBuilder<ConvertPlan> builder = {};
   const uint8_t flip = to_float && q.type == OCTET_S8 ? 0x80 : 0;
-  builder.plan = {ops.quantize[(int)rounding],
-                  ops.dequantize,
+  const bool words = q.type == OCTET_S16;
+  builder.plan = {words ? ops.quantize_words : ops.quantize[(int)rounding],
+                  words ? ops.dequantize_words : ops.dequantize,
                   inverts ? 1 / q.scale : q.scale,
                   q.zero_point + flip,
                   least(q.type),
@@ -87,7 +74,8 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = to_float ? run_dequantize : run_quantize;
+  f.network.run = words ? (to_float ? run_dequantize_words : run_quantize_to_words)
+                        : (to_float ? run_dequantize : run_quantize);
   return make_function(builder, desc->allocator, function, error);
 }
 

@@ -44,7 +44,7 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   const octet_image_size &before = desc->before, &after = desc->after;
-  OCTET_TRY(check_input(in, true, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   octet_image_size out;
   OCTET_TRY(add_sides(before.h, in.size.h, after.h, "h", &out.h, error));
@@ -52,12 +52,15 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
   OCTET_TRY(add_sides(before.channels, in.size.channels, after.channels, "channels", &out.channels,
                       error));
   OCTET_TRY(check_size(out, element, "after", error));
-  if (is_8bit(in.values.type))
+  if (element < sizeof desc->value)
     OCTET_TRY(check_zero_point(desc->value, in.values.type, "desc.value", kScalar, error));
   Place numbers = {
       (ptrdiff_t)before.h, (ptrdiff_t)before.w, (ptrdiff_t)before.channels, element, {}};
+  const int16_t word = (int16_t)desc->value;
   if (element == 1)
     numbers.fill[0] = (uint8_t)desc->value;
+  else if (element == sizeof word)
+    memcpy(numbers.fill, &word, sizeof word);
   else
     memcpy(numbers.fill, &desc->value, sizeof desc->value);
   return create_place(in, out, {nullptr, nullptr, 1, 1, 1, before.h}, numbers, *functions, function,
@@ -71,7 +74,7 @@ octet_status octet_slice_create(const octet_slice_desc* given, octet_function** 
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
   const octet_image_size &first = desc->first, &size = desc->size;
-  OCTET_TRY(check_input(in, true, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_part(first.h, size.h, in.size.h, "h", error));
   OCTET_TRY(check_part(first.w, size.w, in.size.w, "w", error));
@@ -90,7 +93,7 @@ octet_status octet_reshape_create(const octet_reshape_desc* given, octet_functio
   const octet_image_input& in = desc->input;
   const octet_image_size& size = desc->size;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, true, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_size(size, element, "size", error));
   if (size.h * size.w * size.channels != in.size.h * in.size.w * in.size.channels)
@@ -109,7 +112,7 @@ octet_status octet_transpose_create(const octet_transpose_desc* given, octet_fun
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, true, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   if (desc->to != OCTET_NHWC && desc->to != OCTET_NCHW)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.to is %d, not an octet_layout", (int)desc->to);

@@ -36,6 +36,26 @@ octet_status check_quantized(const octet_quantized& q, const char* name, octet_e
   return check_zero_point(q.zero_point, q.type, name, kScalar, error);
 }
 
+octet_status check_quantized_or_words(const octet_quantized& q, const char* name,
+                                      octet_error* error) {
+  if (q.type != OCTET_S16 && !is_8bit(q.type))
+    return fail(error, OCTET_UNKNOWN_ENUM,
+                "%s.type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_S16", name, (int)q.type);
+  if (q.type != OCTET_S16) return check_quantized(q, name, error);
+  if (q.zero_point)
+    return fail(error, OCTET_BAD_ZERO_POINT, "%s.zero_point is %d; of OCTET_S16 it must be 0", name,
+                (int)q.zero_point);
+  return check_scale(q.scale, name, kScalar, error);
+}
+
+octet_status check_arithmetic_of_words(octet_type type, octet_arithmetic arithmetic,
+                                       octet_error* error) {
+  if (type != OCTET_S16 || arithmetic == OCTET_ARITHMETIC_TFLITE) return OCTET_OK;
+  return fail(error, OCTET_UNSUPPORTED,
+              "desc.arithmetic is %d; tensors of OCTET_S16 have OCTET_ARITHMETIC_TFLITE only",
+              (int)arithmetic);
+}
+
 octet_status check_bounds(const octet_quantized& output, int32_t lower, int32_t upper,
                           int32_t (&bounds)[2], octet_error* error) {
   const int32_t lo = least(output.type), hi = most(output.type);

@@ -3,12 +3,16 @@
 
 namespace octet {
 
-octet_status check_input(const octet_image_input& input, bool any, const ImageFunctions** functions,
-                         octet_error* error) {
+octet_status check_input(const octet_image_input& input, InputTypes types,
+                         const ImageFunctions** functions, octet_error* error) {
   const octet_type type = input.values.type;
-  if (!is_8bit(type) && !(any && (type == OCTET_S32 || type == OCTET_F32)))
+  const bool any = types == InputTypes::kAny, words = any || types == InputTypes::kBytesAndWords;
+  if (!is_8bit(type) && !(words && type == OCTET_S16) &&
+      !(any && (type == OCTET_S32 || type == OCTET_F32)))
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.input.values.type is %d; it must be %s", (int)type,
-                any ? "an octet_type" : "OCTET_S8 or OCTET_U8");
+                any     ? "OCTET_S8, OCTET_U8, OCTET_S16, OCTET_S32 or OCTET_F32"
+                : words ? "OCTET_S8, OCTET_U8 or OCTET_S16"
+                        : "OCTET_S8 or OCTET_U8");
   if (input.reserved)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.input.reserved is not 0; this version has no use for it");
@@ -85,8 +89,8 @@ octet_status check_quantized(const octet_quantized& input, const octet_quantized
   if (output.type != input.type)
     return fail(error, OCTET_UNSUPPORTED, "desc.output.type is %d; it must be the input's, %d",
                 (int)output.type, (int)input.type);
-  OCTET_TRY(check_quantized(input, "desc.input.values", error));
-  return check_quantized(output, "desc.output", error);
+  OCTET_TRY(check_quantized_or_words(input, "desc.input.values", error));
+  return check_quantized_or_words(output, "desc.output", error);
 }
 
 octet_status check_image_sizes(const void* plan, const FunctionShapes& shapes, octet_error* error) {

@@ -82,9 +82,10 @@ octet_status create_function(const ImageFunctionBuilder<Numbers>& builder,
 
 // ---- checks. Names are of the descriptor's fields.
 
-// The functions of the best tier that the input allows. any: 32-bit types are good, too.
-octet_status check_input(const octet_image_input& input, bool any, const ImageFunctions** functions,
-                         octet_error* error);
+// The functions of the best tier that the input allows.
+enum class InputTypes { kBytes, kBytesAndWords, kAny };
+octet_status check_input(const octet_image_input& input, InputTypes types,
+                         const ImageFunctions** functions, octet_error* error);
 // Of an image: none is 0, and all its bytes fit in memory.
 octet_status check_size(const octet_image_size& size, size_t element, const char* name,
                         octet_error* error);

@@ -9,17 +9,18 @@
 namespace octet {
 namespace {
 
-// A product of two differences takes 17 bits, so that it is shifted by at most 14.
-constexpr int32_t kMostLeft = 14;
+// A product of two differences of bytes takes 17 bits, so that it is shifted by at most 14; one of
+// words takes 31.
+constexpr int32_t kMostLeft = 14, kMostLeftOfWords = 0;
 
-octet_status plan_tflite(float factor, BinaryPlan* p, octet_error* error) {
+octet_status plan_tflite(float factor, int32_t most_left, BinaryPlan* p, octet_error* error) {
   int32_t shift;
   OCTET_TRY(octet_quantize_multiplier((double)factor, &p->multiplier[2], &shift, error));
-  if (shift > kMostLeft)
+  if (shift > most_left)
     return fail(
         error, OCTET_BAD_SCALE,
         "desc: a.scale * b.scale / output.scale is %g; TensorFlow Lite takes less than 2^%d",
-        (double)factor, (int)kMostLeft);
+        (double)factor, (int)most_left);
   p->shift[2] = -shift;
   return OCTET_OK;
 }
@@ -42,12 +43,13 @@ octet_status create_product(const octet_mul_desc* given, octet_function** functi
   OCTET_TRY(start_binary(&d, &builder, &isa, error));
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
+  const bool words = d.output.type == OCTET_S16;
   const float factor = d.a.scale * d.b.scale / d.output.scale;
   OCTET_TRY(check_factor(factor, 0x1p-126f, 0x1p96f, error));
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
-      OCTET_TRY(plan_tflite(factor, &plan, error));
-      plan.body = ops.multiply_tflite;
+      OCTET_TRY(plan_tflite(factor, words ? kMostLeftOfWords : kMostLeft, &plan, error));
+      plan.body = words ? ops.multiply_words : ops.multiply_tflite;
       break;
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(check_factor(factor, 0x1p-16f, 0x1p8f, error));

@@ -5,13 +5,16 @@
 namespace octet {
 namespace {
 
-constexpr size_t kMostPixels = (size_t)1 << 22;  // sums of bytes less zero points fit 32 bits
+// Sums of bytes less zero points fit 32 bits, and so do those of words with half of the count.
+constexpr int kMostPixels = 22, kMostPixelsOfWords = 15;  // powers of two
 
-octet_status check_pixels(size_t h, size_t w, const char* name, octet_error* error) {
+octet_status check_pixels(size_t h, size_t w, octet_type type, const char* name,
+                          octet_error* error) {
+  const int most = type == OCTET_S16 ? kMostPixelsOfWords : kMostPixels;
   size_t pixels;
-  if (!__builtin_mul_overflow(h, w, &pixels) && pixels <= kMostPixels) return OCTET_OK;
-  return fail(error, OCTET_BAD_SIZE, "desc.%s: %zu x %zu pixels; at most 2^22 are averaged", name,
-              h, w);
+  if (!__builtin_mul_overflow(h, w, &pixels) && pixels <= (size_t)1 << most) return OCTET_OK;
+  return fail(error, OCTET_BAD_SIZE, "desc.%s: %zu x %zu pixels; at most 2^%d are averaged", name,
+              h, w, most);
 }
 
 AverageKind kind_of(octet_arithmetic arithmetic) {
@@ -24,6 +27,7 @@ octet_status check_average(const octet_average_pool_desc& desc, octet_error* err
   const octet_quantized &in = desc.input.values, &out = desc.output;
   OCTET_TRY(check_arithmetic(desc.arithmetic, error));
   OCTET_TRY(check_quantized(in, out, error));
+  OCTET_TRY(check_arithmetic_of_words(in.type, desc.arithmetic, error));
   if (desc.count_include_pad != 0 && desc.count_include_pad != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.count_include_pad is %d, neither 0 nor 1",
                 desc.count_include_pad);
@@ -37,20 +41,21 @@ octet_status check_average(const octet_average_pool_desc& desc, octet_error* err
               "does not requantize");
 }
 
-// A sum of n < 2^(b + 1) differences of bytes is below 2^(b + 9), and is shifted left by b less
-// than the scales' ratio wants.
-constexpr int32_t kMostLeft = 22;
+// A sum of n < 2^(b + 1) differences of bytes is below 2^(b + 9), one of words below 2^(b + 16); it
+// is shifted left by b less than the scales' ratio wants.
+constexpr int32_t kMostLeft = 22, kMostLeftOfWords = 14;
 
 // The multiplier of a mean over n pixels: as many bits of the scales' as n leaves, divided by n.
 octet_status set_tflite(const octet_mean_desc& desc, int32_t n, Mean* mean, octet_error* error) {
   int32_t multiplier, shift;
   OCTET_TRY(octet_quantize_multiplier((double)desc.input.values.scale / (double)desc.output.scale,
                                       &multiplier, &shift, error));
-  if (shift > kMostLeft)
+  const int32_t most_left = desc.output.type == OCTET_S16 ? kMostLeftOfWords : kMostLeft;
+  if (shift > most_left)
     return fail(error, OCTET_BAD_SCALE,
                 "desc: input.values.scale is %g of output.scale; a mean in TFLite's arithmetic "
                 "takes less than 2^%d",
-                (double)desc.input.values.scale / (double)desc.output.scale, (int)kMostLeft);
+                (double)desc.input.values.scale / (double)desc.output.scale, (int)most_left);
   int32_t bits = 31 - __builtin_clz((uint32_t)n);
   if (bits > 31 + shift) bits = 31 + shift;
   mean->multiplier = (int32_t)(((int64_t)multiplier << bits) / n);
@@ -83,12 +88,13 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
   int32_t range[2];
   octet_image_size out;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, false, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
   OCTET_TRY(check_window(in.size, window, &out, error));
-  OCTET_TRY(check_pixels(window.kernel_h, window.kernel_w, "window", error));
+  OCTET_TRY(check_pixels(window.kernel_h, window.kernel_w, in.values.type, "window", error));
   OCTET_TRY(check_average(*desc, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const AveragePool numbers = {in.values.type == OCTET_S8,
+                               element_bytes(in.values.type),
                                kind_of(desc->arithmetic),
                                desc->count_include_pad == 1,
                                range[0],
@@ -114,18 +120,20 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
   const octet_image_input& in = desc->input;
   int32_t range[2];
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, false, &functions, error));
-  OCTET_TRY(check_pixels(in.size.h, in.size.w, "input.size", error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
+  OCTET_TRY(check_pixels(in.size.h, in.size.w, in.values.type, "input.size", error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));
   if (desc->arithmetic == OCTET_ARITHMETIC_STANDARD)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.arithmetic is OCTET_ARITHMETIC_STANDARD; octet_average_pool_create has it, "
                 "with a window as large as the image");
   OCTET_TRY(check_quantized(in.values, desc->output, error));
+  OCTET_TRY(check_arithmetic_of_words(in.values.type, desc->arithmetic, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const int32_t n = (int32_t)(in.size.h * in.size.w);
   Mean mean = {};
   mean.is_signed = in.values.type == OCTET_S8;
+  mean.element = element_bytes(in.values.type);
   mean.kind = desc->arithmetic == OCTET_ARITHMETIC_TFLITE    ? MeanKind::kTflite
               : desc->arithmetic == OCTET_ARITHMETIC_XNNPACK ? MeanKind::kXnnpack
                                                              : MeanKind::kQLinear;
@@ -152,10 +160,11 @@ octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_funct
   int32_t range[2];
   octet_image_size out;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, false, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
   OCTET_TRY(check_window(in.size, desc->window, &out, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
-  const MaxPool numbers = {in.values.type == OCTET_S8, range[0], range[1], window_of(desc->window)};
+  const MaxPool numbers = {in.values.type == OCTET_S8, element_bytes(in.values.type), range[0],
+                           range[1], window_of(desc->window)};
   return create_function<MaxPool>({{in.size, out},
                                    in.values.type,
                                    in.values.type,

@@ -84,7 +84,10 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, desc->interpolation == OCTET_INTERPOLATION_NEAREST, &functions, error));
+  OCTET_TRY(check_input(
+      in,
+      desc->interpolation == OCTET_INTERPOLATION_NEAREST ? InputTypes::kAny : InputTypes::kBytes,
+      &functions, error));
   OCTET_TRY(check_side(in.size.h, "input.size.h", error));
   OCTET_TRY(check_side(in.size.w, "input.size.w", error));
   OCTET_TRY(check_side(desc->out_h, "out_h", error));

@@ -46,7 +46,7 @@ octet_status octet_softmax_create(const octet_softmax_desc* given, octet_functio
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, false, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytes, &functions, error));
   OCTET_TRY(check_output(*desc, error));
   OCTET_TRY(check_scale(desc->beta, "desc.beta", kScalar, error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));

@@ -10,6 +10,7 @@
 #include "operators/functions/exponential.h"
 #include "operators/functions/look_up.h"
 #include "operators/functions/requantize.h"
+#include "operators/functions/words.h"
 
 namespace octet {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 using Desc = octet_unary_desc;
 
 octet_status check_desc(const Desc& d, octet_error* error) {
-  OCTET_TRY(check_quantized(d.input, "desc.input", error));
-  OCTET_TRY(check_quantized(d.output, "desc.output", error));
+  OCTET_TRY(check_quantized_or_words(d.input, "desc.input", error));
+  OCTET_TRY(check_quantized_or_words(d.output, "desc.output", error));
   if (d.function < OCTET_UNARY_REQUANTIZE || d.function > OCTET_UNARY_LEAKY_RELU)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.function is %d, not an octet_unary",
                 (int)d.function);
@@ -37,6 +38,8 @@ octet_status check_desc(const Desc& d, octet_error* error) {
                 "desc.output.type is %d and desc.input.type %d; in this arithmetic the function "
                 "takes one type",
                 (int)d.output.type, (int)d.input.type);
+  OCTET_TRY(check_arithmetic_of_words(d.input.type, d.arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_words(d.output.type, d.arithmetic, error));
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   return OCTET_OK;
 }
@@ -198,6 +201,14 @@ octet_status make_hard_swish(const Desc& d, uint8_t* to, octet_error* error) {
   return OCTET_OK;
 }
 
+void bound(octet_type type, const int32_t (&bounds)[2], uint8_t* table) {
+  for (int i = 0; i < 256; ++i) {
+    const int32_t value = type == OCTET_S8 ? (int8_t)table[i] : (int32_t)table[i];
+    const int32_t above = value > bounds[0] ? value : bounds[0];
+    table[i] = (uint8_t)(above < bounds[1] ? above : bounds[1]);
+  }
+}
+
 // ---- XNNPACK's fixed point, of 8 bits
 
 octet_status make_xnnpack(const Desc& d, uint8_t* to, octet_error* error) {
@@ -212,8 +223,7 @@ octet_status make_xnnpack(const Desc& d, uint8_t* to, octet_error* error) {
   return OCTET_OK;
 }
 
-octet_status make_table(const Desc& d, uint8_t* to, octet_error* error) {
-  OCTET_TRY(check_desc(d, error));
+octet_status make_plain_table(const Desc& d, uint8_t* to, octet_error* error) {
   const bool scales = d.function == OCTET_UNARY_REQUANTIZE || d.function == OCTET_UNARY_LEAKY_RELU;
   const bool tflite = d.arithmetic == OCTET_ARITHMETIC_TFLITE,
              xnnpack = d.arithmetic == OCTET_ARITHMETIC_XNNPACK;
@@ -222,6 +232,22 @@ octet_status make_table(const Desc& d, uint8_t* to, octet_error* error) {
   if (scales && tflite) return make_scaled(d, to, error);
   if (scales && xnnpack) return make_xnnpack(d, to, error);
   make_real(d, to);
+  return OCTET_OK;
+}
+
+bool has_words(const Desc& d) { return d.input.type == OCTET_S16 || d.output.type == OCTET_S16; }
+
+octet_status make_table(const Desc& d, uint8_t* to, octet_error* error) {
+  int32_t bounds[2];
+  OCTET_TRY(check_desc(d, error));
+  if (has_words(d))
+    return fail(
+        error, OCTET_UNSUPPORTED,
+        "desc.%s.type is OCTET_S16, of which there is no table; octet_unary_create takes it",
+        d.input.type == OCTET_S16 ? "input" : "output");
+  OCTET_TRY(check_bounds(d.output, d.least, d.most, bounds, error));
+  OCTET_TRY(make_plain_table(d, to, error));
+  if (d.least || d.most) bound(d.output.type, bounds, to);
   return OCTET_OK;
 }
 
@@ -257,6 +283,12 @@ octet_status octet_unary_create(const octet_unary_desc* given, octet_function** 
                                 octet_error* error) {
   CallerStruct<octet_unary_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
+  if (has_words(*desc)) {
+    int32_t bounds[2];
+    OCTET_TRY(check_desc(*desc, error));
+    OCTET_TRY(check_bounds(desc->output, desc->least, desc->most, bounds, error));
+    return create_words(*desc, bounds, function, error);
+  }
   octet_lut_desc table = OCTET_LUT_DESC_INIT;
   OCTET_TRY(make_table(*desc, table.table, error));
   table.input = desc->input.type, table.output = desc->output.type;

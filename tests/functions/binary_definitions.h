@@ -37,15 +37,16 @@ inline double round_half_to_even(double x) { return std::nearbyint(x); }
 // The output less its zero point, or NaN where a conversion would overflow.
 inline double add_tflite(const octet_add_desc& d, int32_t a, int32_t b, int sign) {
   const double unit = 2 * (double)std::max(d.a.scale, d.b.scale);
+  const int left = d.output.type == OCTET_S16 ? 15 : 20;
   int32_t multipliers[3];
   int shifts[3];
   quantize_multiplier(d.a.scale / unit, &multipliers[0], &shifts[0]);
   quantize_multiplier(d.b.scale / unit, &multipliers[1], &shifts[1]);
-  quantize_multiplier(unit / (0x1p20 * d.output.scale), &multipliers[2], &shifts[2]);
+  quantize_multiplier(unit / (std::exp2(left) * d.output.scale), &multipliers[2], &shifts[2]);
   const int64_t scaled_a =
-      scale_twice((int64_t)(a - d.a.zero_point) * (1 << 20), multipliers[0], shifts[0]);
+      scale_twice((int64_t)(a - d.a.zero_point) * (1 << left), multipliers[0], shifts[0]);
   const int64_t scaled_b =
-      scale_twice((int64_t)(b - d.b.zero_point) * (1 << 20), multipliers[1], shifts[1]);
+      scale_twice((int64_t)(b - d.b.zero_point) * (1 << left), multipliers[1], shifts[1]);
   return (double)scale_twice(scaled_a + sign * scaled_b, multipliers[2], shifts[2]);
 }
 
@@ -103,12 +104,15 @@ inline double multiply_standard(const octet_mul_desc& d, int32_t a, int32_t b, i
 
 inline int32_t clamp_output(const octet_add_desc& d, double value) {
   const bool given = d.least || d.most;
-  const double lo = given                       ? d.least
-                    : d.output.type == OCTET_U8 ? 0
-                                                : -128,
-               hi = given                       ? d.most
-                    : d.output.type == OCTET_U8 ? 255
-                                                : 127;
+  const octet_type type = d.output.type;
+  const double lo = given               ? d.least
+                    : type == OCTET_U8  ? 0
+                    : type == OCTET_S16 ? -32768
+                                        : -128,
+               hi = given               ? d.most
+                    : type == OCTET_U8  ? 255
+                    : type == OCTET_S16 ? 32767
+                                        : 127;
   return (int32_t)std::min(std::max(value + d.output.zero_point, lo), hi);
 }
 

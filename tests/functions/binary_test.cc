@@ -24,17 +24,14 @@ constexpr Operation kOperations[] = {
      {multiply_standard, multiply_tflite, multiply_xnnpack, multiply_onnxruntime},
      1}};
 
-int32_t value_of(uint8_t byte, octet_type type) {
-  return type == OCTET_S8 ? (int8_t)byte : (int32_t)byte;
-}
-
 Bytes expected(const Operation& operation, const octet_add_desc& d, const Bytes& a,
                const Bytes& b) {
-  Bytes made(a.size());
+  Bytes made;
   const Definition definition = operation.definitions[d.arithmetic];
-  for (size_t i = 0; i < a.size(); ++i)
-    made[i] = (uint8_t)clamp_output(
-        d, definition(d, value_of(a[i], d.a.type), value_of(b[i], d.b.type), operation.sign));
+  for (size_t i = 0; i < a.size() / bytes_of(d.a.type); ++i)
+    push_value(clamp_output(d, definition(d, value_at(a, d.a.type, i), value_at(b, d.b.type, i),
+                                          operation.sign)),
+               d.output.type, &made);
   return made;
 }
 
@@ -42,10 +39,10 @@ octet_add_desc desc_of(int arithmetic, octet_type type, const float (&scales)[3]
                        const int32_t (&zero_points)[3]) {
   octet_add_desc d = OCTET_ADD_DESC_INIT;
   d.arithmetic = (octet_arithmetic)arithmetic;
-  const int32_t move = type == OCTET_S8 ? 128 : 0;
-  d.a = {type, scales[0], zero_points[0] - move};
-  d.b = {type, scales[1], zero_points[1] - move};
-  d.output = {type, scales[2], zero_points[2] - move};
+  const auto quantized = [&](int i) -> octet_quantized {
+    return {type, scales[i], type == OCTET_S16 ? 0 : zero_points[i] - (type == OCTET_S8 ? 128 : 0)};
+  };
+  d.a = quantized(0), d.b = quantized(1), d.output = quantized(2);
   return d;
 }
 
@@ -79,6 +76,35 @@ TEST(Binary, AllPairsOnEveryTier) {
               << scale[1] << " " << scale[2];
         }
       }
+}
+
+// Scales from those of networks to both ends of what is taken.
+TEST(Binary, WordsOnEveryTier) {
+  Tensor a = {1, 3, 1, 4001, 2}, b = a;
+  a.bytes = some_words(a.bytes.size() / 2, 1), b.bytes = some_words(b.bytes.size() / 2, 2);
+  const float scales[][3] = {{0x1p-12f, 0x1p-13f, 0x1p-12f},
+                             {3e-4f, 2.1e-4f, 4.4e-4f},
+                             {1e-5f, 0.9f, 0.37f},
+                             {0.7f, 0.7f, 4.4e-5f},
+                             {1, 1e-12f, 1.5f},
+                             {1, 1, 0x1.8p15f},
+                             {0x1p-140f, 0x1p-139f, 0x1p-139f},
+                             {2, 1, 0x1.000002p1f}};
+  for (const Operation& operation : kOperations)
+    for (size_t i = 0; i < std::size(scales); ++i) {
+      const bool product = operation.create == octet_mul_create;
+      octet_add_desc d = desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_S16, scales[i], {0, 0, 0});
+      const float factor = d.a.scale * d.b.scale / d.output.scale;
+      if (product && d.output.scale < 0x1p-100f) continue;
+      if (product && !(factor >= 0x1p-126f && factor < 0.9f)) d.b.scale = d.output.scale / 4000;
+      if (i % 3 == 1) d.least = 0, d.most = 20000;
+      const Bytes wanted = expected(operation, d, a.bytes, b.bytes);
+      for (const octet_isa isa : tiers_to_test()) {
+        d.max_isa = isa;
+        ASSERT_EQ(run(make(operation.create, d), {a, b}, a), wanted)
+            << operation.name << " " << i << " " << isa;
+      }
+    }
 }
 
 // Sums in every arithmetic take the body of sums in fixed point, which is the fastest.
@@ -122,36 +148,40 @@ TEST(Binary, TypesThatDiffer) {
 // Tensors with gaps, at both guards, cut into tasks, and pixels for all: the bytes of each element.
 TEST(Binary, StridesAndPixelsForAll) {
   const size_t batch = 3, h = 4, w = 5;
-  for (const Operation& operation : kOperations)
-    for (const size_t channels : {1, 5, 32, 67})
-      for (int broadcast = OCTET_BROADCAST_NONE; broadcast <= OCTET_BROADCAST_B; ++broadcast)
-        for (const bool scalar : {false, true}) {
-          octet_add_desc d =
-              desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_S8, {0.4f, 0.3f, 0.7f}, {100, 140, 120});
-          d.broadcast = (octet_broadcast)broadcast;
-          const Tensor out = {batch, h, w, channels};
-          std::vector<Tensor> inputs(2, out), all(2, out);
-          for (size_t k = 0; k < 2; ++k) {
-            const bool one = broadcast == (k ? OCTET_BROADCAST_B : OCTET_BROADCAST_A);
-            if (one) inputs[k] = {batch, 1, 1, scalar ? 1 : channels};
-            for (size_t i = 0; i < inputs[k].bytes.size(); ++i)
-              inputs[k].bytes[i] = (uint8_t)(i * (k ? 37 : 101) + 11);
-            for (size_t i = 0; i < out.bytes.size(); ++i) {
-              const size_t image = i / (h * w * channels);
-              const size_t pixel = scalar ? image : image * channels + i % channels;
-              all[k].bytes[i] = inputs[k].bytes[one ? pixel : i];
+  for (const octet_type type : {OCTET_S8, OCTET_S16})
+    for (const Operation& operation : kOperations)
+      for (const size_t channels : {1, 5, 32, 67})
+        for (int broadcast = OCTET_BROADCAST_NONE; broadcast <= OCTET_BROADCAST_B; ++broadcast)
+          for (const bool scalar : {false, true}) {
+            const float output =
+                type == OCTET_S16 && operation.create == octet_mul_create ? 900 : 0.7f;
+            octet_add_desc d =
+                desc_of(OCTET_ARITHMETIC_TFLITE, type, {0.4f, 0.3f, output}, {100, 140, 120});
+            d.broadcast = (octet_broadcast)broadcast;
+            const size_t e = bytes_of(type);
+            const Tensor out = {batch, h, w, channels, e};
+            std::vector<Tensor> inputs(2, out), all(2, out);
+            for (size_t k = 0; k < 2; ++k) {
+              const bool one = broadcast == (k ? OCTET_BROADCAST_B : OCTET_BROADCAST_A);
+              if (one) inputs[k] = {batch, 1, 1, scalar ? 1 : channels, e};
+              for (size_t i = 0; i < inputs[k].bytes.size(); ++i)
+                inputs[k].bytes[i] = (uint8_t)(i * (k ? 37 : 101) + 11);
+              for (size_t i = 0; i < out.bytes.size() / e; ++i) {
+                const size_t image = i / (h * w * channels);
+                const size_t pixel = scalar ? image : image * channels + i % channels;
+                std::copy_n(&inputs[k].bytes[(one ? pixel : i) * e], e, &all[k].bytes[i * e]);
+              }
             }
+            const Bytes wanted = expected(operation, d, all[0].bytes, all[1].bytes);
+            const Function f = make(operation.create, d);
+            const HowToRun hows[] = {{},
+                                     {{}, {}, Side::kFront, 5},
+                                     {{3 * e, 7 * e, e}, {e, 2 * e, 9 * e}, Side::kBack, 3},
+                                     {{0, e, 0}, {0, 0, 5 * e}, Side::kFront, 1}};
+            for (const HowToRun& how : hows)
+              ASSERT_EQ(run(f, inputs, out, how), wanted)
+                  << operation.name << " " << channels << " " << broadcast;
           }
-          const Bytes wanted = expected(operation, d, all[0].bytes, all[1].bytes);
-          const Function f = make(operation.create, d);
-          const HowToRun hows[] = {{},
-                                   {{}, {}, Side::kFront, 5},
-                                   {{3, 7, 1}, {1, 2, 9}, Side::kBack, 3},
-                                   {{0, 1, 0}, {0, 0, 5}, Side::kFront, 1}};
-          for (const HowToRun& how : hows)
-            ASSERT_EQ(run(f, inputs, out, how), wanted)
-                << operation.name << " " << channels << " " << broadcast;
-        }
 }
 
 TEST(LookUp, EachByte) {
@@ -173,10 +203,11 @@ TEST(LookUp, EachByte) {
   }
 }
 
-void expect_refused(octet_add_desc d, octet_status status, const char* words) {
+void expect_refused(octet_add_desc d, octet_status status, const char* words,
+                    decltype(&octet_add_create) create = octet_add_create) {
   octet_function* f = (octet_function*)&d;
   octet_error error = {};
-  EXPECT_EQ(octet_add_create(&d, &f, &error), status) << error.message;
+  EXPECT_EQ(create(&d, &f, &error), status) << error.message;
   EXPECT_EQ(f, nullptr);
   EXPECT_NE(strstr(error.message, words), nullptr) << error.message;
 }
@@ -193,6 +224,43 @@ TEST(Binary, RefusesBadDescriptors) {
   d = good, d.least = 9, d.most = 8, expect_refused(d, OCTET_BAD_CLAMP, "desc.least");
   d = good, d.a.scale = 1000, expect_refused(d, OCTET_BAD_SCALE, "2^8");
   d = good, d.reserved = 1, expect_refused(d, OCTET_UNSUPPORTED, "desc.reserved");
+}
+
+TEST(Binary, RefusesBadWords) {
+  const octet_add_desc good =
+      desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_S16, {0.5f, 0.25f, 0.75f}, {0, 0, 0});
+  for (const auto create : {octet_add_create, octet_sub_create, octet_mul_create}) {
+    octet_add_desc d = good;
+    for (const float scale : {0.0f, -1.0f, NAN, INFINITY, 0x1p49f})
+      d.output.scale = scale, expect_refused(d, OCTET_BAD_SCALE, "desc.output", create);
+    for (octet_quantized* const q : {&d.a, &d.b, &d.output}) {
+      d = good, q->zero_point = 1;
+      expect_refused(d, OCTET_BAD_ZERO_POINT, "of OCTET_S16 it must be 0", create);
+      d = good, q->type = OCTET_S8, expect_refused(d, OCTET_UNSUPPORTED, "types differ", create);
+      d.arithmetic = OCTET_ARITHMETIC_STANDARD;
+      expect_refused(d, OCTET_UNSUPPORTED, "OCTET_ARITHMETIC_TFLITE only", create);
+    }
+    d = good, d.arithmetic = OCTET_ARITHMETIC_XNNPACK;
+    expect_refused(d, OCTET_UNSUPPORTED, "OCTET_ARITHMETIC_TFLITE only", create);
+    d = good, d.most = 32768, expect_refused(d, OCTET_BAD_CLAMP, "-32768..32767", create);
+  }
+  octet_add_desc d = good;
+  d.a.scale = 0x1p14f * 0.75f;
+  for (const auto create : {octet_add_create, octet_sub_create})
+    expect_refused(d, OCTET_BAD_SCALE, "less than 2^14", create);
+  d = good, d.a.scale = 3, expect_refused(d, OCTET_BAD_SCALE, "less than 2^0", octet_mul_create);
+  const Function f = make(octet_add_create, good);
+  alignas(2) uint8_t bytes[17] = {}, out[16] = {};
+  octet_function_args args = OCTET_FUNCTION_ARGS_INIT;
+  args.inputs[0] = args.inputs[1] = {bytes, 2, 2, 2, 0, 0, 0};
+  args.output = {out, 2, 2, 2, 0, 0, 0};
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_OK);
+  args.inputs[1].data = bytes + 1;
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_MISALIGNED);
+  args.inputs[1].data = bytes, args.inputs[1].line = 9;
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_MISALIGNED);
+  args.inputs[1].line = 0, args.output.data = bytes + 14;
+  EXPECT_EQ(octet_function_run(f.get(), &args, nullptr), OCTET_OVERLAP);
 }
 
 TEST(Run, RefusesBadArguments) {

@@ -1,11 +1,13 @@
-// Compares functions of one byte and of two with the results of engines for all bytes
-// (byte_vectors.txt); checks the limits of tables, and concatenations.
+// Compares functions of one byte and of two with the results of engines for all bytes, those of
+// words for all words or many pairs (byte_vectors.txt); checks the limits of tables, and
+// concatenations.
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "functions/binary_definitions.h"
 #include "functions/from_hex.h"
 #include "functions/function_case.h"
 #include "support/tiers.h"
@@ -91,6 +93,54 @@ void check_pair(Numbers& numbers) {
   }
 }
 
+// All words, the input of lines of words.
+Tensor all_words() {
+  Tensor all = {1, 1, 1, 65536, 2};
+  for (size_t i = 0; i < all.bytes.size(); ++i) all.bytes[i] = (uint8_t)(i / 2 >> i % 2 * 8);
+  return all;
+}
+
+void check_word(Numbers& numbers) {
+  octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+  d.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  d.function = (octet_unary)numbers.next();
+  const octet_type out = numbers.next() ? OCTET_S8 : OCTET_S16;
+  d.input = numbers.quantized(OCTET_S16), d.output = numbers.quantized(out);
+  d.alpha = numbers.real();
+  d.least = (int32_t)numbers.next(), d.most = (int32_t)numbers.next();
+  const uint64_t wanted = std::stoull(numbers.rest());
+  const Tensor all = all_words();
+  for (const octet_isa isa : tiers_to_test()) {
+    d.max_isa = isa;
+    EXPECT_EQ(checksum(run(make(octet_unary_create, d), {all}, {1, 1, 1, 65536, bytes_of(out)})),
+              wanted)
+        << octet_isa_name(isa);
+  }
+}
+
+// b is the word number 40503 * i + 77 of each word number i of a.
+void check_pair_of_words(Numbers& numbers) {
+  constexpr decltype(&octet_add_create) kCreators[] = {octet_add_create, octet_sub_create,
+                                                       octet_mul_create};
+  const auto create = kCreators[numbers.next()];
+  octet_add_desc d = OCTET_ADD_DESC_INIT;
+  d.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  d.a = numbers.quantized(OCTET_S16), d.b = numbers.quantized(OCTET_S16);
+  d.output = numbers.quantized(OCTET_S16);
+  d.least = (int32_t)numbers.next(), d.most = (int32_t)numbers.next();
+  const uint64_t wanted = std::stoull(numbers.rest());
+  const Tensor a = all_words();
+  Tensor b = a;
+  for (size_t i = 0; i < 65536; ++i) {
+    const auto word = (uint16_t)(40503 * i + 77);
+    b.bytes[2 * i] = (uint8_t)word, b.bytes[2 * i + 1] = (uint8_t)(word >> 8);
+  }
+  for (const octet_isa isa : tiers_to_test()) {
+    d.max_isa = isa;
+    EXPECT_EQ(checksum(run(make(create, d), {a, b}, a)), wanted) << octet_isa_name(isa);
+  }
+}
+
 void check_concat(Numbers& numbers) {
   octet_concat_desc d = OCTET_CONCAT_DESC_INIT;
   d.input_count = 2, d.axis = OCTET_AXIS_CHANNELS;
@@ -121,11 +171,15 @@ TEST(Bytes, GiveThoseOfEngines) {
       check_pair(numbers);
     else if (name == "concat")
       check_concat(numbers);
+    else if (name == "word")
+      check_word(numbers);
+    else if (name == "words")
+      check_pair_of_words(numbers);
     else
       FAIL() << name;
     if (testing::Test::HasFailure()) return;
   }
-  EXPECT_GT(lines, 250u);
+  EXPECT_GT(lines, 330u);
 }
 
 void expect_refused(const octet_unary_desc& d, octet_status status, const char* words) {
@@ -159,6 +213,107 @@ TEST(Unary, RefusesBadDescriptors) {
   expect_refused(d, OCTET_BAD_SCALE, "input.scale");
   d.function = OCTET_UNARY_HARD_SWISH, expect_refused(d, OCTET_BAD_SCALE, "HARD_SWISH");
   d = good, d.reserved = 1, expect_refused(d, OCTET_UNSUPPORTED, "desc.reserved");
+  d = good, d.least = 5, d.most = 4, expect_refused(d, OCTET_BAD_CLAMP, "desc.least");
+}
+
+TEST(Unary, BoundsEndTables) {
+  octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+  d.input = {OCTET_U8, 1, 0}, d.output = {OCTET_S8, 1, -128};
+  d.least = -100, d.most = 100;
+  uint8_t table[256];
+  ASSERT_EQ(octet_unary_table(&d, table, nullptr), OCTET_OK);
+  for (int i = 0; i < 256; ++i) EXPECT_EQ((int8_t)table[i], std::clamp(i - 128, -100, 100));
+  d.struct_size = offsetof(octet_unary_desc, least);  // of a caller that knows no bounds
+  ASSERT_EQ(octet_unary_table(&d, table, nullptr), OCTET_OK);
+  for (int i = 0; i < 256; ++i) EXPECT_EQ((int8_t)table[i], i - 128);
+}
+
+void expect_words_refused(const octet_unary_desc& d, octet_status status, const char* words) {
+  octet_function* f = (octet_function*)&d;
+  octet_error error = {};
+  EXPECT_EQ(octet_unary_create(&d, &f, &error), status) << error.message;
+  EXPECT_NE(strstr(error.message, words), nullptr) << error.message;
+  EXPECT_EQ(f, nullptr);
+}
+
+TEST(Unary, RefusesBadWords) {
+  octet_unary_desc good = OCTET_UNARY_DESC_INIT;
+  good.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  good.input = {OCTET_S16, 0x1p-12f, 0}, good.output = {OCTET_S16, 0x1p-15f, 0};
+  octet_unary_desc d = good;
+  for (const float scale : {0.0f, -1.0f, NAN, INFINITY, 0x1p49f})
+    d.input.scale = scale, expect_words_refused(d, OCTET_BAD_SCALE, "desc.input");
+  d = good, d.output.zero_point = 1;
+  expect_words_refused(d, OCTET_BAD_ZERO_POINT, "of OCTET_S16 it must be 0");
+  d = good, d.arithmetic = OCTET_ARITHMETIC_STANDARD;
+  expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_ARITHMETIC_TFLITE only");
+  d = good, d.output.type = OCTET_U8, expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_U8");
+  d = good, d.output.scale = 0x1p-27f, expect_words_refused(d, OCTET_BAD_SCALE, "less than 2^15");
+  d = good, d.output.scale = 0x1p-149f, d.input.scale = 0x1p48f;
+  expect_words_refused(d, OCTET_BAD_SCALE, "less than 2^15");
+  d = good, d.least = -32769, expect_words_refused(d, OCTET_BAD_CLAMP, "-32768..32767");
+  d = good, d.function = OCTET_UNARY_HARD_SWISH;
+  expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_UNARY_HARD_SWISH");
+  for (const octet_unary function : {OCTET_UNARY_LOGISTIC, OCTET_UNARY_TANH}) {
+    d = good, d.function = function, d.output.type = OCTET_S8;
+    expect_words_refused(d, OCTET_UNSUPPORTED, "takes one type");
+    d = good, d.function = function, d.output.scale = 0x1p-14f;
+    expect_words_refused(d, OCTET_BAD_SCALE, "2^-15");
+    for (const float scale : {0x1p-45f, 4.5f})
+      d = good, d.function = function, d.input.scale = scale,
+      expect_words_refused(d, OCTET_BAD_SCALE, "2^-44 to 4");
+  }
+  uint8_t table[256];
+  octet_error error = {};
+  EXPECT_EQ(octet_unary_table(&good, table, &error), OCTET_UNSUPPORTED);
+  EXPECT_NE(strstr(error.message, "there is no table"), nullptr) << error.message;
+}
+
+// No engine has this way: x - zero_point by one multiplier and two roundings.
+TEST(Unary, BytesToWords) {
+  for (const float scale : {0.03f, 0.5f, 127.0f, 16383.0f}) {
+    octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+    d.arithmetic = OCTET_ARITHMETIC_TFLITE;
+    d.input = {OCTET_S8, scale, -7}, d.output = {OCTET_S16, 1, 0};
+    d.least = -30000, d.most = 32767;
+    int32_t multiplier;
+    int shift;
+    quantize_multiplier((double)scale, &multiplier, &shift);
+    const Tensor in = all_bytes();
+    Bytes wanted;
+    for (int i = 0; i < 256; ++i) {
+      const int64_t value = scale_twice((int8_t)i + 7, multiplier, shift);
+      push_value((int32_t)std::clamp<int64_t>(value, d.least, d.most), OCTET_S16, &wanted);
+    }
+    for (const octet_isa isa : tiers_to_test()) {
+      d.max_isa = isa;
+      for (const HowToRun& how : {HowToRun{}, HowToRun{{3, 7, 1}, {2, 4, 6}, Side::kFront, 2}})
+        EXPECT_EQ(run(make(octet_unary_create, d), {in}, {1, 1, 1, 256, 2}, how), wanted) << scale;
+    }
+  }
+}
+
+// Runs of a few channels with gaps, cut into tasks, give the words that one run gives.
+TEST(Unary, StridesOfWords) {
+  for (const octet_unary function :
+       {OCTET_UNARY_REQUANTIZE, OCTET_UNARY_LOGISTIC, OCTET_UNARY_TANH, OCTET_UNARY_LEAKY_RELU})
+    for (const octet_type out : {OCTET_S16, OCTET_S8})
+      for (const size_t channels : {1, 5, 67}) {
+        if (out == OCTET_S8 && function != OCTET_UNARY_REQUANTIZE) continue;
+        octet_unary_desc d = OCTET_UNARY_DESC_INIT;
+        d.arithmetic = OCTET_ARITHMETIC_TFLITE, d.function = function;
+        d.input = {OCTET_S16, 3e-4f, 0};
+        d.output = {out, out == OCTET_S8 ? 0.08f : 0x1p-15f, out == OCTET_S8 ? 3 : 0};
+        if (function == OCTET_UNARY_LEAKY_RELU) d.alpha = 0.3f;
+        const size_t e = bytes_of(out), count = 2 * 3 * 4 * channels;
+        Tensor in = {2, 3, 4, channels, 2}, row = {1, 1, 1, count, 2};
+        in.bytes = row.bytes = some_words(count, 3);
+        const Function f = make(octet_unary_create, d);
+        const Bytes wanted = run(f, {row}, {1, 1, 1, count, e});
+        for (const HowToRun& how : {HowToRun{{}, {}, Side::kFront, 5},
+                                    HowToRun{{2, 6, 4}, {e, 2 * e, 9 * e}, Side::kBack, 3}})
+          EXPECT_EQ(run(f, {in}, {2, 3, 4, channels, e}, how), wanted) << function << channels;
+      }
 }
 
 // ---- concatenations
@@ -200,9 +355,9 @@ TEST(Concat, AlongEachAxis) {
   const HowToRun hows[] = {{}, {{}, {}, Side::kFront, 5}, {{4, 8, 4}, {4, 4, 12}, Side::kBack, 3}};
   for (const octet_axis axis : {OCTET_AXIS_H, OCTET_AXIS_W, OCTET_AXIS_CHANNELS})
     for (size_t count = 1; count <= OCTET_NETWORK_INPUTS_MAX; ++count)
-      for (const octet_type type : {OCTET_U8, OCTET_F32}) {
+      for (const octet_type type : {OCTET_U8, OCTET_S16, OCTET_F32}) {
         octet_concat_desc d = OCTET_CONCAT_DESC_INIT;
-        const size_t element = type == OCTET_F32 ? 4 : 1;
+        const size_t element = bytes_of(type);
         d.input_count = count, d.axis = axis;
         d.output = {type, 0.5f, 0};
         Tensor out = {2, 3, 4, 5, element};
@@ -241,6 +396,9 @@ TEST(Concat, RefusesBadArguments) {
   d = good, d.inputs[1].scale = 0, expect(d, OCTET_BAD_SCALE, "desc.inputs[1]");
   d = good, d.inputs[1].scale = 1, d.arithmetic = OCTET_ARITHMETIC_TFLITE;
   expect(d, OCTET_UNSUPPORTED, "desc.inputs[1]");
+  d = good, d.inputs[0] = d.inputs[1] = d.output = {OCTET_S16, 0.1f, 0};
+  d.inputs[1].scale = 0.2f, expect(d, OCTET_UNSUPPORTED, "s16 is not requantized");
+  d.inputs[1] = {OCTET_S16, 0.1f, 1}, expect(d, OCTET_BAD_ZERO_POINT, "desc.inputs[1]");
   const Function f = make(octet_concat_create, good);
   int8_t bytes[24] = {}, out[24] = {};
   octet_function_args args = OCTET_FUNCTION_ARGS_INIT;

@@ -36,6 +36,31 @@ struct Tensor {
   Bytes bytes = Bytes(batch * h * w * channels * element);
 };
 
+// Element i of a tensor of 8 or 16 bits.
+inline int32_t value_at(const Bytes& bytes, octet_type type, size_t i) {
+  if (type != OCTET_S16) return type == OCTET_S8 ? (int8_t)bytes[i] : (int32_t)bytes[i];
+  return (int16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8);
+}
+inline void push_value(int32_t value, octet_type type, Bytes* bytes) {
+  bytes->push_back((uint8_t)value);
+  if (type == OCTET_S16) bytes->push_back((uint8_t)(value >> 8));
+}
+inline size_t bytes_of(octet_type type) {
+  return type == OCTET_F32 ? 4 : type == OCTET_S16 ? 2 : 1;
+}
+
+// Words of all sizes, those at the ends and beside 0 among them.
+inline Bytes some_words(size_t count, uint32_t seed) {
+  Bytes words;
+  for (size_t i = 0; i < count; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const int32_t word = (int16_t)(seed >> 16);
+    const int32_t ends[] = {-32768, -32767, -1, 0, 1, 32766, 32767};
+    push_value(i % 5 == 0 ? ends[(seed >> 8) % 7] : word >> (seed >> 4) % 12, OCTET_S16, &words);
+  }
+  return words;
+}
+
 // How a tensor lies in memory: bytes after each pixel, line and image.
 struct Gaps {
   size_t pixel = 0, line = 0, image = 0;

@@ -78,7 +78,8 @@ Created create_from_numbers(const std::string& name, const std::vector<int64_t>&
                             octet_isa isa) {
   Numbers n = {numbers};
   octet_image_input input = {};
-  const octet_type type = n.next() ? OCTET_U8 : OCTET_S8;
+  constexpr octet_type kTypes[] = {OCTET_S8, OCTET_U8, OCTET_S16};
+  const octet_type type = kTypes[n.size()];
   input.size.h = n.size(), input.size.w = n.size(), input.size.channels = n.size();
   input.values.type = type;
   input.max_isa = isa;
@@ -130,7 +131,8 @@ Created create_from_numbers(const std::string& name, const std::vector<int64_t>&
     status = octet_softmax_create(&desc, &f, &error);
   }
   EXPECT_EQ(status, OCTET_OK) << name << ": " << error.message;
-  return created(status, f, in, out);
+  const size_t element = type == OCTET_S16 ? 2 : 1;
+  return created(status, f, in, out, element, element);
 }
 
 std::vector<uint8_t> run_guarded(const Created& f, const std::vector<uint8_t>& input, size_t gap,

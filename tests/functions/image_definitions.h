@@ -11,22 +11,31 @@
 
 namespace octet_test {
 
-// A dense image of bytes, read as numbers of a type.
+// A dense image of bytes or words, read as numbers of a type.
 struct Image {
   octet_image_size size;
   bool is_signed;
+  size_t element;
   std::vector<uint8_t> bytes;
 
-  Image(const octet_image_size& s, bool sign)
-      : size(s), is_signed(sign), bytes(s.h * s.w * s.channels) {}
+  Image(const octet_image_size& s, bool sign, size_t element_bytes = 1)
+      : size(s),
+        is_signed(sign),
+        element(element_bytes),
+        bytes(s.h * s.w * s.channels * element_bytes) {}
   size_t index(size_t y, size_t x, size_t c) const { return (y * size.w + x) * size.channels + c; }
   int64_t at(size_t y, size_t x, size_t c) const {
-    const uint8_t byte = bytes[index(y, x, c)];
-    return is_signed ? (int8_t)byte : byte;
+    const uint8_t* const at = &bytes[index(y, x, c) * element];
+    if (element == 2) return (int16_t)(at[0] | at[1] << 8);
+    return is_signed ? (int8_t)*at : *at;
   }
-  int64_t least() const { return is_signed ? -128 : 0; }
+  int64_t least() const { return element == 2 ? -32768 : is_signed ? -128 : 0; }
+  int64_t most() const { return least() + (element == 2 ? 65535 : 255); }
+  octet_type type() const { return element == 2 ? OCTET_S16 : is_signed ? OCTET_S8 : OCTET_U8; }
   void set(size_t y, size_t x, size_t c, int64_t value) {
-    bytes[index(y, x, c)] = (uint8_t)std::clamp<int64_t>(value, least(), least() + 255);
+    const int64_t clamped = std::clamp(value, least(), most());
+    for (size_t i = 0; i < element; ++i)
+      bytes[index(y, x, c) * element + i] = (uint8_t)(clamped >> 8 * i);
   }
 };
 

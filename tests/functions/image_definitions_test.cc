@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "functions/binary_definitions.h"
 #include "functions/image_case.h"
 #include "functions/image_definitions.h"
 #include "support/vector_test.h"
@@ -27,8 +28,8 @@ class ImageDefinitionsTest : public testing::TestWithParam<octet_isa> {
   size_t draw(size_t least, size_t most) {
     return std::uniform_int_distribution<size_t>(least, most)(random_);
   }
-  Image draw_image(const octet_image_size& size, bool is_signed) {
-    Image image(size, is_signed);
+  Image draw_image(const octet_image_size& size, bool is_signed, size_t element = 1) {
+    Image image(size, is_signed, element);
     const bool extremes = draw(0, 3) == 0;
     for (uint8_t& byte : image.bytes)
       byte = extremes ? (draw(0, 1) ? 0x7f : 0x80) : (uint8_t)random_();
@@ -76,25 +77,28 @@ class ImageDefinitionsTest : public testing::TestWithParam<octet_isa> {
 };
 
 TEST_P(ImageDefinitionsTest, Pools) {
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 80; ++i) {
     const bool is_signed = i % 2;
-    const Image in = draw_image(draw_size(), is_signed);
+    const size_t e = i < 60 ? 1 : 2;
+    const Image in = draw_image(draw_size(), is_signed, e);
     const octet_window w = draw_window(in.size);
     const octet_image_size size = windows_of(in.size, w);
-    Image out(size, is_signed);
+    Image out(size, is_signed, e);
     octet_function* f = nullptr;
     octet_max_pool_desc max = OCTET_MAX_POOL_DESC_INIT;
     max.input = input_of(in, draw_quantized(is_signed)), max.window = w;
+    if (e == 2) max.input.values = {OCTET_S16, 0.1f, 0}, max.least = -20000, max.most = i * 400;
     for_each(&out, [&](size_t y, size_t x, size_t c) {
       const std::vector<int64_t> values = window_at(in, w, y, x, c);
-      return *std::max_element(values.begin(), values.end());
+      const int64_t largest = *std::max_element(values.begin(), values.end());
+      return e == 2 ? std::clamp<int64_t>(largest, max.least, max.most) : largest;
     });
     octet_status status = octet_max_pool_create(&max, &f, nullptr);
-    check(created(status, f, in.size, size), in.bytes, out.bytes);
+    check(created(status, f, in.size, size, e, e), in.bytes, out.bytes);
 
     octet_average_pool_desc average = OCTET_AVERAGE_POOL_DESC_INIT;
     average.input = max.input, average.window = w;
-    average.arithmetic = (octet_arithmetic)(i / 2 % 4);
+    average.arithmetic = e == 2 ? OCTET_ARITHMETIC_TFLITE : (octet_arithmetic)(i / 2 % 4);
     const bool real = average.arithmetic == OCTET_ARITHMETIC_STANDARD ||
                       average.arithmetic == OCTET_ARITHMETIC_ONNXRUNTIME;
     average.output = real ? draw_quantized(is_signed) : average.input.values;
@@ -114,7 +118,7 @@ TEST_P(ImageDefinitionsTest, Pools) {
                  : (int64_t)std::nearbyint(mean + (float)zero);
     });
     status = octet_average_pool_create(&average, &f, nullptr);
-    check(created(status, f, in.size, size), in.bytes, out.bytes);
+    check(created(status, f, in.size, size, e, e), in.bytes, out.bytes);
     if (HasFailure()) return;
   }
 }
@@ -138,6 +142,86 @@ TEST_P(ImageDefinitionsTest, LargeAverages) {
     const octet_status status = octet_average_pool_create(&desc, &f, nullptr);
     check(created(status, f, in.size, out.size), in.bytes, out.bytes);
   }
+}
+
+// Up to the largest count, with sums at both ends of 32 bits; means by their definition, too.
+TEST_P(ImageDefinitionsTest, LargeAveragesOfWords) {
+  for (const size_t w : {3u, 16u, 181u})
+    for (const int value : {-32768, 32767, 0}) {
+      Image in({w, w, 3}, true, 2);
+      for_each(&in, [&](size_t, size_t, size_t) {
+        return value ? value : (int64_t)draw(0, 65535) - 32768;
+      });
+      const auto sum_of = [&](size_t c) {
+        int64_t sum = 0;
+        for (const int64_t v : window_at(in, {w, w, 1, 1, 0, 0, 0, 0}, 0, 0, c)) sum += v;
+        return sum;
+      };
+      octet_average_pool_desc desc = OCTET_AVERAGE_POOL_DESC_INIT;
+      desc.input = input_of(in, {OCTET_S16, 1, 0});
+      desc.output = desc.input.values, desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
+      desc.window = {w, w, 1, 1, 0, 0, 0, 0};
+      Image out({1, 1, 3}, true, 2);
+      for_each(&out,
+               [&](size_t, size_t, size_t c) { return divide_away(sum_of(c), (int64_t)(w * w)); });
+      octet_function* f = nullptr;
+      octet_status status = octet_average_pool_create(&desc, &f, nullptr);
+      check(created(status, f, in.size, out.size, 2, 2), in.bytes, out.bytes);
+
+      // The multiplier of the scales' ratio with as many bits as the count leaves, over the count.
+      for (const float scale : {0.0371f, 1.0f, 0x1.fffffep13f}) {
+        octet_mean_desc mean = OCTET_MEAN_DESC_INIT;
+        mean.input = input_of(in, {OCTET_S16, scale, 0}), mean.output = {OCTET_S16, 1, 0};
+        mean.arithmetic = OCTET_ARITHMETIC_TFLITE;
+        int32_t multiplier;
+        int shift;
+        quantize_multiplier((double)scale, &multiplier, &shift);
+        const int bits = (int)std::floor(std::log2(w * w));
+        multiplier = (int32_t)(((int64_t)multiplier << bits) / (int64_t)(w * w));
+        for_each(&out, [&](size_t, size_t, size_t c) {
+          return scale_twice(sum_of(c), multiplier, shift - bits);
+        });
+        status = octet_mean_create(&mean, &f, nullptr);
+        check(created(status, f, in.size, out.size, 2, 2), in.bytes, out.bytes);
+      }
+    }
+}
+
+TEST_P(ImageDefinitionsTest, RefusesBadWords) {
+  Image in({182, 181, 1}, true, 2);
+  octet_function* f = nullptr;
+  octet_error error = {};
+  const auto says = [&](octet_status status, octet_status wanted, const char* words) {
+    EXPECT_EQ(status, wanted) << error.message;
+    EXPECT_EQ(f, nullptr);
+    EXPECT_NE(strstr(error.message, words), nullptr) << error.message;
+  };
+  octet_average_pool_desc average = OCTET_AVERAGE_POOL_DESC_INIT;
+  average.input = input_of(in, {OCTET_S16, 1, 0}), average.output = {OCTET_S16, 1, 0};
+  average.arithmetic = OCTET_ARITHMETIC_TFLITE, average.window = {182, 181, 1, 1, 0, 0, 0, 0};
+  says(octet_average_pool_create(&average, &f, &error), OCTET_BAD_SIZE, "at most 2^15");
+  average.window.kernel_h = 2, average.arithmetic = OCTET_ARITHMETIC_STANDARD;
+  says(octet_average_pool_create(&average, &f, &error), OCTET_UNSUPPORTED, "TFLITE only");
+  average.arithmetic = OCTET_ARITHMETIC_TFLITE, average.output.zero_point = 1;
+  says(octet_average_pool_create(&average, &f, &error), OCTET_BAD_ZERO_POINT, "desc.output");
+  octet_mean_desc mean = OCTET_MEAN_DESC_INIT;
+  mean.input = average.input, mean.output = {OCTET_S16, 1, 0};
+  mean.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  says(octet_mean_create(&mean, &f, &error), OCTET_BAD_SIZE, "at most 2^15");
+  mean.input.size.h = 1, mean.arithmetic = OCTET_ARITHMETIC_XNNPACK;
+  says(octet_mean_create(&mean, &f, &error), OCTET_UNSUPPORTED, "TFLITE only");
+  mean.arithmetic = OCTET_ARITHMETIC_TFLITE, mean.input.values.scale = 0x1p14f;
+  says(octet_mean_create(&mean, &f, &error), OCTET_BAD_SCALE, "2^14");
+  octet_softmax_desc softmax = OCTET_SOFTMAX_DESC_INIT;
+  softmax.input = average.input, softmax.output = {OCTET_S16, 1, 0}, softmax.beta = 1;
+  says(octet_softmax_create(&softmax, &f, &error), OCTET_UNKNOWN_ENUM, "OCTET_S8 or OCTET_U8");
+  octet_resize_desc resize = OCTET_RESIZE_DESC_INIT;
+  resize.input = average.input, resize.out_h = resize.out_w = 2;
+  resize.interpolation = OCTET_INTERPOLATION_BILINEAR, resize.arithmetic = OCTET_ARITHMETIC_TFLITE;
+  says(octet_resize_create(&resize, &f, &error), OCTET_UNKNOWN_ENUM, "OCTET_S8 or OCTET_U8");
+  octet_pad_desc pad = OCTET_PAD_DESC_INIT;
+  pad.input = average.input, pad.value = 32768;
+  says(octet_pad_create(&pad, &f, &error), OCTET_BAD_ZERO_POINT, "desc.value");
 }
 
 // The largest ratio of scales and the largest differences from the zero point.
@@ -262,9 +346,9 @@ TEST_P(ImageDefinitionsTest, SoftmaxToSmallScales) {
 }
 
 TEST_P(ImageDefinitionsTest, Copies) {
-  for (int i = 0; i < 60; ++i) {
-    const size_t e = i % 2 ? 1 : 4;
-    const octet_quantized values = {e == 1 ? OCTET_U8 : OCTET_F32, 0, 0};
+  for (int i = 0; i < 75; ++i) {
+    const size_t e = i >= 60 ? 2 : i % 2 ? 1 : 4;
+    const octet_quantized values = {e == 1 ? OCTET_U8 : e == 2 ? OCTET_S16 : OCTET_F32, 0, 0};
     octet_image_size size = draw_size();
     size.channels = std::min<size_t>(size.channels, 70);
     if (i % 5 == 0) size.channels = 3;
@@ -292,7 +376,7 @@ TEST_P(ImageDefinitionsTest, Copies) {
     check(created(status, f, size, slice.size, e, e), in.bytes, out);
 
     octet_pad_desc pad = OCTET_PAD_DESC_INIT;
-    pad.input = input, pad.value = e == 1 ? 0xa7 : 0x12345678;
+    pad.input = input, pad.value = e == 1 ? 0xa7 : e == 2 ? -0x1234 : 0x12345678;
     pad.before = {draw(0, 3), draw(0, 3), draw(0, 2)};
     pad.after = {draw(0, 3), draw(0, 3), draw(0, 2)};
     const octet_image_size padded = {pad.before.h + size.h + pad.after.h,

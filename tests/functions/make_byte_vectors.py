@@ -4,7 +4,8 @@ pairs of bytes. The versions and packages are engines.py's:
     python3 make_byte_vectors.py > byte_vectors.txt
 
 Each line is a function, its numbers in the order of bytes_test.cc, and the outputs: those of all 256 bytes in hex, or, of all
-pairs, their FNV-1a checksum of 64 bits, the first input changing slowest. Floats are their bits."""
+pairs, their FNV-1a checksum of 64 bits, the first input changing slowest. Lines of words, int16, have the checksum for all of
+them, or for pairs of each and another one. Floats are their bits."""
 import numpy as np
 from onnx import helper
 
@@ -151,6 +152,51 @@ def concats():
             line("concat", numbers, y.tobytes().hex())
 
 
+# ---- functions of words: all of them, of two each one beside another
+
+
+def word(function, operator, options, a, b, slope=0, output=np.int16, zero=0, least=0, most=0, **fields):
+    x = np.arange(65536, dtype=np.uint16).view(np.int16).reshape(1, -1)
+    model = tflite_model(operator, options, [(x.shape, np.int16, float(a), 0), (x.shape, output, float(b), zero)], [], **fields)
+    numbers = [function, output == np.int8, bits(a), 0, bits(b), zero, bits(slope), least, most]
+    line("word", numbers, checksum(run_tflite(model, [x], True)))
+
+
+def words():
+    for kind in range(8):
+        a = F(10 ** rng.uniform(-5, -2)) if kind else F(2**-12)
+        b = F(a * F(rng.uniform(0.4, 1.5))) if kind else a
+        alpha = F(rng.uniform(0.02, 0.9))
+        word(REQUANTIZE, "QUANTIZE", None, a, F(b * F(2.0 ** rng.integers(-14, 14))) if kind > 3 else b)
+        word(REQUANTIZE, "QUANTIZE", None, a, F(b * 256), output=np.int8, zero=int(rng.integers(-128, 128)))
+        word(LEAKY_RELU, "LEAKY_RELU", "LeakyReluOptions", a, b, alpha, alpha=float(alpha))
+        # RELU has LEAKY_RELU's arithmetic
+        word(LEAKY_RELU, "RELU", None, a, b, 1, least=0, most=32767)
+        word(LEAKY_RELU, "RELU6", None, a, b, 1, least=0, most=min(32767, int(np.round(F(6) / b))))
+    for function, operator in ((LOGISTIC, "LOGISTIC"), (TANH, "TANH")):
+        for a in [2.0**-12, 2.0**-11, 2.0**-13, 2.0**-12 * 1.0005, 2.0**-11 * 0.9994, 4, 1.4, 2.0**-44, 1e-9] + [10 ** rng.uniform(-5, -2) for _ in range(6)]:
+            word(function, operator, None, F(a), F(2**-15))
+    for operator in (ADD, SUB, MUL):
+        for kind in range(6):
+            pair_of_words(operator, kind)
+
+
+def pair_of_words(operator, kind):
+    a = np.arange(65536, dtype=np.uint64)
+    a, b = (v.astype(np.uint16).view(np.int16).reshape(1, -1) for v in (a, 40503 * a + 77))
+    scales = [F(10 ** rng.uniform(-5, -3)) for _ in range(2)]
+    scales = [scales[0]] * 2 if kind == 4 else [F(2**-12), F(2**-12)] if kind == 5 else scales
+    whole = scales[0] * scales[1] * 16000 if operator == MUL else max(scales)
+    scales.append(F(2**-12) if kind == 5 else F(whole * F(rng.uniform(0.5, 2))))
+    relu = kind % 3 == 1
+    model = tflite_model(NAMES[operator].upper(), NAMES[operator] + "Options", [(a.shape, np.int16, float(s), 0) for s in scales], [], 2,
+                         fusedActivationFunction=relu)
+    y = run_tflite(model, [a, b], True)
+    line("words", [operator] + [n for s in scales for n in (bits(s), 0)] + [0 if relu else -32768, 32767], checksum(y))
+
+
 unaries()
 pairs()
 concats()
+rng = np.random.default_rng(16)  # of its own: further lines before change none of these
+words()

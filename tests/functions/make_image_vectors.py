@@ -4,7 +4,8 @@ one operator. Needs ai-edge-litert, onnxruntime, onnx, flatbuffers and numpy:
     python3 make_image_vectors.py > image_vectors.txt
 
 Each line is a function, its numbers in the order of images_test.cc, the input's bytes and the output's, in hex. Floats
-are their bits. Images are NHWC, one image each."""
+are their bits. Images are NHWC, one image each. The first number is 0 for int8, 1 for uint8 and 2 for int16, which only the
+reference kernels have."""
 import numpy as np
 from onnx import helper
 
@@ -146,6 +147,37 @@ def softmaxes(dtype, unsigned):
         line("softmax", head(1, out, STANDARD), x, run_onnx(between("Softmax"), {"x": x}, constants, True))
 
 
+WORDS = 2
+
+
+def words():
+    for kind in range(8):
+        (h, w, c), k, s = small_window()
+        same, x = kind % 2, draw(np.int16, (1, h, w, c), kind)
+        o = [-(-n // t) if same else (n - m) // t + 1 for n, m, t in zip((h, w), k, s)]
+        pad = [max((a - 1) * t + m - n, 0) if same else 0 for a, n, m, t in zip(o, (h, w), k, s)]
+        window = k + s + [pad[0] // 2, pad[1] // 2, pad[0] - pad[0] // 2, pad[1] - pad[1] // 2]
+        a, b = F(10 ** rng.uniform(-4, -3)), F(10 ** rng.uniform(-4, -3))
+        tensors = [((1, h, w, c), np.int16, float(a), 0), ((1, *o, c), np.int16, float(a), 0)]
+        act = [0, 1, 3][kind % 3]
+        options = dict(padding=1 - same, strideH=s[0], strideW=s[1], filterHeight=k[0], filterWidth=k[1], fusedActivationFunction=act)
+        least, most = -32768 if not act else 0, 32767 if act != 3 else min(32767, int(np.round(F(6) / a)))
+        y = run_tflite(tflite_model("MAX_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], True)
+        line("max_pool", [WORDS, h, w, c] + window + [least, most], x, y)
+        y = run_tflite(tflite_model("AVERAGE_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], True)
+        line("average_pool", [WORDS, h, w, c] + window + [TFLITE, 0, bits(a), 0, bits(a), 0, least, most], x, y)
+        model = tflite_model("MEAN", "ReducerOptions", [((1, h, w, c), np.int16, float(a), 0), ((1, 1, 1, c), np.int16, float(b), 0)],
+                             [np.array([1, 2], np.int32)], keepDims=True)
+        line("mean", [WORDS, h, w, c, TFLITE, bits(a), 0, bits(b), 0], x, run_tflite(model, [x], True))
+        o = [int(v) for v in rng.integers(1, 12, 2)]
+        flags = dict(alignCorners=kind % 3 == 1, halfPixelCenters=kind % 3 == 2)
+        tensors = [((1, h, w, c), np.int16, float(a), 0), ((1, *o, c), np.int16, float(a), 0)]
+        model = tflite_model("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions", tensors, [np.array(o, np.int32)], 3, **flags)
+        line("resize", [WORDS, h, w, c, *o, 0, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
+
+
 for unsigned, dtype in enumerate((np.int8, np.uint8)):
     for make in (pools, means, resizes, softmaxes):
         make(dtype, unsigned)
+rng = np.random.default_rng(16)  # of its own: further lines before change none of these
+words()

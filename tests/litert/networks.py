@@ -1,6 +1,6 @@
 """Networks of the shapes of well-known models, small, with weights and scales at random: for comparisons of bytes.
 
-Each function takes a seed and returns a .tflite file of int8. Scales are such that bytes spread over their range.
+Each function takes a seed and returns a .tflite file of int8, or of int16 where it says so. Scales are such that values spread over their range.
 """
 import flatbuffers
 import numpy as np
@@ -17,20 +17,33 @@ class Tensor:
 
 
 class Network(tflite.Model):
-    def __init__(self, seed):
+    """words: tensors of int16 and biases of int64, TensorFlow Lite's 16x8."""
+
+    def __init__(self, seed, words=False):
         super().__init__()
         self.rng = np.random.default_rng(seed)
+        self.words, self.dtype, self.spread = words, np.int16 if words else np.int8, SPREAD * 256 if words else SPREAD
 
     # ---- tensors
 
     def made(self, shape, scale, zero_point=None):
-        zero_point = int(self.rng.integers(-20, 20)) if zero_point is None else zero_point
-        return Tensor(self.tensor(shape, np.int8, [np.float32(scale)], zero_point), shape, scale, zero_point)
+        zero_point = 0 if self.words else int(self.rng.integers(-20, 20)) if zero_point is None else zero_point
+        return Tensor(self.tensor(shape, self.dtype, [np.float32(scale)], zero_point), shape, scale, zero_point)
 
     def given(self, *shape):
-        x = self.made(shape, self.rng.uniform(0.01, 0.05))
+        x = self.made(shape, self.rng.uniform(0.01, 0.05) / (256 if self.words else 1))
         self.graph.inputs.append(x.index)
         return x
+
+    def fixed(self, *shape):
+        """A constant."""
+        limits, scale = np.iinfo(self.dtype), np.float32(self.rng.uniform(0.5, 1) / self.spread)
+        return Tensor(self.constant(self.rng.integers(limits.min, limits.max, shape, self.dtype, endpoint=True), scale), shape, scale, 0)
+
+    def bias(self, channels, scale):
+        if self.words:
+            return self.constant(self.rng.integers(-800000, 800000, channels, np.int64), scale)
+        return self.constant(self.rng.integers(-3000, 3000, channels, np.int32), scale)
 
     def ints(self, *values):
         return self.constant(np.array(values, np.int32))
@@ -58,12 +71,11 @@ class Network(tflite.Model):
         """A convolution or a product: weights at random, a scale for each channel."""
         w = self.rng.integers(-127, 127, w_shape, np.int8, endpoint=True)
         scales = self.rng.uniform(0.5, 1, channels).astype(np.float32) * np.float32(0.02 / np.sqrt(depth))
-        bias = self.constant(self.rng.integers(-3000, 3000, channels, np.int32), x.scale * scales) if biased else -1
-        spread = SPREAD * 73 * x.scale * scales.mean() * np.sqrt(depth)
-        y = self.made(out_shape, spread / SPREAD, -128 if activation == "RELU6" else None)
+        bias = self.bias(channels, x.scale * scales) if biased else -1
+        y = self.made(out_shape, 73 * x.scale * scales.mean() * np.sqrt(depth), -128 if activation == "RELU6" else None)
         weights = self.constant(w, scales, 0, channels_axis)
         if activation == "RELU6":
-            y = self.retyped(y, 6 / 255)
+            y = self.retyped(y, 7 / 32768 if self.words else 6 / 255)
         return self.add(name, [*first, weights, x, bias] if first else [x, weights, bias], y, options, version=3,
                         fusedActivationFunction=self.activation(activation), **settings)
 
@@ -96,28 +108,42 @@ class Network(tflite.Model):
         depth = x.shape[-1]
         w = self.rng.integers(-127, 127, (channels, depth), np.int8, endpoint=True)
         scale = np.float32(0.02 / np.sqrt(depth) * self.rng.uniform(0.5, 1))
-        bias = self.constant(self.rng.integers(-3000, 3000, channels, np.int32), x.scale * scale) if biased else -1
+        bias = self.bias(channels, x.scale * scale) if biased else -1
         y = self.made((*x.shape[:-1], channels), 73 * x.scale * scale * np.sqrt(depth))
         return self.add("FULLY_CONNECTED", [x, self.constant(w, scale), bias], y, "FullyConnectedOptions", version=4, keepNumDims=True,
                         fusedActivationFunction=self.activation(activation))
 
     def binary(self, name, a, b, activation="NONE", zero_point=None):
-        scale = a.scale * SPREAD * b.scale if name == "MUL" else 1.4 * max(a.scale, b.scale)
+        scale = a.scale * self.spread * b.scale if name == "MUL" else 1.4 * max(a.scale, b.scale)
         shape = tuple(map(max, a.shape, b.shape))
         return self.add(name, [a, b], self.made(shape, scale, zero_point), {"ADD": "AddOptions", "MUL": "MulOptions", "SUB": "SubOptions"}[name],
                         fusedActivationFunction=self.activation(activation))
 
     def unary(self, name, x):
         if name in ("LOGISTIC", "SOFTMAX"):
-            y = self.made(x.shape, 1 / 256, -128)
+            y = self.made(x.shape, 1 / 32768 if self.words else 1 / 256, -128)
         elif name == "TANH":
-            y = self.made(x.shape, 1 / 128, 0)
+            y = self.made(x.shape, 1 / 32768 if self.words else 1 / 128, 0)
         else:
             y = self.made(x.shape, x.scale * self.rng.uniform(0.5, 1))
         if name == "HARD_SWISH":
             return self.add(name, [x], y, "HardSwishOptions", version=1)
-        options = {"SOFTMAX": "SoftmaxOptions"}.get(name)
-        return self.add(name, [x], y, options, **({"beta": 1.0} if name == "SOFTMAX" else {}))
+        options, settings = {"SOFTMAX": ("SoftmaxOptions", {"beta": 1.0}), "LEAKY_RELU": ("LeakyReluOptions", {"alpha": 0.3})}.get(name, (None, {}))
+        return self.add(name, [x], y, options, **settings)
+
+    def from_floats(self, *shape):
+        """An input of f32, quantized."""
+        x = Tensor(self.tensor(shape, np.float32), shape, 0, 0)
+        self.graph.inputs.append(x.index)
+        return self.add("QUANTIZE", [x], self.made(shape, 4 / (32768 if self.words else 128)))
+
+    def to_floats(self, x):
+        return self.add("DEQUANTIZE", [x], Tensor(self.tensor(x.shape, np.float32), x.shape, 0, 0))
+
+    def pad(self, x, *pads):
+        """pads: before and after each axis."""
+        shape = [size + sum(pads[2 * i : 2 * i + 2]) for i, size in enumerate(x.shape)]
+        return self.add("PAD", [x, self.constant(np.array(pads, np.int32).reshape(-1, 2))], self.like(x, shape), "PadOptions")
 
     # ---- layers with a state
 
@@ -397,7 +423,49 @@ def peepholes(seed):
     return m.file(m.sequence_lstm(m.given(1, 5, 8), 12, peepholes=True))
 
 
+def residual(m, x, dilation):
+    """Of SEANet: two convolutions in time beside a shortcut."""
+    y = m.conv(m.unary("LEAKY_RELU", x), x.shape[3] // 2, 3, dilation=dilation)
+    return m.binary("ADD", m.conv(m.unary("LEAKY_RELU", y), x.shape[3]), m.conv(x, x.shape[3]))
+
+
+def seanet(seed):
+    """Of int16, from sound in f32 to sound in f32: time is a column of pixels; strided convolutions down and transposed ones up, each level with
+    a skip to its own."""
+    m = Network(seed, words=True)
+    levels, x = [], m.conv(m.from_floats(1, 64, 1, 1), 8, 7)
+    for channels in (16, 24):
+        x = residual(m, x, 1)
+        levels.append(x)
+        x = m.conv(m.unary("LEAKY_RELU", x), channels, 4, 2)
+    x = m.conv(m.unary("LEAKY_RELU", x), 24, 7)
+    for level in levels[::-1]:
+        x = m.enlarged(m.unary("LEAKY_RELU", x), level.shape[3])
+        x = m.slice(x, [0, 0, 0, 0], level.shape)
+        x = residual(m, m.binary("ADD", x, level), 3)
+    x = m.conv(m.unary("LEAKY_RELU", x), 1, 7)
+    return m.file(m.to_floats(m.unary("TANH", x)))
+
+
+def words(seed):
+    """Every operator that the delegate takes of int16."""
+    m = Network(seed, words=True)
+    x = m.conv(m.given(2, 9, 10, 6), 8, 3, activation="RELU6")
+    y = m.conv(m.pad(x, 0, 0, 1, 2, 2, 1, 0, 0), 8, 1)
+    x = m.conv(m.add("QUANTIZE", [m.slice(y, [0, 1, 2, 0], x.shape)], m.made(x.shape, y.scale * 0.7)), 8)
+    gate = m.unary("LOGISTIC", m.conv(m.mean(x), 8))
+    outputs = [m.binary("MUL", x, gate), m.binary("MUL", x, m.unary("TANH", x), "RELU"), m.binary("SUB", m.fixed(8), x), m.mean(x)]
+    outputs += [m.binary("ADD", x, m.fixed(1, 9, 10, 8)), m.binary("ADD", x, gate, "RELU6")]
+    outputs += [m.unary(name, x) for name in ("LEAKY_RELU", "RELU", "RELU6", "TANH", "LOGISTIC")]
+    outputs += [m.pool("MAX_POOL_2D", x, 3, 2), m.pool("AVERAGE_POOL_2D", x, 3, 2), m.resize(x, 13, 7, False)]
+    outputs += [m.concat([outputs[0], x, y := m.conv(x, 5)]), m.concat([x, outputs[1]], 1), m.concat([x, outputs[0]], 0)]
+    outputs += [m.transpose(x, 0, 3, 1, 2), m.transpose(m.reshape(x, 2, 90, 8), 1, 0, 2), m.slice(x, [1, 2, 3, 1], [1, 6, 5, 6])]
+    bytes_of = Tensor(m.tensor(x.shape, np.int8, [np.float32(x.scale * 256)], 7), x.shape, x.scale * 256, 7)
+    outputs += [m.add("QUANTIZE", [x], bytes_of), m.to_floats(x)]
+    return m.file(*outputs)
+
+
 # States carry over from one run to the next one.
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **STATEFUL}
+       "sub-pixels": sub_pixels, "SEANet of int16": seanet, "operators of int16": words, **STATEFUL}

@@ -33,6 +33,28 @@ inline void add_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, 
       });
 }
 
+// The same of x << 15 for a word x: (x * multiplier + 2^15) >> 16.
+struct ShiftedWordMultiplier {
+  explicit ShiftedWordMultiplier(int32_t multiplier)
+      : high(multiplier >> 16), low(multiplier & 65535) {}
+  OCTET_INLINE int32_t times(int32_t x) const { return x * high + ((x * low + 32768) >> 16); }
+  int32_t high, low;
+};
+
+// TensorFlow Lite's sum of words: both inputs shifted left by 15 bits and scaled, the sum scaled.
+inline void add_words(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                      size_t bytes) {
+  const ShiftedWordMultiplier of_a(p.multiplier[0]), of_b(p.multiplier[1]);
+  const RoundingShift shift_a(p.shift[0]), shift_b(p.shift[1]), shift(p.shift[2]);
+  const int32_t multiplier = p.multiplier[2], negate_a = p.negate[0], negate_b = p.negate[1];
+  for_each_pair_of_words(
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+        const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
+        const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
+        return shift.right(high_product(sum, multiplier));
+      });
+}
+
 // (a * factor a + b * factor b + offset) >> shift, rounded down, in 45 bits of two 32-bit halves.
 // It is XNNPACK's sum, and that of other engines where create has compared all pairs of bytes.
 inline void add_fixed(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,

@@ -60,6 +60,17 @@ OCTET_LOOP void sum_bytes(const ImageLines& in, const Span& rows, const Span& co
   for (size_t c = 0; c < n; ++c) sums[c] = few[c];
 }
 
+// Sums of words.
+OCTET_LOOP void sum_words(const ImageLines& in, const Span& rows, const Span& columns, size_t first,
+                          size_t n, int32_t* __restrict sums) {
+  for (size_t c = 0; c < n; ++c) sums[c] = 0;
+  for (size_t y = rows.begin; y < rows.end; ++y)
+    for (size_t x = columns.begin; x < columns.end; ++x) {
+      const int16_t* const from = (const int16_t*)(line_of(in, y) + x * in.pixel) + first;
+      for (size_t c = 0; c < n; ++c) sums[c] += from[c];
+    }
+}
+
 // The real number; that of the zero point is 0.
 struct Real {
   uint8_t nothing, flip;
@@ -106,6 +117,23 @@ inline void average_tflite(const AveragePool& f, const ImageLines& in, const Spa
   divide_exactly(f, sums, pixels, zero, to, n);
 }
 
+// The quotient of integers below 2^31, truncated: one of doubles cannot round up to a whole number.
+OCTET_LOOP void average_words(const AveragePool& f, const ImageLines& in, const Span& rows,
+                              const Span& columns, size_t first, size_t n, uint8_t* to_bytes) {
+  const auto count = (int32_t)((rows.end - rows.begin) * (columns.end - columns.begin));
+  const int32_t half = count / 2, least = f.least, most = f.most;
+  const double divisor = (double)count;
+  int16_t* const to = (int16_t*)to_bytes;
+  int32_t sums[kChunk];
+  sum_words(in, rows, columns, first, n, sums);
+  for (size_t c = 0; c < n; ++c) {
+    const int32_t sum = sums[c], moved = sum > 0 ? sum + half : sum - half;
+    const int32_t value = (int32_t)((double)moved / divisor);
+    const int32_t above = value > least ? value : least;
+    to[c] = (int16_t)(above < most ? above : most);
+  }
+}
+
 OCTET_LOOP void divide_float(const AveragePool& f, const float* sums, float count,
                              uint8_t* __restrict to, size_t n) {
   const int32_t after = f.kind == AverageKind::kQLinear ? 0 : f.out_zero_point;
@@ -128,10 +156,12 @@ inline void average_float(const AveragePool& f, const ImageLines& in, const Span
 }
 
 inline void average_pool(const AveragePool& f, const ImageCall& call) {
-  const auto average = f.kind == AverageKind::kTflite ? average_tflite : average_float;
+  const auto average = f.element == sizeof(int16_t)     ? average_words
+                       : f.kind == AverageKind::kTflite ? average_tflite
+                                                        : average_float;
   const auto take = [&](uint8_t* to, const Span& rows, const Span& columns, size_t channels) {
     for_each_chunk(channels, [&](size_t first, size_t n) {
-      average(f, call.input, rows, columns, first, n, to + first);
+      average(f, call.input, rows, columns, first, n, to + first * f.element);
     });
   };
   for_each_window(call, f.window, take);
@@ -140,10 +170,10 @@ inline void average_pool(const AveragePool& f, const ImageCall& call) {
 // ---- means of images
 
 // One at a time: vectors of 64 bits take 3 KB of code, for a pixel of an image.
-OCTET_LOOP uint8_t finish_tflite(const Mean& f, int32_t sum) {
+OCTET_LOOP int32_t finish_tflite(const Mean& f, int32_t sum) {
   const int64_t value = (int64_t)tflite_scale(sum, f.multiplier, f.shift) + f.out_zero_point;
   const int64_t above = value > f.least ? value : f.least;
-  return (uint8_t)(above < f.most ? above : f.most);
+  return (int32_t)(above < f.most ? above : f.most);
 }
 
 OCTET_LOOP void finish_mean(const Mean& f, const int32_t* sums, int32_t signed_zero,
@@ -159,12 +189,23 @@ OCTET_LOOP void finish_mean(const Mean& f, const int32_t* sums, int32_t signed_z
     for (size_t c = 0; c < n; ++c)
       to[c] = (uint8_t)(round_within((float)(sums[c] - addend) * factor, low, high) + zero);
   } else {
-    for (size_t c = 0; c < n; ++c) to[c] = finish_tflite(f, sums[c] - addend);
+    for (size_t c = 0; c < n; ++c) to[c] = (uint8_t)finish_tflite(f, sums[c] - addend);
   }
 }
 
 // The output is one pixel.
+inline void mean_words(const Mean& f, const ImageCall& call) {
+  const Span rows = {0, call.input.h}, columns = {0, call.input.w};
+  int16_t* const to = (int16_t*)line_of(call.output, 0);
+  for_each_chunk(call.output.channels, [&](size_t first, size_t n) {
+    int32_t sums[kChunk];
+    sum_words(call.input, rows, columns, first, n, sums);
+    for (size_t c = 0; c < n; ++c) to[first + c] = (int16_t)finish_tflite(f, sums[c]);
+  });
+}
+
 inline void mean(const Mean& f, const ImageCall& call) {
+  if (f.element == sizeof(int16_t)) return mean_words(f, call);
   const Bytes bytes(f.is_signed);
   const Span rows = {0, call.input.h}, columns = {0, call.input.w};
   const int32_t zero = (int32_t)(call.input.h * call.input.w) * bytes.zero;

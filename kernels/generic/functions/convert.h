@@ -1,4 +1,4 @@
-// Converts floats to 8 bits, and back.
+// Converts floats to 8 or 16 bits, and back.
 #pragma once
 
 #include "kernels/core/strict_float.h"
@@ -16,8 +16,9 @@ OCTET_INLINE inline int32_t round_half_away(float x) {
   return (away ^ sign) - sign;
 }
 
-template <Rounding rounding>
-inline void quantize(const ConvertPlan& p, const float* from, uint8_t* to, size_t count) {
+template <Rounding rounding, typename To>
+inline void quantize(const ConvertPlan& p, const float* from, void* to_any, size_t count) {
+  To* const to = (To*)to_any;
   const int32_t zero = p.zero;
   const float scale = p.scale, least = (float)(p.least - zero), most = (float)(p.most - zero);
   for (size_t first = 0; first < count; first += kConverted) {
@@ -33,17 +34,25 @@ inline void quantize(const ConvertPlan& p, const float* from, uint8_t* to, size_
       }
       made[i] = (rounding == Rounding::kAway ? round_half_away(x) : round_half_even(x)) + zero;
     }
-    for (size_t i = 0; i < kConverted; ++i) to[first + i] = (uint8_t)made[i];
+    for (size_t i = 0; i < kConverted; ++i) to[first + i] = (To)made[i];
   }
 }
 
-inline void dequantize(const ConvertPlan& p, const uint8_t* from, float* to, size_t count) {
+inline void dequantize(const ConvertPlan& p, const void* from_any, float* to, size_t count) {
+  const uint8_t* const from = (const uint8_t*)from_any;
   const uint8_t flip = p.flip;
   const int32_t zero = p.zero;
   const float scale = p.scale;
   for (size_t first = 0; first < count; first += kConverted)
     for (size_t i = first; i < first + kConverted; ++i)
       to[i] = (float)((uint8_t)(from[i] ^ flip) - zero) * scale;
+}
+
+inline void dequantize_words(const ConvertPlan& p, const void* from_any, float* to, size_t count) {
+  const int16_t* const from = (const int16_t*)from_any;
+  const float scale = p.scale;
+  for (size_t first = 0; first < count; first += kConverted)
+    for (size_t i = first; i < first + kConverted; ++i) to[i] = (float)from[i] * scale;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Lists a tier's bodies of functions over elements, and the numbers that they compute with. Bytes
-// of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128.
+// of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128. Words,
+// elements of s16, are read as they are; their zero points are 0.
 #pragma once
 
 #include <stddef.h>
@@ -12,17 +13,18 @@ namespace octet {
 // octet_network_function.run, with a plan as context
 typedef void (*FunctionBody)(void* plan, const octet_network_call* call);
 
-// Bytes that a body of pairs takes at a time. All counts are multiples of it.
+// Bytes of elements that a body of pairs takes at a time. All counts are multiples of it.
 constexpr size_t kPairs = 32;
 
 struct BinaryPlan;
-// out[i] of a[i] and b[i], for i below `bytes`
+// out[i] of a[i] and b[i], for `bytes` bytes of elements
 typedef void (*PairsBody)(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,
                           size_t bytes);
 
 // out = clamp(f(a - zero[0], b - zero[1]) + zero[2]), a, b and out flipped
 struct BinaryPlan {
   PairsBody body;
+  size_t element;         // bytes of one
   uint8_t flip[3];        // 0x80 for s8, of a, b and out
   bool one_pixel, swaps;  // b is one pixel for all; a is inputs[1]
   int32_t zero[3];        // of a, b and out, as u8
@@ -58,11 +60,10 @@ enum class Rounding {
 constexpr size_t kConverted = 32;
 
 struct ConvertPlan;
-typedef void (*QuantizeBody)(const ConvertPlan& plan, const float* from, uint8_t* to, size_t count);
-typedef void (*DequantizeBody)(const ConvertPlan& plan, const uint8_t* from, float* to,
-                               size_t count);
+typedef void (*QuantizeBody)(const ConvertPlan& plan, const float* from, void* to, size_t count);
+typedef void (*DequantizeBody)(const ConvertPlan& plan, const void* from, float* to, size_t count);
 
-// Between f32 and 8 bits.
+// Between f32 and 8 or 16 bits.
 struct ConvertPlan {
   QuantizeBody quantize;
   DequantizeBody dequantize;
@@ -72,13 +73,44 @@ struct ConvertPlan {
   uint8_t flip;  // dequantize: 0x80 for s8
 };
 
+// A multiplier of TensorFlow Lite's, with a shift to the left before it or to the right behind it.
+struct WordScale {
+  int32_t multiplier, left, right;
+};
+
+// The pieces between which a curve runs straight.
+constexpr size_t kCurvePieces = 256;
+
+struct WordPlan;
+typedef void (*WordBody)(const WordPlan& plan, const void* from, void* to, size_t count);
+
+// Functions of one value where input or output are words. Counts are multiples of kConverted.
+struct WordPlan {
+  WordBody body;
+  int32_t zero, out_zero;  // 0 of words
+  int32_t least, most;     // of out
+  // rescale: [0] for numbers from 0 on, [1] for those below where the body tells them apart. curve:
+  // [0], and `half` is added before the shift to the right
+  WordScale scale[2];
+  int32_t half;
+  // curve: a place's size has `fraction` bits behind the number of its piece. A piece begins at the
+  // low 16 bits of its entry and rises by the high ones. The output is (value + add) >> shift, or
+  // (subtract_from - value) >> shift of a place below 0
+  int32_t fraction, add, subtract_from, shift;
+  uint32_t pieces[kCurvePieces];
+};
+
 struct ElementwiseOps {
   PairsBody add_tflite, add_fixed, add_float, add_fused, multiply_tflite, multiply_scaled,
       multiply_float;
   PairsBody add_fused_far;  // of the portable build only
+  PairsBody add_words, multiply_words;
+  WordBody rescale_words, rescale_words_by_sign, rescale_words_to_bytes, rescale_bytes_to_words,
+      curve_words;
   FunctionBody look_up;
-  DequantizeBody dequantize;
+  DequantizeBody dequantize, dequantize_words;
   QuantizeBody quantize[3];  // by Rounding
+  QuantizeBody quantize_words;
 };
 
 }  // namespace octet

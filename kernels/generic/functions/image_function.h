@@ -1,5 +1,5 @@
 // Describes the functions between products that look at windows, at whole images or at places, as
-// their loops take them: s8 or u8 tensors in NHWC, one image at a time.
+// their loops take them: tensors in NHWC, of s8, u8 or s16 ("words"), one image at a time.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,8 @@ struct ImageWindow {
 };
 
 struct MaxPool {
-  bool is_signed;
+  bool is_signed;       // of bytes; words are
+  size_t element;       // 1 or 2
   int32_t least, most;  // of the output
   ImageWindow window;
 };
@@ -36,6 +37,7 @@ enum class AverageKind {
 
 struct AveragePool {
   bool is_signed;
+  size_t element;  // 1; 2 with kTflite
   AverageKind kind;
   bool counts_padding;  // pixels beyond the image count, as 0 in real numbers; not with kTflite
   int32_t least, most;
@@ -53,6 +55,7 @@ enum class MeanKind {
 // Of the whole image: `addend` is the count times the zero point, factors include the count.
 struct Mean {
   bool is_signed;
+  size_t element;  // 1; 2 with kTflite
   MeanKind kind;
   int32_t least, most;
   int32_t addend, out_zero_point;
@@ -116,7 +119,7 @@ struct Reshape {
 // pixel.
 struct Transpose {
   bool to_nhwc;
-  size_t element;  // 1 or 4
+  size_t element;  // 1, 2 or 4
 };
 
 // A tier's functions. Each computes output lines [first, end) from the lines that they read.

@@ -19,6 +19,18 @@ inline void multiply_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t
       });
 }
 
+// TensorFlow Lite's product of words, by one multiplier below 1: of 31 bits, it has no room for a
+// shift to the left.
+inline void multiply_words(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                           size_t bytes) {
+  const RoundingShift shift(p.shift[2]);
+  const int32_t multiplier = p.multiplier[2];
+  for_each_pair_of_words(
+      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
+        return shift.right(high_product(a * b, multiplier));
+      });
+}
+
 // XNNPACK and ONNX Runtime: the product by one factor; ONNX Runtime adds the zero point (fixed)
 // before it rounds.
 inline void multiply_scaled(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,

@@ -40,6 +40,22 @@ OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const uint8_t* a, co
   }
 }
 
+// The same for words, whose zero points are 0.
+template <typename Element>
+OCTET_INLINE inline void for_each_pair_of_words(const BinaryPlan& p, const uint8_t* a,
+                                                const uint8_t* b, uint8_t* out, size_t bytes,
+                                                const Element& element) {
+  const int32_t least = p.least, most = p.most;
+  for (size_t first = 0; first < bytes; first += kSideBySide * sizeof(int16_t)) {
+    int16_t of_a[kSideBySide], of_b[kSideBySide], made[kSideBySide];
+    __builtin_memcpy(of_a, a + first, sizeof of_a);
+    __builtin_memcpy(of_b, b + first, sizeof of_b);
+    for (size_t i = 0; i < kSideBySide; ++i)
+      made[i] = (int16_t)within(element((int32_t)of_a[i], (int32_t)of_b[i]), least, most);
+    __builtin_memcpy(out + first, made, sizeof made);
+  }
+}
+
 // gemmlowp's RoundingDivideByPOT of |x| < 2^30, bits >= 0: halves away from zero.
 struct RoundingShift {
   explicit RoundingShift(int32_t shift)

@@ -1,4 +1,4 @@
-// Transposes matrices of bytes or 32-bit elements: images between NCHW and NHWC.
+// Transposes matrices of elements of 8, 16 or 32 bits: images between NCHW and NHWC.
 #pragma once
 
 #include "kernels/generic/functions/windows.h"
@@ -121,6 +121,8 @@ inline void transpose_of(const Transpose& f, const ImageCall& call) {
 inline void transpose(const Transpose& f, const ImageCall& call) {
   if (f.element == 1)
     transpose_of<uint8_t>(f, call);
+  else if (f.element == 2)
+    transpose_of<uint16_t>(f, call);
   else
     transpose_of<uint32_t>(f, call);
 }
