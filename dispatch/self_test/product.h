@@ -15,7 +15,7 @@ constexpr size_t kStepsDepth = 69, kStepsLhsStride = 35, kStepsRhsStride = 32;
 static_assert((kTileRows - 1) * kStepsLhsStride + kStepsDepth <= sizeof Operands::lhs &&
                   (kStepsDepth - 1) * kStepsRhsStride + kTileColumns <= sizeof Operands::rhs,
               "operands are deep enough");
-constexpr size_t kPanelBytes = 72 * kTileColumns;
+constexpr size_t kPanelBytes = 4096;
 
 inline int32_t value(uint8_t byte, ElementType element_type) {
   return element_type == ElementType::kU8 ? byte : (int8_t)byte;

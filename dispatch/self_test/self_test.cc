@@ -49,11 +49,14 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
   const size_t lhs_stride = steps ? kStepsLhsStride : kDepth,
                rhs_stride = steps ? kStepsRhsStride : kTileColumns;
   Operands operands;
-  alignas(64) uint8_t panel[1536], packed[kPanelBytes];
+  // Kernels that read rows in place may have packed weights in the place of the lhs's panel, too
+  constexpr size_t kLhsPanelBytes = 1536;
+  alignas(64) uint8_t packed[kPanelBytes + kLhsPanelBytes];
+  uint8_t* const panel = packed + kPanelBytes;
   alignas(64) int32_t out[kMaxTile];
   const RhsLayout& layout = kernel.rhs_layout;
-  if (layout.bytes(columns, depth) > kPanelBytes ||
-      (kernel.gather && kernel.lhs_panel_bytes(depth) > sizeof panel))
+  if (layout.bytes(columns, depth) > (kernel.gather ? kPanelBytes : sizeof packed) ||
+      (kernel.gather && kernel.lhs_panel_bytes(depth) > kLhsPanelBytes))
     return false;
   uint8_t(&rhs)[sizeof operands.rhs] = operands.rhs;
   if (kernel.is(kNoInt8Min))
@@ -78,7 +81,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
   tile.rhs_panel_stride = layout.width * layout.lane_bytes(depth);
   if (kernel.decoder.room) {
     const size_t groups = divide_up(depth, layout.kr), stride = groups * kernel.decoder.group_bytes;
-    if (divide_up(columns, layout.width) * stride > sizeof packed) return false;
+    if (divide_up(columns, layout.width) * stride > kPanelBytes) return false;
     decode_panels(kernel, weights, tile.rhs_stride, tile.rhs_panel_stride, columns, groups, packed);
     tile.rhs_decoded = true;
     tile.rhs_stride = kernel.decoder.operand_stride;
