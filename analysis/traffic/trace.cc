@@ -83,6 +83,15 @@ void gather(const Rows& rows, size_t lanes, void* panel) {
   trace.write(panel, lanes * round_up_pow2(rows.depth, kernel.lhs_kr) * kernel.lhs_element_bytes);
 }
 
+void copy_rows(const Rows& rows, size_t stride, uint8_t* to) {
+  MemoryTrace& trace = MemoryTrace::current();
+  if (rows.pointers) trace.write(rows.pointers, rows.rows * sizeof *rows.pointers);
+  for (size_t i = 0; i < rows.rows; ++i) {
+    trace.read(rows.row(i), rows.depth);
+    trace.write(to + i * stride, round_up_pow2(rows.depth, trace.kernel().lhs_kr));
+  }
+}
+
 void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   MemoryTrace& trace = MemoryTrace::current();
   const MicroKernel& kernel = trace.kernel();
@@ -195,6 +204,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.multiply = multiply;
   traced.multiply_micro_panel = nullptr;
   if (kernel.gather) traced.gather = gather;
+  if (kernel.copy_rows) traced.copy_rows = copy_rows;
   if (kernel.decoder.decode) traced.decoder.decode = decode;
   return traced;
 }

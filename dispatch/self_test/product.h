@@ -9,6 +9,12 @@
 namespace octet {
 namespace {
 
+// A step of 64 bytes and a part of the next, for kernels with steps (MicroKernel::step_depth). Rows
+// of operands overlap there.
+constexpr size_t kStepsDepth = 69, kStepsLhsStride = 35, kStepsRhsStride = 32;
+static_assert((kTileRows - 1) * kStepsLhsStride + kStepsDepth <= sizeof Operands::lhs &&
+                  (kStepsDepth - 1) * kStepsRhsStride + kTileColumns <= sizeof Operands::rhs,
+              "operands are deep enough");
 constexpr size_t kPanelBytes = 4096;
 
 inline int32_t value(uint8_t byte, ElementType element_type) {
@@ -18,18 +24,19 @@ inline int32_t value(uint8_t byte, ElementType element_type) {
 // True if out = lhs * rhs modulo 2^32, found without that product: both sides times a vector are
 // equal (Freivalds 1977). The vector's numbers are odd, so a single wrong sum always shows.
 template <typename Lhs, typename Rhs>
-bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs, const Rhs& rhs) {
-  uint32_t odd[kTileColumns], rhs_odd[kDepth] = {};
+bool is_product(const int32_t* out, size_t rows, size_t columns, const Lhs& lhs, const Rhs& rhs,
+                size_t depth = kDepth) {
+  uint32_t odd[kTileColumns], rhs_odd[kStepsDepth] = {};
   uint32_t state = 1;
   for (size_t j = 0; j < columns; ++j) {
     odd[j] = state | 1;
     state = state * 1664525 + 1013904223;
   }
-  for (size_t k = 0; k < kDepth; ++k)
+  for (size_t k = 0; k < depth; ++k)
     for (size_t j = 0; j < columns; ++j) rhs_odd[k] += (uint32_t)rhs(k, j) * odd[j];
   for (size_t i = 0; i < rows; ++i) {
     uint32_t difference = 0;
-    for (size_t k = 0; k < kDepth; ++k) difference += (uint32_t)lhs(i, k) * rhs_odd[k];
+    for (size_t k = 0; k < depth; ++k) difference += (uint32_t)lhs(i, k) * rhs_odd[k];
     for (size_t j = 0; j < columns; ++j) difference -= (uint32_t)out[i * columns + j] * odd[j];
     if (difference) return false;
   }

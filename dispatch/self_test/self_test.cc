@@ -44,12 +44,19 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) 
   return memcmp(micro_panel, tiles, kTileBytes) == 0;
 }
 
-bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
+bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t depth) {
+  const bool steps = depth == kStepsDepth;
+  const size_t lhs_stride = steps ? kStepsLhsStride : kDepth,
+               rhs_stride = steps ? kStepsRhsStride : kTileColumns;
   Operands operands;
-  alignas(64) uint8_t panel[1536], packed[kPanelBytes];
+  // Kernels that read rows in place may have packed weights in the place of the lhs's panel, too
+  constexpr size_t kLhsPanelBytes = 1536;
+  alignas(64) uint8_t packed[kPanelBytes + kLhsPanelBytes];
+  uint8_t* const panel = packed + kPanelBytes;
   alignas(64) int32_t out[kMaxTile];
   const RhsLayout& layout = kernel.rhs_layout;
-  if (layout.bytes(columns, kDepth) > kPanelBytes || kernel.lhs_panel_bytes(kDepth) > sizeof panel)
+  if (layout.bytes(columns, depth) > (kernel.gather ? kPanelBytes : sizeof packed) ||
+      (kernel.gather && kernel.lhs_panel_bytes(depth) > kLhsPanelBytes))
     return false;
   uint8_t(&rhs)[sizeof operands.rhs] = operands.rhs;
   if (kernel.is(kNoInt8Min))
@@ -62,18 +69,19 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   // What is decoded into `packed` lies where the products come later
   uint8_t* const weights = kernel.decoder.room ? (uint8_t*)out : packed;
   find_format_of(layout)->packing->pack(
-      layout, {rhs, columns, kDepth, kTileColumns, 1, layout.element_type, nullptr, 0}, 0, columns,
+      layout, {rhs, columns, depth, rhs_stride, 1, layout.element_type, nullptr, 0}, 0, columns,
       weights);
   const uint8_t* const lhs = operands.lhs;
   if (kernel.gather)
-    kernel.gather({lhs, kDepth, rows, kDepth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
+    kernel.gather({lhs, lhs_stride, rows, depth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
   Tile tile = make_tile(kernel.gather ? panel : lhs, packed, 1, rows, columns, out);
+  tile.lhs_stride = lhs_stride;
+  tile.depth = depth;
   tile.rhs_stride = layout.panel_width(0, columns) * layout.group_bytes();
-  tile.rhs_panel_stride = layout.width * layout.lane_bytes(kDepth);
+  tile.rhs_panel_stride = layout.width * layout.lane_bytes(depth);
   if (kernel.decoder.room) {
-    const size_t groups = divide_up(kDepth, layout.kr),
-                 stride = groups * kernel.decoder.group_bytes;
-    if (divide_up(columns, layout.width) * stride > sizeof packed) return false;
+    const size_t groups = divide_up(depth, layout.kr), stride = groups * kernel.decoder.group_bytes;
+    if (divide_up(columns, layout.width) * stride > kPanelBytes) return false;
     decode_panels(kernel, weights, tile.rhs_stride, tile.rhs_panel_stride, columns, groups, packed);
     tile.rhs_decoded = true;
     tile.rhs_stride = kernel.decoder.operand_stride;
@@ -85,8 +93,22 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns) {
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,
-      [&](size_t i, size_t k) { return value(lhs[i * kDepth + k], kernel.lhs_element_type); },
-      [&](size_t k, size_t j) { return value(rhs[k * kTileColumns + j], layout.element_type); });
+      [&](size_t i, size_t k) { return value(lhs[i * lhs_stride + k], kernel.lhs_element_type); },
+      [&](size_t k, size_t j) { return value(rhs[k * rhs_stride + j], layout.element_type); },
+      depth);
+}
+
+// A kernel with steps may have code of its own for each count of panels, for depths of a part of a
+// step, and for those of whole groups.
+bool multiplies_steps(const MicroKernel& kernel) {
+  constexpr size_t kDepths[] = {kDepth - 1, kDepth, kStepsDepth};
+  const size_t width = kernel.rhs_layout.width;
+  for (size_t columns = width; columns <= kernel.nr; columns += width)
+    for (const size_t depth : kDepths)
+      if (!multiplies(kernel, kernel.rows_of(columns), columns, depth) ||
+          !multiplies(kernel, divide_up(kernel.rows_of(columns), 2), columns, depth))
+        return false;
+  return true;
 }
 
 }  // namespace
@@ -110,11 +132,12 @@ bool passes(const MicroKernel& kernel) {
   const KernelState state(&kernel);
   const bool requantizing = kernel.is(kRequantizes) && rounds_to_nearest();
   const auto passes_tile = [&](size_t rows, size_t columns) {
-    return multiplies(kernel, rows, columns) &&
+    return multiplies(kernel, rows, columns, kDepth) &&
            (!requantizing || requantizes(kernel, rows, columns));
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
+         (kernel.step_depth == 1 || multiplies_steps(kernel)) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
 }

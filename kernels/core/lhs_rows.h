@@ -25,6 +25,10 @@ struct Rows {
 // depth are zero.
 using GatherFn = void (*)(const Rows& rows, size_t lanes, void* panel);
 
+// Copies rows to `to`, `stride` bytes apart, each followed by zeros up to a whole group of the
+// kernel's depth steps.
+using CopyRowsFn = void (*)(const Rows& rows, size_t stride, uint8_t* to);
+
 // sums[i] = sum of row i's bytes after the flip, read as s8 or u8.
 using RowSumFn = void (*)(const Rows& rows, bool is_signed, int32_t* sums);
 

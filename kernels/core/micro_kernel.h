@@ -21,7 +21,8 @@ struct Tile {
   size_t taps = 1;
   // Direct: bytes from a row in one tap to the same row in the next; taps - 1 values
   const ptrdiff_t* tap_steps = nullptr;
-  // Replaces lhs, lhs_stride and tap_steps: pointers to the rows of tap 0, then of tap 1, ...
+  // Replaces lhs, lhs_stride and tap_steps: pointers to the rows of tap 0, then of tap 1, ...; null
+  // for kernels with copy_rows
   const uint8_t* const* lhs_rows = nullptr;
   uint32_t lhs_flip;         // direct: 0 or 0x80808080, xor-ed to the bytes
   const uint8_t* rhs;        // first group of the first column
@@ -110,7 +111,7 @@ struct MicroKernel {
   uint16_t m_max = 0;  // the kernel is selected for runs of at most this many rows; 0 = any
   uint16_t n_max = 0;  // ... for products of at most this many columns; 0 = any
   uint16_t n_min = 0;  // ... of at least this many columns
-  uint16_t k_min = 0;  // ... for products of matrices of at least this depth
+  uint16_t k_min = 0;  // ... of at least this depth, of a convolution that of all taps
   uint16_t flags = 0;  // KernelFlags
   RhsLayout rhs_layout;
   // Null: the kernel is direct. Else gather makes a panel of one tile's rows (lhs_panel_bytes)
@@ -118,6 +119,12 @@ struct MicroKernel {
   // The panel's rows and depth are rounded up to lhs_lanes_step and lhs_kr. lhs_element_bytes: 1
   // for int8, 2 for int16, 4 for int16 of which each pair is stored twice in a row
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
+  // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
+  // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
+  CopyRowsFn copy_rows = nullptr;
+  // With copy_rows: the depth of a step. Where taps are no multiple of it, all rows are copied,
+  // because side by side they take fewer steps
+  uint8_t step_depth = 1;
   MultiplyFn multiply;
   // Null, or a multiply for any number of rows at one stride, one tap, nr columns and one row of
   // init for all rows. It is used for depths within micro_panel_depth, where the cost of a call per
@@ -144,6 +151,12 @@ struct MicroKernel {
     return round_up(
         round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes,
         kAlignment);
+  }
+  // Bytes from a copied row to the next: an odd number of lines, because rows a power of two apart
+  // would share the sets of a cache.
+  constexpr size_t copied_stride(size_t depth, size_t taps) const {
+    const size_t lines = round_up(taps * round_up_pow2(depth, lhs_kr), kAlignment) / kAlignment;
+    return (lines | 1) * kAlignment;
   }
   // Whether a run needs workspace for it: panels of the lhs, or decoded weights.
   constexpr bool prepares() const { return gather || decoder.decode; }

@@ -21,9 +21,16 @@ inline BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& bloc
           nullptr};
 }
 
+// Whether a tile's rows are copied for the kernel.
+inline bool copies_rows(const MacroKernel& macro_kernel, const BlockTile& tile) {
+  const MicroKernel& kernel = *macro_kernel.kernel;
+  const Taps& taps = macro_kernel.taps;
+  return kernel.copy_rows && (!tile.base || (taps.count > 1 && taps.depth % kernel.step_depth));
+}
+
 // Splits rows that use the same taps into micro-tiles, for micro-panels of `cols` columns.
 inline Tiling tiling_of(const BlockTile& tile, const MicroKernel& kernel, size_t cols) {
-  return Tiling(tile.rows, kernel, tile.base ? cols : SIZE_MAX);
+  return Tiling(tile.rows, kernel, tile.base || kernel.copy_rows ? cols : SIZE_MAX);
 }
 inline BlockTile part_of(const BlockTile& tile, const Block& block, size_t from, size_t rows) {
   BlockTile part = tile;

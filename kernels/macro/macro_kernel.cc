@@ -212,7 +212,7 @@ class Product {
         tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
         tile_.row_init = block_.row_init ? block_.row_init + row + from : nullptr;
         multiply_taps(used, row + from);
-        panel_ += block_.panel_bytes;
+        pass_panels(used, 1);
       }
     }
   }
@@ -232,24 +232,41 @@ class Product {
     const Output to = output_.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
     tile_.row_scale = nullptr;
-    point_at_rows(used, used.pointers);
+    point_at_rows(used, 0, macro_kernel_.taps.needed(used.taps.count(), n_));
     uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
     tile_.dst = dst;
     tile_.dst_stride = to.stride;
-    octet::multiply_tiles(kernel_, tiling, block_.panels ? block_.panel_bytes : 0, &tile_);
+    octet::multiply_tiles(kernel_, tiling, kernel_.gather ? block_.panel_bytes : 0, &tile_);
     output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
-    panel_ += tiling.count * block_.panel_bytes;
+    pass_panels(used, tiling.count);
   }
 
-  // Points the tile at its rows: a panel, rows at one stride, or pointers.
-  void point_at_rows(const BlockTile& used, const uint8_t* const* pointers) {
-    if (block_.panels) {  // a panel has all taps
-      tile_.lhs = block_.panels + panel_;
+  bool is_copied(const BlockTile& used) const {
+    return block_.panels && copies_rows(macro_kernel_, used);
+  }
+  void pass_panels(const BlockTile& used, size_t micro_tiles) {
+    panel_ += kernel_.gather    ? micro_tiles * block_.panel_bytes
+              : is_copied(used) ? used.rows * block_.copied_stride
+                                : 0;
+  }
+
+  // Points the tile at its rows in `count` taps, from the tile's tap `from` on: in a panel or
+  // copied, where they lie, or by pointers.
+  void point_at_rows(const BlockTile& used, size_t from, size_t count) {
+    const size_t depth = macro_kernel_.taps.depth;
+    const bool copied = is_copied(used);
+    tile_.taps = count;
+    tile_.lhs_stride = copied ? block_.copied_stride : block_.lhs_stride;
+    tile_.lhs_rows = nullptr;
+    if (kernel_.gather || copied) {  // all taps side by side
+      tile_.lhs = block_.panels + panel_ + from * tap_steps_;
+      tile_.taps = 1;
+      tile_.depth = count == 1 ? depth : count * tap_steps_;
       return;
     }
     tile_.lhs = used.base;
-    tile_.lhs_rows = used.base ? nullptr : pointers;
-    tile_.depth = used.reads_to_groups ? tap_steps_ : macro_kernel_.taps.depth;
+    if (!used.base) tile_.lhs_rows = used.pointers + from * used.rows;
+    tile_.depth = used.reads_to_groups ? tap_steps_ : depth;
   }
 
   // Multiplies one micro-tile, in as many calls of the kernel as its taps need.
@@ -278,10 +295,8 @@ class Product {
                  count = taps.needed(step, n_) - left_out;
     for (size_t tap = range.first + used.before;; tap += step) {
       point_at_weights(tap);
-      point_at_rows(used, used.pointers + (tap - range.first) * used.rows);
-      tile_.taps = block_.panels ? 1 : count;
+      point_at_rows(used, tap - range.first, count);
       tile_.tap_steps = block_.tap_steps;
-      if (block_.panels) tile_.depth = count == 1 ? taps.depth : count * tap_steps_;
       if (tap + step >= range.end) break;
       multiply_partly();
     }

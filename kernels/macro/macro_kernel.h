@@ -9,7 +9,8 @@
 //     Block::lhs           a matrix: one tap of depth K, rows at one stride
 //     BlockTile::base      a convolution's rows at one stride, taps reached by Block::tap_steps
 //     BlockTile::pointers  a convolution's rows at any address, one pointer per tap and row
-//     Block::panels        any of these, packed by `prepare` for kernels that gather
+//     Block::panels        any of these, packed by `prepare` for kernels that gather, or a
+//                          convolution's rows, copied for kernels that take them at one stride
 //
 // A tile's accumulators start from its init: the bias and the terms of zero points of the taps that
 // it uses. With l and r the values as kernels see them (DESIGN.md, "One normal form"):
@@ -105,6 +106,7 @@ struct Block {
   // is direct
   const uint8_t* panels;
   size_t panel_bytes;
+  size_t copied_stride;     // bytes between copied rows, which take the place of panels
   const int32_t* row_sums;  // one per row, where weights have zero points; else null
   // - zero_point * row_sum: replaces row_sums for kernels with kRowInit where all columns have one
   // zero point; else null
@@ -117,16 +119,17 @@ struct Block {
 // decoder, the micro-panel would not stay in cache, or so few rows of a matrix decode tile by tile.
 size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 
-// The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows.
+// The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. tiles:
+// they may have tiles, else they are rows of a matrix.
 struct PreparedSections {
   size_t panels, row_sums, room, decoded;  // offsets; panels come first
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
-                                   size_t rows);
+                                   size_t rows, bool tiles = false);
 
-// Prepares a block's rows for the kernel: panels for kernels that gather, row sums for weights with
-// zero points.
+// Prepares a block's rows for the kernel: panels for kernels that gather, copies of rows that are
+// pointed at, row sums for weights with zero points.
 void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block);
 

@@ -35,15 +35,17 @@ size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows) {
 }
 
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
-                                   size_t rows) {
+                                   size_t rows, bool tiles) {
   const MicroKernel& kernel = *macro_kernel.kernel;
   Sections sections;
   PreparedSections at = {};
-  if (!kernel.prepares() && !weight_zero_points) return at;
+  const Taps& taps = macro_kernel.taps;
+  const bool copies = kernel.copy_rows && tiles;
+  if (!kernel.prepares() && !copies && !weight_zero_points) return at;
+  if (copies) at.panels = sections.take(rows * kernel.copied_stride(taps.depth, taps.most));
   if (kernel.gather)
     at.panels =
-        sections.take(divide_up(rows, kernel.mr) *
-                      kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most));
+        sections.take(divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
   at.room = sections.take(kernel.decoder.room);
   at.decoded = sections.take(decoded_bytes(macro_kernel, rows));
@@ -60,12 +62,14 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->row_sums = block->row_init = nullptr;
   block->decoded = nullptr;
   block->room = kernel.decoder.room ? workspace + at.room : nullptr;
-  if (!kernel.prepares() && !weight_zero_points) return;
+  const bool copies = kernel.copy_rows && block->tiles;
+  if (!kernel.prepares() && !copies && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
   const size_t count = block->tiles ? block->tile_count : 1;
   const size_t tap_elements = round_up_pow2(macro_kernel.taps.depth, kernel.lhs_kr);
   block->panel_bytes = kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most);
+  block->copied_stride = kernel.copied_stride(macro_kernel.taps.depth, macro_kernel.taps.most);
   // A matrix's rows are summed in one call
   const bool sums_tiles = weight_zero_points && block->tiles,
              is_signed = kernel.lhs_element_type == ElementType::kS8;
@@ -78,28 +82,31 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   int32_t* sums = (int32_t*)(workspace + at.row_sums);
   const auto prepare_tile = [&](const BlockTile& tile) {
     const size_t lanes = round_up_pow2(tile.rows, kernel.lhs_lanes_step);
+    const bool copied = copies && copies_rows(macro_kernel, tile);
+    if (!kernel.gather && !copied && !sums_tiles) return;
     for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
     for_each_tap(macro_kernel, *block, tile, [&](const Rows& rows, size_t tap) {
       if (kernel.gather)
         kernel.gather(rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
+      if (copied) kernel.copy_rows(rows, block->copied_stride, panel + tap * tap_elements);
       if (!sums_tiles) return;
       int32_t tap_sums[kMaxTileRows];
       macro_kernel.ops->sum_rows(rows, is_signed, tap_sums);
       for (size_t i = 0; i < tile.rows; ++i)
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)tap_sums[i]);
     });
-    panel += block->panel_bytes;
+    panel += kernel.gather ? block->panel_bytes : copied ? tile.rows * block->copied_stride : 0;
     sums += tile.rows;
   };
   size_t made = 0;  // tiles
   for (size_t t = 0; t < count; ++t) {
-    const Tiling tiling = tiling_of(tiles[t], kernel, SIZE_MAX);
+    const Tiling tiling = tiling_of(tiles[t], kernel, kernel.copy_rows ? 1 : SIZE_MAX);
     made += tiling.count;
-    for (size_t i = 0, from = 0; (kernel.gather || sums_tiles) && i < tiling.count;
+    for (size_t i = 0, from = 0; (kernel.gather || copies || sums_tiles) && i < tiling.count;
          from += tiling.rows(i++))
       prepare_tile(part_of(tiles[t], *block, from, tiling.rows(i)));
   }
-  if (kernel.gather) block->panels = workspace + at.panels;
+  if (kernel.gather || copies) block->panels = workspace + at.panels;
   if (weight_zero_points) {
     sums = (int32_t*)(workspace + at.row_sums);
     if (columns.one_zero_point && kernel.is(kRowInit)) {

@@ -26,7 +26,7 @@ struct TileOutput {
 inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   const bool tall = tile.rows > kernel.mr;
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
-         tile.cols <= kernel.nr && (!tall || !tile.lhs_rows) && tile.taps &&
+         tile.cols <= kernel.nr && (!(tall || kernel.copy_rows) || !tile.lhs_rows) && tile.taps &&
          (!tile.rhs_decoded || kernel.decoder.decode) && (!tile.row_init || kernel.is(kRowInit)) &&
          (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);

@@ -130,7 +130,7 @@ uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
     if (!implementation) continue;
     const RhsLayout layout = packed_layout(d, *implementation);
     const Selected selected = select_conv(*implementation, cpu, ElementType::kU8,
-                                          layout.element_type, {layout, true}, d.forced)
+                                          layout.element_type, 1, {layout, true}, d.forced)
                                   .result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }

@@ -25,10 +25,10 @@ struct ConvKernel {
 };
 
 // As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
-// few columns: those are for matrices.
+// few columns: those are for matrices. depth: of an output, all of its taps.
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
-                       ElementType lhs_type, ElementType rhs_type, const WeightFacts& facts,
-                       const char* forced);
+                       ElementType lhs_type, ElementType rhs_type, size_t depth,
+                       const WeightFacts& facts, const char* forced);
 
 // The best kernel that this CPU runs for int8 depthwise weights, if a plan for `int16`, a kernel of
 // depthwise weights that have zero points, may use it for some channels; else null.

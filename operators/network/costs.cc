@@ -208,7 +208,9 @@ Costs::Blocks Costs::blocks_of(const NetworkOp& op, const NetworkPart& part) con
                depth = op.conv ? op.conv->plan.shape.group_in() : op.gemm->plan.k,
                tiles = divide_up(block, kernel.mr);
   const double read = (double)bytes_of(in, images_of(part, in)) * part_of(block, rows);
-  const size_t gathered = kernel.gather ? tiles * kernel.lhs_panel_bytes(depth, taps) : 0,
+  const size_t gathered = kernel.gather ? tiles * kernel.lhs_panel_bytes(depth, taps)
+                          : kernel.copy_rows && taps > 1 ? block * kernel.copied_stride(depth, taps)
+                                                         : 0,
                pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
   return {divide_up(rows, block), (size_t)read + gathered + pointers, divide_up(cols, kernel.nr)};
 }

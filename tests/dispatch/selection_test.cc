@@ -386,7 +386,7 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
   const CpuFeatures everything = all_of(~0u);
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(implementation, cpu, type_of(true), type_of(false), {layout, true},
+    return octet::select_conv(implementation, cpu, type_of(true), type_of(false), 1, {layout, true},
                               forced);
   };
   for (const auto* kernel : kernels) {

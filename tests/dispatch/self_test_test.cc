@@ -56,6 +56,29 @@ TEST_P(SelfTestKernel, FindsALyingKernel) {
   EXPECT_FALSE(octet::passes_optional(KernelList{rows, 2}, cpu));
 }
 
+// A kernel that is wrong for one depth, one count of columns or one of rows.
+octet::Tile lying_tile;
+void lies_for_one_shape(const octet::Tile& t) {
+  honest->multiply(t);
+  if (!t.scale && t.depth == lying_tile.depth && t.cols == lying_tile.cols &&
+      t.rows == lying_tile.rows)
+    ++*(int32_t*)t.dst;
+}
+
+TEST_P(SelfTestKernel, FindsOneThatLiesForSomeSteps) {
+  if (kernel().step_depth == 1) GTEST_SKIP() << kernel().name << " has no steps";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = lies_for_one_shape;
+  EXPECT_TRUE(octet::passes(kernel()));
+  for (const size_t depth : {36, 37, 69})
+    for (size_t cols = 16; cols <= kernel().nr; cols += 16)
+      for (const size_t rows : {kernel().rows_of(cols) / 2, kernel().rows_of(cols)}) {
+        lying_tile.depth = depth, lying_tile.cols = cols, lying_tile.rows = rows;
+        EXPECT_FALSE(octet::passes(liar)) << rows << 'x' << cols << 'x' << depth;
+      }
+}
+
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   honest = &kernel();
   MicroKernel liar = kernel();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulated_isa/tiles.h"
+#include "support/conv_case.h"
 #include "support/gemm_case.h"
 
 namespace octet_test {
@@ -241,6 +242,92 @@ TEST_F(EmulatedTiles, TasksConfigureOnceAndRelease) {
     EXPECT_EQ(stored[0], 0);
     EXPECT_TRUE(gemm.as_expected(c.m));
   }
+}
+
+// ---- the macro-kernel's instructions
+
+// No product is issued for columns, rows or steps that are not there, and sums are stored once.
+TEST_F(EmulatedTiles, ProductsOfMatricesAreThoseOfTheirShape) {
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    for (const size_t n : {17, 40, 72, 100}) {
+      SCOPED_TRACE(std::string(kernel->name) + ' ' + std::to_string(n) + " columns");
+      GemmCase c;
+      c.kernel = kernel->name;
+      c.m = 70, c.n = n, c.k = 150;
+      c.lhs = types_of(*kernel).front().lhs;
+      c.dst = OCTET_S8;
+      Gemm gemm(c);
+      ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+      const TileCounts before = tile_counts();
+      ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+      const TileCounts made = tile_counts() - before;
+      EXPECT_EQ(made.stores, parts(c.m, 16) * parts(n, 16));
+      EXPECT_EQ(made.products, made.stores * parts(c.k, 64));
+      EXPECT_TRUE(gemm.as_expected(c.m));
+    }
+  }
+}
+
+struct ConvCounts {
+  const char* kernel;
+  size_t in, channels, outputs, pad;
+  size_t rows, steps;  // registers of 16 rows, products along depth
+};
+
+void count_convolution(const MicroKernel& kernel, const ConvCounts& counts) {
+  SCOPED_TRACE(std::string(kernel.name) + ' ' + std::to_string(counts.channels) + " to " +
+               std::to_string(counts.outputs) + " channels");
+  ConvCase c;
+  c.shape = square(counts.in, counts.channels, counts.outputs, 3, 1, counts.pad);
+  c.lhs = types_of(kernel).front().lhs;
+  c.lhs_zero_point = 3;  // so that padding is multiplied
+  c.dst = OCTET_S8;
+  const ConvProblem problem(c);
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DIRECT;
+  how.kernel = counts.kernel;
+  Conv conv(problem, how);
+  ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+  ASSERT_STREQ(octet_conv2d_kernel(conv.get()), kernel.name);
+  const TileCounts before = tile_counts();
+  ASSERT_EQ(conv.run(), OCTET_OK) << conv.error().message;
+  const TileCounts made = tile_counts() - before;
+  EXPECT_TRUE(conv.as_expected());
+  EXPECT_EQ(made.stores, counts.rows * parts(counts.outputs, 16));
+  EXPECT_EQ(made.products, made.stores * counts.steps);
+  EXPECT_EQ(made.releases, 1u);
+  if (counts.outputs % kernel.nr) return;
+  const size_t heights = kernel.mr / 16u, vectors = kernel.nr / 16u;
+  EXPECT_EQ((made.loads - made.stores) * heights * vectors, made.products * (heights + vectors));
+  EXPECT_EQ(made.configurations, 1u);
+}
+
+// Windows of taps that are no multiple of 64 channels have no more steps than their bytes fill, and
+// windows that cross lines or sides need no more loads than others.
+TEST_F(EmulatedTiles, ProductsOfConvolutionsAreThoseOfTheirShape) {
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    for (const size_t outputs : {24, 64, 100}) {
+      count_convolution(*kernel, {kernel->name, 10, 64, outputs, 0, 4, 9});
+      count_convolution(*kernel, {kernel->name, 10, 40, outputs, 0, 4, 6});
+      count_convolution(*kernel, {kernel->name, 8, 33, outputs, 1, 4, 6});
+    }
+  }
+}
+
+// Deep convolutions, too, have the tiles that read fewer weights.
+TEST_F(EmulatedTiles, DeepConvolutionsHaveTallTiles) {
+  size_t counted = 0;
+  for (const MicroKernel* kernel : table()) {
+    if (!has_tiles(*kernel)) continue;
+    // 9 taps: this depth and the next smaller one
+    const size_t channels = kernel->k_min ? octet::divide_up(kernel->k_min, 9) : 64;
+    count_convolution(
+        *kernel, {nullptr, 10, channels, 64, 0, 4, parts(9 * octet::round_up(channels, 4), 64)});
+    ++counted;
+  }
+  EXPECT_GT(counted, 1u);
 }
 
 }  // namespace

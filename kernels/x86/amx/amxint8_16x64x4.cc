@@ -10,10 +10,11 @@
 //                                                         lhs: tmm4, tmm5, rhs: tmm6, tmm7
 //
 // Per 64 depth steps: 5 loads or 4, and 4 products. The lhs rows are read where they lie, 64 bytes
-// of each. Rows that are pointed at are copied first, and so are the last steps of a row if they
-// are fewer than 64: they are multiplied by the last 64 steps of the weights, most of which meet
-// zeros. Depths below 64 have tiles of fewer bytes. Neither sign is flipped. Sums leave through
-// memory: s32 goes from the tiles to dst, all else through zmm registers.
+// of each; a convolution's that are pointed at are copied once per block. The last steps of a row,
+// if they are fewer than 64, are copied tile by tile: they are multiplied by the last 64 steps of
+// the weights, most of which meet zeros. Depths below 64 have tiles of fewer bytes. Neither sign is
+// flipped. Sums leave through memory: s32 goes from the tiles to dst, all else through zmm
+// registers.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -76,30 +77,62 @@ OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stri
   });
 }
 
-// Copies the bytes `mask` of each row, with zeros in place of the others.
-void copy_rows(const Tile& t, const uint8_t* const* rows, const uint8_t* first, size_t at,
-               __mmask64 mask, uint8_t* to) {
-  for (size_t i = 0; i < t.rows; ++i) {
-    const uint8_t* const row = rows ? rows[i] : first + i * t.lhs_stride;
-    _mm512_store_si512(to + kSteps * i, _mm512_maskz_loadu_epi8(mask, row + at));
-  }
+// The first `count` bytes of a vector.
+__mmask64 first_bytes(size_t count) { return count ? ~(__mmask64)0 >> (64 - count) : 0; }
+
+// Copies a vector of each row, four rows at a time: most of its instructions are loads and stores.
+template <typename Row, typename Copy>
+OCTET_INLINE inline void copy_vectors(size_t rows, const Row& row, const Copy& copy, size_t stride,
+                                      uint8_t* to) {
+  size_t i = 0;
+  for (; i + 4 <= rows; i += 4, to += 4 * stride)
+    unroll<4>([&](auto j) OCTET_INLINE { copy(row(i + j), to + j * stride); });
+  for (; i < rows; ++i, to += stride) copy(row(i), to);
 }
 
-// Multiplies one step of rows that are copied first. Not inlined: the loops over rows in place are
-// then free of it.
+template <typename Row>
+OCTET_INLINE inline void copy_steps(const Rows& rows, const Row& row, size_t stride, uint8_t* to) {
+  const size_t whole = rows.depth / kSteps * kSteps, rest = rows.depth - whole;
+  for (size_t k = 0; k < whole; k += kSteps)
+    copy_vectors(
+        rows.rows, row,
+        [&](const uint8_t* from, uint8_t* at)
+            OCTET_INLINE { _mm512_storeu_si512(at, _mm512_loadu_si512(from + k)); },
+        stride, to + k);
+  if (!rest) return;
+  const __mmask64 there = first_bytes(rest), group = first_bytes(round_up_pow2(rest, kGroup));
+  copy_vectors(
+      rows.rows, row,
+      [&](const uint8_t* from, uint8_t* at) OCTET_INLINE {
+        _mm512_mask_storeu_epi8(at, group, _mm512_maskz_loadu_epi8(there, from + whole));
+      },
+      stride, to + whole);
+}
+
+// A convolution's rows, which the macro-kernel then has for all tiles of a block.
+void copy_rows(const Rows& rows, size_t stride, uint8_t* to) {
+  if (const uint8_t* const* const pointers = rows.pointers)
+    copy_steps(
+        rows, [=](size_t i) OCTET_INLINE { return pointers[i]; }, stride, to);
+  else
+    copy_steps(
+        rows, [&](size_t i) OCTET_INLINE { return rows.data + i * rows.stride; }, stride, to);
+}
+
+// Multiplies one step of rows of which the bytes `mask` exist; the others are zeros. Not inlined:
+// the loops over whole steps are then free of it.
 template <bool is_signed, int heights, int vectors>
-__attribute__((noinline)) void add_copied_step(const Tile& t, const uint8_t* const* rows,
-                                               const uint8_t* lhs, size_t at, __mmask64 mask,
-                                               const uint8_t* rhs) {
+__attribute__((noinline)) void add_last_step(const Tile& t, const uint8_t* lhs, __mmask64 mask,
+                                             const uint8_t* rhs) {
   alignas(64) uint8_t room[heights * kRows * kSteps];
-  copy_rows(t, rows, lhs, at, mask, room);
+  for (size_t i = 0; i < t.rows; ++i)
+    _mm512_store_si512(room + kSteps * i, _mm512_maskz_loadu_epi8(mask, lhs + i * t.lhs_stride));
   add_step<is_signed, heights, vectors>(room, kRows * kSteps, kSteps, rhs, t.rhs_panel_stride);
 }
 
 // Adds the products of all taps to the sums.
 template <bool is_signed, int heights, int vectors>
 OCTET_INLINE inline void add_products(const Tile& t) {
-  constexpr auto add_copied = add_copied_step<is_signed, heights, vectors>;
   const uint8_t* lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride, depth = t.depth;
@@ -110,21 +143,16 @@ OCTET_INLINE inline void add_products(const Tile& t) {
   const __mmask64 all = ~(__mmask64)0;
   const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
   for (size_t tap = 0;; ++tap) {
-    const uint8_t* const* const rows = t.lhs_rows ? t.lhs_rows + tap * t.rows : nullptr;
-    if (rows)
-      for (size_t step = 0; step < whole; ++step)
-        add_copied(t, rows, nullptr, step * kSteps, all, rhs + step * kStepBytes);
-    else
-      for (size_t step = 0; step < whole; ++step)
-        add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
-                                              rhs + step * kStepBytes, panel);
-    if (rest && (rows || whole || depth % kGroup))
-      add_copied(t, rows, lhs, at, rest, rhs + last * kGroupBytes);
+    for (size_t step = 0; step < whole; ++step)
+      add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
+                                            rhs + step * kStepBytes, panel);
+    if (rest && (whole || depth % kGroup))
+      add_last_step<is_signed, heights, vectors>(t, lhs + at, rest, rhs + last * kGroupBytes);
     else if (rest)
       add_step<is_signed, heights, vectors>(lhs, kRows * stride, stride, rhs, panel);
     if (tap + 1 == t.taps) return;
     rhs += groups * kGroupBytes;
-    if (!rows) lhs += t.tap_steps[tap];
+    lhs += t.tap_steps[tap];
   }
 }
 
@@ -206,7 +234,12 @@ constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn mu
   kernel.nr = 16 * kVectors;
   kernel.flags = kFlags;
   kernel.rhs_layout = kX86Layout;
+  // All tiles but the last have whole registers: rows that fill none cost a product, and tiles of
+  // other heights a configuration
+  kernel.lhs_lanes_step = kRows;
   kernel.lhs_kr = kGroup;
+  kernel.copy_rows = copy_rows;
+  kernel.step_depth = kSteps;
   kernel.multiply = multiply;
   kernel.tall_mr = 2 * kRows;
   kernel.tall_nr = 32;

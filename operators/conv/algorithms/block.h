@@ -17,8 +17,10 @@ Weights weights_of(const ConvPlan& plan, const Taps& taps, size_t group);
 inline MacroKernel macro_kernel_of(const ConvPlan& plan, const Taps& taps) {
   return {plan.kernel, plan.ops, plan.lhs_flip, taps};
 }
-inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps, size_t rows) {
-  return prepared_sections(macro_kernel_of(plan, taps), plan.columns.zero_point != nullptr, rows);
+inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps, size_t rows,
+                                          bool tiles) {
+  return prepared_sections(macro_kernel_of(plan, taps), plan.columns.zero_point != nullptr, rows,
+                           tiles);
 }
 
 // Shared by algorithms on panels: they compute every shape, and cut channels between micro-panels
@@ -110,7 +112,7 @@ inline WindowsWorkspace windows_workspace(const ConvPlan& plan, const Taps& taps
   Sections sections;
   w.rows = smaller(plan.block, pixels);
   w.windows = sections.take(w.rows * stride);
-  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared = prepared_sections(plan, taps, w.rows, false);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
   return w;

@@ -94,18 +94,20 @@ size_t block(const ConvPlan& plan) {
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
-                    : taps.depth;
+      : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
+                         : taps.depth;
   return conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
 }
 
-Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels) {
+// tiles: the rows are not those of a matrix.
+Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles) {
   Workspace w = {};
   Sections sections;
   w.rows = smaller(plan.block, pixels);
   w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
   w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
   w.tiles = sections.take(w.rows * sizeof(BlockTile));
-  w.prepared = prepared_sections(plan, taps, w.rows);
+  w.prepared = prepared_sections(plan, taps, w.rows, tiles);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
   return w;
@@ -157,7 +159,7 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
   const size_t pixels = s.batch * out_h * out_w;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
-  return plan_workspace(plan, taps, pixels).bytes;
+  return plan_workspace(plan, taps, pixels, !plan.shape.pointwise() || reads_lines(plan)).bytes;
 }
 
 // by_lines: windows are read line by line, so lines have more pixels than positions.
@@ -172,10 +174,11 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
                          copy_windows(plan, run, pixel, rows, stride, windows);
                        });
   }
-  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w);
+  const bool tiles_rows = by_lines || !s.pointwise();
+  const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows);
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
-  if (s.pointwise() && !by_lines) {  // the pixels are rows of a matrix
+  if (!tiles_rows) {  // the pixels are rows of a matrix
     block.lhs_stride = run.lhs_pixel;
     // One call per run of contiguous lines
     const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;

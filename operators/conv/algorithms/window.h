@@ -29,7 +29,8 @@ class Window {
   // Cuts `rows` contiguous pixels, from `pixel` of the whole run on, into tiles. Returns the number
   // of tiles; pointers are those of tile 0, then tile 1.
   size_t point_pixels(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) {
-    const Tiling tiling(rows, kernel_);
+    // Copied rows may be tall tiles, where all columns are one micro-panel
+    const Tiling tiling(rows, kernel_, kernel_.copy_rows ? s_.group_out() : SIZE_MAX);
     size_t x = pixel % run_.out_w, line = pixel / run_.out_w;
     for (size_t t = 0, row = 0; t < tiling.count; row += tiles[t++].rows) {
       const size_t height = tiling.rows(t);
