@@ -61,7 +61,8 @@ function(octet_add_tier tier)
   octet_probe(${tier} "${arg_PROBE}" ${arg_FLAGS})
   if(NOT OCTET_COMPILES_${tier})
     list(JOIN arg_FLAGS " " flags)
-    message(WARNING "Octet: this compiler cannot build the ${tier} kernels (${flags}); the library will do without them")
+    message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
+      "(${flags}); the library will do without them")
     return()
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}

@@ -7,8 +7,8 @@
 
 Needs the packages of tests/onnxruntime/requirements.txt. A case is a network and how it is quantized, "resnet50:qdq-s8s8"; networks.py lists all, which are
 the default. Three sessions take turns: Octet's, ONNX Runtime's, and ONNX Runtime's with the two settings that make it compute a model as it is written. The
-figure of each is its least time of a run in milliseconds; "differ" counts the elements of ONNX Runtime's outputs that are not those of Octet. Threads stop
-session is measured the threads of the others sleep, because they spin only inside a run (session.intra_op.allow_spinning is 0 between runs).
+figure of each is its least time of a run in milliseconds; "differ" counts the elements of ONNX Runtime's outputs that are not those of Octet. While
+one session is measured, the threads of the others sleep, because they spin only inside a run (session.force_spinning_stop).
 """
 import argparse
 import pathlib

@@ -28,9 +28,10 @@ extern "C" {
  * function reads. Frozen. */
 typedef struct octet_quantized {
   /* OCTET_S8 or OCTET_U8. OCTET_S16 in OCTET_ARITHMETIC_TFLITE, but not in softmax, bilinear
-   * resizes and look-ups. Functions that only copy (pad, slice, reshape, transpose, nearest resize,
-   * concatenation) and max pools take OCTET_S16 in every arithmetic, and functions that only copy
-   * also OCTET_S32 and OCTET_F32. A softmax's output may be OCTET_F32. */
+   * resizes, look-ups and OCTET_UNARY_HARD_SWISH. Functions that only copy (pad, slice, reshape,
+   * transpose, nearest resize, concatenation), max pools and octet_dequantize_create take OCTET_S16
+   * in every arithmetic, and functions that only copy also OCTET_S32 and OCTET_F32. A softmax's
+   * output may be OCTET_F32. */
   octet_type type;
   float scale;        /* finite, positive, at most 2^48 */
   int32_t zero_point; /* within the type; 0 of OCTET_S16 */
@@ -197,9 +198,9 @@ typedef struct octet_unary_desc {
 OCTET_API octet_status octet_unary_table(const octet_unary_desc* desc, uint8_t table[256],
                                          octet_error* error);
 
-/* The function that looks up in that table, or, of OCTET_S16, computes: OCTET_BAD_SCALE are then r
- * or r * alpha of 2^15 or more, and of LOGISTIC and TANH input.scale outside [2^-44, 4] and another
- * output.scale than 2^-15. */
+/* The function that looks up in that table, or, of OCTET_S16, computes. OCTET_BAD_SCALE are then r
+ * or r * alpha of 2^15 or more; of LOGISTIC and TANH instead an input.scale outside [2^-44, 4], or
+ * an output.scale other than 2^-15. */
 OCTET_API octet_status octet_unary_create(const octet_unary_desc* desc, octet_function** function,
                                           octet_error* error);
 
@@ -246,7 +247,7 @@ typedef struct octet_quantize_desc {
    *   the zero point.
    * - TFLITE: halves away from zero. NaN, which TFLite does not define, gives the zero point.
    * - XNNPACK: round_half_even(x * (1 / scale)) + zero_point. NaN gives the largest value.
-   * OCTET_S16: TFLITE only.
+   * OCTET_S16: octet_quantize_create with TFLITE only.
    * octet_dequantize_create: (q - zero_point) * scale in each. */
   octet_arithmetic arithmetic;
   octet_isa max_isa;

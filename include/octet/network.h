@@ -63,9 +63,10 @@ typedef struct octet_network_call {
 
 /* As kernel_h: the function reads all lines of all images, and gets each tensor as one image, whose
  * lines are those of all images, one after the other. Its tensors may have different batches. It
- * runs in no chain, and keeps the network from running image by image. With an output of a single
- * line, a run calls it once: such a function may change a kept tensor that it alone reads, as a
- * state is, if runs at the same time have memory of their own for it. */
+ * runs in no chain, and keeps the network from running image by image. With an output of one line
+ * (batch and h are 1) a run calls the function once. The function may then write to inputs[i].data
+ * of a kept tensor that no other op reads, for example a state; the caller gives each of several
+ * runs at the same time its own memory for that tensor. */
 #define OCTET_NETWORK_ALL_IMAGES ((size_t)-1)
 
 /* A function over lines. What it writes may depend on nothing but the lines that it reads, and a

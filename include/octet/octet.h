@@ -141,7 +141,7 @@ typedef enum octet_type OCTET_INT_ENUM {
   OCTET_S4 = 5,  /* weights of -8 to 7: elements 2 i, 2 i + 1 are the low, high nibble of byte i */
   OCTET_U4 = 6,  /* weights of 0 to 15, laid out as OCTET_S4 */
   OCTET_F16 = 7, /* IEEE 754 binary16: scales of weights only */
-  OCTET_S16 = 8  /* lhs and dst of products and convolutions of 16 by 8 bits (docs/int16.md) */
+  OCTET_S16 = 8  /* of products and convolutions by s8, and of functions (docs/int16.md) */
 } octet_type;
 
 /* "s8", "u8", "s32", "f32", "s4", "u4", "f16", "s16"; "unknown" outside the enumeration. */

@@ -76,9 +76,9 @@ constexpr uint32_t kLastOfLogistic = 65534, kLastOfTanh = 65535;  // behind the 
 
 double logistic_at(int piece) { return 65536 / (1 + exponential(piece / -24.0)); }
 
-// Pieces of the logistic curve are 1 / 24 wide. TensorFlow Lite's table, which is of numbers, lifts
+// Pieces of the logistic curve are 1 / 24 wide. TensorFlow Lite's table lifts
 // their ends by half of what a straight piece is below the curve in its middle: by an eighth of
-// what a line between both neighbours is below an end. The last end is 1.
+// what a line between both neighbours is below an end. The last end is 65535, of 65536ths.
 void make_pieces(uint32_t last, uint32_t* pieces) {
   uint32_t ends[kCurvePieces];
   for (int i = 0; i < (int)kCurvePieces; ++i) {
