@@ -13,10 +13,6 @@ OCTET_INLINE inline __m512i dot_add_int16(__m512i acc, __m512i a, __m512i b) {
   accumulate(acc, _mm512_madd_epi16(a, b));
   return acc;
 }
-OCTET_INLINE inline __m256i dot_add_int16(__m256i acc, __m256i a, __m256i b) {
-  accumulate(acc, _mm256_madd_epi16(a, b));
-  return acc;
-}
 
 }  // namespace
 }  // namespace octet
