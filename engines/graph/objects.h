@@ -22,7 +22,7 @@ struct DestroyNetwork {
 };
 using Network = std::unique_ptr<octet_network, DestroyNetwork>;
 
-// Memory of a function, which a run takes before it begins, so that the function does not fail in it.
+// Memory of a function, which a run takes before it begins, so that nothing fails in the function.
 class RunMemory {
  public:
   virtual ~RunMemory() = default;

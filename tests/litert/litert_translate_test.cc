@@ -14,8 +14,8 @@ namespace {
 
 // An array of LiteRT's in words of its own.
 struct Ints {
-  explicit Ints(const std::vector<int>& values) : words(values) {
-    words.insert(words.begin(), (int)values.size());
+  explicit Ints(const std::vector<int>& values) : words{(int)values.size()} {
+    words.insert(words.end(), values.begin(), values.end());
   }
   TfLiteIntArray* get() { return (TfLiteIntArray*)words.data(); }
   std::vector<int> words;
