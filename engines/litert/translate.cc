@@ -191,7 +191,7 @@ void lstm(const Node& n) {
   n.op->inputs.erase(n.op->inputs.begin() + 9, n.op->inputs.begin() + 12);
 }
 
-// Of more axes, LiteRT's kernel takes steps for the first one and images, too.
+// LiteRT takes the first two axes for images and depth, whatever is behind them.
 void lstm_step(const Node& n) {
   if (n.rank() != 2) return n.refuse("its input is no matrix");
   lstm<TfLiteLSTMParams>(n);
