@@ -20,6 +20,16 @@ using octet::graph::Op;
 using octet::graph::Padding;
 using octet::graph::Tensor;
 
+// Kinds that a description names as engines/graph does; others have forms of their own, or none.
+constexpr Kind kNamedKinds[] = {Kind::kSubtract,    Kind::kMultiply,      Kind::kMaxPool,
+                                Kind::kAveragePool, Kind::kMean,          Kind::kPad,
+                                Kind::kConcatenate, Kind::kSlice,         Kind::kReshape,
+                                Kind::kTranspose,   Kind::kActivation,    Kind::kLogistic,
+                                Kind::kTanh,        Kind::kHardSwish,     Kind::kLeakyRelu,
+                                Kind::kSoftmax,     Kind::kResizeNearest, Kind::kResizeBilinear,
+                                Kind::kQuantize,    Kind::kDequantize,    Kind::kDepthToSpace,
+                                Kind::kSpaceToDepth};
+
 octet_type type_of(const std::string& type) {
   return type == "s8"    ? OCTET_S8
          : type == "u8"  ? OCTET_U8
@@ -158,8 +168,8 @@ class GraphReader : DescriptionFile {
 
   // The kinds that have engines/graph's names.
   void function(const json& op, const std::string& kind, Op* to) {
-    for (int i = (int)Kind::kSubtract; i <= (int)Kind::kSpaceToDepth; ++i)
-      if (kind == octet::graph::kind_name((Kind)i)) to->kind = (Kind)i;
+    for (const Kind known : kNamedKinds)
+      if (kind == octet::graph::kind_name(known)) to->kind = known;
     if (to->kind == Kind::kOther) fail(fmt::format("'{}' is no kind of operator", kind));
     if (to->kind == Kind::kPad) {
       const std::vector<int64_t> pads = numbers(op, "pads");

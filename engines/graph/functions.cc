@@ -132,6 +132,8 @@ class Maker {
   // 16 bits are no table's. TensorFlow Lite's RELU computes its factor in float, as LEAKY_RELU
   // does, and not as QUANTIZE.
   Function of_words() const {
+    if (op_.kind == Kind::kFloats)
+      refuse("its tensors are of 16 bits; division, erf and GELU are tables of 8 bits");
     octet_unary_desc d = OCTET_UNARY_DESC_INIT;
     d.input = quantized(x()), d.output = quantized(y_), d.arithmetic = arithmetic_of(g_);
     d.function = op_.kind == Kind::kActivation ? OCTET_UNARY_LEAKY_RELU : unary_of(op_.kind);

@@ -31,7 +31,7 @@ struct Tensor {
   std::vector<int32_t> zero_points;  // empty: 0
   bool constant = false;
   // An input of the graph that keeps its values between runs: the state of one layer, which reads
-  // and writes it in the caller's memory.
+  // and writes it in the caller's memory: int8 or int16, dense, aligned as its elements.
   bool variable = false;
   // Of a constant, dense. Borrowed until the program is created; may be null for questions.
   const void* data = nullptr;
@@ -69,7 +69,7 @@ enum class Kind {
   kDequantize,      // x of 8 or 16 bits, to f32
   kDepthToSpace,    // x: groups of channels become pixels, the group of the first line first
   kSpaceToDepth,    // x: the other way round
-  kFloats,          // x, through `steps` on floats
+  kFloats,          // x of 8 bits: dequantized, through `steps`, quantized
   // Layers with a state, in TensorFlow Lite's integer forms; the states are variables.
   // UNIDIRECTIONAL_SEQUENCE_LSTM of 8x8_16: x of images x steps x depth (or of images x depth, one
   // step), weights of x of the input, forget, cell and output gate, weights of the output state of
@@ -97,7 +97,7 @@ struct FloatStep {
     kGelu  // x / 2 * (1 + erf(x / sqrt(2)))
   };
   Function function;
-  float by = 1;
+  float by = 1;  // finite, not 0
 };
 
 enum class Padding { kExplicit, kValid, kSame, kSameLower };
@@ -141,8 +141,10 @@ struct Op {
   size_t rank = 1;          // kSvdf
   bool time_major = false;  // kLstm: x and the output are steps x images x depth
   float cell_clip = 0, projection_clip = 0;  // kLstm: real bounds; 0: none
-  int hidden = -1;   // kLstm: the tensor, of int8, of the cells' outputs before the projection
-  size_t block = 1;  // kDepthToSpace, kSpaceToDepth: pixels along each axis
+  // kLstm: the tensor, of int8, of the cells' outputs before the projection, and without one the
+  // output itself. Only its scale and zero point are read.
+  int hidden = -1;
+  size_t block = 1;              // kDepthToSpace, kSpaceToDepth: pixels along each axis
   bool pixels_together = false;  // kDepthToSpace: a group is a channel's pixels (ONNX's CRD)
   std::vector<FloatStep> steps;  // kFloats
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*

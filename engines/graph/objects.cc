@@ -63,8 +63,7 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       objects[i].function = placed.ops[i].function;
       if (placed.ops[i].is_product) create(&descriptions[i], options, weights, &objects[i]);
       if (placed.ops[i].has_state)
-        objects[i].function = state_function(graph, graph.ops[placed.ops[i].op], options.isa,
-                                             weights, &objects[i].failures);
+        make_state_layer(graph, graph.ops[placed.ops[i].op], options.isa, weights, &objects[i]);
     }
     return objects;
   } catch (const Refused& refused) {

@@ -22,6 +22,14 @@ struct DestroyNetwork {
 };
 using Network = std::unique_ptr<octet_network, DestroyNetwork>;
 
+// Memory of a function, which a run takes before it begins, so that nothing fails in the function.
+class RunMemory {
+ public:
+  virtual ~RunMemory() = default;
+  virtual void begin() = 0;  // of a run. Throws std::bad_alloc
+  virtual void end() noexcept = 0;
+};
+
 // One of the three, with what it borrows.
 struct Object {
   std::unique_ptr<octet_conv2d, DestroyConv> conv;
@@ -30,6 +38,7 @@ struct Object {
   std::shared_ptr<const Blob> blob;
   // Of a product of two activations or of a layer with a state, so far.
   std::shared_ptr<std::atomic<size_t>> failures;
+  std::shared_ptr<RunMemory> memory;  // of a layer with a state
 };
 
 // A product of two activations: a function of the lhs and the rhs, each with one matrix behind the
@@ -42,10 +51,10 @@ Function pair_function(const ProductDescription& description, octet_isa isa,
 // Layers with a state, kLstm and kSvdf (recurrent/). The check throws a sentence if the layer is of
 // no form that Octet computes; constants' data may be null.
 void check_state_layer(const Graph& graph, const Op& op);
-// A function of x and the states, which it writes, too: a run has to call it once. It packs the
-// weights. *failures as above; a call that fails may have changed some of the states.
-Function state_function(const Graph& graph, const Op& op, octet_isa isa, PackedWeights* weights,
-                        std::shared_ptr<std::atomic<size_t>>* failures);
+// Sets the function, of x and the states, which it writes, too, its failures and its memory. A run
+// has to call it once, between the memory's begin and end. Packs the weights.
+void make_state_layer(const Graph& graph, const Op& op, octet_isa isa, PackedWeights* weights,
+                      Object* to);
 
 // Objects of each op of `placed`, in order. Throws a sentence that begins with the operator's name.
 std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,

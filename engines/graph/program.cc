@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "engines/graph/check.h"
 #include "engines/graph/fuse.h"
 #include "engines/graph/objects.h"
 #include "engines/graph/refused.h"
@@ -21,6 +22,31 @@ bool is_of_fused(octet_status status) {
          status == OCTET_ACCUMULATOR_OVERFLOW;
 }
 
+// The memory of all layers with a state, for one run: what lacks does so before a state changes.
+class Begun {
+ public:
+  explicit Begun(const std::vector<Object>& objects) : objects_(objects) {
+    try {
+      for (; count_ < objects.size(); ++count_)
+        if (objects[count_].memory) objects[count_].memory->begin();
+    } catch (...) {
+      end();
+      throw;
+    }
+  }
+  ~Begun() { end(); }
+  Begun(const Begun&) = delete;
+  Begun& operator=(const Begun&) = delete;
+
+ private:
+  void end() {
+    for (size_t i = 0; i < count_; ++i)
+      if (objects_[i].memory) objects_[i].memory->end();
+  }
+  const std::vector<Object>& objects_;
+  size_t count_ = 0;
+};
+
 }  // namespace
 
 struct Program::Parts {
@@ -30,7 +56,9 @@ struct Program::Parts {
   std::vector<octet_network_op> ops;
   std::vector<std::string> names;  // of the graph's operators, per op
   size_t operator_count = 0, fused = 0;
-  size_t batch = 0;  // of all tensors; 0: they have different ones
+  size_t batch = 0;  // of all tensors; 0: they have different ones, or a layer has a state
+  bool has_states = false;
+  std::vector<size_t> variables;  // numbers of the graph's inputs
 
   // ---- networks, by their images
 
@@ -69,6 +97,11 @@ struct Program::Parts {
   // same time may each plan, without waiting; all get the one that is kept.
   const Planned& find(size_t images) const {
     const size_t key = images == batch ? 0 : images;
+    if (key != 0 && has_states)
+      throw Refused(OCTET_UNSUPPORTED,
+                    join("arguments.batch = ", images,
+                         ", but a layer with a state runs all images that the program was created "
+                         "for; leave it 0"));
     if (key != 0 && batch == 0)
       throw Refused(OCTET_UNSUPPORTED,
                     join("arguments.batch = ", images,
@@ -98,16 +131,43 @@ struct Program::Parts {
     batch = placed.tensors[0].batch;
     for (const octet_network_tensor& t : placed.tensors)
       if (t.batch != batch) batch = 0;
+    // Its rows are one line, whose number of images is 1, and its states are those of all images
+    for (const PlacedOp& op : placed.ops) has_states |= op.has_state;
+    if (has_states) batch = 0;
+    for (size_t i = 0; i < placed.inputs.size(); ++i)
+      if (placed.inputs[i] != kNowhere && ordered.tensors[(size_t)ordered.inputs[i]].variable)
+        variables.push_back(i);
     find(0);
   }
 
-  // Of products of two activations and layers with a state, which have no other way to say that
-  // there was no memory.
+  // Of products of two activations, which have no other way to say that there was no memory, and of
+  // layers with a state, whose memory is there.
   size_t failures() const {
     size_t count = 0;
     for (const Object& object : objects)
       if (object.failures) count += *object.failures;
     return count;
+  }
+
+  // A layer writes its variables while other operators run. Throws if they are anything else, too.
+  void check_variables(const std::vector<void*>& all) const {
+    const auto bytes = [&](size_t node) {
+      const octet_network_tensor& t = placed.tensors[node];
+      return t.batch * t.h * t.w * t.channels * type_bytes(t.type);
+    };
+    const auto check = [&](size_t variable, const char* what, const std::vector<size_t>& ends) {
+      const size_t node = placed.inputs[variable];
+      for (size_t i = 0; i < ends.size(); ++i) {
+        if (ends[i] == kNowhere || ends[i] == node) continue;
+        const auto a = (uintptr_t)all[node], b = (uintptr_t)all[ends[i]];
+        if (a < b + bytes(ends[i]) && b < a + bytes(node))
+          throw Refused(OCTET_OVERLAP,
+                        join("arguments.inputs[", variable, "], a variable, overlaps ",
+                             "arguments.", what, "[", i, "]"));
+      }
+    };
+    for (const size_t variable : variables)
+      check(variable, "inputs", placed.inputs), check(variable, "outputs", placed.outputs);
   }
 
   // Throws unless there is a pointer for each tensor that is kept.
@@ -125,6 +185,7 @@ struct Program::Parts {
     set("outputs", placed.outputs, a.outputs);
     for (const auto& [node, bytes] : placed.constants)
       all[node] = const_cast<uint8_t*>(bytes.data());
+    check_variables(all);
     return all;
   }
 };
@@ -171,6 +232,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
       own = p.workspaces.take(planned.workspace_bytes);
       args.workspace = own->data, args.workspace_bytes = own->bytes;
     }
+    const Begun begun(p.objects);
     octet_error failed = {};
     const size_t failures = p.failures();
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
@@ -178,8 +240,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     check(status, failed);
     if (p.failures() != failures)  // of this run, or of another one at the same time
       throw Refused(OCTET_OUT_OF_MEMORY,
-                    "there is not enough memory for a product of two activations or a layer with a "
-                    "state");
+                    "there is not enough memory for a product of two activations");
   });
 }
 

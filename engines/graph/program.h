@@ -26,11 +26,15 @@ struct ProgramArguments {
   // One for each of the graph's inputs and outputs, in their order, dense and as the graph's shapes
   // have them. Those of constants and of inputs that nothing reads may be null. Those of variables
   // are written, too: the states of layers, which the caller sets before the first run, to their
-  // zero points in most models, and keeps. Runs at the same time need states of their own. A run
-  // that fails for want of memory may have changed some of them.
+  // zero points in most models, and keeps. Runs at the same time need states of their own. Memory
+  // of a variable overlaps no other argument. A run that fails changes no state, unless the graph
+  // has products of two activations: a run that fails with OCTET_OUT_OF_MEMORY may have changed all
+  // states, or may have completed, if another run at the same time failed: set the states again.
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
-  size_t batch = 0;  // images, at most as created; 0: as many
+  // Images, at most as created; 0: as many. A graph with a state layer takes no fewer images: leave
+  // it 0.
+  size_t batch = 0;
   // Null: the program's own, one for each run at the same time, kept for later runs.
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
@@ -58,7 +62,7 @@ class Program {
 
   // Of a run of all images.
   size_t workspace_bytes() const;
-  // Whether fewer images can be run: whether all tensors have as many images.
+  // Whether fewer images can be run: whether all tensors have as many images, and none is a state.
   bool has_batch() const;
   const octet_network* network() const;  // of all images
   // The kernel, algorithm or function of each op of the network, in the network's order.

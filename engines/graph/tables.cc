@@ -55,17 +55,27 @@ float step(const FloatStep& s, float x) {
 
 int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)byte : byte; }
 
-// Dequantized, computed in floats and quantized, as ONNX has it.
+void check_steps(const std::vector<FloatStep>& steps) {
+  if (steps.empty()) refuse("it has no steps");
+  for (const FloatStep& s : steps)
+    if (s.function == FloatStep::kDivide && (s.by == 0 || !std::isfinite(s.by)))
+      refuse("it divides by ", s.by, "; it needs a finite number but 0");
+}
+
+// Dequantized, computed in floats and quantized, as ONNX has it. A NaN, as GELU makes of -infinity,
+// is the least byte, as ONNX Runtime's QuantizeLinear gives it on x86.
 std::vector<uint8_t> float_table(const std::vector<FloatStep>& steps, const Tensor& from,
                                  const Tensor& to) {
   constexpr float kFar = 1 << 20;  // leaves 8 bits by far, and stays in int32
+  check_steps(steps);
   const octet_quantized in = quantized(from), out = quantized(to);
   const Bounds all = bounds_of_type(out.type);
   std::vector<uint8_t> table(256);
   for (int i = 0; i < 256; ++i) {
     float x = (float)(value_of(in.type, i) - in.zero_point) * in.scale;
     for (const FloatStep& s : steps) x = step(s, x);
-    const auto rounded = (int32_t)std::nearbyint(std::clamp(x / out.scale, -kFar, kFar));
+    const float scaled = std::isnan(x) ? -kFar : std::clamp(x / out.scale, -kFar, kFar);
+    const auto rounded = (int32_t)std::nearbyint(scaled);
     table[(size_t)i] = (uint8_t)std::clamp(rounded + out.zero_point, all.least, all.most);
   }
   return table;

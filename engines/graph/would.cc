@@ -69,8 +69,8 @@ void look_at_concatenation(const Graph& g, const Op& op) {
     refuse("its inputs have ", along, " along axis ", axis, ", its output ", y.shape[(size_t)axis]);
 }
 
-// A tensor that keeps its values is read before and after a layer writes it, so that none but the
-// layer may.
+// Only the layer that writes a variable may read it: another operator would see the old or the new
+// values, by the order in which operators run.
 void look_at_variables(const Graph& g, const Op& op) {
   for (const int t : op.inputs)
     if (t >= 0 && g.tensors[(size_t)t].variable)

@@ -179,9 +179,22 @@ void lstm(const Node& n) {
   const TfLiteIntArray* const intermediates = n.node.intermediates;
   if (intermediates && intermediates->size == 12)
     n.refuse("it is of the form 8x8_8, which Octet does not compute");
-  if (intermediates && intermediates->size > 4) n.op->hidden = intermediates->data[4];
+  if (intermediates && intermediates->size > 4) {
+    // An interpreter checks the tensors that a file names as inputs and outputs, but not these
+    const int hidden = intermediates->data[4];
+    if (hidden < 0 || (size_t)hidden >= n.context.tensors_size)
+      n.refuse("the tensor of its cells' outputs is not there");
+    else
+      n.op->hidden = hidden;
+  }
   n.op->inputs.erase(n.op->inputs.begin() + 20, n.op->inputs.end());
   n.op->inputs.erase(n.op->inputs.begin() + 9, n.op->inputs.begin() + 12);
+}
+
+// LiteRT takes the first two axes for images and depth, whatever is behind them.
+void lstm_step(const Node& n) {
+  if (n.rank() != 2) return n.refuse("its input is no matrix");
+  lstm<TfLiteLSTMParams>(n);
 }
 
 void sequence_lstm(const Node& n) {
@@ -321,7 +334,7 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinBatchMatmul, "BATCH_MATMUL", Kind::kProduct, batch_matmul, true},
     {kTfLiteBuiltinUnidirectionalSequenceLstm, "UNIDIRECTIONAL_SEQUENCE_LSTM", Kind::kLstm,
      sequence_lstm, true},
-    {kTfLiteBuiltinLstm, "LSTM", Kind::kLstm, lstm<TfLiteLSTMParams>, true},
+    {kTfLiteBuiltinLstm, "LSTM", Kind::kLstm, lstm_step, true},
     {kTfLiteBuiltinSvdf, "SVDF", Kind::kSvdf, svdf, true},
     {kTfLiteBuiltinAdd, "ADD", Kind::kAdd, sum<TfLiteAddParams>, true},
     {kTfLiteBuiltinSub, "SUB", Kind::kSubtract, sum<TfLiteSubParams>, true},

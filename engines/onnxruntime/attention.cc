@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engines/onnxruntime/dynamic.h"
 #include "engines/onnxruntime/node_inputs.h"
@@ -56,6 +57,22 @@ Attend best_attend() {
   return rows[0].attend;  // the portable one
 }
 
+// The form of a mask of this shape; nothing: it is no mask's. A size below 0 is not known yet, and
+// may be any.
+std::optional<TokenMask::Form> form_of(const std::vector<int64_t>& shape, int64_t images,
+                                       int64_t tokens) {
+  const auto is = [&](const std::vector<int64_t>& wanted) {
+    return std::equal(shape.begin(), shape.end(), wanted.begin(), wanted.end(),
+                      [](int64_t a, int64_t b) { return a == b || a < 0 || b < 0; });
+  };
+  if (is({images})) return TokenMask::kEnds;
+  if (is({2 * images})) return TokenMask::kEndsAndStarts;
+  if (is({images, tokens})) return TokenMask::kTokens;
+  if (is({images, tokens, tokens})) return TokenMask::kPairs;
+  if (is({images, 1}) || is({1, 1})) return TokenMask::kNone;  // these two mask nothing
+  return std::nullopt;
+}
+
 class Reader : NodeInputs {
  public:
   using NodeInputs::NodeInputs;
@@ -78,6 +95,7 @@ class Reader : NodeInputs {
     const Value* const mask = find(kMask);
     if (mask && (mask->type != kInt32 || mask->shape.size() > 3))
       graph::refuse("its mask_index is not of int32 with 1 to 3 axes");
+    check_ends();
   }
 
   const Value& weights() const {
@@ -125,6 +143,21 @@ class Reader : NodeInputs {
   const Value* end(Input i) const { return find(i); }
 
  private:
+  // What each run would refuse, with what is known before the first one.
+  void check_ends() const {
+    if (is_constant(kXScale)) {
+      const std::vector<float> scale = find(kXScale)->floats();
+      if (scale.size() != 1 || !std::isfinite(scale[0]) || scale[0] <= 0)
+        graph::refuse("the scale of its input is not one finite number above 0");
+    }
+    if (is_constant(kXZeroPoint) && find(kXZeroPoint)->count != 1)
+      graph::refuse("the zero point of its input is not one number");
+    const Value &x = *find(kX), *const mask = find(kMask);
+    if (!mask || !(mask->shape_known || mask->constant)) return;
+    const bool known = x.shape_known && x.shape.size() == 3;
+    if (!form_of(mask->shape, known ? x.shape[0] : -1, known ? x.shape[1] : -1))
+      graph::refuse("its mask_index has no shape of a mask of its input");
+  }
   int64_t count_of(Input i, int64_t n) const {
     return is_constant(i) && find(i)->count == 1 ? 1 : n;
   }
@@ -220,21 +253,11 @@ TokenMask Attention::read_mask(OrtKernelContext* context, int64_t images, int64_
   TokenMask mask = mask_;
   if (!mask_index_.exists) return mask;
   const Given found = given(mask_index_, context);
-  const std::vector<int64_t>& shape = found.shape;
-  using Shape = std::vector<int64_t>;
-  mask.data = (const int32_t*)found.data;
-  if (shape == Shape{images}) {
-    mask.form = TokenMask::kEnds;
-  } else if (shape == Shape{2 * images}) {
-    mask.form = TokenMask::kEndsAndStarts;
-  } else if (shape == Shape{images, tokens}) {
-    mask.form = TokenMask::kTokens;
-  } else if (shape == Shape{images, tokens, tokens}) {
-    mask.form = TokenMask::kPairs;
-  } else if (shape != Shape{images, 1} && shape != Shape{1, 1}) {  // these two mask nothing
+  const std::optional<TokenMask::Form> form = form_of(found.shape, images, tokens);
+  if (!form)
     graph::refuse("'", mask_index_.name, "' has no shape of a mask of ", images, " x ", tokens,
                   " tokens");
-  }
+  mask.form = *form, mask.data = (const int32_t*)found.data;
   return mask;
 }
 

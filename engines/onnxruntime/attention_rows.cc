@@ -19,7 +19,7 @@ constexpr float kInfinity = __builtin_inff();
 constexpr size_t kBytes = __BIGGEST_ALIGNMENT__ < 16   ? 16
                           : __BIGGEST_ALIGNMENT__ > 64 ? 64
                                                        : __BIGGEST_ALIGNMENT__;
-constexpr size_t kFloats = kBytes / sizeof(float), kParts = kAttentionPadding / kFloats;
+constexpr size_t kLanes = kBytes / sizeof(float), kParts = kAttentionPadding / kLanes;
 typedef float Vector __attribute__((vector_size(kBytes)));
 typedef int32_t Integers __attribute__((vector_size(kBytes)));
 typedef uint32_t Bits __attribute__((vector_size(kBytes)));
@@ -42,13 +42,13 @@ void multiply_tile(size_t depth, const float* a, size_t a_stride, const float* b
   Vector sums[kRows][kParts] = {};
   for (size_t k = 0; k < depth; ++k)
     for (size_t part = 0; part < kParts; ++part) {
-      const Vector right = load(b + k * b_stride + part * kFloats);
+      const Vector right = load(b + k * b_stride + part * kLanes);
       for (size_t i = 0; i < kRows; ++i)
         sums[i][part] = sums[i][part] + a[i * a_stride + k] * right;
     }
   for (size_t i = 0; i < kRows; ++i)
     for (size_t part = 0; part < kParts; ++part)
-      store(sums[i][part], c + i * c_stride + part * kFloats);
+      store(sums[i][part], c + i * c_stride + part * kLanes);
 }
 
 void multiply(size_t rows, size_t columns, size_t depth, const float* a, size_t a_stride,
@@ -90,8 +90,8 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
   for (Vector& v : largest) v = Vector{} - kInfinity;
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
-      float* const at = scores + t + part * kFloats;
-      const Vector score = load(at) * scale + load(mask + t + part * kFloats);
+      float* const at = scores + t + part * kLanes;
+      const Vector score = load(at) * scale + load(mask + t + part * kLanes);
       store(score, at);
       largest[part] = choose(score > largest[part], score, largest[part]);
     }
@@ -100,7 +100,7 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
   for (const float lane : lanes) most = lane > most ? lane : most;
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
-      float* const at = scores + t + part * kFloats;
+      float* const at = scores + t + part * kLanes;
       const Vector e = exponential(load(at) - most);
       store(e, at);
       sums[part] = sums[part] + e;

@@ -14,23 +14,23 @@ namespace octet::onnxruntime {
 struct TokenMask {
   enum Form {
     kNone,
-    kEnds,           // of each image: the first token that is masked
-    kEndsAndStarts,  // likewise, then of each image: how many tokens at the beginning are masked
-    kTokens,         // of each token of each image: 0 or less masks it
-    kPairs           // likewise for each pair of tokens, the one that looks first
+    kEnds,           // images: the first token that is masked
+    kEndsAndStarts,  // 2 x images: likewise, then how many tokens at the beginning are masked
+    kTokens,         // images x tokens: 0 or less masks a token
+    kPairs           // images x tokens x tokens: [image, query, key], likewise
   };
   Form form = kNone;
-  const int32_t* data = nullptr;
+  const int32_t* data = nullptr;  // borrowed for the run
   float masked = 0;
   bool causal = false;
 };
 
 struct Heads {
   size_t images, tokens, heads, depth;  // depth: of a head; none is 0
-  const float* products;                // for each token of each image: Q of all heads, K, V
+  const float* products;  // borrowed for the run: for each token of each image Q of all heads, K, V
   float scale;
   TokenMask mask;
-  float* output;  // for each token of each image: all heads
+  float* output;  // borrowed for the run: for each token of each image all heads
 };
 
 class HeadTasks {

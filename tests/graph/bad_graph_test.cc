@@ -6,7 +6,7 @@
 #include <random>
 
 #include "engines/graph/match_qdq.h"
-#include "graph/graph_case.h"
+#include "graph/state_case.h"
 #include "support/refused.h"
 
 // The allocation of this thread that fails, counted down; 0: none.
@@ -365,6 +365,36 @@ TEST(BadGraph, WithoutMemory) {
     allocation_that_fails = left;
   });
   EXPECT_GT(kept, 0u);
+}
+
+// A run fails before the first layer changes its state, or succeeds.
+TEST(BadGraph, WithoutMemoryStatesStay) {
+  size_t refused = 0;
+  each_allocation([&] {
+    const size_t failing = allocation_that_fails;
+    allocation_that_fails = 0;
+    SvdfCase c({1, 5, 3, 2, 4, {}, {}, 1, 1, {}, {}, {}});
+    std::vector<int> second = c.g.ops[0].inputs;
+    second[4] = c.variable({1, 24}, OCTET_S16, c.m.state_scale);
+    const int y = c.tensor({1, 3}, OCTET_S8, c.m.y.scale, c.m.y.zero);
+    c.g.outputs.push_back(y);
+    c.g.ops.push_back(c.g.ops[0]), c.g.ops[1].inputs = second, c.g.ops[1].outputs = {y};
+    const auto program = created(c.g);
+    const Bytes x = c.draw(5), before(48);
+    Bytes states[] = {before, before}, outs[] = {Bytes(3), Bytes(3)};
+    const void* const in[] = {x.data(), states[0].data(), states[1].data()};
+    void* const out[] = {outs[0].data(), outs[1].data()};
+    ProgramArguments a;
+    a.inputs = in, a.outputs = out;
+    allocation_that_fails = failing;
+    const octet_status status = program->run(a, nullptr);
+    const size_t left = allocation_that_fails;
+    allocation_that_fails = 0;
+    refused += status == OCTET_OUT_OF_MEMORY;
+    for (const Bytes& state : states) EXPECT_EQ(state == before, status != OCTET_OK);
+    allocation_that_fails = left;
+  });
+  EXPECT_GT(refused, 3u);
 }
 
 // Whatever is wrong with it, a graph is refused or runs.

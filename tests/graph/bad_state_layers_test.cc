@@ -99,6 +99,10 @@ TEST(BadStateLayers, FormsOfLstm) {
        [](Lstm* c) { c->index(13) = c->index(14) = -1; });
   lstm("the tensor of its cells' outputs is left out", [](Lstm* c) { c->g.ops[0].hidden = -1; });
   lstm("the cells' output of op0 is tensor 1000", [](Lstm* c) { c->g.ops[0].hidden = 1000; });
+  lstm("its cells' outputs are not of int8", [](Lstm* c) {
+    Tensor& hidden = c->g.tensors[(size_t)c->g.ops[0].hidden];
+    hidden.type = OCTET_S32, hidden.zero_points = {INT32_MAX};
+  });
   lstm("its cells' outputs have 0 scales",
        [](Lstm* c) { c->g.tensors[(size_t)c->g.ops[0].hidden].scales.clear(); });
   lstm("the scale of its cells' outputs is below 2^-30",

@@ -122,6 +122,34 @@ TEST(MatchQdq, FunctionsOfFloats) {
     }
 }
 
+// A division leaves float; GELU of -infinity is a NaN, which is quantized as ONNX Runtime on x86
+// does it, and not as an infinity of any sign.
+TEST(MatchQdq, FloatsThatAreNoNumbers) {
+  Qdq c;
+  const int x = c.input({1, 3}, OCTET_S8, 1e10f), y = c.real({1, 3});
+  c.op(Kind::kFloats, {c.dequantize(x)}, y).steps = {
+      {FloatStep::kDivide, 1e-30f}, {FloatStep::kGelu}, {FloatStep::kDivide, -1}};
+  c.g.outputs = {c.quantize(y, 4, 100)};
+  const Graph matched = match_qdq(c.g);
+  EXPECT_EQ(run(*created(matched), matched, {{255, 0, 1}}), (Bytes{0, 100, 0}));
+}
+
+TEST(MatchQdq, RefusedSteps) {
+  const std::pair<std::vector<FloatStep>, const char*> cases[] = {
+      {{}, "it has no steps"},
+      {{{FloatStep::kErf}, {FloatStep::kDivide, 0}}, "it divides by 0; it needs a finite number"},
+      {{{FloatStep::kDivide, -INFINITY}}, "it divides by -inf; it needs"},
+      {{{FloatStep::kDivide, NAN}}, "it divides by nan; it needs"}};
+  for (const auto& [steps, words] : cases) {
+    GraphCase c;
+    const int x = c.input({1, 2}, OCTET_S8, 1), y = c.tensor({1, 2}, OCTET_S8, 1);
+    c.op(Kind::kFloats, {x}, y).steps = steps;
+    c.g.outputs = {y};
+    const std::string why = would(c.g)[0];
+    EXPECT_NE(why.find(words), why.npos) << why;
+  }
+}
+
 TEST(MatchQdq, FloatsStayFloats) {
   Qdq c;
   const int x = c.input({1, 2}, OCTET_F32), y = c.real({1, 2});

@@ -3,6 +3,7 @@
 
 #include "engines/graph/recurrent/fixed_point.h"
 #include "graph/state_case.h"
+#include "support/refused.h"
 
 namespace octet_test {
 namespace {
@@ -172,6 +173,69 @@ TEST(StateLayers, InsideOfANetwork) {
     EXPECT_EQ(inputs[0], own[1]);
     EXPECT_EQ(inputs[1], own[2]);
   }
+}
+
+// A run of a graph of `outputs` with a batch, which is refused for these words.
+void expect_run_refused(const Program& program, octet_status status, const char* words,
+                        const std::vector<const void*>& inputs, void* output, size_t batch = 0) {
+  ProgramArguments a;
+  a.inputs = inputs.data(), a.outputs = &output, a.batch = batch;
+  expect_refused(status, words, [&](octet_error* error) { return program.run(a, error); });
+}
+
+// Every tensor of the network is one line, as an image alone is, but the layer has three images.
+TEST(StateLayers, TakeAllImages) {
+  LstmCase c(model(3, 2, 6, 8, 8));
+  const int product = c.tensor({3, 2, 5}, OCTET_S8, 0.05f);
+  c.op(Kind::kProduct, {c.g.outputs[0], c.weights({5, 8})}, product);
+  c.g.outputs = {product};
+  const auto program = created(c.g);
+  EXPECT_FALSE(program->has_batch());
+  std::vector<Bytes> inputs = {c.draw(36), Bytes(24, (uint8_t)c.m.state.zero), Bytes(48)};
+  Bytes y(30);
+  for (const size_t batch : {1, 2, 3})
+    expect_run_refused(*program, OCTET_UNSUPPORTED,
+                       "a layer with a state runs all images that the program was created for",
+                       {inputs[0].data(), inputs[1].data(), inputs[2].data()}, y.data(), batch);
+  EXPECT_EQ(inputs[1], Bytes(24, (uint8_t)c.m.state.zero));
+  run_with_states(*program, c.g, &inputs);
+  EXPECT_NE(inputs[1], Bytes(24, (uint8_t)c.m.state.zero));
+}
+
+// The caller's bytes are written in the order in which they lie, whatever the axes are.
+TEST(StateLayers, StatesOfManyAxesWithChannelsFirst) {
+  std::vector<Bytes> states;
+  for (const bool channels_first : {false, true}) {
+    SvdfCase c({2, 5, 3, 2, 4, {}, {}, 1, 1, {}, {}, {}});
+    c.g.channels_first = channels_first;
+    if (channels_first) c.g.tensors[(size_t)c.g.inputs[1]].shape = {2, 6, 4};
+    const auto program = created(c.g);
+    std::vector<Bytes> inputs = {c.draw(10), Bytes(96)};
+    run_with_states(*program, c.g, &inputs);
+    states.push_back(inputs[1]);
+  }
+  EXPECT_EQ(states[0], states[1]);
+  EXPECT_NE(states[0], Bytes(96));
+}
+
+TEST(StateLayers, StatesOverlapNothing) {
+  LstmCase c(model(1, 2, 4, 8, 8));
+  const auto program = created(c.g);
+  alignas(2) uint8_t all[100] = {};
+  uint8_t *const x = all, *const state = all + 8, *const cells = all + 16, *const y = all + 40;
+  const auto refused = [&](const char* words, const std::vector<const void*>& inputs, void* out) {
+    expect_run_refused(*program, OCTET_OVERLAP, words, inputs, out);
+  };
+  refused("arguments.inputs[1], a variable, overlaps arguments.inputs[2]", {x, cells, cells}, y);
+  refused("arguments.inputs[1], a variable, overlaps arguments.inputs[0]", {x, x + 7, cells}, y);
+  refused("arguments.inputs[1], a variable, overlaps arguments.inputs[2]", {x, state, x + 10}, y);
+  refused("arguments.inputs[1], a variable, overlaps arguments.outputs[0]", {x, y + 15, cells}, y);
+  refused("arguments.inputs[2], a variable, overlaps arguments.outputs[0]", {x, state, y}, y);
+  const void* const in[] = {x, state, cells};
+  void* const out[] = {y};
+  ProgramArguments a;
+  a.inputs = in, a.outputs = out;
+  EXPECT_EQ(program->run(a, nullptr), OCTET_OK);
 }
 
 // One program runs for many callers at the same time, each with states of its own.

@@ -212,5 +212,13 @@ def refused_network():
     add("negative", "desc.epilogue.scales[0] is -1; it must be finite, positive", {4: b.constant(F32(-1))})
     add("zeros", "its weight_zero_point is no constant", {7: b.input("z", [1], TensorProto.INT8)})
     add("megatron", "its mask_index is not of int32 with 1 to 3 axes", {5: b.input("mask", [1, 1, 5, 5], TensorProto.INT32)})
+    scale, zero_point = "the scale of its input is not one finite number above 0", "the zero point of its input is not one number"
+    for number, value in enumerate((0, -1, np.nan, np.inf)):
+        add(f"scale{number}", scale, {3: b.constant(F32(value))})
+    add("two scales", scale, {3: b.constant(np.ones(2, F32))})
+    add("two zeros", zero_point, {6: b.constant(np.uint8([120, 120]))})
+    for number, shape in enumerate(((3,), (1, 4), (2, 5), (1, 5, 4), ())):
+        add(f"shape{number}", "its mask_index has no shape of a mask of its input", {5: b.constant(np.ones(shape, np.int32))})
+    add("given shape", "its mask_index has no shape of a mask of its input", {5: b.input("three", [3], TensorProto.INT32)})
     add("infinite", "its mask_filter_value is not finite", mask_filter_value=-np.inf)
     return b.model(), reasons

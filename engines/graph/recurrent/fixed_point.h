@@ -33,7 +33,7 @@ inline int32_t near_16_bits(int32_t x) { return std::clamp(x, -(1 << 20), 1 << 2
 // ---- words of which one bit is the sign, and `integer_bits` count above 1
 
 // The product of two words, at the sum of their integer bits; halves go up.
-inline int32_t product(int32_t a, int32_t b) { return (a * b + (1 << 14)) >> 15; }
+inline int32_t multiplied(int32_t a, int32_t b) { return (a * b + (1 << 14)) >> 15; }
 
 // exp(a) of a <= 0 with integer_bits from 1 to 7, with no integer bits: 1 is 32767. A Taylor series
 // around -1/8 for the rest within a quarter, then a factor for each bit of the quarters.
@@ -42,15 +42,15 @@ inline int32_t exponential(int32_t a, int integer_bits) {
   const int32_t rest = (a & (quarter - 1)) - quarter;  // from -1/4 on, below 0
   constexpr int32_t kOfEighth = 28918, kThird = 10923, kEighth = 1 << 12;
   const int32_t x = rest * (1 << integer_bits) + kEighth;
-  const int32_t x2 = product(x, x), x3 = product(x2, x), x4 = product(x2, x2);
-  const int32_t series = x + divided(product(divided(x4, 2) + x3, kThird) + x2, 1);
-  int32_t y = std::min(kOfEighth + product(kOfEighth, series), 32767);
+  const int32_t x2 = multiplied(x, x), x3 = multiplied(x2, x), x4 = multiplied(x2, x2);
+  const int32_t series = x + divided(multiplied(divided(x4, 2) + x3, kThird) + x2, 1);
+  int32_t y = std::min(kOfEighth + multiplied(kOfEighth, series), 32767);
   // exp(-2^k) for k from -2 to 4
   constexpr int32_t kFactors[] = {25520, 19875, 12055, 4435, 600, 11, 0};
   const int32_t quarters = rest - a;
   for (int k = 0; k < 7; ++k) {
     const int32_t bit = integer_bits > k - 2 ? 1 << (fraction + k - 2) : 0;
-    y = quarters & bit ? product(y, kFactors[k]) : y;
+    y = quarters & bit ? multiplied(y, kFactors[k]) : y;
   }
   const int32_t least = integer_bits > 5 ? -(1 << (20 - integer_bits)) : -32768;  // -32
   y = a < least ? 0 : y;
@@ -61,8 +61,8 @@ inline int32_t exponential(int32_t a, int integer_bits) {
 // Newton's division from 48/17 - 32/17 * (1 + a) / 2.
 inline int32_t twice_reciprocal(int32_t a) {
   const int32_t half = (a + 32768) >> 1;
-  int32_t x = 23130 + product(half, -15420);
-  for (int step = 0; step < 3; ++step) x += product(x, (1 << 13) - product(half, x)) * 4;
+  int32_t x = 23130 + multiplied(half, -15420);
+  for (int step = 0; step < 3; ++step) x += multiplied(x, (1 << 13) - multiplied(half, x)) * 4;
   return x;
 }
 

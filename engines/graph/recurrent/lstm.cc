@@ -108,7 +108,8 @@ class Lstm : public Layer {
     if (n_.projection_bias) bias = values_of<int32_t>(*n_.projection_bias, n_.outputs);
     for (size_t row = 0; row < n_.outputs; ++row) {
       int64_t sum = bias[row];
-      for (size_t i = 0; i < n_.cells; ++i) sum += n_.hidden_zero * weights[row * n_.cells + i];
+      for (size_t i = 0; i < n_.cells; ++i)
+        sum += (int64_t)n_.hidden_zero * weights[row * n_.cells + i];
       if (sum < INT32_MIN || sum > INT32_MAX)
         throw Refused(OCTET_ACCUMULATOR_OVERFLOW, "the bias of its projection leaves int32");
       bias[row] = (int32_t)sum;

@@ -74,6 +74,8 @@ void read_cell(const Operands& operands, LstmNumbers* n) {
 void read_hidden(const Graph& graph, const Op& op, LstmNumbers* n, float state) {
   if (op.hidden < 0) refuse("the tensor of its cells' outputs is left out");
   const Tensor& hidden = graph.tensors[(size_t)op.hidden];
+  // Their zero point is added in int32
+  if (hidden.type != OCTET_S8) refuse("its cells' outputs are not of int8");
   if (hidden.scales.size() != 1)
     refuse("its cells' outputs have ", hidden.scales.size(), " scales; they need one");
   n->hidden_zero = zero_of(hidden);
