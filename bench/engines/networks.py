@@ -83,9 +83,11 @@ NETWORKS = {
     "resnet50": (resnet50, IMAGE),
     "mobilenet_v2": (mobilenet_v2, IMAGE),
     "encoder": (encoder, {"x": (1, 128, 384)}),
+    "attention": (lambda: models.encoder_network(4, 384, 12), {"x": (1, 128, 384), "mask": (1, 128)}),
+    "written_encoder": (lambda: models.written_encoder_network(4, 384, 12), {"x": (1, 128, 384), "mask": (1, 1, 1, 128)}),
 }
 CASES = ("resnet50:qdq-s8s8", "resnet50:qdq-u8s8-channel", "mobilenet_v2:qdq-s8s8", "mobilenet_v2:qdq-u8s8-channel",
-         "mobilenet_v2:dynamic-u8", "encoder:dynamic-s8")
+         "mobilenet_v2:dynamic-u8", "encoder:dynamic-s8", "attention:dynamic-s8", "written_encoder:qdq-s8s8")
 
 
 def made(case, folder):
@@ -98,3 +100,10 @@ def made(case, folder):
         place.mkdir(parents=True, exist_ok=True)
         models.quantized(network(), place, how, shapes)
     return str(path), shapes
+
+
+def feed(session, shapes, seed):
+    """Inputs of a run: normal floats, and a mask of integers, which masks nothing."""
+    rng = np.random.default_rng(seed)
+    masks = {x.name for x in session.get_inputs() if x.type == "tensor(int32)"}
+    return {name: np.ones(shape, np.int32) if name in masks else rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}

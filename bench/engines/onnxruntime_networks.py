@@ -14,7 +14,6 @@ import argparse
 import pathlib
 import time
 
-import numpy as np
 import onnxruntime as ort
 
 import networks
@@ -53,9 +52,8 @@ def least(run, feed, seconds=0.25):
 
 def measured(case, folder, threads, rounds):
     path, shapes = networks.made(case, folder)
-    rng = np.random.default_rng(9)
-    feed = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
     runs = [session(path, threads, {"threads": str(threads)}), session(path, threads), session(path, threads, settings=[as_written(case)])]
+    feed = networks.feed(runs[0][0], shapes, 9)
     outputs = [made.run(None, feed)[0] for made, _ in runs]
     times = [[] for _ in runs]
     for _ in range(rounds):
