@@ -29,9 +29,7 @@ constexpr const char* kNetworkHelp =
     "Also this description of a network (tools/models/describe.py makes it)";
 
 void add_isa(CLI::App* command, std::string* isa) {
-  command->add_option(
-      "--isa", *isa,
-      and_tiers("Limit to this tier (weights without pairs; OCTET_MAX_ISA keeps them): "));
+  command->add_option("--isa", *isa, and_tiers("Limit to this tier, weights without pairs: "));
 }
 template <typename Number>
 void add_count(CLI::App* command, const char* name, Number* number, int most, const char* help) {
