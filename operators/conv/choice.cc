@@ -6,10 +6,14 @@
 namespace octet {
 namespace {
 
+// The shape that the algorithm computes.
+ConvShape shape_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation) {
+  return implementation.rewrite ? implementation.rewrite(p.facts.layout, p.shape) : p.shape;
+}
+
 // The depth of an output: the inputs of all of its taps.
 size_t depth_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation) {
-  const ConvShape s =
-      implementation.rewrite ? implementation.rewrite(p.facts.layout, p.shape) : p.shape;
+  const ConvShape s = shape_of(p, implementation);
   return s.taps() * s.group_in() / (s.transposed ? s.stride_h * s.stride_w : 1);
 }
 
@@ -17,7 +21,7 @@ size_t depth_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation)
 ConvPlan plan_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation,
                  const ConvKernel& kernel, size_t cache_bytes) {
   ConvPlan plan = {};
-  plan.shape = implementation.rewrite ? implementation.rewrite(p.facts.layout, p.shape) : p.shape;
+  plan.shape = shape_of(p, implementation);
   plan.kernel = kernel.micro;
   plan.depthwise = kernel.depthwise;
   plan.dst_bytes = p.dst_bytes;

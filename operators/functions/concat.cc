@@ -86,6 +86,9 @@ constexpr const char* kInputs[] = {"desc.inputs[0]", "desc.inputs[1]", "desc.inp
                                    "desc.inputs[3]"};
 static_assert(sizeof kInputs / sizeof kInputs[0] == OCTET_NETWORK_INPUTS_MAX, "name each");
 
+// Elements that are never requantized.
+bool only_copies(octet_type type) { return type == OCTET_S32 || type == OCTET_F32; }
+
 octet_status check_types(const octet_concat_desc& d, octet_error* error) {
   if (!d.input_count || d.input_count > OCTET_NETWORK_INPUTS_MAX)
     return fail(error, OCTET_BAD_SIZE, "desc.input_count is %zu; it must be in 1..%d",
@@ -96,7 +99,7 @@ octet_status check_types(const octet_concat_desc& d, octet_error* error) {
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
                 (int)d.arithmetic);
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
-  const bool any = d.output.type == OCTET_S32 || d.output.type == OCTET_F32;
+  const bool any = only_copies(d.output.type);
   if (!any) OCTET_TRY(check_quantized_or_words(d.output, "desc.output", error));
   for (size_t i = 0; i < d.input_count; ++i) {
     if (d.inputs[i].type != d.output.type)
@@ -111,8 +114,8 @@ octet_status make_tables(const octet_concat_desc& d, ConcatPlan* p, octet_error*
   const octet_quantized& out = d.output;
   for (size_t i = 0; i < d.input_count; ++i) {
     const octet_quantized& in = d.inputs[i];
-    const bool any = out.type == OCTET_S32 || out.type == OCTET_F32;
-    p->copies[i] = any || (in.scale == out.scale && in.zero_point == out.zero_point);
+    p->copies[i] =
+        only_copies(out.type) || (in.scale == out.scale && in.zero_point == out.zero_point);
     if (p->copies[i]) continue;
     if (out.type == OCTET_S16)
       return fail(error, OCTET_UNSUPPORTED,

@@ -13,22 +13,10 @@ octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* err
   return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
 }
 
-void run_quantize(void* plan, const octet_network_call* call) {
-  const ConvertPlan& p = *(const ConvertPlan*)plan;
-  run_conversion<float, uint8_t>(p, *call, p.quantize);
-}
-void run_quantize_to_words(void* plan, const octet_network_call* call) {
-  const ConvertPlan& p = *(const ConvertPlan*)plan;
-  run_conversion<float, int16_t>(p, *call, p.quantize);
-}
-void run_dequantize(void* plan, const octet_network_call* call) {
-  const ConvertPlan& p = *(const ConvertPlan*)plan;
-  run_conversion<uint8_t, float>(p, *call, p.dequantize);
-}
-void run_dequantize_words(void* plan, const octet_network_call* call) {
-  const ConvertPlan& p = *(const ConvertPlan*)plan;
-  run_conversion<int16_t, float>(p, *call, p.dequantize);
-}
+template <typename To>
+constexpr auto run_quantize = run_conversion<float, To, ConvertPlan, &ConvertPlan::quantize>;
+template <typename From>
+constexpr auto run_dequantize = run_conversion<From, float, ConvertPlan, &ConvertPlan::dequantize>;
 
 Rounding rounding_of(octet_arithmetic arithmetic) {
   return arithmetic == OCTET_ARITHMETIC_TFLITE    ? Rounding::kAway
@@ -74,8 +62,8 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = words ? (to_float ? run_dequantize_words : run_quantize_to_words)
-                        : (to_float ? run_dequantize : run_quantize);
+  f.network.run = words ? (to_float ? run_dequantize<int16_t> : run_quantize<int16_t>)
+                        : (to_float ? run_dequantize<uint8_t> : run_quantize<uint8_t>);
   return make_function(builder, desc->allocator, function, error);
 }
 

@@ -21,10 +21,7 @@ octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* err
 }
 
 template <typename From, typename To>
-void run_words(void* plan, const octet_network_call* call) {
-  const WordPlan& p = *(const WordPlan*)plan;
-  run_conversion<From, To>(p, *call, p.body);
-}
+constexpr auto run_words = run_conversion<From, To, WordPlan, &WordPlan::body>;
 
 octet_status check_types(const Desc& d, octet_error* error) {
   if (d.function == OCTET_UNARY_HARD_SWISH)
@@ -76,9 +73,10 @@ constexpr uint32_t kLastOfLogistic = 65534, kLastOfTanh = 65535;  // behind the 
 
 double logistic_at(int piece) { return 65536 / (1 + exponential(piece / -24.0)); }
 
-// Pieces of the logistic curve are 1 / 24 wide. TensorFlow Lite's table lifts
-// their ends by half of what a straight piece is below the curve in its middle: by an eighth of
-// what a line between both neighbours is below an end. The last end is 65535, of 65536ths.
+// Pieces of the logistic curve are 1 / 24 wide. TensorFlow Lite's table lifts their ends by half of
+// the distance between a straight piece and the curve in its middle: by an eighth of the distance
+// between an end and the line from its one neighbour to the other. The last end is 65535, of
+// 65536ths.
 void make_pieces(uint32_t last, uint32_t* pieces) {
   uint32_t ends[kCurvePieces];
   for (int i = 0; i < (int)kCurvePieces; ++i) {

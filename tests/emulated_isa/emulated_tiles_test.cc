@@ -219,28 +219,34 @@ TEST_F(EmulatedTiles, LargestTilesLoadLittle) {
   }
 }
 
+// Runs a product of these sizes, and counts its instructions.
+void count_product(const MicroKernel& kernel, size_t m, size_t n, size_t k, TileCounts* made) {
+  GemmCase c;
+  c.kernel = kernel.name;
+  c.m = m, c.n = n, c.k = k;
+  c.lhs = types_of(kernel).front().lhs;
+  c.dst = OCTET_S8;
+  Gemm gemm(c);
+  ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+  const TileCounts before = tile_counts();
+  ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
+  *made = tile_counts() - before;
+  EXPECT_TRUE(gemm.as_expected(c.m));
+}
+
 // A task configures its tiles once and leaves none behind.
 TEST_F(EmulatedTiles, TasksConfigureOnceAndRelease) {
   for (const MicroKernel* kernel : table()) {
     if (!has_tiles(*kernel)) continue;
     SCOPED_TRACE(kernel->name);
-    GemmCase c;
-    c.kernel = kernel->name;
-    c.m = 64, c.n = 128, c.k = 256;
-    c.lhs = types_of(*kernel).front().lhs;
-    c.dst = OCTET_S8;
-    Gemm gemm(c);
-    ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
-    const TileCounts before = tile_counts();
-    ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
-    const TileCounts made = tile_counts() - before;
+    TileCounts made;
+    ASSERT_NO_FATAL_FAILURE(count_product(*kernel, 64, 128, 256, &made));
     EXPECT_EQ(made.configurations, 1u);
     EXPECT_EQ(made.releases, 1u);
     EXPECT_EQ(made.products, 64u / 16 * (128 / 16) * (256 / 64));
     uint8_t stored[64];
     __asm__ volatile("sttilecfg %0" : "=m"(stored));
     EXPECT_EQ(stored[0], 0);
-    EXPECT_TRUE(gemm.as_expected(c.m));
   }
 }
 
@@ -252,19 +258,10 @@ TEST_F(EmulatedTiles, ProductsOfMatricesAreThoseOfTheirShape) {
     if (!has_tiles(*kernel)) continue;
     for (const size_t n : {17, 40, 72, 100}) {
       SCOPED_TRACE(std::string(kernel->name) + ' ' + std::to_string(n) + " columns");
-      GemmCase c;
-      c.kernel = kernel->name;
-      c.m = 70, c.n = n, c.k = 150;
-      c.lhs = types_of(*kernel).front().lhs;
-      c.dst = OCTET_S8;
-      Gemm gemm(c);
-      ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
-      const TileCounts before = tile_counts();
-      ASSERT_EQ(gemm.run(), OCTET_OK) << gemm.error().message;
-      const TileCounts made = tile_counts() - before;
-      EXPECT_EQ(made.stores, parts(c.m, 16) * parts(n, 16));
-      EXPECT_EQ(made.products, made.stores * parts(c.k, 64));
-      EXPECT_TRUE(gemm.as_expected(c.m));
+      TileCounts made;
+      ASSERT_NO_FATAL_FAILURE(count_product(*kernel, 70, n, 150, &made));
+      EXPECT_EQ(made.stores, parts(70, 16) * parts(n, 16));
+      EXPECT_EQ(made.products, made.stores * parts(150, 64));
     }
   }
 }

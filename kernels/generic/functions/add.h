@@ -10,49 +10,48 @@
 namespace octet {
 namespace {
 
-// gemmlowp's SaturatingRoundingDoublingHighMul(x << 20, multiplier) of |x| < 2^9 is
-// (x * multiplier + 2^10) >> 11: halves towards plus infinity. The multiplier in two parts keeps
-// that within int32.
+// gemmlowp's SaturatingRoundingDoublingHighMul(x << (31 - bits), multiplier) is
+// (x * multiplier + 2^(bits - 1)) >> bits: halves towards plus infinity. The multiplier in two
+// parts keeps that within int32, of |x| < 2^9 with 11 bits and of words with 16.
+template <int bits>
 struct ShiftedMultiplier {
-  explicit ShiftedMultiplier(int32_t multiplier) : high(multiplier >> 11), low(multiplier & 2047) {}
-  OCTET_INLINE int32_t times(int32_t x) const { return x * high + ((x * low + 1024) >> 11); }
+  explicit ShiftedMultiplier(int32_t multiplier)
+      : high(multiplier >> bits), low(multiplier & ((1 << bits) - 1)) {}
+  OCTET_INLINE int32_t times(int32_t x) const {
+    return x * high + ((x * low + (1 << (bits - 1))) >> bits);
+  }
   int32_t high, low;
 };
 
-// TensorFlow Lite: both inputs shifted left by 20 bits and scaled, the sum scaled.
+// TensorFlow Lite: both inputs shifted left by 31 - bits and scaled, the sum scaled.
+template <int bits>
+struct TfliteSum {
+  explicit TfliteSum(const BinaryPlan& p)
+      : of_a(p.multiplier[0]),
+        of_b(p.multiplier[1]),
+        shift_a(p.shift[0]),
+        shift_b(p.shift[1]),
+        shift(p.shift[2]),
+        multiplier(p.multiplier[2]),
+        negate_a(p.negate[0]),
+        negate_b(p.negate[1]) {}
+  OCTET_INLINE int32_t operator()(int32_t a, int32_t b) const {
+    const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
+    const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
+    return shift.right(high_product(sum, multiplier));
+  }
+  const ShiftedMultiplier<bits> of_a, of_b;
+  const RoundingShift shift_a, shift_b, shift;
+  const int32_t multiplier, negate_a, negate_b;
+};
+
 inline void add_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
                        size_t bytes) {
-  const ShiftedMultiplier of_a(p.multiplier[0]), of_b(p.multiplier[1]);
-  const RoundingShift shift_a(p.shift[0]), shift_b(p.shift[1]), shift(p.shift[2]);
-  const int32_t multiplier = p.multiplier[2], negate_a = p.negate[0], negate_b = p.negate[1];
-  for_each_pair(
-      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
-        const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
-        const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
-        return shift.right(high_product(sum, multiplier));
-      });
+  for_each_pair(p, a, b, out, bytes, TfliteSum<11>(p));
 }
-
-// The same of x << 15 for a word x: (x * multiplier + 2^15) >> 16.
-struct ShiftedWordMultiplier {
-  explicit ShiftedWordMultiplier(int32_t multiplier)
-      : high(multiplier >> 16), low(multiplier & 65535) {}
-  OCTET_INLINE int32_t times(int32_t x) const { return x * high + ((x * low + 32768) >> 16); }
-  int32_t high, low;
-};
-
-// TensorFlow Lite's sum of words: both inputs shifted left by 15 bits and scaled, the sum scaled.
 inline void add_words(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
                       size_t bytes) {
-  const ShiftedWordMultiplier of_a(p.multiplier[0]), of_b(p.multiplier[1]);
-  const RoundingShift shift_a(p.shift[0]), shift_b(p.shift[1]), shift(p.shift[2]);
-  const int32_t multiplier = p.multiplier[2], negate_a = p.negate[0], negate_b = p.negate[1];
-  for_each_pair_of_words(
-      p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
-        const int32_t of_sum = shift_a.right(of_a.times(a)), addend = shift_b.right(of_b.times(b));
-        const int32_t sum = (of_sum ^ negate_a) - negate_a + (addend ^ negate_b) - negate_b;
-        return shift.right(high_product(sum, multiplier));
-      });
+  for_each_pair_of_words(p, a, b, out, bytes, TfliteSum<16>(p));
 }
 
 // (a * factor a + b * factor b + offset) >> shift, rounded down, in 45 bits of two 32-bit halves.
