@@ -7,7 +7,7 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   octet_add_script(check_architecture docs/architecture.py --check LABELS checks)
   octet_add_script(check_house tests/house/check.py LABELS checks)
   octet_add_script(check_names tests/house/check_names.py LABELS checks)
-  # Does the tool of mutation testing make mutants of what it should? The testing is done by hand.
+  # Whether the tool of mutation testing makes the mutants that it should; the testing is by hand.
   octet_add_script(mutate tools/mutate/mutate_test.py LABELS tools slow)
   octet_add_script(check_project tests/house/check_project.py ${PROJECT_BINARY_DIR}/project-venv
     LABELS checks slow)

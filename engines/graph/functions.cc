@@ -164,10 +164,6 @@ class Maker {
   std::vector<const Tensor*> inputs_;
 };
 
-}  // namespace
-
-namespace {
-
 // Where channels are the second axis (moved) or the last one; OCTET_BROADCAST_NONE, too, where the
 // shapes are alike. Nothing: neither is one pixel of the output.
 std::optional<octet_broadcast> broadcast_in(const Graph& g, const Op& op, bool moved) {

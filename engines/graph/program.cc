@@ -22,7 +22,8 @@ bool is_of_fused(octet_status status) {
          status == OCTET_ACCUMULATOR_OVERFLOW;
 }
 
-// The memory of all layers with a state, for one run: what lacks does so before a state changes.
+// The memory of all layers with a state, for one run: a run that lacks some fails before a state
+// changes.
 class Begun {
  public:
   explicit Begun(const std::vector<Object>& objects) : objects_(objects) {

@@ -43,7 +43,7 @@ Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type);
 inline float scale_of(const Tensor& t) { return t.scales.empty() ? 0.f : t.scales[0]; }
 inline int32_t zero_of(const Tensor& t) { return t.zero_points.empty() ? 0 : t.zero_points[0]; }
 inline bool is_8_bits(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
-// What operators compute with: of 16 bits zero points are 0.
+// The integers that operators compute with; zero points of 16 bits are 0.
 inline bool is_8_or_16_bits(octet_type type) { return is_8_bits(type) || type == OCTET_S16; }
 // Weights only: two in a byte.
 inline bool is_4_bits(octet_type type) { return type == OCTET_S4 || type == OCTET_U4; }

@@ -82,6 +82,7 @@ std::unique_ptr<Blob> Workspaces::take(size_t bytes) {
         free_.pop_back();
         return taken;
       }
+    if (!free_.empty()) free_.pop_back();  // a larger one takes its place
   }
   return std::make_unique<Blob>(std::max<size_t>(bytes, 1));
 }

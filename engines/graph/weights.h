@@ -23,9 +23,21 @@ struct Blob {
   const size_t bytes;
 };
 
+// Bytes up to where the next workspace or array may begin.
+constexpr size_t aligned(size_t bytes) {
+  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
+}
+
 // Memory for runs at the same time: one for each, kept for later ones, from any threads.
 class Workspaces {
  public:
+  // Calls run(void*) with at least so many bytes. Throws the exceptions of run, too.
+  template <typename Run>
+  void use(size_t bytes, const Run& run) {
+    std::unique_ptr<Blob> workspace = take(bytes);
+    run(workspace->data);
+    give(std::move(workspace));
+  }
   // Of at least so many bytes. Throws std::bad_alloc.
   std::unique_ptr<Blob> take(size_t bytes);
   // Without memory to keep it, it is freed: the run that had it is not to fail for it.

@@ -143,7 +143,7 @@ class Reader : NodeInputs {
   const Value* end(Input i) const { return find(i); }
 
  private:
-  // What each run would refuse, with what is known before the first one.
+  // Refuses a node that each run would refuse, as far as constants and shapes tell.
   void check_ends() const {
     if (is_constant(kXScale)) {
       const std::vector<float> scale = find(kXScale)->floats();
@@ -305,8 +305,8 @@ void Attention::run(OrtKernelContext* context) {
   graph::check(
       octet_gemm_workspace(object_.gemm.get(), rows, threads_, &call.workspace_bytes, &error),
       error);
-  const size_t quantized = quantizes_ ? rounded(rows * k_) : 0;
-  const size_t products = rounded(rows * n_ * sizeof(float));
+  const size_t quantized = quantizes_ ? graph::aligned(rows * k_) : 0;
+  const size_t products = graph::aligned(rows * n_ * sizeof(float));
   // The product's bytes and workspace lie where its heads have their scratch afterwards.
   const size_t scratch = HeadTasks(heads, attend_, threads_).scratch_bytes();
   const size_t behind = std::max(quantized + call.workspace_bytes, scratch);

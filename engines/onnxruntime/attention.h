@@ -31,7 +31,7 @@ class Attention : public Group {
     std::string name;
     size_t index = 0;            // of a run's inputs
     std::vector<int64_t> shape;  // of a constant
-    std::vector<uint8_t> bytes;  // likewise: a copy
+    std::vector<uint8_t> bytes;  // of a constant: a copy
   };
   struct Given {
     const void* data;
@@ -63,7 +63,7 @@ class Attention : public Group {
   End input_, input_scale_, input_zero_point_, mask_index_;
   Attend attend_ = nullptr;
   graph::Object object_;
-  Memory memory_;
+  graph::Workspaces memory_;
 };
 
 }  // namespace octet::onnxruntime

@@ -139,7 +139,7 @@ void BlockProduct::run(OrtKernelContext* context) {
   check(host.api->GetTensorMutableData(made, &to));
   if (args.m == 0) return;
   args.lhs = from, args.dst = to;
-  const size_t padded = depth_ == k_ ? 0 : rounded(args.m * depth_ * sizeof(float));
+  const size_t padded = depth_ == k_ ? 0 : graph::aligned(args.m * depth_ * sizeof(float));
   lend(context, threads_, &args);
   octet_error error = {};
   graph::check(

@@ -26,7 +26,7 @@ class BlockProduct : public Group {
   std::string input_;
   size_t n_ = 0, k_ = 0, depth_ = 0;  // depth_: k_ with zeros up to the end of the last block
   graph::Object object_;
-  Memory memory_;
+  graph::Workspaces memory_;
 };
 
 }  // namespace octet::onnxruntime

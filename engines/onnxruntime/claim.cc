@@ -139,7 +139,7 @@ class Claimer {
     return true;
   }
 
-  // Nodes that are a group each: MatMulNBits, and QAttention with what quantizes its input.
+  // Nodes that are a group each: MatMulNBits, and QAttention with the quantizer of its input.
   void claim_single(std::map<size_t, std::string>* refused) {
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
       const Node& node = host_.nodes[i];

@@ -134,7 +134,7 @@ DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
   const DynamicNodes& nodes = chain_[index];
   Stage stage;
   stage.input = input;
-  planned->quantized = std::max(planned->quantized, rounded(count_of(input)));
+  planned->quantized = std::max(planned->quantized, graph::aligned(count_of(input)));
   graph::Graph g = nodes.graph;
   for (size_t i = 0; i < nodes.products.size(); ++i) {
     const graph::Op& op = g.ops[nodes.products[i].op];
@@ -153,7 +153,7 @@ DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
     Product made = make(nodes.products[i], g, &bytes);
     made.shape = shape;
     planned->workspace = std::max(planned->workspace, bytes);
-    const size_t floats = rounded(count_of(shape) * sizeof(float));
+    const size_t floats = graph::aligned(count_of(shape) * sizeof(float));
     if (inside) planned->between = std::max(planned->between, floats);
     if (made.object.conv) {
       stage.last = graph::sizes_of(g, op.inputs[0], true);
@@ -164,7 +164,7 @@ DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
       }
       if (index == 0 && !stage.to_last.arguments) {
         stage.to_last = graph::transpose_function(OCTET_U8, stage.last, OCTET_NHWC);
-        planned->moved = rounded(count_of(input));
+        planned->moved = graph::aligned(count_of(input));
       }
     }
     stage.products.push_back(std::move(made));

@@ -111,7 +111,7 @@ class DynamicGroup : public Group {
   size_t input_ = 0;
   std::vector<size_t> outputs_;  // of a run, for each product that the host reads, in order
   Recent<Shape, Planned> planned_;
-  Memory memory_;
+  graph::Workspaces memory_;
 };
 
 }  // namespace octet::onnxruntime

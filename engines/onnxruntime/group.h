@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -35,36 +34,5 @@ void lend(OrtKernelContext* context, size_t threads, Args* args) {
   if (threads <= 1) return;
   args->concurrency = threads, args->parallel_for = run_tasks, args->parallel_context = context;
 }
-
-// As Octet's workspaces begin.
-constexpr size_t rounded(size_t bytes) {
-  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-}
-
-// Memory that one run has at a time, kept for later runs.
-class Memory {
- public:
-  // Calls run(void*) with so many bytes at least, at a multiple of OCTET_ALIGNMENT.
-  template <typename Run>
-  void use(size_t bytes, const Run& run) {
-    std::unique_ptr<graph::Blob> blob = take();
-    if (!blob || blob->bytes < bytes) blob = std::make_unique<graph::Blob>(bytes);
-    run(blob->data);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    kept_.push_back(std::move(blob));
-  }
-
- private:
-  std::unique_ptr<graph::Blob> take() {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (kept_.empty()) return nullptr;
-    std::unique_ptr<graph::Blob> last = std::move(kept_.back());
-    kept_.pop_back();
-    return last;
-  }
-
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<graph::Blob>> kept_;  // that no run uses
-};
 
 }  // namespace octet::onnxruntime

@@ -57,7 +57,7 @@ void HeadTasks::prepare(size_t head, float* keys, float* values) const {
 void HeadTasks::set_masks(size_t image, size_t row, size_t rows, float* masks) const {
   const TokenMask& m = h_.mask;
   const int64_t tokens = (int64_t)h_.tokens;
-  int64_t start = 0, end = tokens;  // of what is not masked
+  int64_t start = 0, end = tokens;  // of the tokens that are not masked
   if (m.form == TokenMask::kEnds || m.form == TokenMask::kEndsAndStarts)
     end = std::clamp<int64_t>(m.data[image], 0, tokens);
   if (m.form == TokenMask::kEndsAndStarts)

@@ -9,15 +9,15 @@
 
 namespace octet::onnxruntime {
 
-// What keeps a token from being looked at. A masked score gets `masked` added, and one of a later
+// The tokens that attention leaves out. A masked score gets `masked` added, and one of a later
 // token, where `causal`, the lowest float.
 struct TokenMask {
   enum Form {
     kNone,
     kEnds,           // images: the first token that is masked
-    kEndsAndStarts,  // 2 x images: likewise, then how many tokens at the beginning are masked
+    kEndsAndStarts,  // 2 x images: as kEnds, then the number of tokens masked at the beginning
     kTokens,         // images x tokens: 0 or less masks a token
-    kPairs           // images x tokens x tokens: [image, query, key], likewise
+    kPairs           // images x tokens x tokens: [image, query, key], as kTokens
   };
   Form form = kNone;
   const int32_t* data = nullptr;  // borrowed for the run

@@ -78,7 +78,7 @@ TEST(Binary, AllPairsOnEveryTier) {
       }
 }
 
-// Scales from those of networks to both ends of what is taken.
+// Scales as networks have them, and both ends of the scales that are taken.
 TEST(Binary, WordsOnEveryTier) {
   Tensor a = {1, 3, 1, 4001, 2}, b = a;
   a.bytes = some_words(a.bytes.size() / 2, 1), b.bytes = some_words(b.bytes.size() / 2, 2);

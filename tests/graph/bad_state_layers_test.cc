@@ -155,7 +155,7 @@ TEST(BadStateLayers, FormsOfSvdf) {
   svdf("is below that of state times weights", [](Svdf* c) { c->output().scales = {1e-12f}; });
 }
 
-// What only the weights tell.
+// Refusals that depend on the weights.
 TEST(BadStateLayers, SumsThatShiftsTakeOutOfInt32) {
   std::unique_ptr<Program> program;
   const auto overflows = [&](const Graph& g) {

@@ -91,7 +91,7 @@ TEST(GraphWords, RefusedProducts) {
   });
 }
 
-// What functions of 16 bits do not take: other arithmetics, zero points, types beside each other.
+// Functions of 16 bits refuse other arithmetics, zero points, types beside each other.
 TEST(GraphWords, RefusedFunctions) {
   const auto says = [](const char* text, const std::function<void(GraphCase*)>& change) {
     GraphCase c;

@@ -88,7 +88,7 @@ TEST(MatchQdq, OtherOperatorsAndRequantization) {
             (Bytes{2 + 3, 2 + 124, 12, 255}));
 }
 
-// Each rounds to float; those that follow each other are one table.
+// Each function rounds to float; several in a row are one table.
 TEST(MatchQdq, FunctionsOfFloats) {
   const double half_sqrt = std::sqrt(0.5);
   const std::pair<std::vector<FloatStep>, float (*)(float, double)> cases[] = {

@@ -48,7 +48,7 @@ class Build:
         return [f"-D{name}={self.text(name)}" for name in names] + self.probed()
 
     def probed(self):
-        """What probes of this compiler found: each takes a second."""
+        """The findings of this compiler's probes, each of which takes a second."""
         cache = Path(self.text("PROJECT_BINARY_DIR")) / "CMakeCache.txt"
         if not cache.exists():  # a part of another project's build
             return []

@@ -83,7 +83,7 @@ class Attention:
         return {f"{name}{index}": value for name, value in given.items()}
 
     def added(self, mask, images, tokens):
-        """What the scores of each pair of tokens get added."""
+        """The addends of the scores of each pair of tokens."""
         at, value = np.arange(tokens), F32(self.options.get("mask_filter_value", -10000))
         shown = np.ones((images, tokens, tokens), bool)
         if mask is not None and mask.ndim == 1:

@@ -230,7 +230,7 @@ def check_attention(full):
 
 
 def check_wrong_attention():
-    """What only a run shows to be wrong is refused with a sentence, and the next run is right."""
+    """A mistake that only a run shows is refused with a sentence, and the next run is right."""
     every = attention.forms()
     mine = session(attention.network(every), {})
     given = attention.feeds(every, 2, 7)

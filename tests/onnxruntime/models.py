@@ -396,7 +396,7 @@ def quantized(model, folder, how, shapes, size=None):
     source, path = str(folder / "float.onnx"), str(folder / f"{how}.onnx")
     onnx.save(model, source)
     if form == "dynamic":
-        # The type of what com.microsoft's operators make, which ONNX cannot infer
+        # The output type of com.microsoft's operators, which ONNX cannot infer
         quantize_dynamic(source, path, per_channel=bool(channel), weight_type=TYPES[types], extra_options={"DefaultTensorType": TensorProto.FLOAT})
     else:
         quantize_static(source, path, Calibration(shapes), per_channel=bool(channel),

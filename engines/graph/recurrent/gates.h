@@ -1,4 +1,4 @@
-// Computes what is between the products of an LSTM and of an SVDF, element by element.
+// Computes the functions between the products of an LSTM and of an SVDF, element by element.
 #pragma once
 
 #include <cstddef>

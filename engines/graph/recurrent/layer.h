@@ -1,4 +1,4 @@
-// Describes what a layer with a state is to the rest of engines/graph: checks, packing, a run.
+// Describes a layer with a state to the rest of engines/graph: its scratch memory and its run.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,6 @@ struct Packing {
   octet_isa isa;
   PackedWeights* weights;
 };
-
-// Bytes of an array in a layer's scratch memory, after which the next one begins.
-inline size_t padded(size_t bytes) {
-  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-}
 
 class Layer {
  public:

@@ -1,5 +1,5 @@
-// Runs an LSTM in integers: the input's products of many steps at once, then step by step the
-// state's and what is between them.
+// Runs an LSTM in integers: the input's products of many steps at once, then step by step those
+// of the state and the gates.
 #include "engines/graph/recurrent/lstm.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class Lstm : public Layer {
   }
 
  private:
-  // What a run keeps in its scratch memory.
+  // The pieces of a run's scratch memory.
   struct Arrays {
     int32_t *of_input, *of_state, *of_projection;
     int16_t* gates[kGates];
@@ -67,7 +67,7 @@ class Lstm : public Layer {
     Arrays a = {};
     const auto take = [&](auto** array, size_t count) {
       *array = (std::remove_reference_t<decltype(**array)>*)((uintptr_t)scratch + a.end);
-      a.end += padded(count * sizeof **array);
+      a.end += aligned(count * sizeof **array);
     };
     take(&a.of_input, rows_together() * columns());
     take(&a.of_state, n_.batch * columns());

@@ -1,4 +1,4 @@
-// Looks at the tensors of a layer with a state, and refuses those that it does not compute with.
+// Reads the tensors of a layer with a state, and refuses tensors that no layer computes with.
 #pragma once
 
 #include "engines/graph/check.h"
@@ -10,7 +10,7 @@ namespace octet::graph::recurrent {
 // The tensors of one operator. All functions throw a sentence.
 class Operands {
  public:
-  // Checks what all layers need: TensorFlow Lite's arithmetic, an x and an output of int8.
+  // Checks the demands of all layers: TensorFlow Lite's arithmetic, an x and an output of int8.
   Operands(const Graph& graph, const Op& op, size_t inputs);
 
   bool has(size_t i) const { return op_.inputs[i] >= 0; }

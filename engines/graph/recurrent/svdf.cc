@@ -43,13 +43,13 @@ class Svdf : public Layer {
   }
 
   size_t scratch_bytes() const override {
-    return sums_bytes() + padded(batch_ * units() * sizeof(int32_t)) + sums_.workspace_bytes();
+    return sums_bytes() + aligned(batch_ * units() * sizeof(int32_t)) + sums_.workspace_bytes();
   }
 
   void run(const octet_network_call& call, uint8_t* scratch) const override {
     auto* const sums = (int32_t*)scratch;
     auto* const units_sums = (int32_t*)(scratch + sums_bytes());
-    void* const workspace = scratch + sums_bytes() + padded(batch_ * units() * sizeof(int32_t));
+    void* const workspace = scratch + sums_bytes() + aligned(batch_ * units() * sizeof(int32_t));
     const octet_network_image& x = call.inputs[0];
     sums_.run((const int8_t*)x.data, x.pixel, batch_, sums, workspace);
     auto* state = (int16_t*)call.inputs[1].data;
@@ -67,7 +67,7 @@ class Svdf : public Layer {
 
  private:
   size_t units() const { return filters_ / rank_; }
-  size_t sums_bytes() const { return padded(batch_ * filters_ * sizeof(int32_t)); }
+  size_t sums_bytes() const { return aligned(batch_ * filters_ * sizeof(int32_t)); }
 
   void pack(const Tensor& feature, const Tensor& time, const Tensor* bias, size_t depth,
             int32_t x_zero, const Packing& packing) {
