@@ -30,12 +30,7 @@ class Describer {
     if (x_ < 0 || weights_ < 0) refuse("its input or its weights are left out");
     check_types();
     to_.is_pair = is_pair(g_, op_);
-    if (to_.is_convolution)
-      convolution();
-    else if (to_.is_pair)
-      pair();
-    else
-      product();
+    to_.is_convolution ? convolution() : to_.is_pair ? pair() : product();
     add_bias();
     rescale();
     end();
@@ -155,6 +150,13 @@ class Describer {
              ", but it makes ", s->batch_max, "x", h, "x", width, "x", s->out_channels);
   }
 
+  // An output line of a transposed convolution uses one line of the kernel at most if the input has
+  // one line, whatever the stride. With a stride as long as the kernel no others are multiplied.
+  static void spread(size_t in, size_t kernel, size_t dilation, size_t* stride) {
+    constexpr size_t kMost = 16;  // more phases take too long to begin
+    if (in == 1 && dilation == 1 && kernel <= kMost) *stride = std::max(*stride, kernel);
+  }
+
   void convolution() {
     for (const int t : {x_, y_})
       if (tensor(t).shape.size() != 3 && tensor(t).shape.size() != 4)
@@ -169,14 +171,13 @@ class Describer {
     s.dilation_h = w.dilation_h, s.dilation_w = w.dilation_w;
     s.transposed = op_.transposed;
     pad(&s, y);
+    if (s.transposed) {
+      spread(s.in_h_max, s.kernel_h, s.dilation_h, &s.stride_h);
+      spread(s.in_w_max, s.kernel_w, s.dilation_w, &s.stride_w);
+    }
     to_.filter.shape = s;
-    to_.filter.type = tensor(weights_).type;
     to_.filter.order = op_.depthwise ? OCTET_HWIO : op_.order;
-    to_.filter.data = tensor(weights_).data;
-    read_weight_zeros();
-    if (!to_.weight_zeros.empty())
-      to_.filter.zero_points = to_.weight_zeros.data(),
-      to_.filter.zero_point_count = to_.weight_zeros.size();
+    set_weights(&to_.filter);
     set_operands(&to_.conv);
   }
 
@@ -188,13 +189,9 @@ class Describer {
     const size_t rows = x.count() / k;
     if (y.count() != rows * n_ || (y.channels != n_ && y.image() != n_))
       refuse("its output has ", y.count(), " elements, but it makes ", rows, " rows of ", n_);
-    to_.rhs.type = tensor(weights_).type, to_.rhs.n = n_, to_.rhs.k = k;
+    to_.rhs.n = n_, to_.rhs.k = k;
     to_.rhs.order = op_.weights_kn ? OCTET_KN : OCTET_NK;
-    to_.rhs.data = tensor(weights_).data;
-    read_weight_zeros();
-    if (!to_.weight_zeros.empty())
-      to_.rhs.zero_points = to_.weight_zeros.data(),
-      to_.rhs.zero_point_count = to_.weight_zeros.size();
+    set_weights(&to_.rhs);
     to_.gemm.m_max = rows, to_.gemm.n = n_, to_.gemm.k = k;
     set_operands(&to_.gemm);
   }
@@ -234,6 +231,14 @@ class Describer {
       if (zero != 0) to_.weight_zeros = zeros;
     if (to_.weight_zeros.size() > 1 && to_.weight_zeros.size() != n_)
       refuse("its weights have ", zeros.size(), " zero points, and it has ", n_, " channels");
+  }
+
+  template <typename Desc>
+  void set_weights(Desc* d) {
+    d->type = tensor(weights_).type, d->data = tensor(weights_).data;
+    read_weight_zeros();
+    if (to_.weight_zeros.empty()) return;
+    d->zero_points = to_.weight_zeros.data(), d->zero_point_count = to_.weight_zeros.size();
   }
 
   template <typename Desc>
@@ -357,9 +362,8 @@ class Describer {
   void tell_output() const {
     const octet_epilogue& e = to_.conv.epilogue;
     to_.filter.dst_type = to_.conv.dst_type;
-    if (to_.conv.dst_type == OCTET_S16) to_.filter.requant = e.requant;
-    if (!is_8_bits(to_.conv.dst_type)) return;
-    to_.filter.requant = e.requant;
+    if (is_8_bits(to_.conv.dst_type) || to_.conv.dst_type == OCTET_S16)
+      to_.filter.requant = e.requant;
     to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;
   }
 
@@ -384,8 +388,7 @@ class Describer {
       refuse("its residual ", name(r), " or its output is not of 8 bits with one scale");
     if (element_count(residual) != element_count(y))
       refuse("its residual ", name(r),
-             " is of another shape than its output; it would need "
-             "broadcasting");
+             " is of another shape than its output; it would need broadcasting");
     e.residual.type = residual.type, e.residual.zero_point = zero_of(residual);
     if (op_.between < 0) {
       e.residual.scale = scale_of(residual) / scale_of(y);

@@ -119,7 +119,7 @@ OCTET_INLINE inline void add_groups(RowAddresses<most>& lhs, const uint8_t*& rhs
   } else if constexpr (sets > 1) {
     OCTET_NO_UNROLL
     while (k + 4 * sets <= end) unroll<sets>([&](auto set) OCTET_INLINE { step(set, Int<0>{}); });
-  } else if constexpr (rows == most && vectors == (most > kMr ? kTallVectors : kVectors)) {
+  } else if constexpr (rows + 2 >= most && vectors == (most > kMr ? kTallVectors : kVectors)) {
     if (far) {
       OCTET_NO_UNROLL
       while (k < end) step(Int<0>{}, Int<1>{});

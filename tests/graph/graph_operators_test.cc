@@ -190,6 +190,40 @@ TEST(GraphOperators, TransposeBetweenConvolutions) {
   }
 }
 
+// A transposed convolution with stride 1 is an ordinary one by the turned kernel. Of one line or
+// one column it runs with longer strides, which give the same bytes.
+TEST(GraphOperators, TransposedConvolutionOfOnePixel) {
+  constexpr size_t kOut = 5, kIn = 3, kKernel = 4;
+  for (const Shape& size : {Shape{1, 1}, Shape{1, 6}, Shape{6, 1}, Shape{3, 2}})
+    for (const size_t pad : {0, 1}) {
+      GraphCase c;
+      const int64_t h = size[0] + 3 - 2 * (int64_t)pad, w = size[1] + 3 - 2 * (int64_t)pad;
+      const Bytes kernel = c.draw(kOut * kKernel * kKernel * kIn), in = c.draw(2 * 6 * kIn);
+      Bytes outputs[2], turned = kernel;
+      for (size_t o = 0; o < kOut; ++o)
+        for (size_t at = 0; at < kKernel * kKernel; ++at)
+          for (size_t i = 0; i < kIn; ++i)
+            turned[(o * kKernel * kKernel + at) * kIn + i] =
+                kernel[(o * kKernel * kKernel + kKernel * kKernel - 1 - at) * kIn + i];
+      for (const bool transposed : {false, true}) {
+        GraphCase one;
+        const int x = one.input({2, size[0], size[1], kIn}, OCTET_S8, 0.1f, 7),
+                  y = one.tensor({2, h, w, kOut}, OCTET_S8, 0.5f, -9);
+        const int weights = one.constant({kOut, kKernel, kKernel, kIn}, OCTET_S8,
+                                         transposed ? kernel : turned, 0.01f);
+        const int b = one.bias(kOut);
+        Op& op = one.op(Kind::kConvolution, {x, weights, b}, y);
+        op.transposed = transposed;
+        op.window.top = op.window.bottom = op.window.left = op.window.right =
+            transposed ? pad : kKernel - 1 - pad;
+        one.g.outputs = {y};
+        outputs[transposed] =
+            run(*created(one.g), one.g, {Bytes(in.begin(), in.begin() + (int)bytes_of(one.g, x))});
+      }
+      EXPECT_EQ(outputs[0], outputs[1]) << size[0] << " x " << size[1] << ", padding " << pad;
+    }
+}
+
 TEST(GraphOperators, TransposesThatDoNotFit) {
   for (const Shape& permutation : {Shape{0, 1}, Shape{0, 1, 1}, Shape{0, 1, 3}, Shape{0, -1, 2},
                                    Shape{0, 2, 1}, Shape{1, 0, 2}}) {

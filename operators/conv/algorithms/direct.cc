@@ -196,7 +196,8 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
     ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
     const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
     BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
-    const Window window(plan, run, taps, 0);
+    const size_t first_group = task.n0 / s.group_out();
+    Window window(plan, run, taps, first_group);
     window.tap_steps(steps);
     block.lhs_stride = window.row_stride();
     block.tap_steps = steps;
@@ -209,15 +210,19 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
         block.rows = lines * run.out_w;
         run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, prepared, &block,
                   [&](size_t group) {
-                    block.tile_count =
-                        Window(plan, run, taps, group).point_lines(line, lines, pointers, tiles);
+                    if (group == first_group)
+                      block.tile_count = window.point_lines(line, lines, pointers, tiles);
+                    else
+                      window.next_group(pointers, tiles, block.tile_count);
                   });
       }
       return;
     }
     run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
-      block.tile_count =
-          Window(plan, run, taps, group).point_pixels(pixel, block.rows, pointers, tiles);
+      if (group == first_group)
+        block.tile_count = window.point_pixels(pixel, block.rows, pointers, tiles);
+      else
+        window.next_group(pointers, tiles, block.tile_count);
     });
   }
 }
