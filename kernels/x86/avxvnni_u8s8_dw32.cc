@@ -25,7 +25,9 @@ struct Dots : Ymm<Dots, 128> {
   OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int v, __m256i t,
                                              const uint8_t* weights, size_t set) {
     unroll<rows>([&](auto r) OCTET_INLINE {
-      acc[r].a[v] = _mm256_dpbusd_avx_epi32(acc[r].a[v], t, aligned(weights + r * set + 32 * v));
+      __m256i sum = _mm256_dpbusd_avx_epi32(acc[r].a[v], t, aligned(weights + r * set + 32 * v));
+      pin(sum);  // else GCC 12 copies all sums twice
+      acc[r].a[v] = sum;
     });
   }
 

@@ -52,8 +52,9 @@ OCTET_INLINE inline Vector dot_columns(const FewRows& f, const uint8_t* const (&
           const uint8_t* const from = at[g] + j * stride + k;
           const Vector w = (Part::kMasks ? part.load(from) : load(from)) ^ flip;
           unroll<rows>([&](auto r) OCTET_INLINE {
-            Vector& sum = acc[r * kColumns + g * kGroup + j];
-            sum = dot(sum, load(x[r] + k), w);
+            constexpr int sum = r * kColumns + g * kGroup + j;
+            acc[sum] = dot(acc[sum], load(x[r] + k), w);
+            pin(acc[sum]);
           });
         });
       });

@@ -93,10 +93,14 @@ struct Wide {
     OCTET_INLINE inline Vector scale(int v) const { return scales[v]; }
   };
 
-  template <int, int>
+  // Of four pixels, in a loop, GCC 12 would copy each sum twice, and would keep the elements of acc
+  // on the stack if they were pinned themselves.
+  template <int, int pixels>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<4>([&](auto v) OCTET_INLINE {
-      acc.a[v] = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kInt8 * v));
+      Vector sum = dot_add(acc.a[v], c.t[v], load_vector<Vector>(weights + kInt8 * v));
+      if constexpr (pixels == 4) pin(sum);
+      acc.a[v] = sum;
     });
   }
 
@@ -171,10 +175,12 @@ struct WideInt16 : Wide<kInt8> {
     OCTET_INLINE inline Vector scale(int v) const { return at(4 + v); }
   };
 
-  template <int, int>
+  template <int, int pixels>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     unroll<8>([&](auto i) OCTET_INLINE {
-      acc.a[i / 2] = dot_add_int16(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kInt8 * i));
+      Vector sum = dot_add_int16(acc.a[i / 2], c.t[i], load_vector<Vector>(weights + kInt8 * i));
+      if constexpr (pixels == 4) pin(sum);
+      acc.a[i / 2] = sum;
     });
   }
 

@@ -6,6 +6,7 @@
 #include "kernels/core/sections.h"
 #include "kernels/macro/row_tiles.h"
 #include "operators/conv/algorithms/accumulator_init.h"
+#include "operators/conv/algorithms/channel_copy.h"
 
 namespace octet {
 namespace {
@@ -130,10 +131,11 @@ class ChannelBlock {
         n0_(n0),
         channels_(channels),
         multiplier_(quotient(plan.shape.group_out(), plan.shape.group_in())),
-        channel_(quotient(n0, multiplier_)) {
+        channel_(quotient(n0, multiplier_)),
+        copy_(kernel, n0, channels, multiplier_, staged_,
+              is_depthwise(plan.shape) ? 0 : plan.lhs_flip) {
     tile_.loop = loop_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
-    stage_flip_ = is_depthwise(s_) ? 0 : plan.lhs_flip;
     tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? rows_of(plan) : 1;
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
@@ -227,9 +229,9 @@ class ChannelBlock {
                             : padded_ ? smaller(run_.pad_left, width)
                                       : 0,
                    end = outside ? width : smaller(before + run_.in_w, width);
-      stage(zero_, 0, before, copy);
-      stage(data, run_.lhs_pixel, end - before, copy + before * staged_);
-      stage(zero_, 0, width - end, copy + end * staged_);
+      copy_.copy(zero_, 0, before, copy);
+      copy_.copy(data, run_.lhs_pixel, end - before, copy + before * staged_);
+      copy_.copy(zero_, 0, width - end, copy + end * staged_);
       if (plan_.touch) tell_staged(data, end - before, copy, width);
     }
     return {copy, staged_};
@@ -239,65 +241,6 @@ class ChannelBlock {
     for (size_t x = 0; x < pixels; ++x)
       plan_.touch(from + x * run_.lhs_pixel, divide_up(channels_, multiplier_), false);
     plan_.touch(to, width * staged_, true);
-  }
-
-  // Copies pixels that are `step` bytes apart, one byte per output channel of the block.
-  void stage(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
-    if (kernel_.widen)
-      return kernel_.widen(from, step, pixels, channels_, stage_flip_, (uint16_t*)to);
-    if (multiplier_ == 1) {
-      if (channels_ == 64) return copy<64>(from, step, pixels, to);
-      if (channels_ == 32) return copy<32>(from, step, pixels, to);
-      return copy<0>(from, step, pixels, to);
-    }
-    for (; pixels; --pixels, from += step, to += staged_) spread(from, to);
-  }
-
-  // Copies and flips the sign. bytes: channels_, or 0 for any number.
-  template <size_t bytes>
-  void copy(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
-    typedef uint8_t Piece __attribute__((vector_size(16)));
-    // In a register: a load of it could wait for stores to the copy whose addresses look alike
-    const Piece flip = Piece{} + stage_flip_;
-    const size_t channels = bytes ? bytes : channels_;
-    for (; pixels; --pixels, from += step, to += staged_) {
-      size_t i = 0;
-      for (; i + sizeof flip <= channels; i += sizeof flip) {
-        Piece piece;
-        memcpy(&piece, from + i, sizeof piece);
-        piece ^= flip;
-        memcpy(to + i, &piece, sizeof piece);
-      }
-      for (; i < channels; ++i) to[i] = from[i] ^ stage_flip_;
-    }
-  }
-
-  // Repeats each channel as often as outputs read it, eight bytes at a time.
-  void spread(const uint8_t* from, uint8_t* to) const {
-    size_t i = 0, turn = n0_ % multiplier_;
-    // Blocks begin at multiples of 16, so these begin with a channel's first output
-    if (multiplier_ == 2)
-      for (; i + 8 <= channels_; i += 8, from += 4) store(two_of_four(from), to + i);
-    if (multiplier_ == 4)
-      for (; i + 8 <= channels_; i += 8, from += 2)
-        store((from[0] | (uint64_t)from[1] << 32) * 0x01010101, to + i);
-    for (; i < channels_; turn = 0, ++from) {
-      const size_t end = smaller(i + multiplier_ - turn, channels_);
-      const uint64_t eight = *from * 0x0101010101010101u;
-      // Bytes written too far are overwritten by the next channel, or lie in the staged pixel's
-      // padding
-      for (; i < end && i + 8 <= kPanel; i += 8) store(eight, to + i);
-      for (; i < end; ++i) to[i] = *from;
-      i = end;
-    }
-  }
-  static void store(uint64_t eight, uint8_t* to) { memcpy(to, &eight, sizeof eight); }
-  static uint64_t two_of_four(const uint8_t* from) {
-    uint32_t four;
-    memcpy(&four, from, sizeof four);
-    uint64_t apart = (four | (uint64_t)four << 16) & 0x0000ffff0000ffff;
-    apart = (apart | apart << 8) & 0x00ff00ff00ff00ff;
-    return apart | apart << 8;
   }
 
   size_t point_at_lines(size_t x, size_t columns, size_t count) {
@@ -331,15 +274,21 @@ class ChannelBlock {
                  in_w = padded_ ? padded_width(s_, run_.out_w) : run_.in_w;
     const size_t first = x * s_.stride_w - before, last = first + (s_.kernel_w - 1) * s_.dilation_w;
     tile_.groups = tile_.rows > 1 ? tile_.set_groups : slot_groups(s_);
-    for (size_t slot = 0; slot < slots_per_group(s_) * tile_.groups; ++slot)
-      c_.pixels[slot] = zero_, c_.steps[slot] = 0;
+    // Copies of the members: compilers would read them again after each store
+    const uint8_t** const pixels = c_.pixels;
+    size_t* const steps = c_.steps;
+    const uint8_t* const zero = zero_;
+    const size_t slots = slots_per_group(s_) * tile_.groups, down = slot_of(s_, 1, 0),
+                 across = slot_of(s_, 0, 1), positions = s_.kernel_w, dilation = s_.dilation_w,
+                 stride = step_of(s_, run_.out_w);
+    for (size_t slot = 0; slot < slots; ++slot) pixels[slot] = zero, steps[slot] = 0;
     for (size_t ky = 0; ky < lines; ++ky) {
-      const Line& line = c_.lines[ky];
-      for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
-        const size_t column = first + kx * s_.dilation_w, slot = slot_of(s_, ky, kx);
+      const Line line = c_.lines[ky];
+      size_t slot = ky * down, column = first;
+      for (size_t kx = 0; kx < positions; ++kx, slot += across, column += dilation) {
         if (column >= in_w) continue;
-        c_.pixels[slot] = line.data + column * line.step;
-        c_.steps[slot] = step_of(s_, run_.out_w) * line.step;
+        pixels[slot] = line.data + column * line.step;
+        steps[slot] = stride * line.step;
       }
     }
     return first < in_w && last < in_w ? smaller(columns, (in_w - 1 - last) / s_.stride_w + 1) : 1;
@@ -390,10 +339,10 @@ class ChannelBlock {
   const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_;
   size_t channel_;  // the input channel of output channel n0
+  const ChannelCopy copy_;
   size_t image_ = 0, y_ = 0;
   const uint8_t* weights_;  // of the block
   const uint8_t* zero_ = nullptr;
-  uint8_t stage_flip_;
   bool padded_;         // staged lines have their borders filled
   bool grouped_;        // grouped: taps are slots, in their order
   bool ends_;           // the kernel requantizes to the final output
