@@ -111,6 +111,12 @@ bool multiplies_steps(const MicroKernel& kernel) {
   return true;
 }
 
+bool multiplies_few(const MicroKernel& kernel) {
+  const size_t columns = kernel.few_nr, rows = kernel.rows_of(columns);
+  return columns == 0 || (multiplies(kernel, kernel.mr, columns, kStepsDepth) &&
+                          (rows <= kernel.mr || multiplies(kernel, rows, columns, kStepsDepth)));
+}
+
 }  // namespace
 
 // Computed through memory, so that no compiler folds it and no wide register keeps excess
@@ -137,7 +143,7 @@ bool passes(const MicroKernel& kernel) {
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
-         (kernel.step_depth == 1 || multiplies_steps(kernel)) &&
+         (kernel.step_depth == 1 || multiplies_steps(kernel)) && multiplies_few(kernel) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
 }

@@ -135,6 +135,9 @@ struct MicroKernel {
   } micro_panel_depth = {};
   // Direct, rows at one stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
+  // Deep tiles of at most so many columns are multiplied in a way of their own, which the self-test
+  // looks at; 0: none
+  uint8_t few_nr = 0;
   Decoder decoder = {};
   // CPU features beyond those that its tier needs: a CPU of the tier without them never runs it.
   Features needs = 0;

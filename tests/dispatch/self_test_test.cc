@@ -79,6 +79,17 @@ TEST_P(SelfTestKernel, FindsOneThatLiesForSomeSteps) {
       }
 }
 
+TEST_P(SelfTestKernel, FindsOneThatLiesForFewColumns) {
+  if (kernel().few_nr == 0) GTEST_SKIP() << kernel().name << " has one way for all columns";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply = lies_for_one_shape;
+  for (const size_t rows : {size_t{kernel().mr}, kernel().rows_of(kernel().few_nr)}) {
+    lying_tile.depth = 69, lying_tile.cols = kernel().few_nr, lying_tile.rows = rows;
+    EXPECT_FALSE(octet::passes(liar)) << rows << " rows";
+  }
+}
+
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   honest = &kernel();
   MicroKernel liar = kernel();

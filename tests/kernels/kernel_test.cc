@@ -302,6 +302,21 @@ TEST_P(Kernel, EveryDepth) {
         check_s32(kernel(), {rows, kernel().nr, depth, flip, -1, -1, false, Side::kBack});
 }
 
+// Some kernels multiply few columns in ways of their own, which depend on the depth.
+TEST_P(Kernel, FewColumns) {
+  for (size_t cols = 1; cols <= std::min<size_t>(kernel().nr, 9); ++cols)
+    for (const size_t rows : row_counts(kernel().rows_of(cols)))
+      for (const size_t depth : {15, 16, 63, 64, 65, 70, 127, 128, 131, 141})
+        for (const bool flip : {false, kernel().is(octet::kAnyLhs)}) {
+          const TileCase c = {rows, cols, depth,          flip,
+                              -1,   -1,   depth % 2 == 0, cols % 2 ? Side::kBack : Side::kFront};
+          check_s32(kernel(), c);
+          if (kernel().is(octet::kRequantizes))
+            check_requantize(kernel(), c, {3, -100, 100, octet::ElementType::kS8});
+          if (HasFatalFailure()) return;
+        }
+}
+
 // Deep weights that are not decoded yet are decoded part by part.
 TEST_P(Kernel, DecodesPartByPart) {
   const octet::Decoder& decoder = kernel().decoder;

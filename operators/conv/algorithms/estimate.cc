@@ -9,6 +9,9 @@ constexpr double kOneCoresL3 = 64 << 20;
 constexpr double kContended = 0.9;
 // Share of a tile's fixed cost that does not depend on how many of its columns are used.
 constexpr double kTileFixed = 0.3;
+// From this depth of a tap and of all taps on, few columns are multiplied in a way of their own.
+constexpr size_t kDeepTap = 16;
+constexpr double kDeep = 128;
 
 }  // namespace
 
@@ -55,9 +58,11 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
                tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
   // Tables count as if they were weights
   const double depth = (double)(w.layout.lane_bytes(p.depth) * 8 / w.layout.bits);
+  const bool deep = p.depth >= kDeepTap && p.taps * (double)p.depth >= kDeep;
+  const double few = !deep || s.group_out() > 8 ? 1 : s.group_out() > 4 ? cost.few_8 : cost.few_4;
   Estimate e = {};
   e.macs = w.pixels * lanes * p.taps * depth;
-  e.compute = microseconds(e.macs / cost.macs +
+  e.compute = microseconds(e.macs / (cost.macs * few) +
                            p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
   e.bytes = w.traffic() + p.traffic;
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
