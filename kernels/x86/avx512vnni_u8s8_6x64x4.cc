@@ -96,14 +96,14 @@ struct Few {
                                                      _mm512_unpackhi_epi64(one, two)));
         unroll<kQuads>([&](auto i) OCTET_INLINE {
           if constexpr (first + i.value < most)
-            to[first + i.value] = _mm512_zextsi128_si512(_mm512_extracti32x4_epi32(sums, i.value));
+            to[first + i.value] = _mm512_castsi128_si512(_mm512_extracti32x4_epi32(sums, i.value));
         });
       } else {
         const __m512i sums = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
                                                       add_neighbours(row(0), row(1)));
         unroll<kQuads>([&](auto i) OCTET_INLINE {
           if constexpr (first + i.value < most)
-            to[first + i.value] = _mm512_zextsi256_si512(_mm512_extracti64x4_epi64(sums, i.value));
+            to[first + i.value] = _mm512_castsi256_si512(_mm512_extracti64x4_epi64(sums, i.value));
         });
       }
     });
