@@ -21,18 +21,19 @@ using octet::graph::Padding;
 using octet::graph::Tensor;
 
 // Kinds that a description names as engines/graph does; others have forms of their own, or none.
-constexpr Kind kNamedKinds[] = {Kind::kSubtract,    Kind::kMultiply,      Kind::kMaxPool,
-                                Kind::kAveragePool, Kind::kMean,          Kind::kPad,
-                                Kind::kConcatenate, Kind::kSlice,         Kind::kReshape,
-                                Kind::kTranspose,   Kind::kActivation,    Kind::kLogistic,
-                                Kind::kTanh,        Kind::kHardSwish,     Kind::kLeakyRelu,
-                                Kind::kSoftmax,     Kind::kResizeNearest, Kind::kResizeBilinear,
-                                Kind::kQuantize,    Kind::kDequantize,    Kind::kDepthToSpace,
-                                Kind::kSpaceToDepth};
+constexpr Kind kNamedKinds[] = {Kind::kSubtract,     Kind::kMultiply,      Kind::kMaxPool,
+                                Kind::kAveragePool,  Kind::kMean,          Kind::kPad,
+                                Kind::kConcatenate,  Kind::kSlice,         Kind::kReshape,
+                                Kind::kTranspose,    Kind::kActivation,    Kind::kLogistic,
+                                Kind::kTanh,         Kind::kHardSwish,     Kind::kLeakyRelu,
+                                Kind::kSoftmax,      Kind::kResizeNearest, Kind::kResizeBilinear,
+                                Kind::kQuantize,     Kind::kDequantize,    Kind::kDepthToSpace,
+                                Kind::kSpaceToDepth, Kind::kLstm,          Kind::kSvdf};
 
 octet_type type_of(const std::string& type) {
   return type == "s8"    ? OCTET_S8
          : type == "u8"  ? OCTET_U8
+         : type == "s16" ? OCTET_S16
          : type == "s32" ? OCTET_S32
          : type == "f32" ? OCTET_F32
                          : octet_type{};
@@ -93,7 +94,9 @@ class GraphReader : DescriptionFile {
     where_ = fmt::format("tensors[{}]", index);
     Tensor tensor;
     tensor.type = type_of(t.at("type"));
+    tensor.int64 = t.at("type") == "s64";
     tensor.constant = t.at("constant").get<bool>();
+    tensor.variable = t.value("variable", false);
     tensor.shape_known = !t.at("shape").is_null();
     if (tensor.shape_known)
       for (const json& size : array(t, "shape"))
@@ -181,6 +184,7 @@ class GraphReader : DescriptionFile {
     to->axis = op.value("axis", -1);
     to->alpha = op.value("alpha", 0.f), to->beta = op.value("beta", 1.f);
     to->block = op.contains("block") ? count(op.at("block"), "block") : 1;
+    if (octet::graph::has_state(to->kind)) layer_with_state(op, to);
     if (to->kind == Kind::kSlice) to->begins = numbers(op, "begins");
     if (to->kind == Kind::kTranspose) to->permutation = numbers(op, "permutation");
     const std::string where = op.value("coordinates", "asymmetric");
@@ -189,6 +193,14 @@ class GraphReader : DescriptionFile {
     if (found == std::end(known)) fail(fmt::format("'{}' are no coordinates", where));
     to->coordinates = (octet_coordinates)(found - known);
     if (op.contains("nearest")) to->nearest = nearest(op.at("nearest"));
+  }
+
+  void layer_with_state(const json& op, Op* to) const {
+    to->time_major = op.value("time_major", false);
+    to->cell_clip = op.value("cell_clip", 0.f),
+    to->projection_clip = op.value("projection_clip", 0.f);
+    if (op.contains("rank")) to->rank = count(op.at("rank"), "rank");
+    if (op.contains("hidden")) to->hidden = tensor_of(op.at("hidden"));
   }
 
   octet_nearest_pixel nearest(const std::string& name) const {

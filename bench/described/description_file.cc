@@ -43,14 +43,16 @@ size_t DescriptionFile::count(const json& number, const char* what) const {
 }
 
 std::vector<int> DescriptionFile::tensors_of(const json& from, const char* field) const {
-  const size_t tensors = network_.at("tensors").size();
   std::vector<int> numbers;
-  for (const json& number : array(from, field)) {
-    if (number != -1 && (!number.is_number_unsigned() || number.get<size_t>() >= tensors))
-      fail(fmt::format("{} is no tensor", number.dump()));
-    numbers.push_back(number.get<int>());
-  }
+  for (const json& number : array(from, field)) numbers.push_back(tensor_of(number));
   return numbers;
+}
+
+int DescriptionFile::tensor_of(const json& number) const {
+  const size_t tensors = network_.at("tensors").size();
+  if (number != -1 && (!number.is_number_unsigned() || number.get<size_t>() >= tensors))
+    fail(fmt::format("{} is no tensor", number.dump()));
+  return number.get<int>();
 }
 
 std::vector<float> DescriptionFile::scales(const json& tensor) const {

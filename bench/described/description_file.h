@@ -24,6 +24,7 @@ class DescriptionFile {
 
   const json& array(const json& from, const char* field) const;
   size_t count(const json& number, const char* what) const;
+  int tensor_of(const json& number) const;  // -1: none
   // The tensors of an operator; absent ones are -1.
   std::vector<int> tensors_of(const json& from, const char* field) const;
   std::vector<float> scales(const json& tensor) const;

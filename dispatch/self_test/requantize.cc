@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "dispatch/self_test/cases.h"
 #include "dispatch/self_test/exact_float.h"
 
 namespace octet {
@@ -233,8 +232,7 @@ bool converts_to_floats(const MicroKernel& kernel, Tile tile, const FloatCases& 
 
 }  // namespace
 
-bool epilogue_is_right(const TierOps& ops) {
-  const FloatCases cases(Accumulators::kAll);
+bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
   const EpilogueFn epilogue = ops.epilogue;
   return (!ops.find_tflite_add || epilogue_bytes_are_right(ops, cases)) &&
          epilogue_float_is_right(epilogue, cases, kRequantizeU8, cases.u8) &&

@@ -1,12 +1,14 @@
 // Self-test of rounding, against the numeric contract. The thread must round to nearest.
 #pragma once
 
+#include "dispatch/self_test/cases.h"
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/tier_ops.h"
 
 namespace octet {
 
-bool epilogue_is_right(const TierOps& ops);
+// cases: kAll.
+bool epilogue_is_right(const TierOps& ops, const FloatCases& cases);
 bool quantizes(const TierOps& ops);
 bool looks_up(const TierOps& ops, Features has);  // by TierOps::look_up
 // Tests a kernel that requantizes its tile.

@@ -3,6 +3,7 @@
 
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/requantize.h"
+#include "dispatch/self_test/words.h"
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
@@ -131,7 +132,9 @@ bool rounds_to_nearest() {
 }
 
 bool passes(const TierOps& ops) {
-  return !rounds_to_nearest() || (epilogue_is_right(ops) && quantizes(ops));
+  if (!rounds_to_nearest()) return true;
+  const FloatCases cases(Accumulators::kAll);
+  return epilogue_is_right(ops, cases) && quantizes(ops) && computes_words(ops, cases);
 }
 
 bool passes(const MicroKernel& kernel) {

@@ -1,4 +1,6 @@
 // The operations of the AVX-512 tiers besides multiplying.
+#include <immintrin.h>
+
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/words.h"
 #include "kernels/x86/kernels.h"
@@ -9,6 +11,11 @@ namespace octet {
 namespace {
 void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
   if (!avx512vnni_epilogue(f, t)) avx2_apply_epilogue(f, t);
+}
+// As avx2_finish_words.
+void finish_words_x86(const WordEpilogue& f, const WordTile& tile) {
+  finish_words(f, tile);
+  _mm256_zeroupper();
 }
 }  // namespace
 
@@ -21,7 +28,7 @@ const TierOps avx512vnni_ops = {avx2_init,
                                 quantize_floats_x86,
                                 avx2_copy_windows,
                                 avx2_split_words,
-                                finish_words,
+                                finish_words_x86,
                                 avx2_find_tflite_add,
                                 true,
                                 avx512vnni_look_up,

@@ -79,6 +79,7 @@ class Life {
   BlockAllocator allocator_;  // outlives the object
   Block blob_;
   size_t blob_bytes_ = 0;  // of the packed weights
+  octet_conv_algorithm packed_for_ = OCTET_CONV_AUTO;
   Foreseen packed_;
   octet_conv2d_desc desc_;
   std::string by_;
@@ -137,6 +138,7 @@ bool Life::pack() {
   for (size_t i = info.bytes; i < bytes && !f.sparsity; ++i)
     if (blob_.data()[i]) fail("octet_conv2d_pack leaves byte %zu of %zu unwritten", i, bytes);
   blob_bytes_ = info.bytes;
+  packed_for_ = info.algorithm;
   if (c_->one_in(8)) explain(f);
   packed_.add(blob_);
   return true;
@@ -176,9 +178,10 @@ void Life::explain(const octet_filter_desc& f) {
 
 octet_conv2d* Life::create() {
   const EpilogueArrays arrays = describe(c_, v_->epilogue.desc(), desc_.shape.out_channels, &desc_);
-  return octet_fuzz::create(c_, "octet_conv2d_create", desc_, &allocator_,
-                            {v_->epilogue.refused(), way_.may_refuse, v_->epilogue.may_overflow()},
-                            octet_conv2d_create);
+  return octet_fuzz::create(
+      c_, "octet_conv2d_create", desc_, &allocator_,
+      {v_->refused(packed_for_), way_.may_refuse, v_->epilogue.may_overflow()},
+      octet_conv2d_create);
 }
 
 // The same convolution by another choice.

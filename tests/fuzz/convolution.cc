@@ -190,7 +190,8 @@ ConvSizes Convolution::run_sizes() const {
 
 void Convolution::draw_filter() {
   const octet_conv2d_shape& s = desc.shape;
-  desc.rhs_type = filter.type = type_of_weights(c_);
+  words_ = c_->one_in(6);
+  desc.rhs_type = filter.type = words_ && !c_->one_in(16) ? OCTET_S8 : type_of_weights(c_);
   filter.order = c_->any({OCTET_OHWI, OCTET_OIHW, OCTET_HWIO, OCTET_IOHW});
   filter.accuracy = c_->one_in(4) ? OCTET_ACCURACY_APPROXIMATE : OCTET_ACCURACY_EXACT;
   zero_points_ = draw_zero_points(c_, filter.type, s.out_channels);
@@ -236,16 +237,17 @@ void Convolution::make_sparse() {
 void Convolution::draw_lhs() {
   const octet_conv2d_shape& s = desc.shape;
   const ConvSizes sizes = run_sizes();
-  const bool floats = c_->one_in(4);
-  lhs_type_ = type_8bit(c_);
+  const bool floats = !words_ && c_->one_in(4);
+  lhs_type_ = words_ ? OCTET_S16 : type_8bit(c_);
   desc.lhs_type = floats ? OCTET_F32 : lhs_type_;
-  desc.dst_type = c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
+  desc.dst_type = words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
+                         : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
   desc.lhs_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
   lhs = Tensor(c_, desc.lhs_layout, desc.lhs_type, sizes.batch, sizes.in_h, sizes.in_w,
                s.in_channels);
   args.lhs = lhs.block.data();
   args.lhs_stride = lhs.stride();
-  floats ? draw_lhs_of_floats() : draw_lhs_of_bytes();
+  floats ? draw_lhs_of_floats() : words_ ? draw_lhs_of_words() : draw_lhs_of_bytes();
 }
 
 void Convolution::draw_lhs_of_floats() {
@@ -258,6 +260,11 @@ void Convolution::draw_lhs_of_floats() {
   desc.lhs_quantized_type = lhs_type_;
   desc.lhs_scale = c_->any({1.0f, 2.0f, 0.02f, 0.3f, draw_scale(c_)});
   desc.lhs_zero_point = draw_zero_point(c_, lhs_type_);
+}
+
+void Convolution::draw_lhs_of_words() {
+  filter.dst_type = c_->any({filter.dst_type, OCTET_S16});  // a hint
+  fill_words(c_, lhs.block.data<int16_t>(), lhs.block.bytes() / sizeof(int16_t));
 }
 
 void Convolution::draw_lhs_of_bytes() {
@@ -360,7 +367,7 @@ void Convolution::add_image_of_bytes(size_t b, std::vector<int32_t>* values) con
   for (size_t y = 0; y < lhs.h; ++y)
     for (size_t x = 0; x < lhs.w; ++x)
       for (size_t i = 0; i < lhs.channels; ++i)
-        values->push_back(value_of(lhs_type_, *lhs.at(b, y, x, i)) - zero_point);
+        values->push_back(value_at(lhs_type_, lhs.at(b, y, x, i)) - zero_point);
 }
 
 void Convolution::add_image_of_floats(size_t b, std::vector<int32_t>* values) {
@@ -391,15 +398,11 @@ std::vector<Range> Convolution::ranges() const {
   const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
   const int64_t reach = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? 127 : 255;
   const int64_t lo = fixed ? least(lhs_type_) - desc.lhs_zero_point : -reach;
-  const int64_t hi = fixed ? most(lhs_type_) - desc.lhs_zero_point : reach;
+  const int64_t hi = words_ ? kWordReach : fixed ? most(lhs_type_) - desc.lhs_zero_point : reach;
   const std::vector<int32_t> values = weight_values();
   const size_t channels = desc.shape.out_channels, each = values.size() / channels;
-  std::vector<Range> out(channels, {0, 0});
-  for (size_t i = 0; i < values.size(); ++i) {
-    const int64_t w = values[i];
-    out[i / each].lo += w * (w < 0 ? hi : lo);
-    out[i / each].hi += w * (w < 0 ? lo : hi);
-  }
+  std::vector<Range> out(channels);
+  for (size_t i = 0; i < values.size(); ++i) out[i / each].add(values[i], lo, hi);
   return out;
 }
 
@@ -408,7 +411,7 @@ void Convolution::compute() {
        {&lhs.block, &dst.block, &residual.block, &lhs_zero_points, &lhs_scales, &pads})
     before.add(*block);
   after = before;
-  if (epilogue.refused() || no_output) return;
+  if (refused(OCTET_CONV_AUTO) || no_output) return;
   const size_t channels = dst.channels;
   std::vector<int64_t> acc(outputs());
   for (size_t i = 0; i < acc.size(); ++i) acc[i] = epilogue.bias(i % channels);
@@ -421,7 +424,7 @@ void Convolution::compute() {
     const size_t n = i % channels, x = i / channels % dst.w, y = i / channels / dst.w % dst.h,
                  b = i / channels / dst.w / dst.h;
     if (epilogue.may_overflow()) acc[i] = epilogue.held(n, acc[i]);
-    if (acc[i] > INT32_MAX || acc[i] < INT32_MIN)
+    if (!words_ && (acc[i] > INT32_MAX || acc[i] < INT32_MIN))
       fail("an accumulator leaves int32 in a convolution that is taken for valid");
     const float* const scale = !own_scales_.empty() ? &own_scales_[b]
                                : args.lhs_scales    ? args.lhs_scales + b
@@ -430,45 +433,6 @@ void Convolution::compute() {
     const uint32_t bits = octet_test::expected_output(epilogue.desc(), n, scale, acc[i], added);
     std::memcpy(copy + (dst.at(b, y, x, n) - dst.block.data()), &bits, element_bytes(dst.type));
   }
-}
-
-bool Convolution::possible(octet_conv_algorithm algorithm) const {
-  if (filter.sparsity == OCTET_SPARSE_2_4 && algorithm > OCTET_CONV_IM2COL) return false;
-  const octet_conv2d_shape& s = filter.shape;
-  // In s8; near: 144 (w - zero point) has 16 bits; apart: w may be 255 from the zero point
-  bool centred = true, near = true, apart = false;
-  const int32_t shift = -centre(filter.type);
-  const auto look_at = [&](int32_t zero_point) {
-    centred = centred && zero_point == 0;
-    near = near && zero_point >= -100 && zero_point <= 99;
-    apart |= zero_point == -128 || zero_point == 127;
-  };
-  if (zero_points_.empty()) look_at(shift);
-  for (const int32_t zero_point : zero_points_) look_at(zero_point + shift);
-  const bool plain_3x3 =
-      s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 && !s.transposed;
-  const size_t group = s.in_channels / s.groups;
-  const auto strides = [&](size_t stride) { return s.stride_h == stride && s.stride_w == stride; };
-  switch (algorithm) {
-    case OCTET_CONV_AUTO:
-    case OCTET_CONV_DIRECT:
-    case OCTET_CONV_IM2COL:
-      return true;
-    case OCTET_CONV_DEPTHWISE:
-      return s.in_channels == s.groups && !s.transposed;
-    case OCTET_CONV_GROUPED:
-      return group == s.out_channels / s.groups && group >= 2 && group <= 16 &&
-             (group & (group - 1)) == 0 && !apart && !s.transposed;
-    case OCTET_CONV_WINOGRAD_2X2:
-      return plain_3x3 && strides(1);
-    case OCTET_CONV_WINOGRAD_4X4:
-      return plain_3x3 && strides(1) && near;
-    case OCTET_CONV_WINOGRAD_2X2_S2:
-      return plain_3x3 && strides(2);
-    case OCTET_CONV_WINOGRAD_2X2_INT8:
-      return plain_3x3 && strides(1) && centred && filter.accuracy == OCTET_ACCURACY_APPROXIMATE;
-  }
-  return false;
 }
 
 void Convolution::take_outputs(Foreseen* to) const {

@@ -38,6 +38,8 @@ class Convolution {
   Epilogue epilogue;
   bool in_place = false;   // dst is the residual
   bool no_output = false;  // run must refuse its sizes
+  // Why create must refuse it, packed for this algorithm, or null.
+  const char* refused(octet_conv_algorithm algorithm) const;
 
   Block weights, zero_points, tap_ranges, filter_machine;  // filter points to these
   Block machine;                                           // desc's; may differ from the filter's
@@ -66,6 +68,7 @@ class Convolution {
   int32_t zero_point_of(size_t o) const;
   void draw_lhs();
   void draw_lhs_of_bytes();
+  void draw_lhs_of_words();
   void draw_lhs_of_floats();
   void draw_dst();
   void draw_parallel();
@@ -78,6 +81,7 @@ class Convolution {
   void compute();
 
   Choices* c_;
+  bool words_ = false;              // an s16 lhs
   octet_type lhs_type_ = OCTET_S8;  // the multiplied type
   std::vector<float> own_scales_;   // scales of images that are quantized by their ranges
   std::vector<int32_t> zero_points_;

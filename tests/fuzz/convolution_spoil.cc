@@ -200,12 +200,14 @@ constexpr Rule<A> kArgsRules[] = {
     {"a misaligned lhs",
      [](A& s) {
        return element_bytes(s.v.lhs.type) > 1 &&
-              s.set(&s.a->lhs, s.v.lhs.block.data() + 1 + s.c->below(3));
+              s.set(&s.a->lhs,
+                    s.v.lhs.block.data() + 1 + s.c->below(element_bytes(s.v.lhs.type) - 1));
      }},
     {"a misaligned dst",
      [](A& s) {
        return element_bytes(s.v.dst.type) > 1 &&
-              s.set(&s.a->dst, s.v.dst.block.data() + 1 + s.c->below(3));
+              s.set(&s.a->dst,
+                    s.v.dst.block.data() + 1 + s.c->below(element_bytes(s.v.dst.type) - 1));
      }},
 
     {"a stride below a pixel",

@@ -94,6 +94,23 @@ void fill_f32(Choices* c, float* data, size_t count) {
   if (c->one_in(8)) data[c->below(count)] = c->any({std::nanf(""), infinity, -infinity});
 }
 
+void fill_words(Choices* c, int16_t* data, size_t count) {
+  enum Kind { kAny, kEnds, kBytesEnds, kNear, kLeast, kMost, kKinds };
+  const size_t kind = c->below(kKinds);
+  Random random = c->random();
+  for (size_t i = 0; i < count; ++i) {
+    constexpr uint8_t kBytes[] = {0, 0x7f, 0x80, 0xff};
+    const uint64_t bits = random() >> 16;
+    const int word = kind == kEnds        ? (bits & 1 ? 32767 : -32768)
+                     : kind == kBytesEnds ? kBytes[bits & 3] << 8 | kBytes[bits >> 2 & 3]
+                     : kind == kNear      ? (int)(bits & 7) - 4
+                     : kind == kLeast     ? -32768
+                     : kind == kMost      ? 32767
+                                          : (int)(bits & 0xffff);
+    data[i] = (int16_t)word;
+  }
+}
+
 std::vector<octet_machine> draw_machine(Choices* c) {
   if (!c->one_in(3)) return {};
   octet_machine machine = OCTET_MACHINE_INIT;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max(),
                   kLeast = std::numeric_limits<int32_t>::min();
+constexpr int64_t kMostWordAcc = int64_t{1} << 47;
+constexpr int32_t kLongestWordShift = 7;
 
 int32_t draw_multiplier(Choices* c) {
   return c->one_in(8) ? c->any({0, 1 << 30, std::numeric_limits<int32_t>::max()})
@@ -22,7 +24,7 @@ int32_t draw_multiplier(Choices* c) {
 
 Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges)
     : desc_(lhs), ranges_(ranges) {
-  draw_bias(c);
+  has_words() ? draw_word_bias(c) : draw_bias(c);
   int64_t magnitude = 1;
   for (size_t n = 0; n < ranges_.size(); ++n)
     magnitude = std::max({magnitude, ranges_[n].hi + bias(n), -(ranges_[n].lo + bias(n))});
@@ -31,7 +33,7 @@ Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Ran
     draw_output(c);
     if (is_8bit(desc_.dst_type)) draw_residual(c);
   }
-  judge();
+  has_words() ? judge_words() : judge();
 }
 
 int64_t Epilogue::largest_bias() const {
@@ -62,15 +64,35 @@ void Epilogue::draw_bias(Choices* c) {
   desc_.epilogue.bias = bias_.data();
 }
 
+// In 32 bits, or in 64, where one accumulator just fits 48 bits, or exceeds them by one.
+void Epilogue::draw_word_bias(Choices* c) {
+  const size_t kind = c->below(8), n = ranges_.size();
+  if (kind == 0) return;
+  Random random = c->random();
+  if (kind < 3) {
+    for (size_t i = 0; i < n; ++i) bias_.push_back((int32_t)(random() >> 32));
+    desc_.epilogue.bias = bias_.data();
+    return;
+  }
+  const int64_t part = int64_t{1} << (17 + c->below(46));
+  for (size_t i = 0; i < n; ++i) bias_s64_.push_back((int64_t)random() / part);
+  const size_t column = c->below(n);
+  const int64_t last = kMostWordAcc - ranges_[column].hi, beyond = c->one_in(4) ? 1 : 0;
+  if (kind == 6) bias_s64_[column] = last - 1 + beyond;
+  if (kind == 7) bias_s64_[column] = -last - beyond;
+  desc_.epilogue.bias_s64 = bias_s64_.data();
+}
+
 void Epilogue::draw_scales(Choices* c, double magnitude) {
-  const bool static_8bit = is_8bit(desc_.dst_type) && desc_.lhs_quant == OCTET_LHS_STATIC;
-  if (static_8bit && c->one_in(3))
+  const bool static_integer = desc_.dst_type != OCTET_F32 && desc_.lhs_quant == OCTET_LHS_STATIC;
+  if (static_integer && c->one_in(3))
     desc_.epilogue.requant =
         c->any({OCTET_REQUANT_TFLITE, OCTET_REQUANT_TFLITE, OCTET_REQUANT_DOUBLE});
   const size_t count = c->one_in(2) ? ranges_.size() : 1;
   // The base scale fills the output's range, or lies beside the bounds at which create proves that
   // a kernel needs no clamp, or has any value.
-  const double fits = 100 / magnitude, limit = c->any({2147483648.0, 32767.0}) / magnitude;
+  const double fits = (has_words() ? 30000 : 100) / magnitude,
+               limit = c->any({2147483648.0, 32767.0}) / magnitude;
   const double base = c->any({fits, fits, 4 * fits, 0.5, limit, limit * 0.999999, limit * 1.000001,
                               double{draw_scale(c)}});
   Random random = c->random();
@@ -98,7 +120,8 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     const size_t channel = c->below(count);
     multipliers_[channel] = draw_multiplier(c);
     // Up to the longest left shift for which all accumulators fit, and one more.
-    const int longest = std::max(0, 30 - (int)std::log2(magnitude));
+    const int longest =
+        has_words() ? kLongestWordShift : std::max(0, 30 - (int)std::log2(magnitude));
     shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
   }
   desc_.epilogue.multipliers = multipliers_.data();
@@ -128,12 +151,12 @@ void Epilogue::draw_output(Choices* c) {
     desc_.epilogue.bias_f32 = bias_f32_.data();
     return;
   }
-  desc_.epilogue.dst_zero_point = draw_zero_point(c, type);
+  if (type != OCTET_S16) desc_.epilogue.dst_zero_point = draw_zero_point(c, type);
   const int32_t a = draw_zero_point(c, type), b = draw_zero_point(c, type);
   desc_.epilogue.clamp_min = (float)std::min(a, b);
   desc_.epilogue.clamp_max = (float)std::max(a, b);
   if (a == 0 && b == 0) desc_.epilogue.clamp_max = 1;  // both 0 are refused as forgotten
-  if (!c->one_in(4)) return;
+  if (type == OCTET_S16 || !c->one_in(4)) return;
   Random random = c->random();
   for (int i = 0; i < 256; ++i) lut_.push_back((uint8_t)random());
   desc_.epilogue.lut = lut_.data();
@@ -169,6 +192,7 @@ int32_t Epilogue::left_shift(size_t n) const {
 }
 
 int64_t Epilogue::held(size_t n, int64_t acc) const {
+  if (has_words()) return acc;
   const int32_t shift = left_shift(n);
   return octet_test::clamped(acc, kLeast >> shift, kMost >> shift);
 }
@@ -202,6 +226,20 @@ void Epilogue::judge() {
   }
 }
 
+// The bytes of words are multiplied in int32, and their sums meet in 48 bits (docs/int16.md).
+void Epilogue::judge_words() {
+  const octet_epilogue& e = desc_.epilogue;
+  for (size_t n = 0; n < ranges_.size(); ++n) {
+    const int64_t most = kMostWordAcc - ranges_[n].hi;
+    if (255 * std::max(ranges_[n].positive, -ranges_[n].negative) > kMost || bias(n) < -most ||
+        bias(n) >= most)
+      refused_ = "sums of words that may leave int32, or 48 bits";
+    const size_t i = e.multiplier_count == 1 ? 0 : n;
+    if (e.shifts && e.multipliers[i] && e.shifts[i] > kLongestWordShift)
+      refused_ = "a shift that words do not have";
+  }
+}
+
 std::string text_of(const octet_gemm_desc& d, size_t column) {
   char text[700];
   const octet_epilogue& e = d.epilogue;
@@ -211,12 +249,15 @@ std::string text_of(const octet_gemm_desc& d, size_t column) {
                factor = e.factor_count == 1 ? 0 : column;
   std::snprintf(
       text, sizeof text,
-      "%s x %s -> %s, lhs quant %d zero point %d, bias %d, scale %a, multiplier %d shift "
+      "%s x %s -> %s, lhs quant %d zero point %d, bias %lld, scale %a, multiplier %d shift "
       "%d, factor %a, bias_f32 %a, "
       "zero point %d, activation %d [%a, %a] dst_scale %a%s, residual %s (%d, %a; %d, %d "
       "%d, %d %d, %d %d), of the product %d [%a, %a] scale %a",
       octet_type_name(d.lhs_type), octet_type_name(d.rhs_type), octet_type_name(d.dst_type),
-      d.lhs_quant, d.lhs_zero_point, e.bias ? e.bias[column] : 0,
+      d.lhs_quant, d.lhs_zero_point,
+      (long long)(e.bias_s64 ? e.bias_s64[column]
+                  : e.bias   ? e.bias[column]
+                             : 0),
       e.scales ? (double)e.scales[scale] : 0, e.multipliers ? e.multipliers[multiplier] : 0,
       e.shifts ? e.shifts[multiplier] : 0, e.factors ? e.factors[factor] : 0,
       e.bias_f32 ? (double)e.bias_f32[column] : 0, e.dst_zero_point, e.activation,

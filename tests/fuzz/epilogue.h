@@ -1,6 +1,7 @@
 // Draws epilogues.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "fuzz/data.h"
@@ -10,8 +11,22 @@ namespace octet_fuzz {
 
 // The range of a column's accumulators without bias, as create knows it from its weights.
 struct Range {
-  int64_t lo, hi;
+  int64_t lo = 0, hi = 0;
+  int64_t positive = 0, negative = 0;  // sums of the weights of either sign
+
+  // Adds a weight whose factors are least to most.
+  void add(int64_t weight, int64_t least, int64_t most) {
+    lo += weight * (weight < 0 ? most : least);
+    hi += weight * (weight < 0 ? least : most);
+    (weight < 0 ? negative : positive) += weight;
+  }
+  void cover(const Range& r) {
+    lo = std::min(lo, r.lo), hi = std::max(hi, r.hi);
+    positive = std::max(positive, r.positive), negative = std::min(negative, r.negative);
+  }
 };
+// A word's range is -kWordReach to kWordReach, as create knows it.
+constexpr int64_t kWordReach = 32768;
 
 class Epilogue {
  public:
@@ -23,13 +38,15 @@ class Epilogue {
 
   // The arrays live as long as this object.
   const octet_gemm_desc& desc() const { return desc_; }
-  int32_t bias(size_t n) const { return bias_.empty() ? 0 : bias_[n]; }
+  int64_t bias(size_t n) const {
+    return !bias_s64_.empty() ? bias_s64_[n] : bias_.empty() ? 0 : bias_[n];
+  }
   int64_t largest_bias() const;
   int32_t longest_shift() const;  // to the left
   // Whether int32 holds this accumulator after TFLite's left shift, if any.
   bool holds(size_t n, int64_t acc) const;
   // The reason for which create must refuse it: an accumulator, or one shifted for TFLite, may
-  // leave int32. Null if none may.
+  // leave int32, or, of words, 48 bits. Null if none may.
   const char* refused() const { return refused_; }
   // Whether create may refuse or accept it: a column leaves int32, but all of its accumulators give
   // the same byte.
@@ -38,17 +55,21 @@ class Epilogue {
   int64_t held(size_t n, int64_t acc) const;
 
  private:
+  bool has_words() const { return desc_.lhs_type == OCTET_S16; }
   void draw_bias(Choices* c);
+  void draw_word_bias(Choices* c);
   void draw_scales(Choices* c, double magnitude);
   void draw_output(Choices* c);
   void draw_residual(Choices* c);
   int32_t left_shift(size_t n) const;
   bool is_one_byte(size_t n) const;
   void judge();
+  void judge_words();
 
   octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
   std::vector<Range> ranges_;
   std::vector<int32_t> bias_, multipliers_, shifts_;
+  std::vector<int64_t> bias_s64_;
   std::vector<float> scales_, bias_f32_;
   std::vector<double> factors_;
   std::vector<uint8_t> lut_;
@@ -61,7 +82,7 @@ std::string text_of(const octet_gemm_desc& desc, size_t column);
 
 // The arrays of a descriptor in blocks of their own, which end with create.
 struct EpilogueArrays {
-  Block bias, scales, multipliers, shifts, bias_f32, lut;
+  Block bias, bias_s64, scales, multipliers, shifts, bias_f32, lut;
 };
 
 template <typename Desc>
@@ -77,6 +98,7 @@ EpilogueArrays describe(Choices* c, const octet_gemm_desc& from, size_t n, Desc*
   to->dst_type = from.dst_type;
   to->epilogue = e;
   return {copy(e.bias, n, &to->epilogue.bias),
+          copy(e.bias_s64, n, &to->epilogue.bias_s64),
           copy(e.scales, e.scale_count, &to->epilogue.scales),
           copy(e.multipliers, e.multiplier_count, &to->epilogue.multipliers),
           copy(e.shifts, e.multiplier_count, &to->epilogue.shifts),

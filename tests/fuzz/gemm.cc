@@ -111,9 +111,10 @@ void Life::pack() {
 
 octet_gemm* Life::create() {
   const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc_.n, &desc_);
-  return octet_fuzz::create(c_, "octet_gemm_create", desc_, &allocator_,
-                            {p_->epilogue.refused(), way_.may_refuse, p_->epilogue.may_overflow()},
-                            octet_gemm_create);
+  return octet_fuzz::create(
+      c_, "octet_gemm_create", desc_, &allocator_,
+      {p_->refused(), way_.may_refuse, p_->epilogue.may_overflow(), p_->zero_points_may_remain()},
+      octet_gemm_create);
 }
 
 // The same product by another choice.
@@ -125,7 +126,7 @@ void Life::live_otherwise(const octet::Choice& best) {
   desc.allocator = {BlockAllocator::allocate, BlockAllocator::release, &allocator};
   const EpilogueArrays arrays = describe(c_, p_->epilogue.desc(), desc.n, &desc);
   const Gemm gemm(create_otherwise<octet_gemm>(
-      choice, best, desc.kernel != nullptr,
+      choice, best, desc.kernel || desc.lhs_type == OCTET_S16,
       [&](octet_gemm** to, octet_error* e) { return octet::create_gemm(&desc, &choice, to, e); }));
   if (!gemm) return;
   kernel_ = octet_gemm_kernel(gemm.get(), p_->args.m);

@@ -30,9 +30,11 @@ void Product::draw_sizes() {
     for (size_t* const s : sizes) largest = *s > *largest ? s : largest;
     *largest = (*largest + 1) / 2;
   }
+  words_ = c_->one_in(6);
+  if (words_ && c_->one_in(64)) m = n = batch_ = 1, k = 65792 + c_->below(3);  // the deepest sums
   n_ = n;
   k_ = k;
-  runtime_rhs = c_->one_in(3);
+  runtime_rhs = !words_ && c_->one_in(3);
   const bool more = c_->one_in(4);
   const bool fewer_columns = runtime_rhs && c_->one_in(4);
   desc.m_max = m + (more ? c_->below(80) : 0);
@@ -49,18 +51,23 @@ void Product::draw_sizes() {
 }
 
 void Product::draw_lhs() {
-  desc.lhs_quant =
-      c_->any({OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR,
-               OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC});
+  if (!words_)
+    desc.lhs_quant =
+        c_->any({OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR,
+                 OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC});
   const bool f32 = desc.lhs_quant == OCTET_LHS_SYMMETRIC || desc.lhs_quant == OCTET_LHS_ASYMMETRIC;
-  desc.lhs_type = f32 ? OCTET_F32 : type_8bit(c_);
-  desc.dst_type = f32 ? OCTET_F32 : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
-  if (desc.lhs_quant == OCTET_LHS_STATIC) desc.lhs_zero_point = draw_zero_point(c_, desc.lhs_type);
+  desc.lhs_type = f32 ? OCTET_F32 : words_ ? OCTET_S16 : type_8bit(c_);
+  desc.dst_type = f32      ? OCTET_F32
+                  : words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
+                           : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
+  if (desc.lhs_quant == OCTET_LHS_STATIC && !words_)
+    desc.lhs_zero_point = draw_zero_point(c_, desc.lhs_type);
   const size_t room = c_->one_in(4) ? args.m * n_ * element_bytes(desc.dst_type) + 3 : 0;
   lhs = Matrices(c_, Matrices::Role::kInput, desc.lhs_type, args.m, k_, batch_, room);
   for (const Block& block : lhs.blocks)
-    f32 ? fill_f32(c_, block.data<float>(), block.bytes() / sizeof(float))
-        : fill(c_, desc.lhs_type, desc.lhs_zero_point, block.data(), block.bytes());
+    f32      ? fill_f32(c_, block.data<float>(), block.bytes() / sizeof(float))
+    : words_ ? fill_words(c_, block.data<int16_t>(), block.bytes() / sizeof(int16_t))
+             : fill(c_, desc.lhs_type, desc.lhs_zero_point, block.data(), block.bytes());
   args.lhs = lhs.data;
   args.lhs_array = lhs.array;
   args.lhs_stride = lhs.stride;
@@ -68,14 +75,19 @@ void Product::draw_lhs() {
 }
 
 void Product::draw_weights() {
-  desc.rhs_type = runtime_rhs ? type_8bit(c_) : type_of_weights(c_);
+  const bool word_weights = words_ && !c_->one_in(16);
+  desc.rhs_type = runtime_rhs ? type_8bit(c_) : word_weights ? OCTET_S8 : type_of_weights(c_);
   desc.rhs_order = c_->any({OCTET_KN, OCTET_NK});
   const bool kn = desc.rhs_order == OCTET_KN;
   const size_t batch_max = desc.batch_max ? desc.batch_max : 1;
   matrices_ = runtime_rhs ? batch_ : c_->one_in(2) ? 1 : batch_max + c_->below(2);
   const Matrices::Role role = runtime_rhs ? Matrices::Role::kInput : Matrices::Role::kPackInput;
   weights = Matrices(c_, role, desc.rhs_type, kn ? k_ : n_, kn ? n_ : k_, matrices_);
-  zero_points_ = draw_zero_points(c_, desc.rhs_type, n_);
+  if (word_weights)
+    zero_points_.assign(c_->any<size_t>({0, 1, n_}), 0);
+  else
+    zero_points_ = draw_zero_points(c_, desc.rhs_type, n_);
+  for (const int32_t zero_point : zero_points_) has_zero_points_ |= zero_point != 0;
   rhs_zero_points = Block(c_, zero_points_);
   for (const Block& block : weights.blocks)
     fill(c_, desc.rhs_type, zero_points_.empty() ? 0 : zero_points_[0], block.data(),
@@ -176,6 +188,12 @@ void Product::draw_parallel() {
   args.parallel_for = parallel_for;
 }
 
+const char* Product::refused() const {
+  if (words_ && desc.rhs_type != OCTET_S8) return "weights that are not s8 by words";
+  if (words_ && has_zero_points_ && !rhs.sparsity) return "weights with zero points by words";
+  return epilogue.refused();
+}
+
 std::vector<int32_t> Product::weights_of(size_t matrix) const {
   std::vector<int32_t> out(k_ * n_);
   const bool kn = desc.rhs_order == OCTET_KN;
@@ -193,23 +211,21 @@ std::vector<Range> Product::ranges() const {
   const int64_t reach = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? 127 : 255;
   const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
   const int64_t lo = fixed ? least(desc.lhs_type) - desc.lhs_zero_point : -reach;
-  const int64_t hi = fixed ? most(desc.lhs_type) - desc.lhs_zero_point : reach;
+  const int64_t hi = words_  ? kWordReach
+                     : fixed ? most(desc.lhs_type) - desc.lhs_zero_point
+                             : reach;
   if (runtime_rhs) {
     const int64_t depth = (int64_t)desc.k, down = least(desc.rhs_type), up = most(desc.rhs_type);
     return std::vector<Range>(
         desc.n, {depth * std::min({lo * up, hi * down}), depth * std::max({hi * up, lo * down})});
   }
-  std::vector<Range> out(n_, {0, 0});
+  std::vector<Range> out(n_);
   for (size_t b = 0; b < matrices_; ++b) {
     const std::vector<int32_t> values = weights_of(b);
     for (size_t n = 0; n < n_; ++n) {
-      Range sum = {0, 0};
-      for (size_t k = 0; k < k_; ++k) {
-        const int64_t w = values[k * n_ + n];
-        sum.lo += w * (w < 0 ? hi : lo);
-        sum.hi += w * (w < 0 ? lo : hi);
-      }
-      out[n] = {std::min(out[n].lo, sum.lo), std::max(out[n].hi, sum.hi)};
+      Range sum;
+      for (size_t k = 0; k < k_; ++k) sum.add(values[k * n_ + n], lo, hi);
+      out[n].cover(sum);
     }
   }
   return out;
@@ -225,7 +241,7 @@ void Product::compute() {
   if (runtime_rhs) weights.foresee(&before);
   for (const Block* block : {&lhs_zero_points, &lhs_scales, &rhs_zero_points}) before.add(*block);
   after = before;
-  if (epilogue.refused() || dst.overlap) return;
+  if (refused() || dst.overlap) return;
   std::vector<int32_t> values;
   for (size_t b = 0; b < batch_; ++b) {
     if (b == 0 || matrices_ > 1) values = weights_of(b);
@@ -247,7 +263,7 @@ void Product::compute_row(size_t b, size_t i, const std::vector<int32_t>& values
     zero_point = quantized.zero_point;
     scale = &quantized.scale;
   } else {
-    for (size_t k = 0; k < k_; ++k) row[k] = value_of(desc.lhs_type, *lhs.element(b, i, k));
+    for (size_t k = 0; k < k_; ++k) row[k] = value_at(desc.lhs_type, lhs.element(b, i, k));
   }
   for (int32_t& value : row) value -= zero_point;
   std::vector<int64_t> acc(n_);

@@ -18,6 +18,10 @@ class Product {
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   Epilogue epilogue;
+  // Why create must refuse it, or null.
+  const char* refused() const;
+  // Sparse packing settles the zero points that words have not.
+  bool zero_points_may_remain() const { return words_ && has_zero_points_ && rhs.sparsity; }
   bool runtime_rhs = false;
   bool in_place = false;  // dst is the residual
   // run knows only the zero points of run-time weights, and refuses those that may leave int32.
@@ -48,6 +52,8 @@ class Product {
   Choices* c_;
   size_t n_ = 1, k_ = 1, batch_ = 1;  // the run's sizes
   size_t matrices_ = 1;               // of weights
+  bool words_ = false;                // an s16 lhs
+  bool has_zero_points_ = false;      // of weights, one that is not 0
   std::vector<int32_t> zero_points_;  // of weights
   Parallel parallel_ = {Random(0), 1};
 };

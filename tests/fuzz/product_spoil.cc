@@ -66,6 +66,10 @@ constexpr Rule<D> kGemmRules[] = {
     {"weights of another k", [](D& s) { return s.d->packed && s.set(&s.d->k, s.d->k + 1); }},
     {"weights of another type",
      [](D& s) { return s.d->packed && s.set(&s.d->rhs_type, s.d->rhs_type ^ 3); }},
+    {"words by weights of the run",
+     [](D& s) {
+       return s.words() && s.set(&s.d->packed, nullptr) && s.set(&s.d->packed_bytes, 0);
+     }},
     {"the size of weights that are not there",
      [](D& s) { return !s.d->packed && s.set(&s.d->packed_bytes, 64); }},
     {"an f32 lhs without its quantization",
@@ -188,7 +192,7 @@ constexpr Rule<A> kArgsRules[] = {
      [](A& s) {
        const Operand o = s.any_operand();
        return element_bytes(o.matrices->type) > 1 &&
-              s.move(o, o.matrices->at[0] + 1 + s.c->below(3));
+              s.move(o, o.matrices->at[0] + 1 + s.c->below(element_bytes(o.matrices->type) - 1));
      }},
     {"a stride below a row",
      [](A& s) {

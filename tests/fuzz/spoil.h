@@ -52,7 +52,9 @@ struct SpoilerBase {
                               std::nextafter(0x1p48f, infinity)}));
   }
   bool wrong_zero_point(int32_t* zero_point, octet_type type) {
-    return set(zero_point, c->any({least(type) - 1, most(type) + 1, INT32_MAX, INT32_MIN}));
+    const bool word = type == OCTET_S16;  // 0 only
+    return set(zero_point, c->any({word ? -1 : least(type) - 1, word ? 1 : most(type) + 1,
+                                   INT32_MAX, INT32_MIN}));
   }
   bool wrong_multiplier(int32_t* multiplier) {
     return set(multiplier, c->any({1, (1 << 30) - 1, -1, INT32_MIN}));
@@ -93,6 +95,8 @@ struct DescSpoiler : SpoilerBase {
   Desc* d;
   octet_epilogue* e = &d->epilogue;
   bool is_8bit_dst() const { return is_8bit(d->dst_type); }
+  bool words() const { return d->lhs_type == OCTET_S16; }
+  bool is_requantized() const { return is_8bit_dst() || d->dst_type == OCTET_S16; }
   octet_type multiplied_lhs() const { return multiplied_lhs(*d); }
   bool tflite() const { return e->requant == OCTET_REQUANT_TFLITE; }
   bool in_double() const { return e->requant == OCTET_REQUANT_DOUBLE; }
@@ -214,11 +218,31 @@ constexpr Rule<S> kDescRules[] = {
               s.set(&s.e->shifts, &kNothing) && s.set(&s.e->multiplier_count, 1);
      }},
     {"TFLite's arithmetic for another output",
-     [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->requant, OCTET_REQUANT_TFLITE); }},
+     [](S& s) { return !s.is_requantized() && s.set(&s.e->requant, OCTET_REQUANT_TFLITE); }},
     {"bias_f32 for an integer output",
      [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.e->bias_f32, &kOne); }},
-    {"a bias of 64 bits for an lhs of 8", [](S& s) { return s.set(&s.e->bias_s64, &kLong); }},
-    {"an output of 16 bits for an lhs of 8", [](S& s) { return s.set(&s.d->dst_type, OCTET_S16); }},
+    {"a bias of 64 bits for an lhs of 8",
+     [](S& s) { return !s.words() && s.set(&s.e->bias_s64, &kLong); }},
+    {"an output of 16 bits for an lhs of 8",
+     [](S& s) { return !s.words() && s.set(&s.d->dst_type, OCTET_S16); }},
+    {"an lhs of 16 bits for another output",
+     [](S& s) {
+       return !s.words() && s.d->dst_type != OCTET_F32 && s.set(&s.d->lhs_type, OCTET_S16);
+     }},
+    {"another output of words",
+     [](S& s) {
+       return s.words() && s.set(&s.d->dst_type, s.c->any({OCTET_S8, OCTET_U8, OCTET_S32}));
+     }},
+    {"two biases of words",
+     [](S& s) {
+       return s.words() && s.set(&s.e->bias, &kNothing) && s.set(&s.e->bias_s64, &kLong);
+     }},
+    {"words whose scale comes with the run",
+     [](S& s) {
+       return s.words() &&
+              s.set(&s.d->lhs_quant,
+                    s.c->any({OCTET_LHS_PER_TENSOR, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
+     }},
     {"a table for another output",
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->lut, kTable); }},
     {"an activation of accumulators",
@@ -239,13 +263,13 @@ constexpr Rule<S> kDescRules[] = {
      }},
     {"a clamp outside the output's type, or not of integers",
      [](S& s) {
-       return s.is_8bit_dst() && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
+       return s.is_requantized() && s.set(&s.e->activation, OCTET_ACTIVATION_CLAMP) &&
               s.set(&s.e->clamp_min, 1) &&
               s.set(&s.e->clamp_max, s.c->any({(float)most(s.d->dst_type) + 1, 2.5f, 3e38f}));
      }},
     {"a wrong dst_scale",
      [](S& s) {
-       return s.is_8bit_dst() &&
+       return s.is_requantized() &&
               s.set(&s.e->activation,
                     s.c->any({OCTET_ACTIVATION_RELU6, OCTET_ACTIVATION_RELU_N1_TO_1})) &&
               s.wrong_scale(&s.e->dst_scale);

@@ -10,6 +10,7 @@
 #include "support/draw.h"
 #include "support/gemm_case.h"
 #include "support/reference.h"
+#include "support/upper_halves.h"
 
 namespace octet_test {
 
@@ -93,7 +94,10 @@ class WordProduct {
     args.workspace = workspace.data(), args.workspace_bytes = bytes;
     args.concurrency = c_.concurrency;
     if (c_.concurrency > 1) args.parallel_for = threaded_for;
-    ASSERT_EQ(octet_gemm_run(gemm, &args, &error), OCTET_OK) << error.message;
+    const octet_status status = octet_gemm_run(gemm, &args, &error);
+    const bool in_use = upper_halves_in_use();
+    ASSERT_EQ(status, OCTET_OK) << error.message;
+    EXPECT_FALSE(in_use);
     size_t wrong = 0;  // at most 3 are shown
     for (size_t i = 0; i < c_.batch * c_.m; ++i)
       for (size_t j = 0; j < dst_stride() && i * dst_stride() + j < count; ++j) {

@@ -115,7 +115,7 @@ class Network(tflite.Model):
 
     def binary(self, name, a, b, activation="NONE", zero_point=None):
         scale = a.scale * self.spread * b.scale if name == "MUL" else 1.4 * max(a.scale, b.scale)
-        shape = tuple(map(max, a.shape, b.shape))
+        shape = np.broadcast_shapes(a.shape, b.shape)
         return self.add(name, [a, b], self.made(shape, scale, zero_point), {"ADD": "AddOptions", "MUL": "MulOptions", "SUB": "SubOptions"}[name],
                         fusedActivationFunction=self.activation(activation))
 
@@ -468,7 +468,5 @@ def words(seed):
 # States carry over from one run to the next one.
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 WORDS = {"SEANet of int16": seanet, "operators of int16": words}
-# These the octet command runs, too.
-DESCRIBED = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm,
-             "encoder": encoder, "sub-pixels": sub_pixels}
-ALL = {**DESCRIBED, **WORDS, **STATEFUL}
+ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
+       "sub-pixels": sub_pixels, **WORDS, **STATEFUL}

@@ -42,8 +42,8 @@ class Running {
     for (size_t i = 0; i < c.tensors.size(); ++i) {
       const octet_network_tensor& t = c.tensors[i];
       if (!t.keep) continue;
-      memory_[i] = inputs[i].empty() ? Guarded(t.batch * t.h * t.w * t.channels, how.side)
-                                     : Guarded(inputs[i], how.side);
+      memory_[i] =
+          inputs[i].empty() ? Guarded(c.bytes_of(i), how.side) : Guarded(inputs[i], how.side);
       if (!inputs[i].empty()) memory_[i].read_only();
       pointers_[i] = memory_[i].data();
     }
@@ -140,8 +140,7 @@ void check_arena(const octet_network& n) {
     if (t.alias_root != i || t.kept || life.first == SIZE_MAX) continue;
     const std::string name = "tensor " + std::to_string(i);
     if (!t.is_ring) {
-      const size_t image =
-                       t.h * t.w * t.channels * (t.type == OCTET_S8 || t.type == OCTET_U8 ? 1 : 4),
+      const size_t image = t.h * t.w * t.channels * element(t.type),
                    end = t.offset + (t.one_image ? 1 : t.batch) * image;
       for (size_t k = 0; t.one_image && k < t.batch; ++k)
         pieces.push_back({name, life_of(n, steps, i, k), t.offset, end});
@@ -155,7 +154,7 @@ void check_arena(const octet_network& n) {
     EXPECT_TRUE(steps[life.first].part == steps[life.last].part) << name << ": several parts";
     for (size_t task = 0; task < part.tasks; ++task) {
       const size_t begin = part.rings + task * part.ring_bytes + t.offset,
-                   end = begin + t.ring_lines * t.w * t.channels;
+                   end = begin + t.ring_lines * t.w * t.channels * element(t.type);
       EXPECT_LE(end, part.rings + (task + 1) * part.ring_bytes) << name;
       for (size_t s = 0; s < steps.size(); ++s)
         if (&n.parts[steps[s].part] == &part)
@@ -186,7 +185,7 @@ TEST(Network, RandomOnesEqualTheirObjectsOneByOne) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 0; seed < 60; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa;
+      c.isa = isa, c.words = seed % 3 == 2;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
       const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);
@@ -415,7 +414,7 @@ TEST(Network, ImageByImageEqualsLayers) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 400; seed < 480; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa;
+      c.isa = isa, c.words = seed % 3 == 2;
       c.batch = 2 + seed % 3;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
@@ -462,7 +461,7 @@ TEST(Network, ChainsEqualLayers) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 100; seed < 160; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa;
+      c.isa = isa, c.words = seed % 3 == 2;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
       const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);

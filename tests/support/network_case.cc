@@ -8,9 +8,15 @@
 #include <cstring>
 
 namespace octet_test {
+
+size_t element(octet_type type) {
+  return type == OCTET_S8 || type == OCTET_U8 ? 1 : type == OCTET_S16 ? 2 : 4;
+}
+
 namespace {
 
-size_t element(octet_type type) { return type == OCTET_S8 || type == OCTET_U8 ? 1 : 4; }
+// Of the output of an op that reads this type.
+octet_type output_of(octet_type type) { return type == OCTET_S16 ? OCTET_S16 : OCTET_U8; }
 
 const uint8_t* pixel(const octet_network_image& t, size_t y, size_t x) {
   return (const uint8_t*)octet_network_line(&t, y) + x * t.pixel;
@@ -116,7 +122,8 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
   size_t out_h = 0, out_w = 0;
   EXPECT_EQ(octet_conv2d_output_size(&shape, in.h, in.w, &out_h, &out_w, &error), OCTET_OK)
       << error.message;
-  if (output == kNew) output = tensor(in.batch, out_h, out_w, shape.out_channels);
+  if (output == kNew)
+    output = tensor(in.batch, out_h, out_w, shape.out_channels, output_of(in.type));
   const size_t k = shape.kernel_h * shape.kernel_w * in.channels / shape.groups;
   const std::vector<int8_t> weights = draw_weights(k * shape.out_channels);
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
@@ -135,7 +142,7 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
   octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
   desc.shape = shape, desc.max_isa = isa, desc.machine = machine;
   desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = tensors[output].type;
-  desc.lhs_zero_point = in.type == OCTET_U8 ? 100 : 5;
+  desc.lhs_zero_point = in.type == OCTET_U8 ? 100 : in.type == OCTET_S16 ? 0 : 5;
   desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
   desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
   if (desc.dst_type == OCTET_U8) desc.epilogue.dst_zero_point = 120;
@@ -151,7 +158,9 @@ size_t NetworkCase::conv(size_t input, octet_conv2d_shape shape, size_t residual
 size_t NetworkCase::gemm(size_t input, size_t n, bool flat, size_t residual) {
   const octet_network_tensor in = tensors[input];
   const size_t k = flat ? in.h * in.w * in.channels : in.channels;
-  const size_t output = flat ? tensor(in.batch, 1, 1, n) : tensor(in.batch, in.h, in.w, n);
+  const octet_type type = output_of(in.type);
+  const size_t output =
+      flat ? tensor(in.batch, 1, 1, n, type) : tensor(in.batch, in.h, in.w, n, type);
   const std::vector<int8_t> weights = draw_weights(k * n);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
@@ -163,10 +172,11 @@ size_t NetworkCase::gemm(size_t input, size_t n, bool flat, size_t residual) {
   const float scale = 1 / (std::sqrt((float)k) * 70);
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   desc.m_max = in.batch * (flat ? 1 : in.h * in.w), desc.n = n, desc.k = k;
-  desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_U8;
-  desc.lhs_zero_point = 90, desc.max_isa = isa, desc.machine = machine;
+  desc.lhs_type = in.type, desc.rhs_type = OCTET_S8, desc.dst_type = type;
+  desc.lhs_zero_point = type == OCTET_S16 ? 0 : 90, desc.max_isa = isa, desc.machine = machine;
   desc.packed = blobs_.back().data(), desc.packed_bytes = bytes;
-  desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1, desc.epilogue.dst_zero_point = 110;
+  desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
+  if (type == OCTET_U8) desc.epilogue.dst_zero_point = 110;
   octet_network_op op = op_of(input, residual, output, &desc.epilogue);
   octet_gemm* gemm = nullptr;
   EXPECT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
@@ -233,9 +243,8 @@ std::vector<Bytes> NetworkCase::inputs() {
   for (size_t i = 0; i < tensors.size(); ++i) {
     bool written = tensors[i].slice;
     for (const octet_network_op& op : ops) written |= alias_root(op.output) == i;
-    const octet_network_tensor& t = tensors[i];
     if (written) continue;
-    alias_roots[i].resize(t.batch * t.h * t.w * t.channels);
+    alias_roots[i].resize(bytes_of(i));
     for (uint8_t& value : alias_roots[i]) value = (uint8_t)draw.below(256);
   }
   return alias_roots;
@@ -270,7 +279,7 @@ std::vector<Bytes> NetworkCase::compute(const std::vector<Bytes>& inputs) const 
     std::vector<Bytes> in;
     for (size_t k = 0; k < op.input_count; ++k) in.push_back(dense(alias_roots, op.inputs[k]));
     const octet_network_tensor& t = tensors[op.output];
-    Bytes out(t.batch * t.h * t.w * t.channels * element(t.type));
+    Bytes out(bytes_of(op.output));
     octet_error error = {};
     size_t bytes = 0;
     if (op.conv2d) {
@@ -359,15 +368,18 @@ bool alike(const octet_network_tensor& a, const octet_network_tensor& b) {
 void draw_network(NetworkCase* c, size_t ops) {
   Draw& draw = c->draw;
   const size_t drawn = draw.any<size_t>({1, 1, 2}), batch = c->batch ? c->batch : drawn;
-  std::vector<size_t> there = {
-      c->tensor(batch, 4 + draw.below(22), 3 + draw.below(9), draw.any<size_t>({1, 3, 8, 16, 20}))};
+  const octet_type type = c->words ? OCTET_S16 : OCTET_U8;
+  std::vector<size_t> there = {c->tensor(batch, 4 + draw.below(22), 3 + draw.below(9),
+                                         draw.any<size_t>({1, 3, 8, 16, 20}), type)};
   const auto pick = [&] {  // the latest ones more often
     return there[there.size() - 1 - draw.below(std::min<size_t>(there.size(), 1 + draw.below(4)))];
   };
   while (c->ops.size() < ops) {
     size_t in = pick();
     const octet_network_tensor t = c->tensors[in];
-    switch (draw.below(12)) {
+    const size_t kind = draw.below(12);
+    if (c->words && (kind < 3 || kind == 6)) continue;  // functions of bytes
+    switch (kind) {
       case 0:
         if (t.h > 2 && t.w > 2) there.push_back(c->pool(in, 2, 2, 0));
         break;
@@ -382,7 +394,7 @@ void draw_network(NetworkCase* c, size_t ops) {
         octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
         s.kernel_h = s.kernel_w = 3, s.pad_top = s.pad_bottom = s.pad_left = s.pad_right = 1;
         const size_t first = 4 + draw.below(9), second = 1 + draw.below(20),
-                     whole = c->tensor(t.batch, t.h, t.w, first + second),
+                     whole = c->tensor(t.batch, t.h, t.w, first + second, type),
                      a = c->slice(whole, 0, first), b = c->slice(whole, first, second);
         s.out_channels = first;
         c->conv(in, s, NetworkCase::kNone, a);
@@ -411,7 +423,8 @@ void draw_network(NetworkCase* c, size_t ops) {
         octet_conv2d_output_size(&whole, t.h, t.w, &h, &w, nullptr);
         for (const size_t other : there) {
           const octet_network_tensor& o = c->tensors[other];
-          if (o.h == h && o.w == w && o.channels == s.out_channels) residual = other;
+          const bool fits = o.h == h && o.w == w && o.channels == s.out_channels;
+          if (fits && !c->words) residual = other;
         }
         const auto algorithm = (octet_conv_algorithm)draw.below(9);
         there.push_back(
@@ -420,7 +433,7 @@ void draw_network(NetworkCase* c, size_t ops) {
       }
     }
   }
-  if (draw.one_in(4)) there.push_back(c->pool_all(there.back()));
+  if (draw.one_in(4) && !c->words) there.push_back(c->pool_all(there.back()));
   if (draw.one_in(4) && !c->tensors[there.back()].slice)
     there.push_back(c->gemm(there.back(), 10, true));
   c->keep_ends();

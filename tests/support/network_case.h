@@ -15,6 +15,8 @@ namespace octet_test {
 
 using Bytes = std::vector<uint8_t>;
 
+size_t element(octet_type type);  // bytes
+
 // A 3x3 convolution with as many output as input pixels.
 inline octet_conv2d_shape kernel3(size_t out_channels) {
   octet_conv2d_shape s = OCTET_CONV2D_SHAPE_INIT;
@@ -34,6 +36,7 @@ class NetworkCase {
   octet_isa isa = OCTET_ISA_AUTO;          // that objects are packed and created for
   const octet_machine* machine = nullptr;  // of all plans; null: this one
   size_t batch = 0;                        // that draw_network takes; 0: it draws one
+  bool words = false;                      // draw_network's tensors are s16, not u8
   std::vector<octet_network_tensor> tensors;
   std::vector<octet_network_op> ops;
 
@@ -59,6 +62,10 @@ class NetworkCase {
 
   octet_network_desc desc() const;
 
+  size_t bytes_of(size_t tensor) const {
+    const octet_network_tensor& t = tensors[tensor];
+    return t.batch * t.h * t.w * t.channels * element(t.type);
+  }
   const std::vector<Guarded>& blobs() const { return blobs_; }  // in the order of their ops
 
  private:

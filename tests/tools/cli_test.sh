@@ -490,7 +490,7 @@ expect 2 '--operands model leaves --peer to the model; peers are' bench "$scratc
 expect 2 'a network is required' run
 expect 2 'not both' traffic espcn --network "$scratch/model.json"
 expect 2 'cannot read' run "$scratch/missing.json"
-expect 2 'has 6 bytes, and the network' run "$scratch/model.json" --input <(printf '123456')
+expect 2 'has 6 bytes, and the inputs of a run 128' run "$scratch/model.json" --input <(printf '123456')
 expect 2 'the description has no weights' run "$scratch/no_data.json"
 expect 2 'tensor 2 is a constant of 8 bytes, but its shape takes 16' run "$scratch/short_data.json"
 # An operator that cannot run is left out with all that need it; each is named, and the rest runs.

@@ -32,6 +32,8 @@ class Graph:
     def tensor(self, index):
         tensor = self.model.tensors[index]
         described = {"name": tensor.name, "shape": tensor.shape, "type": tensor.type, "quantization": tensor.quantization, "constant": self.constant(index)}
+        if tensor.variable:
+            described["variable"] = True
         if self.data is not None and described["constant"]:
             described["data_at"] = len(self.data)
             self.data += tensor.data.tobytes()
@@ -69,8 +71,8 @@ def convolution(graph, op, name, common, inputs, output):
 
 def pooling(graph, op, common, inputs, output):
     o, lhs, out = op.options(tflite.Pool2DOptions), graph.shape(inputs[0]), graph.shape(output)
-    if any(graph.type(i) not in ops.BYTES for i in (inputs[0], output)):
-        return ops.other(*common, inputs, [output], "only poolings of 8 bits")
+    if any(graph.type(i) not in ops.BYTES + ops.WORDS for i in (inputs[0], output)):
+        return ops.other(*common, inputs, [output], "only poolings of 8 and 16 bits")
     (top, _), (left, _) = (padding(o.Padding(), size, kernel, stride, 1) for size, kernel, stride in
                            zip(lhs[1:3], (o.FilterHeight(), o.FilterWidth()), (o.StrideH(), o.StrideW())))
     geometry = {"in_h": lhs[1], "in_w": lhs[2], "out_h": out[1], "out_w": out[2], "kernel_h": o.FilterHeight(), "kernel_w": o.FilterWidth(),

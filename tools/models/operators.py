@@ -1,6 +1,7 @@
 """The entries of a description for operators of any kind of model."""
 
 BYTES = ("u8", "s8")
+WORDS = ("s16",)
 # The most bytes of a tensor that moves in one piece
 DIMENSIONS = 4
 
@@ -38,7 +39,9 @@ def why_not(types):
     lhs, rhs, dst = types
     if lhs in BYTES and rhs in BYTES and dst in (*BYTES, "s32", "f32"):
         return None
-    return f"{lhs} x {rhs} -> {dst}; operands of 8 bits are wanted"
+    if lhs in WORDS and rhs == "s8" and dst in (*WORDS, "f32"):
+        return None
+    return f"{lhs} x {rhs} -> {dst}; operands of 8 bits, or s16 x s8, are wanted"
 
 
 def product(name, operator, types, inputs, output, m, n, k, **more):

@@ -1,4 +1,5 @@
 """The operators between a .tflite model's products that have a kind of their own in engines/graph."""
+import numpy as np
 import tflite
 
 import operators as ops
@@ -19,6 +20,51 @@ def binary(kind, options):
         return kind, inputs[:2], {"activation": activations[op.options(options).FusedActivationFunction()]}
 
     return read
+
+
+def is_power_of_two(scale):
+    """As LiteRT decides."""
+    log2 = np.log(np.float32(scale)) * np.float32(1 / np.log(np.float32(2)))
+    return abs(log2 - np.round(log2)) < 1e-3
+
+
+def total(kind, options):
+    """ADD or SUB. With scales that are powers of two, 16 bits are added after a shift, where the model does not say otherwise."""
+    read = binary(kind, options)
+
+    def checked(graph, op, inputs, activations):
+        tensors = [graph.model.tensors[i] for i in (*inputs[:2], op.outputs[0])]
+        scales = [tensor.quantization["scales"][0] for tensor in tensors if tensor.quantization]
+        if tensors[2].type == "s16" and op.options(options).PotScaleInt16() and len(set(scales)) > 1 and all(map(is_power_of_two, scales)):
+            raise ops.Unreadable("its tensors of 16 bits have scales that are powers of two, which LiteRT adds in another way")
+        return read(graph, op, inputs, activations)
+
+    return checked
+
+
+def lstm(options):
+    def read(graph, op, inputs, activations):
+        o, kept = op.options(options), op.intermediates
+        if len(inputs) not in (20, 24):
+            raise ops.Unreadable("it has neither 20 nor 24 inputs")
+        if any(i >= 0 for i in inputs[9:12] + inputs[20:]):
+            raise ops.Unreadable("it has peepholes or layer norms, which Octet does not compute")
+        if activations[o.FusedActivationFunction()] != "TANH":
+            raise ops.Unreadable("its activation is not TANH")
+        if len(kept) == 12:
+            raise ops.Unreadable("it is of the form 8x8_8, which Octet does not compute")
+        sequence = options is tflite.UnidirectionalSequenceLSTMOptions
+        if not sequence and len(graph.shape(inputs[0])) != 2:
+            raise ops.Unreadable("its input is no matrix")
+        return "LSTM", inputs[:9] + inputs[12:20], {"time_major": sequence and bool(o.TimeMajor()), "cell_clip": o.CellClip(), "projection_clip": o.ProjClip(),
+                                                    "hidden": kept[4] if len(kept) > 4 else -1}
+
+    return read
+
+
+def svdf(graph, op, inputs, activations):
+    o = op.options(tflite.SVDFOptions)
+    return "SVDF", inputs, {"rank": o.Rank(), "activation": activations[o.FusedActivationFunction()]}
 
 
 def mean(graph, op, inputs, _):
@@ -88,14 +134,15 @@ def plain(kind):
     return lambda graph, op, inputs, _: (kind, inputs[:1], {"activation": CLAMPS.get(op.name, "NONE")})
 
 
-READERS = {"ADD": binary("addition", tflite.AddOptions), "SUB": binary("subtract", tflite.SubOptions), "MUL": binary("multiply", tflite.MulOptions),
+READERS = {"ADD": total("addition", tflite.AddOptions), "SUB": total("subtract", tflite.SubOptions), "MUL": binary("multiply", tflite.MulOptions),
            "MEAN": mean, "PAD": pad, "PADV2": pad, "CONCATENATION": concatenation, "SLICE": sliced, "STRIDED_SLICE": strided, "TRANSPOSE": transpose,
            "RESIZE_BILINEAR": resize("resize bilinear", tflite.ResizeBilinearOptions),
            "RESIZE_NEAREST_NEIGHBOR": resize("resize nearest", tflite.ResizeNearestNeighborOptions), "DEPTH_TO_SPACE": depth_to_space,
            "SPACE_TO_DEPTH": space_to_depth, "SOFTMAX": softmax,
            "LEAKY_RELU": leaky_relu, "LOGISTIC": plain("logistic"), "TANH": plain("tanh"), "HARD_SWISH": plain("hard swish"), "RELU": plain("activation"),
            "RELU6": plain("activation"), "RELU_N1_TO_1": plain("activation"), "QUANTIZE": plain("quantize"), "DEQUANTIZE": plain("dequantize"),
-           "RESHAPE": plain("reshape"), "SQUEEZE": plain("reshape"), "EXPAND_DIMS": plain("reshape")}
+           "RESHAPE": plain("reshape"), "SQUEEZE": plain("reshape"), "EXPAND_DIMS": plain("reshape"), "SVDF": svdf,
+           "LSTM": lstm(tflite.LSTMOptions), "UNIDIRECTIONAL_SEQUENCE_LSTM": lstm(tflite.UnidirectionalSequenceLSTMOptions)}
 
 
 def read(graph, op, common, inputs, output, activations):

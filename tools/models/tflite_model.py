@@ -22,6 +22,7 @@ class Tensor:
     type: str
     quantization: dict
     data: np.ndarray  # the bytes of a constant
+    variable: bool  # the state of a layer
 
     def integers(self):
         """The values of a constant with an operator's sizes; None for any other tensor."""
@@ -51,6 +52,7 @@ class Operator:
     inputs: list  # numbers of tensors; -1: none
     outputs: list
     table: object
+    intermediates: list  # numbers of tensors that only this operator has
 
     def options(self, kind):
         made = kind()
@@ -103,7 +105,8 @@ class Model:
         shape = [batch if i == 0 and open_ < 0 else n for i, (n, open_) in enumerate(zip(shape, signature))]
         if not shape and data is None and not tensor.HasRank():
             shape = None
-        return Tensor(name.decode() if name else f"tensor {index}", shape, TYPES.get(kind, "other"), self.quantization(tensor.Quantization()), data)
+        return Tensor(name.decode() if name else f"tensor {index}", shape, TYPES.get(kind, "other"), self.quantization(tensor.Quantization()), data,
+                      bool(tensor.IsVariable()))
 
     @staticmethod
     def quantization(q):
@@ -119,7 +122,8 @@ class Model:
         builtin, custom = max(code.BuiltinCode(), code.DeprecatedBuiltinCode()), code.CustomCode()
         where = f"operator {index}"
         return Operator(custom.decode() if custom else NAMES.get(builtin, str(builtin)), self.checked(integers(op.InputsLength, op.InputsAsNumpy), where, -1),
-                        self.checked(integers(op.OutputsLength, op.OutputsAsNumpy), where, 0), op.BuiltinOptions())
+                        self.checked(integers(op.OutputsLength, op.OutputsAsNumpy), where, 0), op.BuiltinOptions(),
+                        self.checked(integers(op.IntermediatesLength, op.IntermediatesAsNumpy), where, 0))
 
     def checked(self, indices, where, least):
         for index in indices:

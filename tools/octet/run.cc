@@ -1,4 +1,4 @@
-// Runs octet run: a network layer by layer and as planned, on the same random weights and input. It
+// Runs octet run: a network layer by layer and as planned, on the same weights and inputs. It
 // compares their bytes, and shows the time of both in alternation and their memory.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 // ---- a network, one way
 
-// Bytes of all inputs, one after the other: a file's, or random ones.
+// Bytes of all inputs, one after the other: random ones, or a file's, of one run or of several.
 std::vector<uint8_t> input_bytes(size_t bytes, const std::string& path) {
   std::vector<uint8_t> data;
   if (path.empty()) {
@@ -36,9 +36,11 @@ std::vector<uint8_t> input_bytes(size_t bytes, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(fmt::format("cannot read {}", path));
   data.assign(std::istreambuf_iterator<char>(file), {});
-  if (data.size() != bytes)
+  if (data.size() < bytes || data.size() % std::max<size_t>(bytes, 1))
     throw Error(
-        fmt::format("{} has {} bytes, and the network's input {}", path, data.size(), bytes));
+        fmt::format("{} has {} bytes, and the inputs of a run {}; it must be one or more "
+                    "times as long",
+                    path, data.size(), bytes));
   return data;
 }
 
@@ -53,13 +55,17 @@ class Run {
  public:
   Run(const RunnableNetwork& network, const octet::graph::ProgramOptions& options, ThreadPool* pool)
       : program_(network.create(options)), workspace_(program_->workspace_bytes()) {
-    const auto buffers = [&](const std::vector<int>& tensors, std::vector<Buffer>* to) {
-      for (const int t : tensors) to->emplace_back(octet::graph::byte_count(network.graph, t));
-    };
-    buffers(network.graph.inputs, &inputs_);
-    buffers(network.graph.outputs, &outputs_);
-    for (const Buffer& buffer : inputs_) from_.push_back(buffer.as());
-    for (const Buffer& buffer : outputs_) to_.push_back(buffer.as());
+    const octet::graph::Graph& graph = network.graph;
+    for (const int t : graph.inputs) {
+      std::vector<Buffer>& to = graph.tensors[(size_t)t].variable ? states_ : inputs_;
+      to.emplace_back(octet::graph::byte_count(graph, t));
+      from_.push_back(to.back().as());
+      if (&to == &states_) reset(graph.tensors[(size_t)t], to.back());
+    }
+    for (const int t : graph.outputs) {
+      outputs_.emplace_back(octet::graph::byte_count(graph, t));
+      to_.push_back(outputs_.back().as());
+    }
     args_.inputs = from_.data(), args_.outputs = to_.data();
     args_.workspace = workspace_.as(), args_.workspace_bytes = workspace_.size();
     ThreadPool::attach(pool, &args_);
@@ -70,8 +76,7 @@ class Run {
     for (const Buffer& buffer : inputs_) bytes += buffer.size();
     return bytes;
   }
-  void set_input(const std::vector<uint8_t>& bytes) {
-    const uint8_t* from = bytes.data();
+  void set_input(const uint8_t* from) {
     for (const Buffer& buffer : inputs_)
       std::copy(from, from + buffer.size(), buffer.as()), from += buffer.size();
   }
@@ -88,8 +93,14 @@ class Run {
   octet_network_desc description() const { return program_->description(); }
 
  private:
+  // States begin at their zero points, as in LiteRT.
+  static void reset(const octet::graph::Tensor& tensor, const Buffer& buffer) {
+    const bool bytes = tensor.type == OCTET_S8 && !tensor.zero_points.empty();
+    std::fill_n(buffer.as(), buffer.size(), (uint8_t)(bytes ? tensor.zero_points[0] : 0));
+  }
+
   const std::unique_ptr<octet::graph::Program> program_;
-  std::vector<Buffer> inputs_, outputs_;
+  std::vector<Buffer> inputs_, states_, outputs_;
   Buffer workspace_;
   std::vector<const void*> from_;
   std::vector<void*> to_;
@@ -140,6 +151,15 @@ void print_chains(const octet_network_desc& desc,
   }
 }
 
+// Numbers of tensors that `--input` has.
+std::vector<int> inputs_of(const RunnableNetwork& network) {
+  std::vector<int> inputs;
+  for (size_t i = 0; i < network.inputs.size(); ++i)
+    if (!network.graph.tensors[(size_t)network.graph.inputs[i]].variable)
+      inputs.push_back(network.inputs[i]);
+  return inputs;
+}
+
 // Returns whether the bytes are equal.
 bool run_both(const RunnableNetwork& network, const RunArguments& a, const BenchOptions& options,
               ThreadPool* pool, ordered_json* json) {
@@ -153,12 +173,20 @@ bool run_both(const RunnableNetwork& network, const RunArguments& a, const Bench
   how.cache_bytes = a.cache_bytes, how.memory_bytes = a.memory_bytes;
   Run planned(network, how, pool);
   const std::vector<uint8_t> input = input_bytes(layers.input_bytes(), a.input);
-  layers.set_input(input);
-  planned.set_input(input);
-  layers();
-  planned();
-  const bool equal = layers.output() == planned.output();
-  write_bytes(a.output, planned.output());
+  std::vector<uint8_t> outputs;
+  bool equal = true;
+  size_t at = 0;
+  do {
+    layers.set_input(input.data() + at);
+    planned.set_input(input.data() + at);
+    layers();
+    planned();
+    const std::vector<uint8_t> output = planned.output();
+    equal &= layers.output() == output;
+    outputs.insert(outputs.end(), output.begin(), output.end());
+    at += layers.input_bytes();
+  } while (at < input.size());
+  write_bytes(a.output, outputs);
   std::vector<double> layers_ms, planned_ms, ratios;
   const Clock clock(options.threads == 1);
   for (int i = 0; i < options.repetitions; ++i) {
@@ -166,6 +194,7 @@ bool run_both(const RunnableNetwork& network, const RunArguments& a, const Bench
     planned_ms.push_back(clock.time(planned) * 1e3);
     ratios.push_back(layers_ms.back() / planned_ms.back());
   }
+  equal &= layers.output() == planned.output();  // states went on
   const std::vector<octet_network_explanation> before = layers.parts(), after = planned.parts();
   const octet_network_explanation &l = before[0], &p = after[0];
   fmt::print("{:<24}  {}  layers {:>8.3f} ms  planned {:>8.3f} ms  ratio {:.3f}\n", network.name,
@@ -181,7 +210,7 @@ bool run_both(const RunnableNetwork& network, const RunArguments& a, const Bench
   (*json)["networks"].push_back({{"name", network.name},
                                  {"batch", a.batch},
                                  {"equal", equal},
-                                 {"inputs", network.inputs},
+                                 {"inputs", inputs_of(network)},
                                  {"outputs", network.outputs},
                                  {"layers_ms", median(layers_ms)},
                                  {"planned_ms", median(planned_ms)},

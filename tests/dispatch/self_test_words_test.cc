@@ -1,0 +1,191 @@
+// Checks that the self-test finds words (s16) that are split wrongly, and sums of their bytes that
+// become other outputs than the contract's.
+#include "dispatch/self_test/words.h"
+
+#include <cmath>
+
+#include "dispatch/self_test/self_test.h"
+#include "support/kernels.h"
+#include "support/reference.h"
+
+namespace octet_test {
+namespace {
+
+using octet::WordCases;
+using octet::WordEpilogue;
+using octet::WordMode;
+using octet::WordTile;
+
+const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
+
+// ---- the cases themselves, against the tests' own reference
+
+TEST(SelfTestWords, CasesAreWhatTheContractSays) {
+  bool leaves_int32 = false, leaves_38_bits = false;
+  for (const int shift : {0, octet::kWideShift, octet::kWidestShift}) {
+    const WordCases c(shift);
+    for (size_t j = 0; j < octet::kWordTestColumns; ++j) {
+      const int64_t tflite = multiply_word(c.acc[j], c.multiplier[j] << 16, 15 - c.right[j]);
+      EXPECT_EQ(c.tflite[j], clamped(tflite, octet::kWordsLo, octet::kWordsHi)) << j;
+      EXPECT_EQ(c.factor[j], std::ldexp(c.multiplier[j], -c.right[j])) << j;
+      const int64_t size = std::abs(c.acc[j]);
+      EXPECT_LT(size, int64_t{1} << 47) << j;
+      leaves_int32 |= size > INT32_MAX;
+      leaves_38_bits |= size >= int64_t{1} << 38;
+      if (shift == 0) {
+        EXPECT_LE(size, INT32_MAX) << j;
+      }
+      if (shift == octet::kWidestShift) continue;
+      EXPECT_LT(size, int64_t{1} << 38) << j;
+      const double away = std::round((double)c.acc[j] * c.factor[j]);
+      EXPECT_EQ(c.away[j], clamped((int64_t)away, octet::kWordsLo, octet::kWordsHi)) << j;
+    }
+  }
+  EXPECT_TRUE(leaves_int32);
+  EXPECT_TRUE(leaves_38_bits);
+}
+
+TEST(SelfTestWords, EachTierPasses) {
+  for (const octet::Isa isa : usable_isas())
+    EXPECT_TRUE(octet::passes(octet::ops_of(isa))) << octet::isa_name(isa);
+}
+
+// ---- words that are split otherwise
+
+void swaps_halves(const octet::WordRow& row) {
+  octet::WordRow other = row;
+  other.high = row.low, other.low = row.high;
+  scalar_ops().split_words(other);
+}
+void forgets_the_high_flip(const octet::WordRow& row) {
+  octet::WordRow other = row;
+  other.high_flip = 0;
+  scalar_ops().split_words(other);
+}
+void forgets_the_low_flip(const octet::WordRow& row) {
+  octet::WordRow other = row;
+  other.low_flip = 0;
+  scalar_ops().split_words(other);
+}
+void forgets_the_last(const octet::WordRow& row) {
+  scalar_ops().split_words(row);
+  row.low[row.depth - 1] ^= 1;
+}
+
+TEST(SelfTestWords, WrongSplitsAreFound) {
+  for (const octet::SplitWordsFn split :
+       {swaps_halves, forgets_the_high_flip, forgets_the_low_flip, forgets_the_last}) {
+    octet::TierOps ops = scalar_ops();
+    ops.split_words = split;
+    EXPECT_FALSE(octet::passes(ops));
+  }
+}
+
+// ---- sums that become other outputs
+
+int64_t acc_of(const WordTile& t, size_t j) {
+  return 256 * int64_t{t.high[j]} + t.low[j] + (int64_t)t.offset.in_double[j];
+}
+
+// The scaled accumulator before the clamp.
+using ScaleFn = double (*)(const WordEpilogue& f, size_t j, int64_t acc);
+
+// The mode's outputs by `scale`, in int32 and in double.
+template <WordMode mode, ScaleFn scale>
+void finishes_otherwise(const WordEpilogue& f, const WordTile& t) {
+  if (f.mode != mode) return scalar_ops().finish_words(f, t);
+  for (size_t i = 0; i < t.rows; ++i)
+    for (size_t j = 0; j < t.cols; ++j) {
+      const double value = scale(f, j, acc_of(t, j));
+      uint8_t* const dst = t.dst + i * t.dst_stride;
+      if (mode == WordMode::kF32)
+        ((float*)dst)[j] = (float)value;
+      else
+        ((int16_t*)dst)[j] = (int16_t)std::min(std::max(value, (double)f.lo), (double)f.hi);
+    }
+}
+
+double product(const WordEpilogue& f, size_t j, int64_t acc) { return (double)acc * f.factor[j]; }
+double halves_up(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::floor(product(f, j, acc) + 0.5);
+}
+double halves_away(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::round(product(f, j, acc));
+}
+double halves_even(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::nearbyint(product(f, j, acc));
+}
+double truncates(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::trunc(product(f, j, acc));
+}
+double in_32_bits(const WordEpilogue& f, size_t j, int64_t acc) {
+  return halves_up(f, j, (int32_t)(uint32_t)acc);
+}
+float scaled(const WordEpilogue& f, size_t j, int64_t acc) {
+  return fl((double)fl((double)acc) * f.scale[j]);
+}
+double float_even(const WordEpilogue& f, size_t j, int64_t acc) {
+  return (double)round_half_even(scaled(f, j, acc));
+}
+double float_away(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::round(scaled(f, j, acc));
+}
+double f32_sum(const WordEpilogue& f, size_t j, int64_t acc) {
+  return fl((double)scaled(f, j, acc) + f.bias_f32[j]);
+}
+double f32_exact(const WordEpilogue& f, size_t j, int64_t acc) {
+  return fl((double)fl((double)acc * f.scale[j]) + f.bias_f32[j]);
+}
+double f32_fused(const WordEpilogue& f, size_t j, int64_t acc) {
+  return std::fma(fl((double)acc), f.scale[j], f.bias_f32[j]);
+}
+
+template <WordMode mode, bool in_int32>
+void off_by_one(const WordEpilogue& f, const WordTile& t) {
+  scalar_ops().finish_words(f, t);
+  if (f.mode == mode && (t.offset.in_int32 != nullptr) == in_int32)
+    ++t.dst[(t.rows - 1) * t.dst_stride + (t.cols - 1) * f.dst_bytes()];
+}
+
+TEST(SelfTestWords, OutputsThatAreOtherThanTheContractsAreFound) {
+  constexpr WordMode kFloat = WordMode::kFloat, kTflite = WordMode::kTflite,
+                     kWidest = WordMode::kTfliteWidest, kDouble = WordMode::kDouble,
+                     kF32 = WordMode::kF32;
+  const struct {
+    const char* what;
+    octet::FinishWordsFn finish;
+    bool right;
+  } kFinishes[] = {
+      {"TFLite mode by its contract", finishes_otherwise<kTflite, halves_up>, true},
+      {"TFLite mode, halves away", finishes_otherwise<kTflite, halves_away>, false},
+      {"TFLite mode, halves to even", finishes_otherwise<kTflite, halves_even>, false},
+      {"TFLite mode, truncated", finishes_otherwise<kTflite, truncates>, false},
+      {"TFLite mode in 32 bits", finishes_otherwise<kTflite, in_32_bits>, false},
+      {"TFLite mode in double", finishes_otherwise<kWidest, halves_even>, false},
+      {"double mode by its contract", finishes_otherwise<kDouble, halves_away>, true},
+      {"double mode, halves up", finishes_otherwise<kDouble, halves_up>, false},
+      {"double mode, halves to even", finishes_otherwise<kDouble, halves_even>, false},
+      {"float mode by its contract", finishes_otherwise<kFloat, float_even>, true},
+      {"float mode, halves away", finishes_otherwise<kFloat, float_away>, false},
+      {"f32 by its contract", finishes_otherwise<kF32, f32_sum>, true},
+      {"f32, exact accumulators", finishes_otherwise<kF32, f32_exact>, false},
+      {"f32, fused", finishes_otherwise<kF32, f32_fused>, false},
+      {"TFLite mode of int32, off by one", off_by_one<kTflite, true>, false},
+      {"TFLite mode of double, off by one", off_by_one<kTflite, false>, false},
+      {"TFLite mode of 48 bits, off by one", off_by_one<kWidest, false>, false},
+      {"double mode of int32, off by one", off_by_one<kDouble, true>, false},
+      {"double mode of double, off by one", off_by_one<kDouble, false>, false},
+      {"float mode of int32, off by one", off_by_one<kFloat, true>, false},
+      {"float mode of double, off by one", off_by_one<kFloat, false>, false},
+      {"f32 of int32, off by one", off_by_one<kF32, true>, false},
+      {"f32 of double, off by one", off_by_one<kF32, false>, false},
+  };
+  for (const auto& f : kFinishes) {
+    octet::TierOps ops = scalar_ops();
+    ops.finish_words = f.finish;
+    EXPECT_EQ(octet::passes(ops), f.right) << f.what;
+  }
+}
+
+}  // namespace
+}  // namespace octet_test
