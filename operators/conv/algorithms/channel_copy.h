@@ -71,7 +71,7 @@ class ChannelCopy {
       const uint64_t eight = *from * 0x0101010101010101u;
       // Bytes written too far are overwritten by the next channel, or lie in the staged pixel's
       // padding
-      for (; i < end && i + 8 <= kDepthwiseLayout.width; i += 8) store(eight, to + i);
+      for (; i < end && i + 8 <= staged_; i += 8) store(eight, to + i);
       for (; i < end; ++i) to[i] = *from;
       i = end;
     }
