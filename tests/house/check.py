@@ -20,7 +20,7 @@ CODE = (".c", ".cc", ".h", ".hpp")
 ENUMERATOR = re.compile(r"^\s+\w+ = \d+,?(\s*(//|/\*).*)?$", re.M)
 NOT_COUNTED = ("kernels/x86/tiers.cmake", "kernels/arm/tiers.cmake", "engines/",
                "packaging/", "toolchains/")
-CMAKE_LINES = 830
+CMAKE_LINES = 900
 
 # Words that other words replaced, as identifiers or parts of them. The field's words stand in
 # docs/glossary.md.
