@@ -60,8 +60,8 @@ inline double add_xnnpack(const octet_add_desc& d, int32_t a, int32_t b, int sig
   return std::floor(sum / unit + 0.5);
 }
 
-// x * y + z, rounded once. MinGW's std::fma rounds to 64 bits of mantissa before it rounds to float.
-// A double that was rounded to an odd mantissa rounds to float as the exact sum does.
+// x * y + z, rounded once. MinGW's std::fma rounds to 64 bits of mantissa first. A double that was
+// rounded to an odd mantissa rounds to float as the exact sum does.
 inline float fused(float x, float y, float z) {
   const double product = (double)x * y, sum = product + z;  // the product is exact
   const double added = sum - product, lost = (product - (sum - added)) + (z - added);
