@@ -40,11 +40,20 @@ function(octet_probe tier expression)
     OCTET_COMPILES_${tier})
 endfunction()
 
+# octet_add_feature(<feature> [<file>...]): defines OCTET_<feature>, which a tier's kernels or a part of
+# them ask for, for these files and those that include kernels.def.
+function(octet_add_feature feature)
+  set(tables conv_kernels depthwise_kernels elementwise image_functions int16_kernels int8_kernels
+    kernel_names runtime_ops scale_block_kernels tier_ops transforms)
+  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
+  set_property(SOURCE ${tables} ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${feature})
+endfunction()
+
 # octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> [PROBE <expression>]): built if the
 # compiler can, which is probed by compiling an int of intrinsics, not by its version, unless
-# OCTET_COMPILES_<tier> is known; a tier whose kernels are written on XSIMD, if that was found, too. When the tier is built, OCTET_BUILDS_<tier>
-# is set, octet_flags_<tier> has its flags, and OCTET_<tier> is defined for files that include kernels.def.
-# octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
+# OCTET_COMPILES_<tier> is known; a tier whose kernels are written on XSIMD, if that was found, too.
+# When the tier is built, OCTET_BUILDS_<tier> is set, octet_flags_<tier> has its flags, and the tier is
+# a feature of the tables. octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
   cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
   if(arg_XSIMD AND NOT octet_xsimd)
@@ -67,21 +76,10 @@ function(octet_add_tier tier)
   endif()
   octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
     SPARSE ${arg_SPARSE} WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
-  set(tables conv_kernels depthwise_kernels elementwise image_functions int16_kernels int8_kernels
-    kernel_names runtime_ops scale_block_kernels tier_ops transforms)
-  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
-  set_property(SOURCE ${tables} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${tier})
+  octet_add_feature(${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
   set(octet_flags_${tier} ${arg_FLAGS} PARENT_SCOPE)
   set(octet_built_tiers ${octet_built_tiers} ${tier} PARENT_SCOPE)
-endfunction()
-
-# octet_add_feature(<feature> <files>): defines OCTET_<feature>, which a part of a tier's kernels asks
-# for, for the files that have them and those that list kernels.
-function(octet_add_feature feature)
-  set(tables conv_kernels int8_kernels kernel_names)
-  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
-  set_property(SOURCE ${tables} ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${feature})
 endfunction()
 
 if(OCTET_TARGET STREQUAL "x86_64")

@@ -3,7 +3,6 @@
 # request (COMPONENTS pthreadpool openmp), by the installed package.
 find_path(OCTET_PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
 find_library(OCTET_PTHREADPOOL_LIBRARY pthreadpool)
-mark_as_advanced(OCTET_PTHREADPOOL_INCLUDE_DIR OCTET_PTHREADPOOL_LIBRARY)
 if(OCTET_PTHREADPOOL_INCLUDE_DIR AND OCTET_PTHREADPOOL_LIBRARY AND NOT TARGET octet::pthreadpool)
   add_library(octet::pthreadpool INTERFACE IMPORTED GLOBAL)
   target_include_directories(octet::pthreadpool INTERFACE ${OCTET_PTHREADPOOL_INCLUDE_DIR})

@@ -6,14 +6,15 @@ octet_choose(calls "--param;${calls}" "-mllvm;-${calls};-fsanitize-trap=undefine
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 octet_choose(octet_unrolled "-O1;${calls}" -O3 CMAKE_CXX_FLAGS MATCHES "-fsanitize")
 
-# octet_sources([IF <option>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
+# octet_sources([IF <condition>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
 # sources of the folder whose file calls it, each named once, with the size or the speed that it
-# needs; of a library with that option only. SETUP runs once per object: small counts. LOOPS are
-# portable loops over every weight or every accumulator: GCC 12 makes vectors of them only at -O3; a
-# MinSizeRel build gets them small. UNTIMED files of tools compile faster so.
+# needs; only where the condition, one string of what if() takes, holds. SETUP runs once per object:
+# small counts. LOOPS are portable loops over every weight or every accumulator: GCC 12 makes vectors
+# of them only at -O3; a MinSizeRel build gets them small. UNTIMED files of tools compile faster so.
 function(octet_sources)
   cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;LOOPS;UNTIMED" IF ON TARGET octet ${ARGN})
-  if(NOT ${arg_IF})
+  string(REPLACE " " ";" condition "${arg_IF}")
+  if(NOT (${condition}))
     return()
   endif()
   get_target_property(type ${arg_TARGET} TYPE)

@@ -7,7 +7,8 @@ if(CMAKE_CROSSCOMPILING)
   find_path(OCTET_GOOGLETEST_DIR googletest/CMakeLists.txt PATHS /usr/src/googletest NO_DEFAULT_PATH
     NO_CMAKE_FIND_ROOT_PATH DOC "GoogleTest's source, for cross builds")
 else()
-  find_package(GTest QUIET)
+  octet_choose(how QUIET REQUIRED OCTET_BUILD_TESTS STREQUAL "AUTO")
+  find_package(GTest ${how})
 endif()
 if(OCTET_BUILD_TESTS STREQUAL "AUTO" AND NOT OCTET_GOOGLETEST_DIR AND NOT GTest_FOUND)
   set(OCTET_BUILD_TESTS OFF)
@@ -17,8 +18,8 @@ endif()
 enable_testing()
 
 # octet_add_test(<name> LABELS <label>... COMMAND <command>... [ENVIRONMENT <variable=value>...]
-#                [PROPERTIES <property> <value>...] [EVERY_MODEL ON | ONCE])
-# A ctest test; its labels say what it is about, and CONTRIBUTING.md what they mean.
+#                [PROPERTIES <property> <value>...] [EVERY_MODEL ON | ONCE] [IF <condition>])
+# A ctest test, where the condition, one string of what if() takes, holds; its labels say what it is about, and CONTRIBUTING.md what they mean.
 #
 # Where qemu has CPU models with different tiers, it becomes tests <name>@<model>, which find the
 # model in the environment variable QEMU_CPU: those of gemm and conv on the first model, those that
@@ -42,8 +43,7 @@ if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu
   if(version MATCHES "version ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 10)
     list(TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR REPLACE "^.*qemu-aarch64$" ${OCTET_NEW_QEMU}
       OUTPUT_VARIABLE octet_new_emulator)
-    set(octet_sme_models 64 16)
-    list(TRANSFORM octet_sme_models PREPEND max,sme-default-vector-length=)
+    set(octet_sme_models max,sme-default-vector-length=64 max,sme-default-vector-length=16)
   else()
     message(STATUS "Octet: SME's tests are left out: they need qemu 10 (OCTET_NEW_QEMU)")
   endif()
@@ -57,8 +57,12 @@ octet_choose(octet_native_tiers "${portable};${octet_tiers}" ""
   octet_tiers AND NOT CMAKE_CROSSCOMPILING)
 
 function(octet_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE" "EVERY_MODEL;IF"
     "LABELS;COMMAND;ENVIRONMENT;PROPERTIES")
+  string(REPLACE " " ";" condition "NOT ( ${arg_IF} )")
+  if(arg_IF AND ${condition})
+    return()
+  endif()
   set(models ${OCTET_QEMU_CPUS} ${octet_sme_models})
   octet_choose(cpus "${models}" this CMAKE_CROSSCOMPILING_EMULATOR MATCHES
     "qemu-(aarch64|arm)" AND NOT OCTET_QEMU_CPU AND NOT arg_ONCE)
@@ -117,13 +121,13 @@ function(octet_add_program name sources libraries)
   octet_add_test(${name} COMMAND ${name}_test ${ARGN})
 endfunction()
 
-# octet_add_script(<name> <script> [<argument>...] LABELS <label>... [PROPERTIES ...]): a program in
+# octet_add_script(<name> <script> [<argument>...] LABELS <label>... [PROPERTIES ...] [IF ...]): a program in
 # Python, which ends with 77 where it cannot run.
 function(octet_add_script name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LABELS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "IF" "LABELS;PROPERTIES")
   octet_choose(python "${Python3_EXECUTABLE}" "${CMAKE_COMMAND};-E;echo;Skipped: there is no Python"
     Python3_EXECUTABLE)
-  octet_add_test(${name} ONCE LABELS ${arg_LABELS}
+  octet_add_test(${name} ONCE IF "${arg_IF}" LABELS ${arg_LABELS}
     COMMAND ${python} ${PROJECT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS}
     PROPERTIES SKIP_RETURN_CODE 77 SKIP_REGULAR_EXPRESSION "Skipped: there is no Python"
     ${arg_PROPERTIES})

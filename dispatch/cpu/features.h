@@ -53,7 +53,7 @@ CpuFeatures detect_cpu();
 struct Microarchitecture {
   Caches caches;
   Cores cores;
-  octet_cpu_design design;
+  octet_cpu_design design = OCTET_DESIGN_UNKNOWN;
 };
 // May open files, unless built with OCTET_WITH_CPU_FILES=OFF.
 Microarchitecture detect_microarchitecture();

@@ -26,7 +26,8 @@ extern "C" {
 
 /* ---- what a network is ----------------------------------------------------------------------- */
 
-/* batch x h x w x channels. Frozen. */
+/* batch x h x w x channels, dense, in this order: a kept tensor's memory holds
+ * batch * h * w * channels values of its type. Frozen. */
 typedef struct octet_network_tensor {
   size_t batch, h, w, channels;
   octet_type type; /* OCTET_S8, _U8, _S16, _S32 or _F32 */

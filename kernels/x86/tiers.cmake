@@ -96,7 +96,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Plain loops gain by vectors, and not by copies for every count. The epilogues' loops are
   # intrinsics already.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/shared/avx2_plain_ops.cc
-    kernels/x86/avx512bw_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
+    kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
     kernels/generic/functions/image_portable.cc
     APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc

@@ -43,8 +43,8 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
           [&](auto* r) { r->zero_points = zeros, r->zero_point_count = 14; });
   refuses(OCTET_BAD_ZERO_POINT, "rhs.zero_points[3]",
           [&](auto* r) { r->zero_points = zeros, r->zero_point_count = 15; });
-  // A size that no scales have: nothing may be read
-  refuses(OCTET_BAD_SIZE, "blob_bytes", [](auto* r) { r->n = SIZE_MAX >> 24; });
+  // 2^20 columns and more, whatever size_t is, whose scales are not there: nothing may be read
+  refuses(OCTET_BAD_SIZE, "blob_bytes", [](auto* r) { r->n = SIZE_MAX >> 3 * sizeof(size_t); });
   std::vector<uint16_t> half(15, 0x3c00);
   for (const uint16_t bad : {0x7c00, 0xfc00, 0x7e00, 0xffff}) {
     half[13] = bad;

@@ -8,7 +8,9 @@
 namespace octet_test {
 namespace {
 
-std::string path(const char* file) { return std::string(OCTET_CONFORMANCE_DIR "/vectors/") + file; }
+std::string path(const char* file) {
+  return std::string(OCTET_SOURCE_DIR "/tests/conformance/vectors/") + file;
+}
 
 class Conformance : public VectorTest {};
 

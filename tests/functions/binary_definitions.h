@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "octet/functions.h"
 
@@ -59,12 +60,23 @@ inline double add_xnnpack(const octet_add_desc& d, int32_t a, int32_t b, int sig
   return std::floor(sum / unit + 0.5);
 }
 
+// x * y + z, rounded once. MinGW's std::fma rounds to 64 bits of mantissa first. A double that was
+// rounded to an odd mantissa rounds to float as the exact sum does.
+inline float fused(float x, float y, float z) {
+  const double product = (double)x * y, sum = product + z;  // the product is exact
+  const double added = sum - product, lost = (product - (sum - added)) + (z - added);
+  uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+  return (float)(lost == 0 || bits & 1 ? sum
+                                       : std::nextafter(sum, lost > 0 ? INFINITY : -INFINITY));
+}
+
 inline double add_onnxruntime(const octet_add_desc& d, int32_t a, int32_t b, int) {
   const float ratio_a = d.a.scale / d.output.scale, ratio_b = d.b.scale / d.output.scale;
   const float zero_a = (float)d.a.zero_point, zero_b = (float)d.b.zero_point,
               zero = (float)d.output.zero_point;
-  const float fixed = zero - std::fma(ratio_a, zero_a, ratio_b * zero_b);
-  const float sum = std::fma((float)a, ratio_a, std::fma((float)b, ratio_b, fixed));
+  const float fixed = zero - fused(ratio_a, zero_a, ratio_b * zero_b);
+  const float sum = fused((float)a, ratio_a, fused((float)b, ratio_b, fixed));
   return round_half_to_even(sum) - zero;
 }
 

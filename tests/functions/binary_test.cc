@@ -266,7 +266,7 @@ TEST(Binary, RefusesBadWords) {
 TEST(Run, RefusesBadArguments) {
   const Function f = make(
       octet_add_create, desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_U8, {0.5f, 0.5f, 0.5f}, {1, 2, 3}));
-  uint8_t a[16] = {}, out[16] = {};
+  uint8_t a[24] = {}, out[16] = {};  // an input with w = 3 does not reach into `out`
   octet_function_args good = OCTET_FUNCTION_ARGS_INIT;
   good.inputs[0] = good.inputs[1] = good.output = {a, 2, 2, 4, 0, 0, 0};
   good.output.data = out;

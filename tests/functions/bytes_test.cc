@@ -157,7 +157,7 @@ void check_concat(Numbers& numbers) {
 }
 
 TEST(Bytes, GiveThoseOfEngines) {
-  std::ifstream file(OCTET_FUNCTIONS_DIR "/byte_vectors.txt");
+  std::ifstream file(OCTET_SOURCE_DIR "/tests/functions/byte_vectors.txt");
   std::string text;
   size_t lines = 0;
   while (std::getline(file, text)) {

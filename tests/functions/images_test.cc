@@ -20,7 +20,7 @@ class ImagesTest : public testing::TestWithParam<octet_isa> {
 };
 
 TEST_P(ImagesTest, GivesTheBytesOfEngines) {
-  std::ifstream file(OCTET_FUNCTIONS_DIR "/image_vectors.txt");
+  std::ifstream file(OCTET_SOURCE_DIR "/tests/functions/image_vectors.txt");
   std::string text;
   size_t lines = 0;
   while (std::getline(file, text)) {

@@ -24,7 +24,7 @@ struct Layer {
 bool is_dead(const Channel& c) { return std::abs(int64_t{c.bias}) >= int64_t{1} << 29; }
 
 void read(const std::string& name, Layer* layer) {
-  std::ifstream file(OCTET_CHANNELS_DIR "/" + name + ".txt");
+  std::ifstream file(OCTET_SOURCE_DIR "/tests/models/channels/" + name + ".txt");
   ConvCase& c = layer->c;
   octet_conv2d_shape& s = c.shape;
   int32_t dst_zero_point = 0, least = 0, most = 0;

@@ -12,7 +12,7 @@ class Vectors : public VectorTest {
   // The directory may be copied, to a board for example.
   void check(const char* file) {
     const char* moved = std::getenv("OCTET_VECTORS_DIR");
-    VectorTest::check(std::string(moved ? moved : OCTET_VECTORS_DIR) + "/" + file);
+    VectorTest::check(std::string(moved ? moved : OCTET_SOURCE_DIR "/tests/vectors") + "/" + file);
   }
 };
 

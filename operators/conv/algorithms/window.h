@@ -89,8 +89,8 @@ class Window {
     return count;
   }
 
-  // Turns tiles and pointers of a group to the next one, whose channels lie behind: the rows of zero
-  // points have a byte for each channel, too. Cheaper than looking every row up again.
+  // Turns tiles and pointers of a group to the next one, whose channels lie behind: the rows of
+  // zero points have a byte for each channel, too. Cheaper than looking every row up again.
   void next_group(const uint8_t** pointers, BlockTile* tiles, size_t count) const {
     const size_t step = s_.group_in();
     for (size_t t = 0; t < count; ++t) {
