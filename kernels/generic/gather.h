@@ -31,8 +31,8 @@ void gather_rows(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// Of words, for kernels of kGathersEvenStepsFirst: a group is steps 0 and 2, then 1 and 3, each pair
-// so many times.
+// Of words, for kernels of kGathersEvenStepsFirst: a group is steps 0 and 2, then 1 and 3, each
+// pair so many times.
 template <size_t times>
 [[maybe_unused]] void gather_words(const Rows& r, size_t lanes, void* panel) {
   for (size_t lane = 0; lane < lanes; ++lane) {
