@@ -188,7 +188,7 @@ struct TracedConv {
 
 octet_status walk(octet_traffic* traffic, const octet_conv2d& conv, octet_conv2d_args a,
                   octet_error* error) {
-  if (has_words(conv.plan))
+  if (conv.lhs_type == OCTET_S16)
     return fail(error, OCTET_UNSUPPORTED, "conv: convolutions of an s16 lhs are not modelled");
   a.parallel_for = nullptr;
   const TracedConv traced(conv);

@@ -19,7 +19,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual std::string name() const = 0;  // "oneDNN 2.6.3"
   // Whether its outputs should equal Octet's
-  virtual bool comparable() const { return true; }
+  virtual bool comparable(const OperandTypes&) const { return true; }
   // The cost of a call that computes nothing, if the peer knows it
   virtual std::optional<double> call_us() const { return std::nullopt; }
 
@@ -35,7 +35,7 @@ std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced,
 
 std::unique_ptr<Peer> make_onednn(size_t threads);  // null if the tool was built without it
 // Octet in float mode, with weights without zero points, with neither residual nor table, or with
-// weights of 8 bits, in place of the data's own.
+// operands of 8 bits, in place of the data's own.
 std::unique_ptr<Peer> make_peer_float(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_symmetric(Forced forced, ThreadPool* pool);
 std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool);

@@ -11,7 +11,9 @@ class OctetPeer : public Peer {
   OctetPeer(const char* name, const Forced& forced, ThreadPool* pool)
       : name_(name), forced_(forced), pool_(pool) {}
   std::string name() const override { return name_; }
-  bool comparable() const override { return !forced_.symmetric && !forced_.plain; }
+  bool comparable(const OperandTypes& types) const override {
+    return !forced_.symmetric && !forced_.plain && (!forced_.int8 || types.lhs != OCTET_S16);
+  }
   std::unique_ptr<Contestant> gemm(const GemmData& data) override {
     return std::make_unique<GemmPlan>(data, forced_, pool_);
   }
@@ -44,7 +46,7 @@ std::unique_ptr<Peer> make_peer_plain(Forced forced, ThreadPool* pool) {
 
 std::unique_ptr<Peer> make_peer_int8(Forced forced, ThreadPool* pool) {
   forced.int8 = true;
-  return std::make_unique<OctetPeer>("weights of 8 bits", forced, pool);
+  return std::make_unique<OctetPeer>("8 bits", forced, pool);
 }
 
 std::unique_ptr<Peer> make_peer_dense(Forced forced, ThreadPool* pool) {

@@ -24,12 +24,17 @@ inline octet_type rhs_type_of(octet_type rhs, const Forced& forced) {
   return !forced.int8 || !is_4bit(rhs) ? rhs : rhs == OCTET_S4 ? OCTET_S8 : OCTET_U8;
 }
 
+// Of an input or output
+inline octet_type tensor_type_of(octet_type type, const Forced& forced) {
+  return forced.int8 && type == OCTET_S16 ? OCTET_S8 : type;
+}
+
 // Types, zero points and epilogue. Arrays stay with the data.
 template <typename Data, typename Desc>
 void set_operands(const Data& data, const Forced& forced, Desc* desc) {
-  desc->lhs_type = data.types.lhs;
+  desc->lhs_type = tensor_type_of(data.types.lhs, forced);
   desc->rhs_type = rhs_type_of(data.types.rhs, forced);
-  desc->dst_type = data.types.dst;
+  desc->dst_type = tensor_type_of(data.types.dst, forced);
   desc->lhs_zero_point = data.lhs_zero_point;
   desc->epilogue.bias = data.bias.empty() ? nullptr : data.bias.data();
   set_scales(data.scales, forced.float_mode ? nullptr : &data.tflite, &desc->epilogue);

@@ -31,7 +31,7 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->conv(data) : nullptr;
-  const bool comparable = options.peer && options.peer->comparable();
+  const bool comparable = options.peer && options.peer->comparable(types);
   const auto peer_verdict =
       judge(comparable ? peer.get() : nullptr, plan.dst(), data.dst_elements(), types.dst,
             [&](const void* theirs) { return reference.check(theirs, 1).right; });

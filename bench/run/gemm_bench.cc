@@ -39,7 +39,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;
-  const bool comparable = options.peer && options.peer->comparable();
+  const bool comparable = options.peer && options.peer->comparable(types);
   const auto peer_verdict =
       judge(comparable ? peer.get() : nullptr, plan.dst(), gemm.shape.m * gemm.shape.n, types.dst,
             [&](const void* theirs) { return check_product(data, theirs, 1).right; });

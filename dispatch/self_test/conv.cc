@@ -61,6 +61,10 @@ int32_t weight_of(const DepthwiseKernel& kernel, const Operands& operands, size_
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
+bool takes_words(const DepthwiseKernel& kernel) {
+  return kernel.lhs_element_type == ElementType::kS16;
+}
+
 bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
                   const DepthwiseTile& tile, const int32_t* out) {
   for (size_t y = 0; y < tile.rows; ++y)
@@ -68,9 +72,11 @@ bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
       for (size_t c = 0; c < kernel.channels; ++c) {
         int32_t acc = 0;
         for (size_t kx = 0; kx < 3; ++kx)
-          for (size_t ky = 0; ky < 3; ++ky)
-            acc += value(pixel_byte(operands, y + ky, x + kx, c), kernel.lhs_element_type) *
+          for (size_t ky = 0; ky < 3; ++ky) {
+            const uint8_t byte = pixel_byte(operands, y + ky, x + kx, c);
+            acc += (takes_words(kernel) ? word(byte) : value(byte, kernel.lhs_element_type)) *
                    weight_of(kernel, operands, 4 * kx + ky, c);
+          }
         if (out[c] != acc) return false;
       }
   return true;
@@ -148,13 +154,18 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   const uint8_t* const panel =
       kernel.layout.element_type == ElementType::kS16 ? (const uint8_t*)words : bytes;
   alignas(64) int32_t out[2 * kOutColumns * kPixel];
+  constexpr size_t kLinesBytes = kLines * kInColumns * kPixel;
+  int16_t lines_of_words[kLinesBytes];
+  for (size_t i = 0; i < kLinesBytes; ++i) lines_of_words[i] = word(operands.rhs[i]);
+  const uint8_t* const lines = takes_words(kernel) ? (uint8_t*)lines_of_words : operands.rhs;
+  const size_t pixel = kPixel * element_size(kernel.lhs_element_type);
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
   const bool taps = loop == DepthwiseLoop::kTaps;
   for (size_t i = 0; i < kSlots; ++i) {
     const size_t line = taps ? i % 4 : smaller(i, kLines - 1), column = taps ? i / 4 : 0;
-    pixels[i] = operands.rhs + (line * kInColumns + column) * kPixel;
-    steps[i] = kPixel;
+    pixels[i] = lines + (line * kInColumns + column) * pixel;
+    steps[i] = pixel;
   }
   DepthwiseTile tile = {};
   tile.loop = loop;
@@ -313,7 +324,8 @@ bool passes(const DepthwiseKernel& kernel) {
     return passes(kernel, operands, 1, floats) && passes(kernel, operands, 2, floats) &&
            passes(kernel, operands, 4, floats);
   return (!kernel.walk_rows || passes(kernel, operands, DepthwiseLoop::kWalk, floats)) &&
-         passes(kernel, operands, DepthwiseLoop::kTaps, floats);
+         passes(kernel, operands, DepthwiseLoop::kTaps, floats) &&
+         (!kernel.words || passes(*kernel.words));
 }
 
 bool passes(const WinogradOps& transforms, bool requantizing) {

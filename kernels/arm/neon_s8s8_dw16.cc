@@ -88,7 +88,10 @@ struct NeonInt16 : Neon {
   static constexpr bool kCopyPerSign = false;
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, const uint8_t* weights) {
-    const int16x8_t low = vmovl_s8(vget_low_s8(p)), high = vmovl_high_s8(p);
+    add(acc, vmovl_s8(vget_low_s8(p)), vmovl_high_s8(p), weights);
+  }
+  OCTET_INLINE static inline void add(Acc& acc, int16x8_t low, int16x8_t high,
+                                      const uint8_t* weights) {
     const auto four = [&](int i)
                           OCTET_INLINE { return vld1q_s16((const int16_t*)weights + 8 * i); };
     const int16x8_t w0 = four(0), w1 = four(1);
@@ -103,17 +106,49 @@ struct NeonInt16 : Neon {
     unroll<count>([&](auto i) OCTET_INLINE { one(acc, c.p[first + i], weights + 32 * i); });
   }
 
-  static inline void weights(const uint64_t* taps, size_t vector, uint8_t* to) {
+  // Four taps of four channels, of int8 or int16
+  template <typename Taps>
+  static inline void weights(const Taps* taps, size_t vector, uint8_t* to) {
     int16_t* const out = (int16_t*)to;
     OCTET_NO_UNROLL
     for (int i = 0; i < 16; ++i)
-      out[16 * (i % 4) + 4 * vector + i / 4] = (int16_t)(taps[i / 4] >> i % 4 * 16);
+      out[16 * (i % 4) + 4 * vector + i / 4] = sizeof *taps == 4
+                                                   ? (int8_t)(taps[i / 4] >> i % 4 * 8)
+                                                   : (int16_t)(taps[i / 4] >> i % 4 * 16);
+  }
+};
+
+// Pixels that are words already.
+struct NeonWords : NeonInt16 {
+  struct Pixel {
+    int16x8_t low, high;
+  };
+  struct Column {
+    Pixel p[4];
+  };
+  using Columns = InRegisters<Column>;
+
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    return {vreinterpretq_s16_u8(vld1q_u8(p)), vreinterpretq_s16_u8(vld1q_u8(p + 16))};
+  }
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    column = {{p[0], p[1], p[2], p[3]}};
+  }
+  template <int first, int count>
+  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
+    unroll<count>([&](auto i) OCTET_INLINE {
+      add(acc, c.p[first + i].low, c.p[first + i].high, weights + 32 * i);
+    });
   }
 };
 
 }  // namespace
 
-const DepthwiseKernel neon_s8s8_dw16 = sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon);
+const DepthwiseKernel neon_s16s8_words_dw16 =
+    depthwise_words_kernel<NeonWords, NeonInt16>("neon_s16s8_words_dw16", Isa::kNeon);
+
+const DepthwiseKernel neon_s8s8_dw16 =
+    sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, &neon_s16s8_words_dw16);
 
 const DepthwiseKernel neon_s8s16_dw16 =
     sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);

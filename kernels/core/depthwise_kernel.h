@@ -138,6 +138,8 @@ struct DepthwiseKernel {
   WidenPixelsFn widen = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
+  // Multiplies words (kS16) by the same weights to s32, at most kMostWordTaps of them; or null
+  const DepthwiseKernel* words = nullptr;
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
   // Requantizes raw accumulators in TFLite mode; or null
@@ -150,7 +152,13 @@ constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
 }
 
 // Bytes per channel of the pixels that multiply reads
-constexpr size_t input_bytes(const DepthwiseKernel& kernel) { return kernel.widen ? 2 : 1; }
+constexpr size_t input_bytes(const DepthwiseKernel& kernel) {
+  return kernel.widen ? 2 : element_size(kernel.lhs_element_type);
+}
+
+// So many products of a word and an s8 fit int32, whatever their values.
+constexpr size_t kMostWordTaps = 511;
+static_assert(kMostWordTaps * 32768 * 128 <= INT32_MAX, "sums of words");
 
 // The most bytes that `prepare` writes. Per channel: an accumulator (grouped: all that are summed
 // in the end), a scale or TFLite's rows, and an int16 per slot.

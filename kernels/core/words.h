@@ -53,8 +53,8 @@ struct WordOffsets {
   WordOffsets from(size_t n) const { return {in_double + n, in_int32 ? in_int32 + n : nullptr}; }
 };
 
-// The sums of the high and of the low bytes of each row. Sums and arrays are readable up to cols
-// rounded up to kWordColumns.
+// The sums of the high and of the low bytes of each row, or, with high null, `low` sums of words.
+// Sums and arrays are readable up to cols rounded up to kWordColumns.
 constexpr size_t kWordColumns = 16;
 struct WordTile {
   const int32_t *high, *low;

@@ -111,6 +111,16 @@ struct DepthwiseStore<M, DepthwiseOutput::kSums> {
   bool raw;
 };
 
+// Loads pixels; with `flip`, in the sign that the kernel wants.
+template <typename M, bool flip>
+OCTET_INLINE inline auto loads_of(const DepthwiseTile& t) {
+  if constexpr (flip)
+    return [sign = M::sign(t.flip)](const uint8_t* p)
+               OCTET_INLINE { return M::flipped(M::load(p), sign); };
+  else
+    return [](const uint8_t* p) OCTET_INLINE { return M::load(p); };
+}
+
 // Makes rows x 1 outputs per step of `stride` columns. Each instance is a function of its own, so
 // that its loop has all registers.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
@@ -118,13 +128,11 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
-  const typename M::Pixel sign = M::sign(t.flip);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const uint8_t* pixel[lines];
   unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i]; });
   size_t column = t.first_column;
-  const auto load = [&](const uint8_t* p)
-                        OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const auto load = loads_of<M, flip>(t);
   const auto next = [&](typename M::Column& to) OCTET_INLINE {
     typename M::Pixel p[4];
     if (__builtin_expect(column < t.in_w, 1)) {
@@ -186,9 +194,7 @@ template <typename M, int rows, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
-  const typename M::Pixel sign = M::sign(t.flip);
-  const auto load = [&](const uint8_t* p)
-                        OCTET_INLINE { return flip ? M::flipped(M::load(p), sign) : M::load(p); };
+  const auto load = loads_of<M, flip>(t);
   const size_t set = t.set_groups * M::kColumn;
   uint8_t* dst = t.dst;
   OCTET_NO_UNROLL
@@ -301,7 +307,7 @@ inline void split_pairs(const uint64_t* groups, uint8_t* to) {
 // Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
-                                           uint16_t flags,
+                                           uint16_t flags, const DepthwiseKernel* words,
                                            void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
@@ -311,9 +317,26 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.layout = depthwise_layout(sizeof(Taps) / 4);
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
+  k.words = words;
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
   k.requantize = requantize;
+  return k;
+}
+
+// Likewise of M that multiplies words by int8 weights, which it reads as Weights lays them out.
+template <typename M, typename Weights>
+constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
+  DepthwiseKernel k = {};
+  k.name = name;
+  k.isa = isa;
+  k.lhs_element_type = ElementType::kS16;
+  k.layout = depthwise_layout(1);
+  k.channels = M::kChannels;
+  k.reach = 2 * M::kChannels;
+  k.rows = k.walk_rows = 2;
+  k.prepare = depthwise_prepare<Weights>;
+  k.multiply = depthwise_form<M, false, DepthwiseOutput::kSums>;
   return k;
 }
 

@@ -22,19 +22,41 @@ namespace {
 
 constexpr double kAbove = 6755399441055744.0;  // 1.5 * 2^52: leaves no bits for a fraction
 
-// Accumulators as int32, where all fit: intermediate sums may wrap.
-inline void add_int32(const int32_t* high, const int32_t* low, const int32_t* offset,
-                      int32_t* acc) {
-  for (size_t j = 0; j < kWordColumns; ++j)
-    acc[j] = (int32_t)(((uint32_t)high[j] << 8) + (uint32_t)low[j] + (uint32_t)offset[j]);
+// Calls f(j) for each column, in a loop that stays one, so that compilers make vectors of it: once
+// unrolled it would be scalars.
+template <typename F>
+OCTET_INLINE inline void for_columns(const F& f) {
+  OCTET_NO_UNROLL
+  for (size_t j = 0; j < kWordColumns; ++j) f(j);
 }
 
-inline void add_double(const int32_t* high, const int32_t* low, const double* offset, double* acc) {
-  for (size_t j = 0; j < kWordColumns; ++j)
-    acc[j] = 256.0 * (double)high[j] + (double)low[j] + offset[j];
-}
+// The sums of a tile: acc = factor * high + low + offset. Sums of words are low sums, with a factor
+// of 0 before any others, which keeps their code out.
+struct WordSums {
+  const int32_t *high, *low;
+  uint32_t mask;  // of 256 * high
+  double factor;
+  explicit WordSums(const WordTile& t)
+      : high(t.high ? t.high : t.low),
+        low(t.low),
+        mask(t.high ? ~(uint32_t)0 : 0),
+        factor(t.high ? 256.0 : 0.0) {}
 
-inline double within(double value, double lo, double hi) {
+  // As int32, where all fit: intermediate sums may wrap.
+  OCTET_INLINE inline void add(size_t at, const int32_t* offset, int32_t* acc) const {
+    for_columns([&](size_t j) OCTET_INLINE {
+      acc[j] = (int32_t)(((uint32_t)high[at + j] << 8 & mask) + (uint32_t)low[at + j] +
+                         (uint32_t)offset[j]);
+    });
+  }
+  OCTET_INLINE inline void add(size_t at, const double* offset, double* acc) const {
+    for_columns([&](size_t j) OCTET_INLINE {
+      acc[j] = factor * (double)high[at + j] + (double)low[at + j] + offset[j];
+    });
+  }
+};
+
+OCTET_INLINE inline double within(double value, double lo, double hi) {
   value = value < lo ? lo : value;
   return value > hi ? hi : value;
 }
@@ -42,74 +64,77 @@ inline double within(double value, double lo, double hi) {
 // One rounding, halves up: `up`, half of the last bit of such products, brings halves over the
 // middle and nothing else. All is exact but the last addition, which rounds: 31 and 15 bits and
 // one.
-inline void tflite_int32(const int32_t* acc, const double* factor, const double* up, double lo,
-                         double hi, int16_t* out) {
+OCTET_INLINE inline void tflite_int32(const int32_t* acc, const double* factor, const double* up,
+                                      double lo, double hi, int16_t* out) {
   int64_t bits[kWordColumns];
-  for (size_t j = 0; j < kWordColumns; ++j) {
+  int32_t low[kWordColumns];
+  for_columns([&](size_t j) OCTET_INLINE {
     const double sum = within((double)acc[j] * factor[j], lo, hi) + up[j] + kAbove;
     __builtin_memcpy(bits + j, &sum, sizeof sum);
-  }
-  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)bits[j];
+  });
+  for_columns([&](size_t j) OCTET_INLINE { low[j] = (int32_t)bits[j]; });
+  for_columns([&](size_t j) OCTET_INLINE { out[j] = (int16_t)low[j]; });
 }
 
 // Likewise of products of 38 and 15 bits, which leave no bit for `up`.
-inline void tflite_double(const double* acc, const double* factor, double lo, double hi,
-                          int16_t* out) {
+OCTET_INLINE inline void tflite_double(const double* acc, const double* factor, double lo,
+                                       double hi, int16_t* out) {
   double rounded[kWordColumns];  // converted later: compilers then take their widest vectors
-  for (size_t j = 0; j < kWordColumns; ++j) {
+  for_columns([&](size_t j) OCTET_INLINE {
     const double value = within(acc[j] * factor[j], lo, hi);
     const double even = (value + kAbove) - kAbove;  // halves to even
     rounded[j] = even + (value - even == 0.5 ? 1.0 : 0.0);
-  }
-  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
+  });
+  for_columns([&](size_t j) OCTET_INLINE { out[j] = (int16_t)(int32_t)rounded[j]; });
 }
 
-inline void tflite_int64(const double* acc, const int32_t* multiplier, const int32_t* right,
-                         int64_t lo, int64_t hi, int16_t* out) {
-  OCTET_NO_UNROLL
-  for (size_t j = 0; j < kWordColumns; ++j) {
+OCTET_INLINE inline void tflite_int64(const double* acc, const int32_t* multiplier,
+                                      const int32_t* right, int64_t lo, int64_t hi, int16_t* out) {
+  for_columns([&](size_t j) OCTET_INLINE {
     const int64_t half = (int64_t)1 << (right[j] - 1);
     const int64_t value = ((int64_t)acc[j] * multiplier[j] + half) >> right[j];
     out[j] = (int16_t)(value < lo ? lo : value > hi ? hi : value);
-  }
+  });
 }
 
 // Halves away from zero.
 template <typename Acc>
-void double_words(const Acc* acc, const double* factor, double lo, double hi, int16_t* out) {
+OCTET_INLINE inline void double_words(const Acc* acc, const double* factor, double lo, double hi,
+                                      int16_t* out) {
   double rounded[kWordColumns];
-  for (size_t j = 0; j < kWordColumns; ++j) {
+  for_columns([&](size_t j) OCTET_INLINE {
     const double value = within((double)acc[j] * factor[j], lo, hi),
                  even = (value + kAbove) - kAbove, rest = value - even;
     rounded[j] =
         even + (rest == 0.5 && value > 0 ? 1.0 : 0.0) - (rest == -0.5 && value < 0 ? 1.0 : 0.0);
-  }
-  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)(int32_t)rounded[j];
+  });
+  for_columns([&](size_t j) OCTET_INLINE { out[j] = (int16_t)(int32_t)rounded[j]; });
 }
 
 template <typename Acc>
-void float_words(const Acc* acc, const float* scale, float lo, float hi, int16_t* out) {
+OCTET_INLINE inline void float_words(const Acc* acc, const float* scale, float lo, float hi,
+                                     int16_t* out) {
   int32_t rounded[kWordColumns];
-  for (size_t j = 0; j < kWordColumns; ++j) {
+  for_columns([&](size_t j) OCTET_INLINE {
     float value = (float)acc[j] * scale[j];
     value = value < lo ? lo : value;
     value = value > hi ? hi : value;
     rounded[j] = round_half_even(value);
-  }
-  for (size_t j = 0; j < kWordColumns; ++j) out[j] = (int16_t)rounded[j];
+  });
+  for_columns([&](size_t j) OCTET_INLINE { out[j] = (int16_t)rounded[j]; });
 }
 
 // bias: null for none.
 template <typename Acc>
-void f32_words(const Acc* acc, const float* scale, const float* bias, float lo, float hi,
-               float* out) {
-  for (size_t j = 0; j < kWordColumns; ++j) {
+OCTET_INLINE inline void f32_words(const Acc* acc, const float* scale, const float* bias, float lo,
+                                   float hi, float* out) {
+  for_columns([&](size_t j) OCTET_INLINE {
     float value = (float)acc[j] * scale[j];
     if (bias) value += bias[j];
     value = value < lo ? lo : value;
     value = value > hi ? hi : value;
     out[j] = value == value ? value : __builtin_nanf("");  // CPUs disagree on its sign
-  }
+  });
 }
 
 // ---- a tile -------------------------------------------------------------------------------------
@@ -119,18 +144,15 @@ void f32_words(const Acc* acc, const float* scale, const float* bias, float lo, 
 template <typename T, typename Chunk>
 void for_each_chunk(const WordTile t, const Chunk chunk) {
   for (size_t i = 0; i < t.rows; ++i) {
-    const size_t row = i * t.sums_stride;
     uint8_t* const dst = t.dst + i * t.dst_stride;
-    size_t j = 0;
-    for (; j + kWordColumns <= t.cols; j += kWordColumns) {
+    for (size_t j = 0; j < t.cols; j += kWordColumns) {
       T out[kWordColumns];
-      chunk(row + j, j, out);
-      __builtin_memcpy(dst + j * sizeof(T), out, sizeof out);
+      chunk(i * t.sums_stride + j, j, out);
+      if (t.cols - j >= kWordColumns)
+        __builtin_memcpy(dst + j * sizeof(T), out, sizeof out);
+      else
+        __builtin_memcpy(dst + j * sizeof(T), out, (t.cols - j) * sizeof(T));
     }
-    if (j == t.cols) continue;
-    T out[kWordColumns];
-    chunk(row + j, j, out);
-    __builtin_memcpy(dst + j * sizeof(T), out, (t.cols - j) * sizeof(T));
   }
 }
 
@@ -148,18 +170,18 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
   const float* const bias = from_column(f.bias_f32, t.column);
   const float lo = f.lo, hi = f.hi;
   if (f.mode == WordMode::kF32)
-    return for_each_chunk<float>(t, [=](size_t at, size_t j, float* out) {
+    return for_each_chunk<float>(t, [=](size_t at, size_t j, float* out) OCTET_INLINE {
       Acc acc[kWordColumns];
       add(at, j, acc);
       f32_words(acc, scale + j, bias ? bias + j : nullptr, lo, hi, out);
     });
   if (f.mode == WordMode::kDouble)
-    return for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
+    return for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) OCTET_INLINE {
       Acc acc[kWordColumns];
       add(at, j, acc);
       double_words(acc, factor + j, (double)lo, (double)hi, out);
     });
-  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) OCTET_INLINE {
     Acc acc[kWordColumns];
     add(at, j, acc);
     float_words(acc, scale + j, lo, hi, out);
@@ -167,14 +189,14 @@ void finish_floats(const WordEpilogue& f, const WordTile& t, const Add& add) {
 }
 
 inline void finish_int32(const WordEpilogue& f, const WordTile& t) {
-  const int32_t *const high = t.high, *const low = t.low, *const offset = t.offset.in_int32;
-  const auto add = [=](size_t at, size_t j, int32_t* acc) {
-    add_int32(high + at, low + at, offset + j, acc);
-  };
+  const WordSums sums(t);
+  const int32_t* const offset = t.offset.in_int32;
+  const auto add = [=](size_t at, size_t j, int32_t* acc)
+                       OCTET_INLINE { sums.add(at, offset + j, acc); };
   if (f.mode != WordMode::kTflite) return finish_floats<int32_t>(f, t, add);
   const double *const factor = f.factor + t.column, *const up = f.up + t.column;
   const double lo = (double)f.lo, hi = (double)f.hi;
-  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) OCTET_INLINE {
     int32_t acc[kWordColumns];
     add(at, j, acc);
     tflite_int32(acc, factor + j, up + j, lo, hi, out);
@@ -182,11 +204,10 @@ inline void finish_int32(const WordEpilogue& f, const WordTile& t) {
 }
 
 inline void finish_double(const WordEpilogue& f, const WordTile& t) {
-  const int32_t *const high = t.high, *const low = t.low;
+  const WordSums sums(t);
   const double* const offset = t.offset.in_double;
-  const auto add = [=](size_t at, size_t j, double* acc) {
-    add_double(high + at, low + at, offset + j, acc);
-  };
+  const auto add = [=](size_t at, size_t j, double* acc)
+                       OCTET_INLINE { sums.add(at, offset + j, acc); };
   if (f.mode != WordMode::kTflite && f.mode != WordMode::kTfliteWidest)
     return finish_floats<double>(f, t, add);
   const double* const factor = from_column(f.factor, t.column);
@@ -194,7 +215,7 @@ inline void finish_double(const WordEpilogue& f, const WordTile& t) {
   const int32_t* const right = from_column(f.right, t.column);
   const double lo = (double)f.lo, hi = (double)f.hi;
   const bool widest = f.mode == WordMode::kTfliteWidest;
-  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) {
+  for_each_chunk<int16_t>(t, [=](size_t at, size_t j, int16_t* out) OCTET_INLINE {
     double acc[kWordColumns];
     add(at, j, acc);
     if (widest)

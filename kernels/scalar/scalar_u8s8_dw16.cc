@@ -37,7 +37,8 @@ void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* 
   const Weight* w = weights + channel;
   OCTET_NO_UNROLL
   for (size_t slot = 0; slot < 4 * t.groups; ++slot, w += kChannels)
-    acc += channels_of((const Pixel*)t.pixels[slot] + x * t.steps[slot] + channel) * channels_of(w);
+    acc +=
+        channels_of((const Pixel*)(t.pixels[slot] + x * t.steps[slot]) + channel) * channels_of(w);
   __builtin_memcpy((uint32_t*)(t.dst + x * t.dst_pixel) + channel, &acc, sizeof acc);
 }
 
@@ -74,7 +75,7 @@ void add_taps(const DepthwiseTile& t, size_t x, size_t channel, const uint32_t* 
   OCTET_TAPS
   for (size_t slot = 0; slot < 4 * t.groups; ++slot, w += kChannels) {
     if (is_empty(slot, w)) continue;
-    const Pixel* const pixel = (const Pixel*)t.pixels[slot] + x * t.steps[slot] + channel;
+    const Pixel* const pixel = (const Pixel*)(t.pixels[slot] + x * t.steps[slot]) + channel;
     OCTET_UNROLL(16)
     for (size_t c = 0; c < kSums; ++c) {
       acc[c] += (uint32_t)(pixel[c] * w[c]);
@@ -121,8 +122,12 @@ void multiply(const DepthwiseTile& t) {
          : multiply_pixels<Weight, uint8_t>(t, init);
 }
 
+void multiply_words(const DepthwiseTile& t) {
+  multiply_pixels<int8_t, int16_t>(t, (const uint32_t*)t.prepared);
+}
+
 template <typename Weight>
-constexpr DepthwiseKernel kernel(const char* name) {
+constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* words = nullptr) {
   return {
       .name = name,
       .isa = Isa::kScalar,
@@ -132,6 +137,7 @@ constexpr DepthwiseKernel kernel(const char* name) {
       .channels = kChannels,
       .reach = kChannels,
       .rows = 1,
+      .words = words,
       .prepare = prepare<Weight>,
       .multiply = multiply<Weight>,
   };
@@ -139,7 +145,19 @@ constexpr DepthwiseKernel kernel(const char* name) {
 
 }  // namespace
 
-const DepthwiseKernel scalar_u8s8_dw16 = kernel<int8_t>("scalar_u8s8_dw16");
+const DepthwiseKernel scalar_s16s8_words_dw16 = {
+    .name = "scalar_s16s8_words_dw16",
+    .isa = Isa::kScalar,
+    .lhs_element_type = ElementType::kS16,
+    .layout = depthwise_layout(1),
+    .channels = kChannels,
+    .reach = 2 * kChannels,
+    .rows = 1,
+    .prepare = prepare<int8_t>,
+    .multiply = multiply_words,
+};
+const DepthwiseKernel scalar_u8s8_dw16 =
+    kernel<int8_t>("scalar_u8s8_dw16", &scalar_s16s8_words_dw16);
 const DepthwiseKernel scalar_u8s16_dw16 = kernel<int16_t>("scalar_u8s16_dw16");
 
 }  // namespace octet

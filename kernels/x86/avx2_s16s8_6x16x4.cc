@@ -16,6 +16,7 @@
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
@@ -171,6 +172,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
              kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
+    .gather_words = gather_words<1>,
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = dispatch,

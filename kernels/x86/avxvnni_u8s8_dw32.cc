@@ -1,5 +1,19 @@
-// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, blocks of 32 channels.
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, and words, VPDPWSSD, blocks of 32 channels.
+#include <immintrin.h>
+
+#include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
+
+namespace octet {
+namespace {
+
+OCTET_INLINE inline void dot_add_int16(__m256i& acc, __m256i a, __m256i b) {
+  acc = _mm256_dpwssd_avx_epi32(acc, a, b);
+}
+
+}  // namespace
+}  // namespace octet
+
 #include "kernels/x86/shared/dw_ymm.h"
 
 namespace octet {
@@ -38,5 +52,8 @@ struct Dots : Ymm<Dots, 128> {
 
 }  // namespace
 
-const DepthwiseKernel avxvnni_u8s8_dw32 = ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni);
+const DepthwiseKernel avxvnni_s16s8_words_dw32 =
+    depthwise_words_kernel<Words, Int16>("avxvnni_s16s8_words_dw32", Isa::kAvxVnni);
+const DepthwiseKernel avxvnni_u8s8_dw32 =
+    ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni, &avxvnni_s16s8_words_dw32);
 }  // namespace octet

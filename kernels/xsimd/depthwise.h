@@ -13,7 +13,11 @@
 namespace octet {
 namespace {
 
-struct DepthwiseBatches : ColumnsInMemory<DepthwiseBatches, 8 * sizeof(Sums), sizeof(Sums)> {
+template <typename M>
+struct OfWords : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
+  using Memory = ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)>;
+  using Memory::kColumn;
+  using typename Memory::Column;
   static constexpr int kChannels = 4 * kLanes, kPrepared = 4 * (1 + kTfliteRows) * kChannels,
                        kVector = sizeof(Sums);
   static_assert(kVector == 16, "wider zips part channels");
@@ -58,20 +62,6 @@ struct DepthwiseBatches : ColumnsInMemory<DepthwiseBatches, 8 * sizeof(Sums), si
   }
   OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) { store_s32(acc, dst); }
 
-  // Vector 2 v + pair of a column belongs to accumulator v.
-  template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    const Pixel zero((uint8_t)0);
-    unroll<2>([&](auto pair) OCTET_INLINE {
-      const Pixel halves[2] = {xsimd::zip_lo(p[2 * pair], p[2 * pair + 1]),
-                               xsimd::zip_hi(p[2 * pair], p[2 * pair + 1])};
-      unroll<2>([&](auto high) OCTET_INLINE {
-        use(Int<4 * high.value + pair.value>{}, as<Int16>(xsimd::zip_lo(halves[high], zero)));
-        use(Int<4 * high.value + 2 + pair.value>{}, as<Int16>(xsimd::zip_hi(halves[high], zero)));
-      });
-    });
-  }
-
   OCTET_INLINE static inline Int16 load_vector(const uint8_t* from) {
     return Int16::load_aligned((const int16_t*)from);
   }
@@ -101,6 +91,42 @@ struct DepthwiseBatches : ColumnsInMemory<DepthwiseBatches, 8 * sizeof(Sums), si
     for (int i = 0; i < 4 * kLanes; ++i)
       out[i % 4 / 2 * 2 * kLanes + i / 4 * 2 + i % 2] =
           (Tap)(from[i / 4] >> i % 4 * 8 * sizeof(Tap));
+  }
+};
+
+struct DepthwiseBatches : OfWords<DepthwiseBatches> {
+  // Vector 2 v + pair of a column belongs to accumulator v.
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    const Pixel zero((uint8_t)0);
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      const Pixel halves[2] = {xsimd::zip_lo(p[2 * pair], p[2 * pair + 1]),
+                               xsimd::zip_hi(p[2 * pair], p[2 * pair + 1])};
+      unroll<2>([&](auto high) OCTET_INLINE {
+        use(Int<4 * high.value + pair.value>{}, as<Int16>(xsimd::zip_lo(halves[high], zero)));
+        use(Int<4 * high.value + 2 + pair.value>{}, as<Int16>(xsimd::zip_hi(halves[high], zero)));
+      });
+    });
+  }
+};
+
+// Pixels that are words already.
+struct DepthwiseWords : OfWords<DepthwiseWords> {
+  struct Pixel {
+    Int16 halves[2];
+  };
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    return {{octet::load<int16_t>(p), octet::load<int16_t>(p + kVector)}};
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      unroll<2>([&](auto high) OCTET_INLINE {
+        const Int16 a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];
+        use(Int<4 * high.value + pair.value>{}, xsimd::zip_lo(a, b));
+        use(Int<4 * high.value + 2 + pair.value>{}, xsimd::zip_hi(a, b));
+      });
+    });
   }
 };
 

@@ -47,8 +47,12 @@ struct ConvBuilder {
       epilogue.lhs_type = d.lhs_quantized_type;
   }
   bool has_words() const { return desc.lhs_type == OCTET_S16; }
+  // Else words are split into bytes
+  bool takes_words() const { return has_words() && kernel.takes_words(); }
   // Bytes of what the algorithm writes
-  size_t dst_bytes() const { return has_words() ? sizeof(int32_t) : element_bytes(desc.dst_type); }
+  size_t dst_bytes() const {
+    return has_words() && !takes_words() ? sizeof(int32_t) : element_bytes(desc.dst_type);
+  }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
   }
@@ -253,16 +257,16 @@ void set_words(const WordArrays& words, ConvPlan* plan) {
   plan->epilogue = {};  // s32
   plan->requantization = {};
   plan->requantize_in_kernel = false;
-  plan->runtime_zero_point = true;
+  plan->runtime_zero_point = splits_words(*plan);
 }
 
-// Of an s16 lhs the zero points and the rows of a word's two bytes.
+// Of an s16 lhs a row of words, or the zero points and the rows of a word's two bytes.
 void fill_zeros(const ConvBuilder& builder, uint8_t* rows, octet_conv2d* conv) {
   const size_t row = zero_row_bytes(builder.shape);
   const ElementType type = conv->plan.lhs_type;
   conv->zero_row = rows;
-  if (!builder.has_words()) {
-    if (rows) memset(rows, builder.desc.lhs_zero_point, row);
+  if (!splits_words(conv->plan)) {
+    if (rows) memset(rows, builder.desc.lhs_zero_point, builder.has_words() ? 2 * row : row);
     return;
   }
   for (size_t i = 0; i < 2; ++i) {
@@ -323,8 +327,9 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_type =
-      builder.has_words() ? builder.kernel.byte_type() : builder.epilogue.lhs_element_type;
+  plan.lhs_type = builder.takes_words() ? ElementType::kS16
+                  : builder.has_words() ? builder.kernel.byte_type()
+                                        : builder.epilogue.lhs_element_type;
   plan.lhs_shift = type_shift(plan.lhs_type, builder.kernel.lhs_element_type());
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
@@ -388,6 +393,10 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   OCTET_TRY(builder->has_words() ? check_words(builder, sums)
                                  : check_range(epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(builder));
+  const octet_conv2d_desc& d = builder->desc;
+  // Copies between layouts are of bytes
+  if (builder->has_words() && d.lhs_layout == OCTET_NHWC && d.dst_layout == OCTET_NHWC)
+    take_words(builder->limits.cpu, builder->shape, &builder->kernel);
   return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }
 
@@ -436,5 +445,5 @@ octet_conv_algorithm octet_conv2d_algorithm(const octet_conv2d* conv) {
 }
 
 const char* octet_conv2d_kernel(const octet_conv2d* conv) {
-  return !conv ? nullptr : conv->plan.kernel ? conv->plan.kernel->name : conv->plan.depthwise->name;
+  return conv ? conv->choice.kernel->name : nullptr;
 }

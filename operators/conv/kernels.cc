@@ -55,6 +55,18 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
   return nullptr;
 }
 
+// Sums must fit int32, and copies of channels that several outputs read are of bytes.
+void take_words(const CpuFeatures& cpu, const ConvShape& shape, ConvKernel* kernel) {
+  const DepthwiseKernel*& taken = kernel->depthwise;
+  if (!taken || shape.group_out() > 1 || shape.taps() > kMostWordTaps) return;
+  const DepthwiseKernel* words = taken->words;
+  for (const DepthwiseKernel* other : depthwise_kernels())
+    if (!words && other->isa != kPortableIsa && reads(*other, taken->layout) &&
+        supports(cpu, *other))
+      words = other->words;
+  if (words) taken = words;
+}
+
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
                        ElementType lhs_type, ElementType rhs_type, size_t depth,
                        const WeightFacts& facts, const char* forced) {

@@ -17,7 +17,9 @@ struct ConvKernel {
   ElementType lhs_element_type() const {
     return micro ? micro->lhs_element_type : depthwise->lhs_element_type;
   }
-  // The type of bytes that it takes unflipped
+  bool takes_words() const { return depthwise && depthwise->lhs_element_type == ElementType::kS16; }
+  // The type of bytes that it takes unflipped. Winograd's kernels take words that its transforms
+  // make of bytes
   ElementType byte_type() const {
     return lhs_element_type() == ElementType::kU8 ? ElementType::kU8 : ElementType::kS8;
   }
@@ -33,6 +35,10 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
 // The best kernel that this CPU runs for int8 depthwise weights, if a plan for `int16`, a kernel of
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
+
+// Exchanges a depthwise kernel of bytes for one that multiplies words of an input by the same
+// weights, its own or, if it has none, that of a tier below, if that can compute the shape.
+void take_words(const CpuFeatures& cpu, const ConvShape& shape, ConvKernel* kernel);
 
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);

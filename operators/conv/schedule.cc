@@ -40,7 +40,8 @@ size_t tasks_of(const octet_conv2d& conv, const ConvSizes& z, size_t concurrency
 }
 
 Staging staging_of(const octet_conv2d& conv, const ConvShape& shape, size_t in_h, size_t in_w) {
-  return plan_staging(conv.plan, shape, conv.lhs_layout == OCTET_NCHW || !is_8bit(conv.lhs_type),
+  const bool in_place = is_8bit(conv.lhs_type) || conv.plan.lhs_type == ElementType::kS16;
+  return plan_staging(conv.plan, shape, conv.lhs_layout == OCTET_NCHW || !in_place,
                       conv.dst_layout == OCTET_NCHW, conv.residual_type != 0, in_h, in_w);
 }
 

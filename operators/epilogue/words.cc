@@ -70,6 +70,7 @@ octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed)
                   "its sums reach %lld",
                   builder->column_name, n, e.bias_s64 ? "bias_s64" : "bias", n, (long long)bias,
                   (long long)sum);
+    builder->max_word_sum = sum > builder->max_word_sum ? sum : builder->max_word_sum;
     const int64_t reach = sum + (bias < 0 ? -bias : bias);
     builder->max_word = reach > builder->max_word ? reach : builder->max_word;
     if (e.requant == OCTET_REQUANT_TFLITE && shift_of(e, n) > kLongestShift)
@@ -117,10 +118,12 @@ WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Aren
   return {in_double, in_int32};
 }
 
-void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
-                       ElementType byte_type, const WordOffsets& offsets) {
-  // A kernel of u8 sees high + 128, a kernel of s8 low - 128
-  const int64_t correction = byte_type == ElementType::kU8 ? -128 * 256 : 128;
+void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
+                       const WordOffsets& offsets) {
+  // A kernel of u8 sees high + 128, a kernel of s8 low - 128, one of words the words
+  const int64_t correction = type == ElementType::kU8   ? -128 * 256
+                             : type == ElementType::kS8 ? 128
+                                                        : 0;
   for (size_t n = 0; n < builder.columns; ++n) {
     const int64_t weights = packed.positive ? (int64_t)packed.positive[n] + packed.negative[n] : 0,
                   offset = bias_of(builder.desc, n) + correction * weights;

@@ -14,10 +14,10 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
                          Arena* arena);
 // Zeros. All null without memory.
 WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena);
-// Writes the offsets of all columns: the biases, and what the flips of bytes, of type byte_type,
+// Writes the offsets of all columns: the biases, and what the flips of bytes, of this type,
 // add to the sums of the packed matrix where kernels know no zero points; they do if `packed` is
 // {}.
-void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed,
-                       ElementType byte_type, const WordOffsets& offsets);
+void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
+                       const WordOffsets& offsets);
 
 }  // namespace octet

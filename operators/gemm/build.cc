@@ -75,7 +75,8 @@ WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t pad
   words.offsets = take_word_offsets(builder.epilogue, builder.matrices * padded, arena);
   for (size_t b = 0; columns && b < builder.matrices; ++b) {
     fill_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
-                      builder.kernel->lhs_element_type, words.offsets.from(b * padded));
+                      builder.takes_words() ? ElementType::kS16 : builder.kernel->lhs_element_type,
+                      words.offsets.from(b * padded));
     columns[b] = {none, nullptr, nullptr, false};
   }
   words.columns = columns;
@@ -88,7 +89,7 @@ void set_words(const WordArrays& words, GemmPlan* plan) {
   plan->word_offsets_stride = words.offsets_stride;
   plan->lhs_type = plan->kernel->lhs_element_type;
   plan->requantize_in_kernel = false;
-  // A row of words is two rows of bytes. More rows would take their sums out of the L2 cache
+  // A row of words may be two rows of bytes. More rows would take their sums out of the L2 cache
   constexpr size_t kMostRows = 128;
   plan->small_m /= 2;
   plan->block_rows = smaller(larger(plan->block_rows / 2, 1), kMostRows);
@@ -196,6 +197,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
+  plan.splits_words = builder.has_words() && !builder.takes_words();
   if (builder.has_words()) set_words(words, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;

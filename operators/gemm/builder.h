@@ -30,6 +30,10 @@ struct GemmBuilder {
   bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
   bool has_words() const { return desc.lhs_type == OCTET_S16; }
+  // Else words are split into bytes
+  bool takes_words() const {
+    return has_words() && kernel->gather_words && epilogue.max_word_sum <= INT32_MAX;
+  }
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
       : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {

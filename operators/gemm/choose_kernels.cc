@@ -75,7 +75,8 @@ octet_status choose_kernels(GemmBuilder* builder) {
   builder->kernel = int8_kernel(builder->choice.kernel);
   builder->small_kernel = int8_kernel(builder->choice.small_kernel);
   // A kernel for one row multiplies no word
-  if (words && builder->small_kernel->m_max < 2) builder->small_kernel = builder->kernel;
+  if (builder->takes_words() || (words && builder->small_kernel->m_max < 2))
+    builder->small_kernel = builder->kernel;
   return OCTET_OK;
 }
 

@@ -44,7 +44,8 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
            limit,
-           has_words(gemm.plan)                     ? "the bytes of s16"
+           gemm.plan.splits_words                   ? "the bytes of s16"
+           : has_words(gemm.plan)                   ? "s16 as it is"
            : gemm.plan.lhs_type == ElementType::kU8 ? "u8"
                                                     : "s8",
            octet_type_name(d.rhs_type), d.packed ? "the packed weights" : "any weights, also -128");

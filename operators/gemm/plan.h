@@ -62,6 +62,7 @@ struct GemmPlan {
   // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that words are
   // split into, and block_rows counts words
   WordEpilogue words;
+  bool splits_words;           // else the kernel takes words as they are, and its sums fit int32
   WordOffsets word_offsets;    // WordTile::offset of matrix 0
   size_t word_offsets_stride;  // elements between matrices
 };
@@ -89,7 +90,11 @@ inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
 
 // The macro-kernel that multiplies a block of rows by the plan's columns.
 inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
-  return {&kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}};
+  return {&kernel,
+          plan.ops,
+          lhs_flip(plan, kernel),
+          {1, k, 1, 1},
+          has_words(plan) && !plan.splits_words};
 }
 
 inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }

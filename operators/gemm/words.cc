@@ -1,5 +1,6 @@
-// Multiplies words by packed weights: each row becomes two rows of bytes, which a kernel of bytes
-// multiplies by some columns at a time, a pass, and whose sums make the outputs.
+// Multiplies words by packed weights, by some columns at a time, a pass: a kernel takes words as
+// they are, or each row becomes two rows of bytes, which a kernel of bytes multiplies. Their sums
+// make the outputs.
 #include "operators/gemm/loops.h"
 
 namespace octet {
@@ -13,6 +14,9 @@ constexpr Epilogue kAsSums = {};  // EpilogueMode::kS32
 // The columns of a pass are whole panels and micro-panels.
 size_t pass_unit(const MicroKernel& kernel) { return larger(kernel.rhs_layout.width, kernel.nr); }
 size_t sums_stride(size_t columns) { return round_up(columns, kWordColumns); }
+
+// Rows that the kernel multiplies
+size_t rows_of(const GemmPlan& plan, size_t words) { return plan.splits_words ? 2 * words : words; }
 
 // Rows 2 i and 2 i + 1 of the bytes are the high and the low bytes of row i.
 void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& matrix, size_t k,
@@ -31,11 +35,11 @@ void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& ma
 
 void lay_out_words(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, size_t k,
                    Sections* sections, GemmSections* at) {
-  const size_t all = sums_stride(columns), rows = 2 * at->rows;
+  const size_t all = sums_stride(columns), rows = rows_of(plan, at->rows);
   at->prepared = prepared_sections(macro_kernel_of(plan, kernel, k), false, rows);
   *sections = {at->prepared.bytes};
   at->quantized_stride = round_up(k, kAlignment);
-  at->quantized = sections->take(rows * at->quantized_stride);
+  at->quantized = plan.splits_words ? sections->take(rows * at->quantized_stride) : 0;
   at->word_sums_count =
       larger(rows * sums_stride(pass_unit(kernel)), all < kSums / rows ? rows * all : kSums);
   at->word_sums = sections->take(at->word_sums_count * sizeof(int32_t));
@@ -53,14 +57,17 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
   block.output = {plan.ops, &kAsSums, &plan.requantization, false, sizeof(int32_t), {}};
   block.terms.in_bias = true;
   block.lhs = workspace + at.quantized;
-  block.lhs_stride = at.quantized_stride;
-  block.reads_to_groups = true;
+  block.lhs_stride = plan.splits_words ? at.quantized_stride : run.lhs_stride;
+  block.reads_to_groups = plan.splits_words;
   const size_t blocks = divide_up(task.m1 - task.m0, at.rows),
                step = divide_up(task.m1 - task.m0, blocks);
   for (size_t m0 = task.m0, rows; m0 < task.m1; m0 += rows) {
     rows = smaller(step, task.m1 - m0);
-    block.rows = 2 * rows;
-    split(plan, kernel, matrix, k, m0, run.lhs_stride, block, workspace + at.quantized);
+    block.rows = rows_of(plan, rows);
+    if (plan.splits_words)
+      split(plan, kernel, matrix, k, m0, run.lhs_stride, block, workspace + at.quantized);
+    else
+      block.lhs = matrix.lhs + m0 * run.lhs_stride;
     prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
     const size_t pass = at.word_sums_count / block.rows / kWordColumns * kWordColumns / unit * unit;
     for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
@@ -70,7 +77,8 @@ void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMat
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
       multiply(macro_kernel, weights, block, n0, n0 + n);
       plan.ops->finish_words(
-          plan.words, {sums, sums + stride, 2 * stride, rows, n, n0,
+          plan.words, {plan.splits_words ? sums : nullptr, plan.splits_words ? sums + stride : sums,
+                       block.rows / rows * stride, rows, n, n0,
                        plan.word_offsets.from(packed * plan.word_offsets_stride + n0),
                        matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
     }

@@ -2,6 +2,7 @@
 // beside plain loops in 64 bits, bands, tasks, layouts, and what is refused.
 #include <functional>
 
+#include "operators/conv/object.h"
 #include "support/conv_case.h"
 #include "support/refused.h"
 
@@ -118,6 +119,43 @@ TEST(ConvWords, PadsOfTheirOwn) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+// Depthwise kernels take words as they are where lines are read in place and sums fit int32; else
+// words are split into bytes. 511 taps of the largest products just fit.
+TEST(ConvWords, DepthwiseTakesWords) {
+  const auto kernel_of = [](size_t kernel_h, size_t kernel_w) {
+    octet_conv2d_shape s = square(80, 20, 20, 1, 1, 0, 20);
+    s.kernel_h = kernel_h, s.kernel_w = kernel_w, s.in_w_max = kernel_w + 5;
+    return s;
+  };
+  ConvCase plain = words(kernel_of(3, 3), 0);
+  plain.filter_zero_points = FilterZeroPoints::kNone;
+  plain.lhs_layout = plain.dst_layout = OCTET_NHWC;
+  const auto is_taken = [&](const octet_conv2d_shape& shape,
+                            const std::function<void(ConvCase*)>& edit) {
+    bool taken = false;
+    for (const Fill fill : {Fill::kLeast, Fill::kRandom}) {
+      ConvCase c = plain;
+      c.shape = shape, c.lhs_fill = c.filter_fill = fill;
+      edit(&c);
+      const ConvProblem problem(c);
+      Conv conv(problem);
+      EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+      taken = conv.get() && conv.get()->plan.lhs_type == octet::ElementType::kS16;
+      EXPECT_GT(check_every_way(c), 2u);
+    }
+    return taken;
+  };
+  const auto as_is = [](ConvCase*) {};
+  EXPECT_TRUE(is_taken(kernel_of(3, 3), as_is));
+  EXPECT_TRUE(is_taken(kernel_of(73, 7), as_is));
+  EXPECT_FALSE(is_taken(kernel_of(64, 8), as_is));
+  EXPECT_FALSE(is_taken(square(9, 10, 20, 3, 1, 1, 10), as_is));
+  EXPECT_FALSE(is_taken(kernel_of(3, 3), [](ConvCase* c) { c->lhs_layout = OCTET_NCHW; }));
+  EXPECT_FALSE(is_taken(kernel_of(3, 3), [](ConvCase* c) { c->dst_layout = OCTET_NCHW; }));
+  EXPECT_FALSE(is_taken(kernel_of(3, 3),
+                        [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
 TEST(ConvWords, SparseFilters) {

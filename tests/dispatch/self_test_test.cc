@@ -128,6 +128,27 @@ TEST(SelfTest, FindsALyingDepthwiseKernel) {
     }
 }
 
+// A kernel is as honest as its kernel of words.
+TEST(SelfTest, FindsALyingKernelOfWords) {
+  const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+  size_t found = 0;
+  for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels()) {
+    if (!octet::supports(cpu, *kernel) || !kernel->words) continue;
+    honest_depthwise = kernel->words;
+    octet::DepthwiseKernel liar = *kernel->words, liars = *kernel;
+    liar.multiply = lies_depthwise;
+    liars.words = &liar;
+    for (const octet::DepthwiseLoop loop :
+         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
+      if (loop == octet::DepthwiseLoop::kWalk && !liar.walk_rows) continue;
+      lying_loop = loop;
+      EXPECT_FALSE(octet::passes(liars)) << kernel->name;
+      ++found;
+    }
+  }
+  EXPECT_GE(found, 1u);
+}
+
 // Work on run-time weights that is off by one in its last sum, weight, or sum of weights.
 const octet::RuntimeOps* honest_runtime;
 void multiplies_wrongly(const octet::FewRows& f) {

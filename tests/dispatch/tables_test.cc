@@ -398,6 +398,13 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
     EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
     EXPECT_LE(kernel->channels, kernel->reach);
     EXPECT_GE(kernel->rows, 1);
+    if (const DepthwiseKernel* const words = kernel->words) {
+      EXPECT_EQ(words->layout, kernel->layout);
+      EXPECT_TRUE(words->lhs_element_type == octet::ElementType::kS16 && !words->flags);
+      EXPECT_TRUE(words->isa == kernel->isa && words->channels == kernel->channels);
+      EXPECT_GE(words->reach, 2 * words->channels);
+      EXPECT_TRUE(!words->tail || words->tail->lhs_element_type == words->lhs_element_type);
+    }
     if (!kernel->tail) continue;
     EXPECT_LT(kernel->tail->channels, kernel->channels);
     EXPECT_TRUE(octet::has(octet::tiers_within(kernel->isa), octet::tier_of(kernel->tail->isa)));

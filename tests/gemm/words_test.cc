@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "gemm/word_case.h"
+#include "operators/gemm/object.h"
 #include "support/kernels.h"
 #include "support/refused.h"
 
@@ -73,9 +74,10 @@ TEST_P(WordsByKernel, AllMultiplyWords) {
 }
 OCTET_FOR_EACH_KERNEL(WordsByKernel);
 
-// The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32.
+// The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32. A kernel
+// that can takes words as they are to a depth of 511: 32,768 * 128 * 511.
 TEST(Words, HoldTheLargestSums) {
-  for (const size_t k : {65793, 65794})
+  for (const size_t k : {511, 512, 65793, 65794})
     for (const int weight : {-128, 127}) {
       const std::vector<int8_t> weights(k, (int8_t)weight);
       octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -99,6 +101,8 @@ TEST(Words, HoldTheLargestSums) {
           continue;
         }
         ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
+        const bool fits = k < 512 || (k == 512 && weight == 127);
+        EXPECT_EQ(gemm->plan.splits_words, !(gemm->plan.kernel->gather_words && fits));
         ASSERT_EQ(octet_gemm_workspace(gemm, 2, 1, &bytes, nullptr), OCTET_OK);
         const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
         std::vector<int16_t> lhs(2 * k, 32767);

@@ -261,6 +261,17 @@ def check_site():
         yield f"docs/site/index.md lists {name}, which is not there"
 
 
+def check_cmake():
+    """Files whose properties CMake sets are there: CMake takes a name of none in silence."""
+    there = set(files())
+    for name in files():
+        if name.endswith(".cmake"):
+            for file in re.findall(r"(?<![\w/])((?:kernels|packing|operators|dispatch|analysis)/"
+                                   r"[\w/]+\.cc)\b", text_of(name)):
+                if file not in there:
+                    yield f"{name} names {file}, which is not there"
+
+
 def main():
     if sys.argv[1:] == ["--print"]:
         for what, measure, limit in measures():
@@ -269,7 +280,7 @@ def main():
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels, check_cmake,
                                  check_readme, check_not_covered, check_nodiscard,
-                                 check_links, check_site) for c in rule()]
+                                 check_links, check_site, check_cmake) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

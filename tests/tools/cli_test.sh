@@ -230,6 +230,8 @@ expect 2 'outputs of 8 bits, not for u8s8s32' bench 8x8x8 --requant tflite --typ
 expect 0 'peer: symmetric weights' bench 8x8x8 ic8oc8_ih6kh3ph1 --rhs-zero-point 7 --peer symmetric --types u8u8u8 --repetitions 1
 expect 2 'is no value of s8' bench 8x8x8 --rhs-zero-point 128
 expect 0 'peer: float mode' bench 8x8x8 ic8oc8_ih6kh3ph1 --requant tflite --peer float --types s8s8s8 --repetitions 1
+expect 0 'peer: 8 bits' bench 8x8x8 ic8oc8_ih6kh3ph1 --requant tflite --peer int8 --types s16s8s16 --repetitions 1
+expect 2 'requant double is for outputs of 8 bits, not for s16s8s16' bench 8x8x8 --requant double --types s16s8s16
 expect 2 'requant double is for outputs of 8 bits, not for u8s8s32' bench 8x8x8 --requant double --types u8s8s32
 expect 2 'requant double has no --residual' bench 8x8x8 --requant double --residual
 expect 0 '8 cases, 0 wrong' bench 8x8x8 13x70x40 ic8oc8_ih6kh3ph1 g70ic70oc70_ih6kh3ph1 --requant double --types s8s8s8,u8s8u8 --repetitions 1

@@ -27,11 +27,13 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
                                  : a.residual ? "--residual"
                                  : a.table    ? "--table"
                                               : nullptr;
+  const bool tflite_only = parse_requant(a.requant) == Requant::kTflite && !a.residual && !a.table;
   for (const OperandTypes& t : types)
     if (is_4bit(t.rhs) && !group.convolutions.empty())
       throw Error(
           fmt::format("{}: filters of 4 bits are packed in 8 bits; measure those", t.name()));
-    else if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8)
+    else if (bytes_only && t.dst != OCTET_U8 && t.dst != OCTET_S8 &&
+             (t.dst != OCTET_S16 || !tflite_only))
       throw Error(fmt::format("{} is for outputs of 8 bits, not for {}", bytes_only, t.name()));
   return types;
 }

@@ -61,7 +61,7 @@ BenchOptions to_options(const BenchArguments& a) {
     if (is_4bit(parse_types(name).rhs) && !a.peer.empty() && !is_octet(a.peer))
       throw Error("weights of 4 bits are for peers float, symmetric, plain, int8");
     else if (parse_types(name).lhs == OCTET_S16 && !a.peer.empty() && !is_octet(a.peer))
-      throw Error("an lhs of s16 is for peers float, symmetric, plain");
+      throw Error("an lhs of s16 is for peers float, symmetric, plain, int8");
   for (const std::string& name : a.types) check_scale_block(a.scale_block, parse_types(name));
   if (a.scale_block && a.types.empty()) throw Error("--scale-block needs --types, such as s8s4f32");
   options.forced.sparsity = parse_sparsity(a.sparse);

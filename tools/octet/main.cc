@@ -242,7 +242,7 @@ class CommandLine {
                       "Compare, in alternation, with onednn, with a program such as "
                       "bench/peers/onnxruntime_peer.py, or with octet itself: float, in float "
                       "mode; symmetric, weights of zero point 0 (u8: 128); plain, with neither "
-                      "residual nor table; int8, weights of 4 bits as such of 8 bits");
+                      "residual nor table; int8, of 8 bits what has 4 or 16");
     bench
         ->add_option("--types", a.types,
                      "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "

@@ -78,10 +78,11 @@ struct Sixteen {
 };
 
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa) {
+constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa,
+                                         const DepthwiseKernel* words = nullptr) {
   return depthwise_kernel<M, Taps>(
       name, isa, ElementType::kS8,
-      kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly);
+      kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly, words);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
@@ -90,6 +91,7 @@ const MicroKernel avx512bw_s16s8_12x32x4 = {
              kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather_by<avx2_s16s8_6x16x4>,
+    .gather_words = gather_words<1>,
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = multiply,

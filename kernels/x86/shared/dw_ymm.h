@@ -1,6 +1,9 @@
 // Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and stores. Sixteen
 // registers hold the accumulators of two rows and a new column, but not the two columns before it:
 // those live in memory, which costs a load for every two dot products.
+//
+// One text for two tiers. The including file defines dot_add_int16(acc, a, b), which multiplies
+// int16 and adds pairs.
 #pragma once
 
 #include <immintrin.h>
@@ -81,9 +84,87 @@ struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
   }
 };
 
+// Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
+// of one channel: a column is eight vectors.
+template <typename M>
+struct OfWords : Ymm<M, 256> {
+  using typename Ymm<M, 256>::Acc;
+  using typename Ymm<M, 256>::Column;
+  using Ymm<M, 256>::aligned;
+  using Ymm<M, 256>::kColumn;
+
+  // Keeps the compiler from holding the stored column in registers as well: its eight vectors do
+  // not fit beside two rows of accumulators.
+  OCTET_INLINE static inline void settle(Column& column) {
+    __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
+  }
+
+  template <int rows>
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, __m256i t,
+                                             const uint8_t* weights, size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      dot_add_int16(acc[r].a[i / 2], t, aligned(weights + r * set + 32 * i));
+    });
+  }
+
+  static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
+    const __m256i taps = _mm256_load_si256((const __m256i*)from);
+    const __m256i first = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
+    const __m256i second = _mm256_or_si256(first, _mm256_set1_epi8(2));  // -1 stays -1
+    _mm256_store_si256((__m256i*)(to + 64 * vector),
+                       _mm256_srai_epi16(_mm256_shuffle_epi8(taps, first), 8));
+    _mm256_store_si256((__m256i*)(to + 64 * vector + 32),
+                       _mm256_srai_epi16(_mm256_shuffle_epi8(taps, second), 8));
+  }
+
+  static inline void weights(const uint64_t* from, size_t vector, uint8_t* to) {
+    split_pairs<8>(from, to + 64 * vector);
+  }
+};
+
+struct Int16 : OfWords<Int16> {
+  // Visits vector 2 v + pair of a column.
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    const __m256i zero = _mm256_setzero_si256();
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      unroll<2>([&](auto high) OCTET_INLINE {
+        const __m256i bytes = high ? _mm256_unpackhi_epi8(p[2 * pair], p[2 * pair + 1])
+                                   : _mm256_unpacklo_epi8(p[2 * pair], p[2 * pair + 1]);
+        use(Int<4 * high.value + pair.value>{}, _mm256_unpacklo_epi8(bytes, zero));
+        use(Int<4 * high.value + 2 + pair.value>{}, _mm256_unpackhi_epi8(bytes, zero));
+      });
+    });
+  }
+};
+
+// Pixels that are words already.
+struct Words : OfWords<Words> {
+  // The lanes of a half are of channels 16 apart: interleaved, they lie as bytes do
+  struct Pixel {
+    __m256i halves[2];
+  };
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    const __m128i* const eight = (const __m128i*)p;
+    return {{_mm256_loadu2_m128i(eight + 2, eight), _mm256_loadu2_m128i(eight + 3, eight + 1)}};
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      unroll<2>([&](auto high) OCTET_INLINE {
+        const __m256i a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];
+        use(Int<4 * high.value + pair.value>{}, _mm256_unpacklo_epi16(a, b));
+        use(Int<4 * high.value + 2 + pair.value>{}, _mm256_unpackhi_epi16(a, b));
+      });
+    });
+  }
+};
+
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
+constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa,
+                                     const DepthwiseKernel* words = nullptr) {
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes, words,
                                    depthwise_output<M, __m256i>);
 }
 

@@ -35,14 +35,18 @@ OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
   _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
 }
-OCTET_INLINE inline __m128i lane_of(__m512i v, Int<0>) { return _mm512_castsi512_si128(v); }
-template <int lane>
-OCTET_INLINE inline __m128i lane_of(__m512i v, Int<lane>) {
-  return _mm512_extracti32x4_epi32(v, lane);
+// The 128-bit lanes 0, 2, .. or 1, 3, .. of a, then of b.
+OCTET_INLINE inline __m512i even_quarters(__m512i a, __m512i b) {
+  return _mm512_shuffle_i64x2(a, b, 0x88);
 }
-template <int lane>
-OCTET_INLINE inline __m128i lane_of(__m256i v, Int<lane>) {
-  return _mm256_extracti32x4_epi32(v, lane);
+OCTET_INLINE inline __m512i odd_quarters(__m512i a, __m512i b) {
+  return _mm512_shuffle_i64x2(a, b, 0xdd);
+}
+OCTET_INLINE inline __m256i even_quarters(__m256i a, __m256i b) {
+  return _mm256_shuffle_i64x2(a, b, 0);
+}
+OCTET_INLINE inline __m256i odd_quarters(__m256i a, __m256i b) {
+  return _mm256_shuffle_i64x2(a, b, 3);
 }
 
 template <typename Vector>
@@ -133,11 +137,18 @@ struct Wide {
   }
 
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
-    unroll<4>([&](auto v) OCTET_INLINE {
-      unroll<kInt8 / 16>([&](auto lane) OCTET_INLINE {
-        _mm_storeu_si128((__m128i*)(dst + 64 * lane + 16 * v), lane_of(acc.a[v], lane));
-      });
-    });
+    const Vector even_low = even_quarters(acc.a[0], acc.a[1]),
+                 even_high = even_quarters(acc.a[2], acc.a[3]),
+                 odd_low = odd_quarters(acc.a[0], acc.a[1]),
+                 odd_high = odd_quarters(acc.a[2], acc.a[3]);
+    const auto store = [dst](int v, Vector sums)
+                           OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &sums, sizeof sums); };
+    if constexpr (kInt8 == 32) {
+      store(0, even_low), store(1, even_high), store(2, odd_low), store(3, odd_high);
+    } else {
+      store(0, even_quarters(even_low, even_high)), store(1, even_quarters(odd_low, odd_high));
+      store(2, odd_quarters(even_low, even_high)), store(3, odd_quarters(odd_low, odd_high));
+    }
   }
 };
 
@@ -199,6 +210,58 @@ struct WideInt16 : Wide<kInt8> {
   }
 };
 
+// Pixels that are words. Columns are in memory, as copies of registers would take longer.
+template <int kInt8>
+struct WideWords : ColumnsInMemory<WideWords<kInt8>, 8 * kInt8, kInt8> {
+  using Weights = WideInt16<kInt8>;
+  using Vector = typename Weights::Vector;
+  using Acc = typename Weights::Acc;
+  using Ends = typename Weights::Ends;
+  static constexpr int kChannels = kInt8, kPrepared = Weights::kPrepared;
+  static constexpr bool kShuffles = false;  // sums are stored in the order of channels
+  using Memory = ColumnsInMemory<WideWords, 8 * kInt8, kInt8>;
+  // The quarters of a half are of channels 16 apart: interleaved, they lie as bytes do
+  struct Pixel {
+    Vector halves[2];
+  };
+
+  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
+    const Vector a = load_vector(p), b = load_vector(p + kInt8);
+    return {{even_quarters(a, b), odd_quarters(a, b)}};
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    unroll<2>([&](auto pair) OCTET_INLINE {
+      unroll<2>([&](auto high) OCTET_INLINE {
+        const Vector a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];
+        use(Int<4 * high.value + pair.value>{}, low_int16(a, b));
+        use(Int<4 * high.value + 2 + pair.value>{}, high_int16(a, b));
+      });
+    });
+  }
+  OCTET_INLINE static inline Vector load_vector(const uint8_t* p) {
+    return octet::load_vector<Vector>(p);
+  }
+  OCTET_INLINE static inline void store_vector(Vector t, uint8_t* to) {
+    __builtin_memcpy(to, &t, sizeof t);
+  }
+  // Keeps the compiler from holding the stored column in registers as well
+  OCTET_INLINE static inline void settle(typename Memory::Column& column) {
+    __asm__("" : "+m"(*(uint8_t(*)[Memory::kColumn])column.at));
+  }
+  template <int rows>
+  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Vector t,
+                                             const uint8_t* weights, size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      Vector& a = acc[r].a[i / 2];
+      a = dot_add_int16(a, t, load_vector(weights + r * set + kInt8 * i));
+    });
+  }
+  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
+    Weights::store_s32(acc, dst);
+  }
+};
+
 // Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
 // a pixel, in the kernel's order, form one zmm register, the other two a second one.
 template <typename Scaler>
@@ -239,10 +302,18 @@ void requantize(const DepthwiseRaw& r) {
 
 // tail: the kernel of a last block of 32 channels, or null.
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
+constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseKernel* tail,
+                                     const DepthwiseKernel* words = nullptr) {
   DepthwiseKernel k = depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
-                                                requantize<M::kChannels>);
+                                                words, requantize<M::kChannels>);
   k.partial = true;
+  k.tail = tail;
+  return k;
+}
+
+template <int kInt8>
+constexpr DepthwiseKernel zmm_words_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
+  DepthwiseKernel k = depthwise_words_kernel<WideWords<kInt8>, WideInt16<kInt8>>(name, isa);
   k.tail = tail;
   return k;
 }

@@ -161,7 +161,8 @@ struct ConvPlan {
   const DepthwiseKernel* depthwise;  // null for all others
   const TierOps* ops;                // of the kernel's tier
   const WinogradOps* transforms;     // likewise
-  // kS8 or kU8, as the caller has it; of an s16 lhs the type of the bytes that words are split into
+  // kS8 or kU8, as the caller has it; of an s16 lhs kS16, or the type of the bytes that words are
+  // split into
   ElementType lhs_type;
   uint8_t lhs_flip;           // 0x80 if the kernels want the other sign
   int32_t lhs_shift;          // what the flip adds to the caller's zero point
@@ -181,12 +182,15 @@ struct ConvPlan {
   Int8Panels int8_panels;
   bool split;           // grouped: the payload consists of SplitPanels (channelwise.h)
   MemoryTraceFn touch;  // memory trace of copies; null except in the model of memory traffic
-  // Of an s16 lhs; else the mode is kNone. The algorithm then convolves bytes to s32, with a zero
-  // point per image: image i of words is its images 2 i, of high bytes, and 2 i + 1, of low bytes.
+  // Of an s16 lhs; else the mode is kNone. The algorithm takes words as they are (lhs_type is kS16)
+  // or convolves bytes to s32, with a zero point per image: image i of words is its images 2 i, of
+  // high bytes, and 2 i + 1, of low bytes.
   WordEpilogue words;
   WordOffsets word_offsets;  // WordTile::offset
 };
-inline bool has_words(const ConvPlan& plan) { return plan.words.mode != WordMode::kNone; }
+inline bool splits_words(const ConvPlan& plan) {
+  return plan.words.mode != WordMode::kNone && plan.lhs_type != ElementType::kS16;
+}
 
 // One run, in NHWC: of whole images, or of some lines of one image (lines.h). The input is the
 // caller's tensor, or a staged copy whose borders are filled; then the pads here are 0.
@@ -205,7 +209,7 @@ struct ConvRun {
   size_t zero_row_stride;  // 0 when all images share one
   // run-time zero points, per image, in the caller's type; null = 0
   const int32_t* lhs_zero_points;
-  bool planes;  // zero points and rows are of two images, over and over: ConvPlan::words
+  bool planes;              // zero points and rows are of two images, over and over: splits_words
   const float* lhs_scales;  // run-time scales, per image; null = 1
   Output to;                // output: a row is a pixel, and lines and images have no gaps
 

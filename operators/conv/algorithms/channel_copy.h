@@ -10,6 +10,7 @@ namespace octet {
 // Writes a byte (or, by `widen`, an int16) per output channel of the block for each pixel.
 class ChannelCopy {
  public:
+  // channels: of words, which have no multiplier and no flip, their bytes.
   // multiplier: output channels that read one input channel; n0: the block's first output channel;
   // staged: bytes between copied pixels; flip: changes the bytes' sign, of grouped kernels.
   ChannelCopy(const DepthwiseKernel& kernel, size_t n0, size_t channels, size_t multiplier,

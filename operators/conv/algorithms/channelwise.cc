@@ -131,8 +131,9 @@ class ChannelBlock {
         n0_(n0),
         channels_(channels),
         multiplier_(quotient(plan.shape.group_out(), plan.shape.group_in())),
+        element_(element_size(kernel.lhs_element_type)),
         channel_(quotient(n0, multiplier_)),
-        copy_(kernel, n0, channels, multiplier_, staged_,
+        copy_(kernel, n0, channels * element_, multiplier_, staged_,
               is_depthwise(plan.shape) ? 0 : plan.lhs_flip) {
     tile_.loop = loop_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
@@ -159,7 +160,7 @@ class ChannelBlock {
         plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
     tile_.raw = kernel.requantize && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
                 plan.epilogue.finishes_in_place();
-    ends_ = tile_.requantization || plan.epilogue.mode == EpilogueMode::kS32;
+    ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
     direct_ = ends_ && (channels == whole || (tile_.requantization && kernel.partial));
@@ -172,7 +173,7 @@ class ChannelBlock {
 
   void start(size_t image, bool first) {
     image_ = image;
-    zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ : 0);
+    zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ * element_ : 0);
     tile_.zero = zero_;
     for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
@@ -214,7 +215,7 @@ class ChannelBlock {
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
     if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + channel_;
+    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + channel_ * element_;
     const bool in_place =
         multiplier_ == 1 && !padded_ &&
         (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
@@ -313,6 +314,10 @@ class ChannelBlock {
   // Applies the epilogue to accumulators in the workspace; output pixels are contiguous.
   void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
+    if (element_ == 2)
+      return plan_.ops->finish_words(
+          plan_.words, {nullptr, (const int32_t*)acc, tile_.channels, columns, channels_, n0_,
+                        plan_.word_offsets.from(n0_), to.dst, to.stride});
     if (tile_.raw)
       return kernel_.requantize({c_.prepared, (const int32_t*)acc, tile_.channels, columns,
                                  channels_, &plan_.requantization, to.dst, to.stride, tile_.quads});
@@ -337,7 +342,7 @@ class ChannelBlock {
   const Scratch& c_;
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
-  size_t n0_, channels_, multiplier_;
+  size_t n0_, channels_, multiplier_, element_;
   size_t channel_;  // the input channel of output channel n0
   const ChannelCopy copy_;
   size_t image_ = 0, y_ = 0;

@@ -7,7 +7,7 @@ namespace octet {
 namespace {
 
 // The algorithm's images for one of the caller's.
-size_t planes_of(const ConvPlan& plan) { return has_words(plan) ? 2 : 1; }
+size_t planes_of(const ConvPlan& plan) { return splits_words(plan) ? 2 : 1; }
 
 // Bytes of a staged line of each kind, in all planes; 0 where nothing is staged.
 struct LineBytes {
@@ -96,10 +96,10 @@ class Task {
       end = smaller(out.end, y + bands_.lines);
       ConvRun run = lines_of(0, 1, {y, end});
       const Output here = to.from((y - out.first) * p_.run.out_w);
-      run.to = has_words(plan_) ? sums() : here;
+      run.to = splits_words(plan_) ? sums() : here;
       run_all(plan_, run, workspace_ + at_.implementation);
       const size_t pixels = (end - y) * p_.run.out_w;
-      if (has_words(plan_)) finish(0, pixels, pixels, here.dst, here.stride);
+      if (splits_words(plan_)) finish(0, pixels, pixels, here.dst, here.stride);
     }
   }
 
@@ -124,7 +124,7 @@ class Task {
                 plan_.shape.out_channels};
     }
     run_all(plan_, run, workspace_ + at_.implementation);
-    if (has_words(plan_)) return finish_images(image, images, out);
+    if (splits_words(plan_)) return finish_images(image, images, out);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
         for (size_t y = out.first; y < out.end; ++y, ++line) {
@@ -177,7 +177,7 @@ class Task {
   }
 
   void stage_line(size_t image, size_t y, uint8_t* to) const {
-    if (has_words(plan_))
+    if (splits_words(plan_))
       return split_line(p_.lhs, plan_.ops->split_words, plan_.lhs_type, p_.staging.borders, image,
                         y, to, to + staged_.lhs_image);
     Quantizer quantizer = p_.quantizer;
@@ -246,7 +246,8 @@ class Task {
 
 size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,
                            size_t out_w) {
-  if (!has_words(plan)) return plan.implementation->task_workspace(plan, in_h, in_w, out_h, out_w);
+  if (!splits_words(plan))
+    return plan.implementation->task_workspace(plan, in_h, in_w, out_h, out_w);
   ConvPlan planes = plan;
   planes.shape.batch *= planes_of(plan);
   return plan.implementation->task_workspace(planes, in_h, in_w, out_h, out_w);
@@ -258,8 +259,10 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, b
                      bool residual, size_t in_h, size_t in_w) {
   const ConvAlgorithm& implementation = *plan.implementation;
   const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
-  Staging staging = {
-      stage_lhs || borders, dst_nchw || has_words(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
+  Staging staging = {stage_lhs || borders,
+                     dst_nchw || splits_words(plan),
+                     dst_nchw && residual,
+                     {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {
@@ -281,7 +284,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   }
   const LineBytes bytes(plan, staging, out_w);
   const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h,
-               sums_slack = has_words(plan) ? kWordColumns * sizeof(int32_t) : 0;
+               sums_slack = splits_words(plan) ? kWordColumns * sizeof(int32_t) : 0;
   // Bands hold what fits the budget, but at least one step. An upper bound that grows with the
   // sizes; the number of lines of a band does not.
   const auto most = [&](size_t line, size_t all, size_t least) {
@@ -292,7 +295,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
         most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
   if (staging.output) at.output = sections.take(most(bytes.output, lines, step) + sums_slack);
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
-  if (has_words(plan))
+  if (splits_words(plan))
     at.words = sections.take(out_w * plan.shape.out_channels * plan.words.dst_bytes());
   at.implementation = sections.take(implementation);
   at.bytes = sections.bytes;
