@@ -1,39 +1,16 @@
 // Multiplies and exponentiates rows of floats in vectors. CMake compiles this file once for each
-// tier, with its flags and its name as OCTET_TIER: so it includes no header that has functions,
-// which a linker could merge with those of files without these flags.
-#include "engines/onnxruntime/attention_rows.h"
+// tier, with its flags and its name as OCTET_TIER: so it includes no header that has functions of
+// external linkage, which a linker could merge with those of files without these flags.
+#include "engines/onnxruntime/floats/attention_rows.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#if !defined(OCTET_STRICT_FLOAT)
-#error "The bytes need -ffp-contract=off: cmake/strict_float.cmake has the flags"
-#endif
+#include "engines/onnxruntime/floats/vectors.h"
 
 namespace octet::onnxruntime {
 namespace {
 
+static_assert(kAttentionPadding == kBlock);
+
 constexpr float kInfinity = __builtin_inff();
-
-// As wide as this tier's registers.
-constexpr size_t kBytes = __BIGGEST_ALIGNMENT__ < 16   ? 16
-                          : __BIGGEST_ALIGNMENT__ > 64 ? 64
-                                                       : __BIGGEST_ALIGNMENT__;
-constexpr size_t kLanes = kBytes / sizeof(float), kParts = kAttentionPadding / kLanes;
-typedef float Vector __attribute__((vector_size(kBytes)));
-typedef int32_t Integers __attribute__((vector_size(kBytes)));
-typedef uint32_t Bits __attribute__((vector_size(kBytes)));
-
-inline Vector load(const float* from) {
-  Vector v;
-  memcpy(&v, from, sizeof v);
-  return v;
-}
-inline void store(Vector v, float* to) { memcpy(to, &v, sizeof v); }
-
-inline Vector choose(Integers condition, Vector a, Vector b) {
-  return (Vector)(((Integers)a & condition) | ((Integers)b & ~condition));
-}
 
 // Rows of a by 16 columns of b: as many sums as registers hold, each in the order of depth.
 template <size_t kRows>
@@ -105,10 +82,7 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
       store(e, at);
       sums[part] = sums[part] + e;
     }
-  memcpy(lanes, sums, sizeof lanes);
-  for (size_t half = kAttentionPadding / 2; half > 0; half /= 2)
-    for (size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
-  return lanes[0];
+  return sum_of(sums);
 }
 
 void divide(const float* from, float by, float* to, size_t count) {

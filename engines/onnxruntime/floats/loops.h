@@ -1,0 +1,16 @@
+// The loops over floats of the tier that the library's products run on.
+#pragma once
+
+#include "engines/onnxruntime/floats/attention_rows.h"
+#include "engines/onnxruntime/floats/rows.h"
+
+namespace octet::onnxruntime {
+
+struct FloatLoops {
+  Attend attend;
+  Normalize normalize;
+  Gelu gelu;
+};
+FloatLoops best_loops();
+
+}  // namespace octet::onnxruntime
