@@ -140,6 +140,8 @@ class Claimer {
       works.push_back(std::move(unit.work));
     }
     if (stays) return;
+    if (works.size() > 1)
+      say_(graph::join("the ", made.nodes.size(), " nodes of these ", works.size(), " run as one"));
     made.group = std::make_unique<Group>(host_, std::move(works));
     claims_.push_back(std::move(made));
   }

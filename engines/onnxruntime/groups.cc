@@ -1,4 +1,4 @@
-// Sorts units by how often the host comes between them and the graph's inputs.
+// Sorts units by how often the host comes between them and the first ones.
 #include "engines/onnxruntime/groups.h"
 
 #include <algorithm>
@@ -39,10 +39,14 @@ class Joiner {
       while (group[i] != i) i = group[i] = group[group[i]];
       return i;
     };
-    // What reads a tensor of the host's is of a higher level than what the host has read for it.
+    // What reads a tensor that the host makes of Octet's is of a higher level.
+    std::vector<char> behind(before_.size());  // units that read what Octet makes
     for (const size_t u : order())
-      for (const size_t other : before_[u])
-        level[u] = std::max(level[u], level[other] + (is_taken(u) && !is_taken(other)));
+      for (const size_t other : before_[u]) {
+        level[u] =
+            std::max(level[u], level[other] + (is_taken(u) && !is_taken(other) && behind[other]));
+        behind[u] |= is_taken(other) || behind[other];
+      }
     for (size_t u = 0; u < taken_; ++u)
       for (const size_t other : before_[u])
         if (is_taken(other) && level[other] == level[u]) {

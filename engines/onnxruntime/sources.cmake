@@ -1,3 +1,4 @@
+include(${CMAKE_CURRENT_LIST_DIR}/floats/sources.cmake)
 # liboctet_onnxruntime.so, where ONNX Runtime's C headers are.
 find_path(OCTET_ONNXRUNTIME_INCLUDE_DIR onnxruntime_c_api.h
   PATHS ${PROJECT_SOURCE_DIR}/build/engine-headers/usr/include PATH_SUFFIXES onnxruntime)
@@ -6,10 +7,10 @@ if(OCTET_ONNXRUNTIME_INCLUDE_DIR)
   octet_add_flags(octet_onnxruntime PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_onnxruntime SYSTEM PRIVATE ${OCTET_ONNXRUNTIME_INCLUDE_DIR})
   # A host may have an Octet of its own: the two functions are all it may see.
-  target_link_libraries(octet_onnxruntime PRIVATE octet_graph -Wl,--exclude-libs,ALL)
-  octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc find_dynamic.cc
-    find_floats.cc float_works.cc group.cc groups.cc host.cc node.cc options.cc provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
-  include(${CMAKE_CURRENT_LIST_DIR}/floats/sources.cmake)
+  target_link_libraries(octet_onnxruntime PRIVATE octet_graph octet_floats -Wl,--exclude-libs,ALL)
+  octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc
+    find_dynamic.cc find_floats.cc float_works.cc group.cc groups.cc host.cc node.cc options.cc
+    provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
   # Python loads the provider: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(onnxruntime tests/onnxruntime/check.py $<TARGET_FILE:octet_onnxruntime>

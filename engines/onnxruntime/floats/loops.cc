@@ -13,7 +13,7 @@ namespace octet::onnxruntime {
 OCTET_FLOAT_TIERS
 #undef X
 
-FloatLoops best_loops() {
+bool find_loops(octet_isa tier, FloatLoops* to) {
   struct Row {
     octet_isa isa;
     FloatLoops loops;
@@ -21,12 +21,22 @@ FloatLoops best_loops() {
 #define X(tier) {OCTET_ISA_##tier, {attend_##tier, normalize_##tier, gelu_##tier}},
   const Row rows[] = {OCTET_FLOAT_TIERS};
 #undef X
+  for (const Row& row : rows) {
+    if (row.isa != tier) continue;
+    *to = row.loops;
+    return true;
+  }
+  return false;
+}
+
+FloatLoops best_loops() {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   octet_error error = {};
   graph::check(octet_get_cpu_info(&info, &error), error);
-  for (const Row& row : rows)
-    if (row.isa == info.best_isa) return row.loops;
-  return rows[0].loops;  // the portable one
+  FloatLoops loops = {};
+  if (!find_loops(info.best_isa, &loops))
+    graph::refuse("the loops over floats of the best tier are not built");
+  return loops;
 }
 
 }  // namespace octet::onnxruntime

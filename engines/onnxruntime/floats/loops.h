@@ -3,6 +3,7 @@
 
 #include "engines/onnxruntime/floats/attention_rows.h"
 #include "engines/onnxruntime/floats/rows.h"
+#include "octet/octet.h"
 
 namespace octet::onnxruntime {
 
@@ -12,5 +13,6 @@ struct FloatLoops {
   Gelu gelu;
 };
 FloatLoops best_loops();
+bool find_loops(octet_isa tier, FloatLoops* to);  // false: the tier is not built
 
 }  // namespace octet::onnxruntime
