@@ -203,6 +203,25 @@ def network(every):
     return b.model(20).SerializeToString()
 
 
+def detour_network():
+    """A node of the host between two of Octet's that also follow each other at once: they cannot be one node."""
+    b = models.Builder(33)
+    x, n = b.input("x", ["rows", 16]), 16
+    multiply = lambda y, to: b.op("DynamicQuantizeMatMul", [y, b.constant(b.rng.integers(-60, 60, (n, 3), np.int8)), b.constant(F32([0.01]))], "com.microsoft", outputs=[to])
+    y = b.op("Gelu", [x], "com.microsoft")
+    total = b.op("Add", [b.op("Abs", [y]), y])
+    b.op("LayerNormalization", [total, b.constant(np.ones(n, F32))], outputs=["y"])
+    for from_, to in ((y, "z0"), ("y", "z1")):
+        b.output(multiply(from_, to), ["rows", 3])
+    b.output("y", ["rows", n])
+    return b.model(20).SerializeToString()
+
+
+def detour_expected(x):
+    y = gelu(x)
+    return normalized(np.abs(y) + y, np.ones(x.shape[-1], F32), None, 1e-5)
+
+
 def feeds(every, images, tokens):
     rng = np.random.default_rng(images + 8 * tokens)
     return {f"{name}{index}": value for index, one in enumerate(every) for name, value in one.feed(rng, images, tokens).items()}
