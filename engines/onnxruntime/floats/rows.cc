@@ -7,85 +7,89 @@
 namespace octet::onnxruntime {
 namespace {
 
-// Up to 16 floats, with zeros behind them: what lies behind a row's end is not read.
+// 16 floats of a row, or its last ones with zeros behind them: what lies behind a row is not read.
 struct Block {
   Vector parts[kParts];
-  Block(const float* from, size_t count) {
-    float lanes[kBlock] = {};
-    memcpy(lanes, from, count * sizeof *from);
-    memcpy(parts, lanes, sizeof lanes);
+};
+struct Whole {
+  static Block read(const float* from) {
+    Block v;
+    for (size_t p = 0; p < kParts; ++p) v.parts[p] = load(from + p * kLanes);
+    return v;
+  }
+  static void write(const Block& v, float* to) {
+    for (size_t p = 0; p < kParts; ++p) store(v.parts[p], to + p * kLanes);
   }
 };
+struct Rest {
+  size_t count;
+  Block read(const float* from) const {
+    float lanes[kBlock] = {};
+    memcpy(lanes, from, count * sizeof *from);
+    return Whole::read(lanes);
+  }
+  void write(const Block& v, float* to) const { memcpy(to, &v, count * sizeof *to); }
+};
 
-inline void add(const float* to_add, size_t i, size_t count, Vector* parts) {
-  if (!to_add) return;
-  const Block other(to_add + i, count);
-  for (size_t p = 0; p < kParts; ++p) parts[p] = parts[p] + other.parts[p];
+template <typename Function>
+inline void each_block(size_t n, const Function& function) {
+  size_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) function(Whole{}, i);
+  if (i < n) function(Rest{n - i}, i);
+}
+
+template <typename Part>
+inline void add(const Part& part, const float* from, size_t i, Block* to) {
+  if (!from) return;
+  const Block other = part.read(from + i);
+  for (size_t p = 0; p < kParts; ++p) to->parts[p] = to->parts[p] + other.parts[p];
 }
 
 // What is normalized, into the scratch; returns its sum.
 float sum_row(const NormalizedRows& a, size_t row) {
-  const float* const x = a.x + row * a.n;
   const float* const added = a.added ? a.added + row * a.n : nullptr;
   Vector sums[kParts] = {};
-  const auto block = [&](size_t i, size_t count) {
-    Block v(x + i, count);
-    add(added, i, count, v.parts);
-    add(a.bias, i, count, v.parts);
-    for (size_t p = 0; p < kParts; ++p) {
-      sums[p] = sums[p] + v.parts[p];
-      store(v.parts[p], a.scratch + i + p * kLanes);
-    }
-  };
-  size_t i = 0;
-  for (; i + kBlock <= a.n; i += kBlock) block(i, kBlock);
-  if (i < a.n) block(i, a.n - i);
+  each_block(a.n, [&](const auto& part, size_t i) {
+    Block v = part.read(a.x + row * a.n + i);
+    add(part, added, i, &v);
+    add(part, a.bias, i, &v);
+    for (size_t p = 0; p < kParts; ++p) sums[p] = sums[p] + v.parts[p];
+    Whole::write(v, a.scratch + i);
+    if (!a.sums) return;
+    for (Vector& lanes : v.parts) lanes = one_nan(lanes);
+    part.write(v, a.sums + row * a.n + i);
+  });
   return sum_of(sums);
 }
 
 // Takes the mean from the scratch; returns the sum of the squares.
 float center(float mean, size_t n, float* row) {
   Vector sums[kParts] = {};
-  for (size_t i = 0; i < n; i += kBlock) {
-    for (size_t p = 0; p < kParts; ++p)
-      store(load(row + i + p * kLanes) - mean, row + i + p * kLanes);
-    for (size_t k = n; k < i + kBlock; ++k) row[k] = 0;
-    for (size_t p = 0; p < kParts; ++p) {
-      const Vector d = load(row + i + p * kLanes);
-      sums[p] = sums[p] + d * d;
-    }
-  }
+  each_block(n, [&](const auto& part, size_t i) {
+    Block v = Whole::read(row + i);
+    for (Vector& lanes : v.parts) lanes = lanes - mean;
+    part.write(v, row + i);
+    v = part.read(row + i);  // with zeros behind the row
+    for (size_t p = 0; p < kParts; ++p) sums[p] = sums[p] + v.parts[p] * v.parts[p];
+  });
   return sum_of(sums);
 }
 
 void scale_row(const NormalizedRows& a, float by, float* to) {
-  const auto block = [&](size_t i, size_t count) {
-    const Block scale(a.scale + i, count);
-    Vector y[kParts];
-    for (size_t p = 0; p < kParts; ++p)
-      y[p] = load(a.scratch + i + p * kLanes) * by * scale.parts[p];
-    add(a.shift, i, count, y);
-    for (size_t p = 0; p < kParts; ++p) y[p] = one_nan(y[p]);
-    memcpy(to + i, y, count * sizeof *to);
-  };
-  size_t i = 0;
-  for (; i + kBlock <= a.n; i += kBlock) block(i, kBlock);
-  if (i < a.n) block(i, a.n - i);
-}
-
-void store_sums(const float* from, size_t n, float* to) {
-  for (size_t i = 0; i < n; i += kBlock) {
-    Vector v[kParts];
-    for (size_t p = 0; p < kParts; ++p) v[p] = one_nan(load(from + i + p * kLanes));
-    memcpy(to + i, v, (n - i < kBlock ? n - i : kBlock) * sizeof *to);
-  }
+  each_block(a.n, [&](const auto& part, size_t i) {
+    const Block scale = part.read(a.scale + i);
+    Block y = Whole::read(a.scratch + i);
+    for (size_t p = 0; p < kParts; ++p) y.parts[p] = y.parts[p] * by * scale.parts[p];
+    add(part, a.shift, i, &y);
+    for (Vector& lanes : y.parts) lanes = one_nan(lanes);
+    part.write(y, to + i);
+  });
 }
 
 void normalize(const NormalizedRows& a) {
   const float n = (float)a.n;
   for (size_t row = 0; row < a.rows; ++row) {
     const float mean = sum_row(a, row) / n;
-    if (a.sums) store_sums(a.scratch, a.n, a.sums + row * a.n);
     const float variance = center(mean, a.n, a.scratch) / n;
     scale_row(a, 1 / __builtin_sqrtf(variance + a.epsilon), a.output + row * a.n);
   }
@@ -113,19 +117,13 @@ inline Vector gelu_of(Vector x) { return one_nan(0.5f * x * (1 + erf(x * 0x1.6a0
 
 void gelu(const GeluRows& a) {
   const size_t n = a.bias ? a.n : a.rows * a.n, rows = a.bias ? a.rows : 1;
-  for (size_t row = 0; row < rows; ++row) {
-    const float* const x = a.x + row * n;
-    float* const to = a.output + row * n;
-    const auto block = [&](size_t i, size_t count) {
-      Block v(x + i, count);
-      add(a.bias, i, count, v.parts);
-      for (size_t p = 0; p < kParts; ++p) v.parts[p] = gelu_of(v.parts[p]);
-      memcpy(to + i, v.parts, count * sizeof *to);
-    };
-    size_t i = 0;
-    for (; i + kBlock <= n; i += kBlock) block(i, kBlock);
-    if (i < n) block(i, n - i);
-  }
+  for (size_t row = 0; row < rows; ++row)
+    each_block(n, [&](const auto& part, size_t i) {
+      Block v = part.read(a.x + row * n + i);
+      add(part, a.bias, i, &v);
+      for (Vector& lanes : v.parts) lanes = gelu_of(lanes);
+      part.write(v, a.output + row * n + i);
+    });
 }
 
 }  // namespace
