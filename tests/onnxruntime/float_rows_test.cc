@@ -33,20 +33,17 @@ float sum_of(const Floats& values) {
   return sums[0];
 }
 
-float erf_of(float t) {
-  constexpr float p[] = {0x1.20dd74p+0f, 0x1.8c621ep-3f, 0x1.b302d6p-5f,
-                         0x1.fd017ap-9f, 0x1.2a63fp-12f, 0x1.0aa8eep-19f};
+float gelu_of(float x) {
+  constexpr float p[] = {0x1.988452p-1f,  0x1.18494ap-4f,  0x1.339986p-7f,
+                         0x1.67ec64p-12f, 0x1.a5fc8cp-17f, 0x1.791c38p-25f};
   constexpr float q[] = {
-      1, 0x1.027cd6p-1f, 0x1.d879ep-4f, 0x1.f250b6p-7f, 0x1.36cb54p-10f, 0x1.39e71cp-15f};
-  t = t > 4 ? 4 : t < -4 ? -4 : t;
-  const float u = t * t;
+      1, 0x1.027ceap-2f, 0x1.d87a26p-6f, 0x1.f2511cp-10f, 0x1.36cb8p-14f, 0x1.39e69p-20f};
+  const float u = x * x > 32 ? 32 : x * x;
   float above = p[5], below = q[5];
   for (int i = 4; i >= 0; --i) above = above * u + p[i], below = below * u + q[i];
-  const float e = t * above / below;
-  return e > 1 ? 1 : e < -1 ? -1 : e;
+  const float e = x * above / below, erf = e > 1 ? 1 : e < -1 ? -1 : e;
+  return one_nan((0.5f * x) * (1 + erf));
 }
-
-float gelu_of(float s) { return one_nan((0.5f * s) * (1 + erf_of(s * 0x1.6a09e6p-1f))); }
 
 float exponential(float x) {
   if (x < -87) return 0;

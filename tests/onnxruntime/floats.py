@@ -9,8 +9,8 @@ import models
 
 F32 = np.float32
 NAN = np.uint32(0x7FC00000).view(F32)
-P = [float.fromhex(term) for term in ("0x1.20dd74p+0", "0x1.8c621ep-3", "0x1.b302d6p-5", "0x1.fd017ap-9", "0x1.2a63fp-12", "0x1.0aa8eep-19")]
-Q = [float.fromhex(term) for term in ("1", "0x1.027cd6p-1", "0x1.d879ep-4", "0x1.f250b6p-7", "0x1.36cb54p-10", "0x1.39e71cp-15")]
+P = [float.fromhex(term) for term in ("0x1.988452p-1", "0x1.18494ap-4", "0x1.339986p-7", "0x1.67ec64p-12", "0x1.a5fc8cp-17", "0x1.791c38p-25")]
+Q = [float.fromhex(term) for term in ("1", "0x1.027ceap-2", "0x1.d87a26p-6", "0x1.f2511cp-10", "0x1.36cb8p-14", "0x1.39e69p-20")]
 
 
 def one_nan(y):
@@ -43,14 +43,10 @@ def polynomial(terms, u):
     return total
 
 
-def erf(t):
-    t = np.clip(t, F32(-4), F32(4))
-    u = t * t
-    return np.clip(t * polynomial(P, u) / polynomial(Q, u), F32(-1), F32(1))
-
-
-def gelu(s):
-    return one_nan(F32(0.5) * s * (F32(1) + erf(s * np.sqrt(F32(0.5)))))
+def gelu(x):
+    u = np.minimum(x * x, F32(32))
+    erf = np.clip(x * polynomial(P, u) / polynomial(Q, u), F32(-1), F32(1))
+    return one_nan(F32(0.5) * x * (F32(1) + erf))
 
 
 @dataclasses.dataclass

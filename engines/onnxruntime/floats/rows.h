@@ -28,8 +28,8 @@ struct NormalizedRows {
 // sum i + 8 is added to sum i, and so on for 4, 2 and 1.
 using Normalize = void (*)(const NormalizedRows& a);
 
-// y[i] = fl(fl(0.5 * s[i]) * fl(1 + erf(fl(s[i] * fl(sqrt(0.5)))))), where s[i] is
-// fl(x[i] + bias[i]), and erf a quotient of polynomials (docs/engines.md).
+// y[i] = fl(fl(0.5 * s) * fl(1 + e)), where s = fl(x[i] + bias[i]), and e, which is close to
+// erf(s / sqrt(2)), a quotient of polynomials that ends at -1 and 1 (docs/engines.md).
 struct GeluRows {
   size_t rows, n;
   const float *x, *bias;  // bias: n; null: none
