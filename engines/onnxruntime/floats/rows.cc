@@ -95,9 +95,9 @@ void normalize(const NormalizedRows& a) {
   }
 }
 
-// x * (1 + erf(x / sqrt(2))) / 2. The erf is x * P(x^2) / Q(x^2) where x^2 is below 32, within 4e-7,
-// and beyond that 1 in f32. The coefficients, the highest ones first, are those of the least largest
-// relative error, rounded to f32.
+// x * (1 + erf(x / sqrt(2))) / 2. The erf is x * P(x^2) / Q(x^2) where x^2 is below 32, within
+// 4e-7, and beyond that 1 in f32. The coefficients, the highest ones first, are those of the least
+// largest relative error, rounded to f32.
 inline Vector gelu_of(Vector x) {
   constexpr float kMost = 32;
   constexpr float kP[] = {0x1.a5fc8cp-17f, 0x1.67ec64p-12f, 0x1.339986p-7f, 0x1.18494ap-4f,

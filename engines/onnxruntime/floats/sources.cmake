@@ -12,5 +12,4 @@ foreach(tier ${portable} ${octet_built_tiers})
   target_sources(octet_floats PRIVATE $<TARGET_OBJECTS:octet_floats_${tier}>)
   string(APPEND octet_float_tiers "X(${tier})")
 endforeach()
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/loops.cc APPEND PROPERTY
-  COMPILE_DEFINITIONS "OCTET_FLOAT_TIERS=${octet_float_tiers}")
+target_compile_definitions(octet_floats PRIVATE "OCTET_FLOAT_TIERS=${octet_float_tiers}")
