@@ -40,6 +40,7 @@ class Finder : NodeUses {
 
  private:
   bool match(size_t i, Unit* unit) const {
+    if (!result(i)) return false;
     if (is(i, "", "LayerNormalization")) return normalization(i, unit);
     if (is(i, "com.microsoft", "SkipLayerNormalization")) return skip_normalization(i, unit);
     if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu"))
@@ -95,6 +96,8 @@ class Finder : NodeUses {
     return add;
   }
 
+  static bool is_computed(const Value* v) { return v && !v->constant; }
+
   static float epsilon_of(const Node& n, float otherwise) {
     const float epsilon = n.number("epsilon", otherwise);
     if (!std::isfinite(epsilon) || epsilon < 0)
@@ -113,18 +116,18 @@ class Finder : NodeUses {
     need_vector(ends.scale, "scale");
     if (ends.shift) need_vector(ends.shift, "bias");
     if (n.integer("stash_type", 1) != 1) graph::refuse("it computes in another type than f32");
-    if (!ends.y || result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
+    if (result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
     unit->nodes = {i}, unit->says = "LayerNormalization '" + n.name + "'";
-    const int add = add_before(n.inputs[0]);
-    if (add >= 0) {
+    const int sum = n.inputs[0], add = add_before(sum);
+    const bool is_read = reader(sum) < 0;  // by others, too: they may make the scale of it
+    if (add >= 0 && !(is_read && (is_computed(ends.scale) || is_computed(ends.shift)))) {
       const size_t last = is_constant(input((size_t)add, 0)) ? 0 : 1;
       const Value* const second = find((size_t)add, last);
       ends.x = find((size_t)add, 1 - last);
       const bool is_bias = second->constant && second->shape.size() == 1 &&
                            !ends.x->shape.empty() && second->shape[0] == ends.x->shape.back();
       (is_bias ? ends.bias : ends.added) = second;
-      const int sum = node((size_t)add).outputs[0];
-      if (reader(sum) < 0) ends.sum = &value(sum);
+      if (is_read) ends.sum = &value(sum);
       unit->nodes = {(size_t)add, i};
     }
     unit->work = std::make_unique<Normalization>(ends, epsilon_of(n, 1e-5f), threads_);
@@ -138,7 +141,7 @@ class Finder : NodeUses {
     need_float(ends.x, "input"), need_float(ends.added, "skip"), need_vector(ends.scale, "gamma");
     if (ends.shift) need_vector(ends.shift, "beta");
     if (ends.bias) need_vector(ends.bias, "bias");
-    if (!ends.y || result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
+    if (result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
     unit->nodes = {i}, unit->says = "SkipLayerNormalization '" + node(i).name + "'";
     unit->work = std::make_unique<Normalization>(ends, epsilon_of(node(i), 1e-12f), threads_);
     return true;
@@ -232,8 +235,8 @@ class Finder : NodeUses {
     const int first = before(input((size_t)at, 0), "Transpose");
     if (first >= 0) {  // two after each other
       const std::vector<int64_t> inner = node((size_t)first).integers("perm");
-      if (inner.size() != 4 || all.size() != 4) return false;
-      for (int64_t& axis : all) axis = inner[(size_t)axis];
+      if (inner.size() != 4) return false;
+      for (int64_t& axis : all) axis = axis < 0 || axis > 3 ? -1 : inner[(size_t)axis];
       nodes->push_back((size_t)first), at = first;
     }
     const int reshape = before(input((size_t)at, 0), "Reshape");
@@ -274,7 +277,7 @@ class Finder : NodeUses {
     const Value& mask = value(t);
     const size_t rank = mask.shape.size();
     const int axes[] = {1, 1, -1, 0};  // q's, of the mask's from the last one on
-    if (rank > 4) return false;
+    if (rank < 1 || rank > 4) return false;
     for (size_t k = 0; k < rank; ++k) {
       const size_t i = rank - 1 - k;
       if (k > 0 && mask.shape[i] == 1) continue;
@@ -282,15 +285,8 @@ class Finder : NodeUses {
     }
     return true;
   }
-  bool scores(int t, std::vector<size_t>* nodes, Scores* to) const {
-    const int add = before(t, "Add");
-    if (add >= 0) {
-      nodes->push_back((size_t)add);
-      const bool is_second = before(input((size_t)add, 0), "Mul") < 0 &&
-                             before(input((size_t)add, 0), "Div") < 0 &&
-                             before(input((size_t)add, 0), "MatMul") < 0;
-      to->mask = input((size_t)add, is_second ? 0 : 1), t = input((size_t)add, is_second ? 1 : 0);
-    }
+  // The product of Q and K, with or without a factor.
+  bool scaled(int t, std::vector<size_t>* nodes, Scores* to) const {
     const int mul = before(t, "Mul"), div = before(t, "Div");
     if (mul >= 0) {
       const size_t k = is_constant(input((size_t)mul, 0)) ? 0 : 1;
@@ -303,6 +299,18 @@ class Finder : NodeUses {
     }
     to->product = before(t, "MatMul");
     return to->product >= 0 && std::isfinite((float)to->scale);
+  }
+  bool scores(int t, std::vector<size_t>* nodes, Scores* to) const {
+    const int add = before(t, "Add");
+    if (add < 0) return scaled(t, nodes, to);
+    for (const size_t k : {0, 1}) {
+      std::vector<size_t> found = {(size_t)add};
+      if (!scaled(input((size_t)add, k), &found, to)) continue;
+      to->mask = input((size_t)add, 1 - k);
+      nodes->insert(nodes->end(), found.begin(), found.end());
+      return true;
+    }
+    return false;
   }
 
   // i: the Reshape that puts the heads side by side.

@@ -59,28 +59,28 @@ class Joiner {
 
   // One in which all units can run.
   std::vector<size_t> order() const {
-    std::vector<size_t> found;
-    std::vector<char> done(before_.size());
-    for (size_t u = 0; u < before_.size(); ++u) visit(u, &done, &found);
+    std::vector<size_t> found, stack;
+    std::vector<char> entered(before_.size());
+    const auto enter = [&](size_t u) { entered[u] = 1, stack.push_back(u); };
+    for (size_t u = 0; u < before_.size(); ++u) {
+      if (!entered[u]) enter(u);
+      while (!stack.empty()) {
+        const std::set<size_t>& all = before_[stack.back()];
+        const auto is_new = [&](size_t other) { return !entered[other]; };
+        const auto next = std::find_if(all.begin(), all.end(), is_new);
+        if (next != all.end()) {
+          enter(*next);
+          continue;
+        }
+        found.push_back(stack.back());
+        stack.pop_back();
+      }
+    }
     return found;
   }
 
  private:
   bool is_taken(size_t u) const { return u < taken_; }
-  void visit(size_t u, std::vector<char>* done, std::vector<size_t>* found) const {
-    std::vector<size_t> stack = {u};
-    while (!stack.empty()) {
-      const size_t at = stack.back();
-      const auto waits = [&](size_t other) { return !(*done)[other]; };
-      const auto next = std::find_if(before_[at].begin(), before_[at].end(), waits);
-      if (!(*done)[at] && next != before_[at].end()) {
-        stack.push_back(*next);
-        continue;
-      }
-      if (!(*done)[at]) (*done)[at] = 1, found->push_back(at);
-      stack.pop_back();
-    }
-  }
 
   const size_t taken_;        // units below it are Octet's
   std::vector<size_t> unit_;  // of each node

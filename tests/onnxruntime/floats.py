@@ -200,22 +200,26 @@ def network(every):
 
 
 def detour_network():
-    """A node of the host between two of Octet's that also follow each other at once: they cannot be one node."""
+    """Nodes of the host between two of Octet's that also follow each other at once, so that they cannot be one node; and a scale that the host makes of
+    the sum that is normalized."""
     b = models.Builder(33)
     x, n = b.input("x", ["rows", 16]), 16
-    multiply = lambda y, to: b.op("DynamicQuantizeMatMul", [y, b.constant(b.rng.integers(-60, 60, (n, 3), np.int8)), b.constant(F32([0.01]))], "com.microsoft", outputs=[to])
     y = b.op("Gelu", [x], "com.microsoft")
     total = b.op("Add", [b.op("Abs", [y]), y])
     b.op("LayerNormalization", [total, b.constant(np.ones(n, F32))], outputs=["y"])
-    for from_, to in ((y, "z0"), ("y", "z1")):
-        b.output(multiply(from_, to), ["rows", 3])
+    total = b.op("Add", [x, x])
+    b.op("LayerNormalization", [total, b.op("ReduceMax", [total, b.constant(np.int64([0]))], keepdims=0)], outputs=["w"])
+    for index, of in enumerate((y, "y", "w")):
+        b.op("DynamicQuantizeMatMul", [of, b.constant(b.rng.integers(-60, 60, (n, 3), np.int8)), b.constant(F32([0.01]))], "com.microsoft", outputs=[f"z{index}"])
+        b.output(f"z{index}", ["rows", 3])
     b.output("y", ["rows", n])
+    b.output("w", ["rows", n])
     return b.model(20).SerializeToString()
 
 
 def detour_expected(x):
-    y = gelu(x)
-    return normalized(np.abs(y) + y, np.ones(x.shape[-1], F32), None, 1e-5)
+    y, total = gelu(x), x + x
+    return [normalized(np.abs(y) + y, np.ones(x.shape[-1], F32), None, 1e-5), normalized(total, total.max(axis=0), None, 1e-5)]
 
 
 def feeds(every, images, tokens):
