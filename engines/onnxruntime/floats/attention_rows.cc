@@ -61,9 +61,9 @@ inline Vector exponential(Vector x) {
   return choose(is_small, zero, sum * (Vector)power);
 }
 
-// Scores and their mask become exponentials; returns their sum.
-float exponentiate(float scale, const float* mask, float* scores, size_t count) {
-  Vector largest[kParts], sums[kParts] = {};
+// Adds the mask to scores times their scale; returns the largest one.
+float mask_scores(float scale, const float* mask, float* scores, size_t count) {
+  Vector largest[kParts];
   for (Vector& v : largest) v = Vector{} - kInfinity;
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
@@ -72,9 +72,17 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
       store(score, at);
       largest[part] = choose(score > largest[part], score, largest[part]);
     }
-  float lanes[kAttentionPadding], most = -kInfinity;
+  float lanes[kAttentionPadding];
   memcpy(lanes, largest, sizeof lanes);
-  for (const float lane : lanes) most = lane > most ? lane : most;
+  for (size_t half = kAttentionPadding / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+  return lanes[0];
+}
+
+// Scores become exponentials; returns their sum.
+float exponentiate(float most, float* scores, size_t count) {
+  Vector sums[kParts] = {};
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
       float* const at = scores + t + part * kLanes;
@@ -97,10 +105,13 @@ void divide(const float* from, float by, float* to, size_t count) {
 
 void attend(const AttentionRows& a) {
   multiply(a.rows, a.padded_tokens, a.depth, a.queries, a.query_stride, a.keys, a.scores);
-  for (size_t i = 0; i < a.rows; ++i) {
-    float* const scores = a.scores + i * a.padded_tokens;
-    a.sums[i] = exponentiate(a.scale, a.masks + i * a.mask_stride, scores, a.padded_tokens);
-  }
+  // One row's sum or largest score takes as long as some vectors: those of the next row run meanwhile.
+  float* const most = a.sums;
+  for (size_t i = 0; i < a.rows; ++i)
+    most[i] = mask_scores(a.scale, a.masks + i * a.mask_stride, a.scores + i * a.padded_tokens,
+                          a.padded_tokens);
+  for (size_t i = 0; i < a.rows; ++i)
+    a.sums[i] = exponentiate(most[i], a.scores + i * a.padded_tokens, a.padded_tokens);
   multiply(a.rows, a.padded_depth, a.tokens, a.scores, a.padded_tokens, a.values, a.weighted);
   for (size_t i = 0; i < a.rows; ++i)
     divide(a.weighted + i * a.padded_depth, a.sums[i], a.output + i * a.output_stride, a.depth);

@@ -31,9 +31,7 @@ inline Vector load(const float* from) {
 }
 inline void store(Vector v, float* to) { memcpy(to, &v, sizeof v); }
 
-inline Vector choose(Integers condition, Vector a, Vector b) {
-  return (Vector)(((Integers)a & condition) | ((Integers)b & ~condition));
-}
+inline Vector choose(Integers condition, Vector a, Vector b) { return condition ? a : b; }
 
 // CPUs differ in the bits of the NaNs that they make.
 inline Vector one_nan(Vector v) {
