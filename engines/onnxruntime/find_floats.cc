@@ -45,6 +45,7 @@ class Finder : NodeUses {
     if (is(i, "com.microsoft", "SkipLayerNormalization")) return skip_normalization(i, unit);
     if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu"))
       return gelu(i, unit);
+    if (is(i, "", "Add")) return written_normalization(i, unit);
     if (is(i, "", "Mul")) return written_gelu(i, unit);
     if (is(i, "", "Reshape")) return attention(i, unit);
     return false;
@@ -85,7 +86,7 @@ class Finder : NodeUses {
 
   // ---- normalization
 
-  // The Add that makes what is normalized, or -1. Nothing needs it to have no other readers.
+  // The Add that makes a tensor, which others may read, too, or -1.
   int add_before(int t) const {
     const int add = maker(t);
     if (add < 0 || !is((size_t)add, "", "Add") || !is_free((size_t)add)) return -1;
@@ -118,19 +119,81 @@ class Finder : NodeUses {
     if (n.integer("stash_type", 1) != 1) graph::refuse("it computes in another type than f32");
     if (result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
     unit->nodes = {i}, unit->says = "LayerNormalization '" + n.name + "'";
-    const int sum = n.inputs[0], add = add_before(sum);
-    const bool is_read = reader(sum) < 0;  // by others, too: they may make the scale of it
-    if (add >= 0 && !(is_read && (is_computed(ends.scale) || is_computed(ends.shift)))) {
-      const size_t last = is_constant(input((size_t)add, 0)) ? 0 : 1;
-      const Value* const second = find((size_t)add, last);
-      ends.x = find((size_t)add, 1 - last);
-      const bool is_bias = second->constant && second->shape.size() == 1 &&
-                           !ends.x->shape.empty() && second->shape[0] == ends.x->shape.back();
-      (is_bias ? ends.bias : ends.added) = second;
-      if (is_read) ends.sum = &value(sum);
-      unit->nodes = {(size_t)add, i};
-    }
+    take_sum(n.inputs[0], &ends, unit);
     unit->work = std::make_unique<Normalization>(ends, epsilon_of(n, 1e-5f), threads_);
+    return true;
+  }
+
+  // Takes the Add that makes what the unit normalizes. Where others read the sum, they may make the
+  // scale of it, which then has to be a constant.
+  void take_sum(int sum, Normalization::Ends* ends, Unit* unit) const {
+    const int add = add_before(sum);
+    const std::vector<size_t>& nodes = unit->nodes;
+    const bool is_read =
+        is_output(sum) || std::any_of(readers(sum).begin(), readers(sum).end(), [&](size_t reader) {
+          return std::count(nodes.begin(), nodes.end(), reader) == 0;
+        });
+    if (add < 0 || (is_read && (is_computed(ends->scale) || is_computed(ends->shift)))) return;
+    const size_t last = is_constant(input((size_t)add, 0)) ? 0 : 1;
+    const Value* const second = find((size_t)add, last);
+    ends->x = find((size_t)add, 1 - last);
+    const bool is_bias = second->constant && second->shape.size() == 1 && !ends->x->shape.empty() &&
+                         second->shape[0] == ends->x->shape.back();
+    (is_bias ? ends->bias : ends->added) = second;
+    if (is_read) ends->sum = &value(sum);
+    unit->nodes.push_back((size_t)add);
+  }
+
+  // The mean over the last axis of what is returned, or -1.
+  int mean_of(int t, std::vector<size_t>* nodes) const {
+    const int mean = before(t, "ReduceMean");
+    if (mean < 0) return -1;
+    const Node& n = node((size_t)mean);
+    std::vector<int64_t> axes = n.integers("axes");
+    if (const Value* const given = find((size_t)mean, 1)) axes = given->integers();
+    const Value* const x = find((size_t)mean, 0);
+    if (!x || x->type != kFloat || axes.size() != 1 || !n.integer("keepdims", 1)) return -1;
+    if (axes[0] != -1 && !(x->shape_known && axes[0] + 1 == (int64_t)x->shape.size())) return -1;
+    nodes->push_back((size_t)mean);
+    return n.inputs[0];
+  }
+
+  // d / sqrt(mean of d * d + epsilon) * scale + shift, where d is x - mean of x. i: the last Add.
+  bool written_normalization(size_t i, Unit* unit) const {
+    const auto is_vector = [&](int t) {
+      return is_constant(t) && value(t).type == kFloat && value(t).shape.size() == 1;
+    };
+    std::vector<size_t>& nodes = unit->nodes;
+    const auto operands = [&](int at, int* constant) {  // the other one, or -1
+      nodes.push_back((size_t)at);
+      const size_t k = is_constant(input((size_t)at, 0)) ? 0 : 1;
+      *constant = input((size_t)at, k);
+      return is_constant(*constant) ? input((size_t)at, 1 - k) : -1;
+    };
+    int scale = -1, shift = -1, epsilon = -1, two = -1;
+    const int mul = before(operands((int)i, &shift), "Mul");
+    const int div = mul < 0 ? -1 : before(operands(mul, &scale), "Div");
+    if (div < 0 || !is_vector(scale) || !is_vector(shift)) return false;
+    const int d = input((size_t)div, 0), root = before(input((size_t)div, 1), "Sqrt");
+    const int sum = root < 0 ? -1 : before(input((size_t)root, 0), "Add");
+    if (sum < 0) return false;
+    nodes.insert(nodes.end(), {(size_t)div, (size_t)root});
+    double e = 0;
+    const int squares = mean_of(operands(sum, &epsilon), &nodes), pow = before(squares, "Pow");
+    if (pow < 0 || operands(pow, &two) != d || !is_number(two, 2) || !number(epsilon, &e) || e < 0)
+      return false;
+    const int sub = maker(d);
+    if (sub < 0 || !is((size_t)sub, "", "Sub") || !is_free((size_t)sub) || is_output(d) ||
+        readers(d).size() != 2 || !std::isfinite((float)e))
+      return false;
+    nodes.push_back((size_t)sub);
+    const int x = input((size_t)sub, 0);
+    if (x < 0 || mean_of(input((size_t)sub, 1), &nodes) != x) return false;
+    Normalization::Ends ends = {};
+    ends.x = &value(x), ends.scale = &value(scale), ends.shift = &value(shift), ends.y = result(i);
+    unit->says = "LayerNormalization '" + node(i).name + "' from single operators";
+    take_sum(x, &ends, unit);
+    unit->work = std::make_unique<Normalization>(ends, (float)e, threads_);
     return true;
   }
 

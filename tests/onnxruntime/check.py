@@ -235,21 +235,21 @@ def check_attention(full):
 
 def check_floats(full):
     """Operators of f32 have the bytes of Octet's definition."""
-    every = floats.forms()
-    made = floats.network(every)
     sizes = ((1, 1), (2, 7), (3, 33), (1, 70), (2, 0), (0, 3), (2, 7)) if full else ((2, 37),)
-    for options, threads in configurations(False):
-        mine = session(made, options, threads)
-        if nodes_of(mine)[1]:
-            complain(f"Octet leaves {nodes_of(mine)[1]} nodes of the operators of floats")
-        names = [end.name for end in mine.get_outputs()]
-        for images, tokens in sizes:
-            given = floats.feeds(every, images, tokens)
-            results = dict(zip(names, mine.run(None, given)))
-            for name, want in floats.expected(every, given).items():
-                wrong = differing([results[name]], [want])
-                if wrong:
-                    complain(f"{name}, {every[int(name.lstrip('ysum'))]}, {options}, {images} x {tokens} tokens: {wrong} bytes differ from the definition")
+    for every, operators in ((floats.forms(), 20), (floats.written_forms(), 14)):
+        made = floats.network(every, operators)
+        for options, threads in configurations(False):
+            mine = session(made, options, threads)
+            if nodes_of(mine)[1]:
+                complain(f"Octet leaves {nodes_of(mine)[1]} nodes of the operators of floats")
+            names = [end.name for end in mine.get_outputs()]
+            for images, tokens in sizes:
+                given = floats.feeds(every, images, tokens)
+                results = dict(zip(names, mine.run(None, given)))
+                for name, want in floats.expected(every, given).items():
+                    wrong = differing([results[name]], [want])
+                    if wrong:
+                        complain(f"{name}, {every[int(name.lstrip('ysum'))]}, {options}, {images} x {tokens} tokens: {wrong} bytes differ from the definition")
     mine = session(floats.detour_network(), {})
     x = np.random.default_rng(1).standard_normal((5, 16)).astype(np.float32)
     wrong = differing(mine.run(["y", "w"], {"x": x}), floats.detour_expected(x))

@@ -56,6 +56,7 @@ class Normalization:
     shift: bool = True
     gives_sum: bool = False
     skip: bool = False  # com.microsoft's SkipLayerNormalization
+    written: bool = False  # from single operators
     computed: bool = False  # scale and shift are the graph's inputs
     epsilon: float = 1e-5
 
@@ -74,7 +75,14 @@ class Normalization:
         else:
             if self.added:
                 b.op("Add", [other or x, x if other else b.constant(self.bias)], outputs=[total])
-            b.op("LayerNormalization", [total if self.added else x, *vectors], outputs=[y], axis=-1, epsilon=self.epsilon)
+            s = total if self.added else x
+            if self.written:
+                mean = lambda t: b.op("ReduceMean", [t], axes=[-1])
+                d = b.op("Sub", [s, mean(s)])
+                root = b.op("Sqrt", [b.op("Add", [mean(b.op("Pow", [d, b.constant(F32(2))])), b.constant(F32(self.epsilon))])])
+                b.op("Add", [b.op("Mul", [vectors[0], b.op("Div", [d, root])]), vectors[1]], outputs=[y])
+            else:
+                b.op("LayerNormalization", [s, *vectors], outputs=[y], axis=-1, epsilon=self.epsilon)
         if self.gives_sum:
             b.output(total, ["images", "tokens", self.n])
         return self.n
@@ -188,7 +196,14 @@ def forms():
             Heads(1, 8, ("Div", 2.0), ("tokens", "tokens"), shape=(0, -1)), Heads(2, 16, (), (1, 1, 1, "tokens"), shape=(-1, 0))]
 
 
-def network(every):
+def written_forms():
+    """As exporters write them for operator sets before the 17th."""
+    whole = ("images", "tokens", 37)
+    return [Normalization(16, written=True), Normalization(37, whole, written=True), Normalization(37, whole, gives_sum=True, written=True),
+            Normalization(5, "bias", epsilon=1e-12, written=True), Gelu(16, "div"), Heads(3, 16, ("Div", 4.0), ("images", 1, 1, "tokens"))]
+
+
+def network(every, operators=20):
     """Each operator makes an output of the graph and what a product reads, without which Octet leaves it."""
     b = models.Builder(31)
     for index, one in enumerate(every):
@@ -196,7 +211,7 @@ def network(every):
         b.output(f"y{index}", ["images", "tokens", n])
         b.op("DynamicQuantizeMatMul", [f"y{index}", b.constant(b.rng.integers(-60, 60, (n, 3), np.int8)), b.constant(F32([0.01]))], "com.microsoft", outputs=[f"z{index}"])
         b.output(f"z{index}", ["images", "tokens", 3])
-    return b.model(20).SerializeToString()
+    return b.model(operators).SerializeToString()
 
 
 def detour_network():
