@@ -27,6 +27,7 @@ ROLES = {
     "engines/python": "the wheel: import octet",
     "engines/python/octet": "the package's Python",
     "engines/onnxruntime": "ONNX Runtime's execution provider",
+    "engines/onnxruntime/floats": "f32 between products",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",

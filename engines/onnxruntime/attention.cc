@@ -6,14 +6,10 @@
 #include <optional>
 
 #include "engines/onnxruntime/dynamic.h"
-#include "engines/onnxruntime/node_inputs.h"
+#include "engines/onnxruntime/float_works.h"
+#include "engines/onnxruntime/floats/loops.h"
 
 namespace octet::onnxruntime {
-
-// attention_rows.cc of each tier; CMake knows which there are.
-#define X(tier) extern const Attend attend_##tier;
-OCTET_ATTENTION_TIERS
-#undef X
 
 namespace {
 
@@ -39,23 +35,6 @@ constexpr int64_t kMostSize = 1 << 20;
 
 bool is_bytes(const Value& v) { return v.type == kUint8 || v.type == kInt8; }
 octet_type type_of(const Value& v) { return v.type == kInt8 ? OCTET_S8 : OCTET_U8; }
-
-// The attention of the tier that the library's products run on.
-Attend best_attend() {
-  struct Row {
-    octet_isa isa;
-    Attend attend;
-  };
-#define X(tier) {OCTET_ISA_##tier, attend_##tier},
-  const Row rows[] = {OCTET_ATTENTION_TIERS};
-#undef X
-  octet_cpu_info info = OCTET_CPU_INFO_INIT;
-  octet_error error = {};
-  graph::check(octet_get_cpu_info(&info, &error), error);
-  for (const Row& row : rows)
-    if (row.isa == info.best_isa) return row.attend;
-  return rows[0].attend;  // the portable one
-}
 
 // The form of a mask of this shape; nothing: it is no mask's. A size below 0 is not known yet, and
 // may be any.
@@ -165,14 +144,6 @@ class Reader : NodeInputs {
 
 }  // namespace
 
-Attention::End::End(const Value* value) {
-  if (!value) return;
-  exists = true, constant = value->constant, name = value->name;
-  if (!constant) return;
-  const auto* const from = (const uint8_t*)value->data;
-  shape = value->shape, bytes.assign(from, from + value->bytes);
-}
-
 Attention::Attention(const HostGraph& host, const Node& node, const Node* quantizer,
                      const Shared& shared)
     : threads_(shared.options.threads), quantizes_(quantizer != nullptr) {
@@ -183,10 +154,13 @@ Attention::Attention(const HostGraph& host, const Node& node, const Node* quanti
   heads_ = reader.heads(w.shape[1] / 3);
   scale_ = reader.score_scale(n_ / 3 / heads_), mask_ = reader.mask();
   type_ = type_of(*reader.end(kX));
-  input_ = End(quantizer ? NodeInputs(host, *quantizer).find(0) : reader.end(kX));
-  mask_index_ = End(reader.end(kMask));
-  if (!quantizes_)
-    input_scale_ = End(reader.end(kXScale)), input_zero_point_ = End(reader.end(kXZeroPoint));
+  outputs = {host.values[(size_t)node.outputs[0]].name};
+  input_ = End(quantizer ? NodeInputs(host, *quantizer).find(0) : reader.end(kX), &inputs);
+  mask_index_ = End(reader.end(kMask), &inputs);
+  if (!quantizes_) {
+    input_scale_ = End(reader.end(kXScale), &inputs);
+    input_zero_point_ = End(reader.end(kXZeroPoint), &inputs);
+  }
   const std::vector<float> scales = reader.weight_scales(w.shape[1]),
                            bias = reader.bias(w.shape[1]);
   const std::vector<int32_t> zero_points = reader.zero_points(w.shape[1]);
@@ -207,56 +181,34 @@ Attention::Attention(const HostGraph& host, const Node& node, const Node* quanti
   octet_error error = {};
   graph::check(octet_gemm_create(&desc, &gemm, &error), error);
   object_.gemm.reset(gemm);
-  attend_ = best_attend();
-}
-
-void Attention::bind(const std::vector<std::string>& inputs,
-                     const std::vector<std::string>& outputs) {
-  for (End* const end : {&input_, &input_scale_, &input_zero_point_, &mask_index_}) {
-    if (!end->exists || end->constant) continue;
-    const auto at = std::find(inputs.begin(), inputs.end(), end->name);
-    if (at == inputs.end())
-      graph::refuse("'", end->name, "' is no input of the node that was made of a QAttention");
-    end->index = (size_t)(at - inputs.begin());
-  }
-  if (outputs.size() != 1) graph::refuse("the node has outputs that nothing makes");
+  attend_ = best_loops().attend;
 }
 
 // ---- runs
 
-Attention::Given Attention::given(const End& end, OrtKernelContext* context) const {
-  if (end.constant) return {end.bytes.data(), end.shape};
-  const OrtValue* value = nullptr;
-  const void* data = nullptr;
-  check(host.api->KernelContext_GetInput(context, end.index, &value));
-  if (!value) graph::refuse("'", end.name, "' is left out");
-  check(host.api->GetTensorData(value, &data));
-  return {data, shape_of(value)};
-}
-
-Attention::Given Attention::single(const End& end, const char* what,
-                                   OrtKernelContext* context) const {
-  const Given found = given(end, context);
+Given Attention::single(const End& end, const char* what, const std::vector<Given>& from) const {
+  const Given found = end.of(from);
   for (const int64_t size : found.shape)
-    if (size != 1) graph::refuse("the ", what, " of '", input_.name, "' is not one number");
+    if (size != 1) graph::refuse("the ", what, " of '", inputs[0], "' is not one number");
   return found;
 }
 
-void Attention::read_numbers(OrtKernelContext* context, Call* call) const {
-  call->scale = *(const float*)single(input_scale_, "scale", context).data;
+void Attention::read_numbers(const std::vector<Given>& from, Call* call) const {
+  call->scale = *(const float*)single(input_scale_, "scale", from).data;
   if (!input_zero_point_.exists) return;
-  const void* const zero = single(input_zero_point_, "zero point", context).data;
+  const void* const zero = single(input_zero_point_, "zero point", from).data;
   call->zero_point = type_ == OCTET_S8 ? *(const int8_t*)zero : *(const uint8_t*)zero;
 }
 
-TokenMask Attention::read_mask(OrtKernelContext* context, int64_t images, int64_t tokens) const {
+TokenMask Attention::read_mask(const std::vector<Given>& from, int64_t images,
+                               int64_t tokens) const {
   TokenMask mask = mask_;
   if (!mask_index_.exists) return mask;
-  const Given found = given(mask_index_, context);
+  const Given found = mask_index_.of(from);
   const std::optional<TokenMask::Form> form = form_of(found.shape, images, tokens);
   if (!form)
-    graph::refuse("'", mask_index_.name, "' has no shape of a mask of ", images, " x ", tokens,
-                  " tokens");
+    graph::refuse("'", inputs[mask_index_.index], "' has no shape of a mask of ", images, " x ",
+                  tokens, " tokens");
   mask.form = *form, mask.data = (const int32_t*)found.data;
   return mask;
 }
@@ -271,36 +223,27 @@ void Attention::multiply(OrtKernelContext* context, size_t rows, const Call& cal
   graph::check(octet_gemm_run(object_.gemm.get(), &args, &error), error);
 }
 
-void Attention::attend(OrtKernelContext* context, const HeadTasks& tasks, float* scratch) const {
-  struct Work {
-    const HeadTasks& tasks;
-    float* scratch;
-  } work = {tasks, scratch};
-  const auto run = [](void* arg, size_t task) {
-    const Work& w = *(const Work*)arg;
-    w.tasks.run(w.scratch, task);
-  };
-  if (tasks.count() > 1) return run_tasks(context, tasks.count(), run, &work);
-  run(&work, 0);
+std::vector<Shape> Attention::shapes(const std::vector<Shape>& given) {
+  const Shape& x = given[0];
+  if (x.size() != 3 || x[2] != (int64_t)k_)
+    graph::refuse("'", inputs[0], "' is not of three axes, the last one of ", k_, " elements");
+  if (x[1] > kMostSize)
+    graph::refuse("'", inputs[0], "' has ", x[1], " tokens; it takes up to ", kMostSize);
+  return {{x[0], x[1], (int64_t)n_ / 3}};
 }
 
-void Attention::run(OrtKernelContext* context) {
-  const Given x = given(input_, context);
-  if (x.shape.size() != 3 || x.shape[2] != (int64_t)k_)
-    graph::refuse("'", input_.name, "' is not of three axes, the last one of ", k_, " elements");
+void Attention::run(OrtKernelContext* context, const std::vector<Given>& from,
+                    const std::vector<void*>& to) {
+  const Given x = input_.of(from);
   const size_t images = (size_t)x.shape[0], tokens = (size_t)x.shape[1], rows = images * tokens;
-  if (x.shape[1] > kMostSize)
-    graph::refuse("'", input_.name, "' has ", tokens, " tokens; it takes up to ", kMostSize);
-  const int64_t shape[] = {x.shape[0], x.shape[1], (int64_t)n_ / 3};
-  OrtValue* made = nullptr;
-  void* to = nullptr;
-  check(host.api->KernelContext_GetOutput(context, 0, shape, 3, &made));
-  check(host.api->GetTensorMutableData(made, &to));
   if (rows == 0) return;
   Call call = {x.data, 0, 0, nullptr, nullptr, 0};
-  Heads heads = {images, tokens, heads_, n_ / 3 / heads_, nullptr, scale_, {}, (float*)to};
-  heads.mask = read_mask(context, x.shape[0], x.shape[1]);
-  if (!quantizes_) read_numbers(context, &call);
+  Heads heads = {};
+  heads.images = images, heads.tokens = tokens, heads.heads = heads_;
+  heads.depth = n_ / 3 / heads_, heads.stride = n_, heads.scale = scale_,
+  heads.output = (float*)to[0];
+  heads.mask = read_mask(from, x.shape[0], x.shape[1]);
+  if (!quantizes_) read_numbers(from, &call);
   octet_error error = {};
   graph::check(
       octet_gemm_workspace(object_.gemm.get(), rows, threads_, &call.workspace_bytes, &error),
@@ -312,12 +255,14 @@ void Attention::run(OrtKernelContext* context) {
   const size_t behind = std::max(quantized + call.workspace_bytes, scratch);
   memory_.use(products + behind, [&](void* all) {
     uint8_t* const place = (uint8_t*)all + products;
-    heads.products = call.products = (float*)all, call.workspace = place + quantized;
+    call.products = (float*)all, call.workspace = place + quantized;
     if (quantizes_) {
       const Quantized q = quantize(context, threads_, (const float*)x.data, rows * k_, place);
       call.bytes = q.data, call.scale = q.scale, call.zero_point = q.zero_point;
     }
     multiply(context, rows, call);
+    heads.queries = call.products, heads.keys = heads.queries + n_ / 3;
+    heads.values = heads.keys + n_ / 3;
     attend(context, HeadTasks(heads, attend_, threads_), (float*)place);
   });
 }

@@ -92,7 +92,8 @@ const float* pad_rows(const float* from, size_t rows, size_t k, size_t depth, fl
 BlockProduct::BlockProduct(const HostGraph& host, const Node& node, const Shared& shared)
     : threads_(shared.options.threads) {
   const Weights w = Reader(host, node).read(shared.options.any_accuracy);
-  input_ = host.values[(size_t)node.inputs[kA]].name;
+  inputs = {host.values[(size_t)node.inputs[kA]].name};
+  outputs = {host.values[(size_t)node.outputs[0]].name};
   n_ = w.n, k_ = w.k, depth_ = (w.k + w.block - 1) / w.block * w.block;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = OCTET_U4, rhs.order = OCTET_NK, rhs.n = n_, rhs.k = depth_, rhs.data = w.data;
@@ -115,30 +116,20 @@ BlockProduct::BlockProduct(const HostGraph& host, const Node& node, const Shared
   object_.gemm.reset(gemm);
 }
 
-void BlockProduct::bind(const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& outputs) {
-  if (inputs != std::vector<std::string>{input_} || outputs.size() != 1)
-    graph::refuse("'", input_, "' is not the only input of the node that was made of it");
+std::vector<Shape> BlockProduct::shapes(const std::vector<Shape>& given) {
+  Shape shape = given[0];
+  if (shape.empty() || shape.back() != (int64_t)k_)
+    graph::refuse("the rows of '", inputs[0], "' do not have ", k_, " elements");
+  shape.back() = (int64_t)n_;
+  return {shape};
 }
 
-void BlockProduct::run(OrtKernelContext* context) {
-  const OrtValue* value = nullptr;
-  OrtValue* made = nullptr;
-  const void* from = nullptr;
-  void* to = nullptr;
-  check(host.api->KernelContext_GetInput(context, 0, &value));
-  check(host.api->GetTensorData(value, &from));
-  std::vector<int64_t> shape = shape_of(value);
-  if (shape.empty() || shape.back() != (int64_t)k_)
-    graph::refuse("the rows of '", input_, "' do not have ", k_, " elements");
-  shape.back() = (int64_t)n_;
+void BlockProduct::run(OrtKernelContext* context, const std::vector<Given>& from,
+                       const std::vector<void*>& to) {
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  args.m = 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) args.m *= (size_t)shape[i];
-  check(host.api->KernelContext_GetOutput(context, 0, shape.data(), shape.size(), &made));
-  check(host.api->GetTensorMutableData(made, &to));
+  args.m = count_of(from[0].shape) / k_;
   if (args.m == 0) return;
-  args.lhs = from, args.dst = to;
+  args.lhs = from[0].data, args.dst = to[0];
   const size_t padded = depth_ == k_ ? 0 : graph::aligned(args.m * depth_ * sizeof(float));
   lend(context, threads_, &args);
   octet_error error = {};
@@ -146,7 +137,7 @@ void BlockProduct::run(OrtKernelContext* context) {
       octet_gemm_workspace(object_.gemm.get(), args.m, threads_, &args.workspace_bytes, &error),
       error);
   memory_.use(padded + args.workspace_bytes, [&](void* all) {
-    if (padded) args.lhs = pad_rows((const float*)from, args.m, k_, depth_, (float*)all);
+    if (padded) args.lhs = pad_rows((const float*)args.lhs, args.m, k_, depth_, (float*)all);
     args.workspace = (uint8_t*)all + padded;
     graph::check(octet_gemm_run(object_.gemm.get(), &args, &error), error);
   });

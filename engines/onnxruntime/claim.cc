@@ -12,6 +12,8 @@
 #include "engines/onnxruntime/attention.h"
 #include "engines/onnxruntime/block_product.h"
 #include "engines/onnxruntime/dynamic.h"
+#include "engines/onnxruntime/find_floats.h"
+#include "engines/onnxruntime/region.h"
 
 namespace octet::onnxruntime {
 namespace {
@@ -75,7 +77,7 @@ class Claimer {
     claim_single(&found.refused);
     nodes_ = translate(host, shared_->options.arithmetic);
     for (const auto& [node, why] : found.refused) nodes_.graph.ops[node].refused = why;
-    for (const size_t node : apart_) {
+    for (const size_t node : taken_) {
       graph::Op& op = nodes_.graph.ops[node];
       op.kind = Kind::kOther, op.refused = "it runs apart from networks", op.inputs.clear();
       for (const int t : host.nodes[node].inputs)
@@ -100,14 +102,51 @@ class Claimer {
     for (size_t i = 0; i < matched_.ops.size(); ++i)
       if (reasons_[i].empty()) regions[region_[i]].push_back(i);
     for (const auto& [first, ops] : regions) add(ops);
-    for (size_t i = 0; i < reasons_.size(); ++i)
-      if (!reasons_[i].empty() && !apart_.count(matched_.ops[i].made_of[0]))
-        say_("left to ONNX Runtime: " + reasons_[i]);
+    std::map<size_t, std::string> why_floats;
+    if (shared_->options.floats)
+      for (Unit& unit : find_floats(host_, taken_, shared_->options, &why_floats))
+        add_unit(std::move(unit));
+    for (std::vector<Unit>& units : join(host_, std::move(units_))) claim_group(std::move(units));
+    for (size_t i = 0; i < reasons_.size(); ++i) {
+      const size_t node = matched_.ops[i].made_of[0];
+      if (reasons_[i].empty() || taken_.count(node)) continue;
+      const auto why = why_floats.find(node);
+      say_("left to ONNX Runtime: " +
+           (why == why_floats.end() ? reasons_[i] : matched_.ops[i].name + ": " + why->second));
+    }
     return std::move(claims_);
   }
 
  private:
-  // These groups have one input each, so that no way leads out of one and back.
+  void add_unit(Unit unit) {
+    taken_.insert(unit.nodes.begin(), unit.nodes.end());
+    units_.push_back(std::move(unit));
+  }
+
+  // Operators of floats alone stay with the host, whose own are as fast or faster.
+  void claim_group(std::vector<Unit> units) {
+    Claim made;
+    std::vector<std::unique_ptr<Work>> works;
+    const bool stays =
+        std::all_of(units.begin(), units.end(), [](const Unit& unit) { return unit.is_float; });
+    for (Unit& unit : units) {
+      if (stays) {
+        say_("left to ONNX Runtime: " + unit.says + ": it is next to nothing that Octet takes");
+        continue;
+      }
+      say_(graph::join(unit.nodes.size(),
+                       unit.nodes.size() == 1 ? " node: " : " nodes: ", unit.says));
+      for (const size_t node : unit.nodes) made.nodes.push_back(host_.nodes[node].node);
+      works.push_back(std::move(unit.work));
+    }
+    if (stays) return;
+    if (works.size() > 1)
+      say_(graph::join("the ", made.nodes.size(), " nodes of these ", works.size(), " run as one"));
+    made.group = std::make_unique<Group>(host_, std::move(works));
+    claims_.push_back(std::move(made));
+  }
+
+  // These units have one input each, so that no way leads out of one and back.
   void claim_dynamic(const std::vector<DynamicChain>& chains) {
     for (const DynamicChain& chain : chains) {
       if (chain.size() > 1 && claim_chain(chain, false)) continue;
@@ -116,30 +155,26 @@ class Claimer {
   }
 
   bool claim_chain(const DynamicChain& chain, bool last_try) {
-    Claim made;
     std::set<size_t> nodes;
     size_t products = 0;
     for (const DynamicNodes& part : chain) {
       nodes.insert(part.nodes.begin(), part.nodes.end());
       products += part.products.size();
     }
-    for (const size_t node : nodes) made.nodes.push_back(host_.nodes[node].node);
-    const std::string size = graph::join(nodes.size(), " nodes: ");
-    made.name = host_.values[(size_t)chain.back().products[0].output].name;
     try {
-      made.group = std::make_unique<DynamicGroup>(chain, shared_);
+      Unit made = {{nodes.begin(), nodes.end()}, std::make_unique<DynamicWork>(chain, shared_)};
+      made.says = graph::join(products, " products of ", chain.size(),
+                              " tensors that are quantized in the run");
+      add_unit(std::move(made));
     } catch (const graph::Refused& refused) {
-      if (last_try) say_("left to ONNX Runtime: " + size + refused.what());
+      if (last_try)
+        say_(graph::join("left to ONNX Runtime: ", nodes.size(), " nodes: ", refused.what()));
       return false;
     }
-    say_(graph::join(size, products, " products of ", chain.size(),
-                     " tensors that are quantized in the run"));
-    claims_.push_back(std::move(made));
-    apart_.insert(nodes.begin(), nodes.end());
     return true;
   }
 
-  // Nodes that are a group each: MatMulNBits, and QAttention with the quantizer of its input.
+  // Nodes that are a unit each: MatMulNBits, and QAttention with the quantizer of its input.
   void claim_single(std::map<size_t, std::string>* refused) {
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
       const Node& node = host_.nodes[i];
@@ -147,21 +182,18 @@ class Claimer {
       if (!(attends || node.op == "MatMulNBits") || node.domain != "com.microsoft" || node.taken)
         continue;
       try {
-        Claim made = {{node.node}, "", nullptr};
+        Unit made = {{i}, nullptr};
         const int quantizer = attends ? quantizer_of(node) : -1;
-        if (quantizer >= 0) made.nodes.push_back(host_.nodes[(size_t)quantizer].node);
+        if (quantizer >= 0) made.nodes.push_back((size_t)quantizer);
         if (attends)
-          made.group = std::make_unique<Attention>(
+          made.work = std::make_unique<Attention>(
               host_, node, quantizer < 0 ? nullptr : &host_.nodes[(size_t)quantizer], *shared_);
         else
-          made.group = std::make_unique<BlockProduct>(host_, node, *shared_);
-        made.name = host_.values[(size_t)node.outputs[0]].name;
-        say_(graph::join(made.nodes.size(), quantizer < 0 ? " node: '" : " nodes: '", node.name,
-                         attends ? "', an exact product and attention in f32"
-                                 : "', a product by weights of 4 bits in scale blocks"));
-        claims_.push_back(std::move(made));
-        apart_.insert(i);
-        if (quantizer >= 0) apart_.insert((size_t)quantizer);
+          made.work = std::make_unique<BlockProduct>(host_, node, *shared_);
+        made.says = "'" + node.name +
+                    (attends ? "', an exact product and attention in f32"
+                             : "', a product by weights of 4 bits in scale blocks");
+        add_unit(std::move(made));
       } catch (const graph::Refused& why) {
         (*refused)[i] = why.why();
       }
@@ -275,11 +307,9 @@ class Claimer {
     set_ends(nodes, &g);
     try {
       auto region = std::make_unique<Region>(g, steps_of(nodes), shared_);
-      say_(graph::join(nodes.size(), " nodes: ", region->report()));
-      Claim made;
-      for (const size_t node : nodes) made.nodes.push_back(host_.nodes[node].node);
-      made.name = g.tensors[(size_t)g.outputs[0]].name, made.group = std::move(region);
-      claims_.push_back(std::move(made));
+      Unit made = {{nodes.begin(), nodes.end()}, nullptr};
+      made.says = region->report(), made.work = std::move(region);
+      add_unit(std::move(made));
     } catch (const graph::Refused& refused) {
       say_(graph::join("left to ONNX Runtime: ", nodes.size(), " nodes: ", refused.what()));
     }
@@ -327,7 +357,8 @@ class Claimer {
   const std::shared_ptr<const Shared> shared_;
   const std::function<void(const std::string&)>& say_;
   std::vector<Claim> claims_;
-  std::set<size_t> apart_;  // nodes of products whose input is quantized in the run
+  std::vector<Unit> units_;
+  std::set<size_t> taken_;  // nodes that a unit stands for
   Translation nodes_;       // an operator for each node
   bool free_ = false;       // some sizes are only known at a run
   graph::Graph matched_;

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "engines/onnxruntime/region.h"
+#include "engines/onnxruntime/group.h"
+#include "engines/onnxruntime/options.h"
 
 namespace octet::onnxruntime {
 
 struct Claim {
   std::vector<const OrtNode*> nodes;
-  std::string name;  // of one of the outputs, which no other claim has
   std::unique_ptr<Group> group;
 };
 

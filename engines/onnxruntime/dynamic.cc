@@ -8,12 +8,6 @@
 namespace octet::onnxruntime {
 namespace {
 
-size_t count_of(const Shape& shape) {
-  size_t count = 1;
-  for (const int64_t size : shape) count *= (size_t)size;
-  return count;
-}
-
 octet_function_tensor tensor(const void* data, size_t h, size_t w, size_t channels) {
   return {(void*)data, h, w, channels, 0, 0, 0};
 }
@@ -33,7 +27,7 @@ Quantized quantize(OrtKernelContext* context, size_t threads, const float* from,
   return q;
 }
 
-DynamicGroup::DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared)
+DynamicWork::DynamicWork(DynamicChain chain, std::shared_ptr<const Shared> shared)
     : chain_(std::move(chain)), shared_(std::move(shared)) {
   for (size_t s = 0; s + 1 < chain_.size(); ++s) {
     const std::vector<DynamicProduct>& products = chain_[s].products;
@@ -43,12 +37,18 @@ DynamicGroup::DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> sha
     next_.push_back(i);
   }
   keep_weights();
+  const std::vector<graph::Tensor>& tensors = chain_[0].graph.tensors;  // all have the host's
+  inputs = {tensors[(size_t)chain_[0].input].name};
+  for (size_t s = 0; s < chain_.size(); ++s)
+    for (size_t i = 0; i < chain_[s].products.size(); ++i)
+      if (s >= next_.size() || next_[s] != i)
+        outputs.push_back(tensors[(size_t)chain_[s].products[i].output].name);
   // Any sizes show now whether the weights can be packed.
   const Shape input = assumed_input();
   if (!input.empty()) find(input);
 }
 
-void DynamicGroup::keep_weights() {
+void DynamicWork::keep_weights() {
   for (DynamicNodes& nodes : chain_) {
     std::vector<char> used(nodes.graph.tensors.size());
     for (const graph::Op& op : nodes.graph.ops) used[(size_t)op.inputs[1]] = 1;
@@ -63,7 +63,7 @@ void DynamicGroup::keep_weights() {
   }
 }
 
-Shape DynamicGroup::assumed_input() const {
+Shape DynamicWork::assumed_input() const {
   const graph::Graph& g = chain_[0].graph;
   Shape input = g.tensors[(size_t)g.ops[0].inputs[0]].shape;
   for (size_t i = 0; i < input.size(); ++i)
@@ -73,27 +73,10 @@ Shape DynamicGroup::assumed_input() const {
   return input;
 }
 
-void DynamicGroup::bind(const std::vector<std::string>& inputs,
-                        const std::vector<std::string>& outputs) {
-  const graph::Graph& g = chain_[0].graph;  // all have the host's tensors
-  const auto find = [&](int t, const std::vector<std::string>& names) {
-    const std::string& name = g.tensors[(size_t)t].name;
-    const auto at = std::find(names.begin(), names.end(), name);
-    if (at == names.end()) graph::refuse("'", name, "' is no end of the node that was made of it");
-    return (size_t)(at - names.begin());
-  };
-  input_ = find(chain_[0].input, inputs);
-  for (size_t s = 0; s < chain_.size(); ++s)
-    for (size_t i = 0; i < chain_[s].products.size(); ++i)
-      if (s >= next_.size() || next_[s] != i)
-        outputs_.push_back(find(chain_[s].products[i].output, outputs));
-  if (outputs_.size() != outputs.size()) graph::refuse("the node has outputs that nothing makes");
-}
-
 // ---- for one shape
 
-DynamicGroup::Product DynamicGroup::make(const DynamicProduct& product, const graph::Graph& g,
-                                         size_t* bytes) const {
+DynamicWork::Product DynamicWork::make(const DynamicProduct& product, const graph::Graph& g,
+                                       size_t* bytes) const {
   graph::ProductDescription d;
   graph::describe_product(g, g.ops[product.op], &d);
   octet_epilogue& e = d.epilogue();
@@ -129,8 +112,8 @@ DynamicGroup::Product DynamicGroup::make(const DynamicProduct& product, const gr
   return made;
 }
 
-DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
-                                             Planned* planned) const {
+DynamicWork::Stage DynamicWork::plan_stage(size_t index, const Shape& input,
+                                           Planned* planned) const {
   const DynamicNodes& nodes = chain_[index];
   Stage stage;
   stage.input = input;
@@ -172,7 +155,7 @@ DynamicGroup::Stage DynamicGroup::plan_stage(size_t index, const Shape& input,
   return stage;
 }
 
-std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::plan(const Shape& input) const {
+std::shared_ptr<const DynamicWork::Planned> DynamicWork::plan(const Shape& input) const {
   auto made = std::make_shared<Planned>();
   Shape next = input;
   for (size_t s = 0; s < chain_.size(); ++s) {
@@ -183,15 +166,14 @@ std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::plan(const Shape& inp
   return made;
 }
 
-std::shared_ptr<const DynamicGroup::Planned> DynamicGroup::find(const Shape& input) {
+std::shared_ptr<const DynamicWork::Planned> DynamicWork::find(const Shape& input) {
   return planned_.find(input, [&] { return plan(input); });
 }
 
 // ---- runs
 
-void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes& last,
-                             bool to_last, const void* from, void* to,
-                             OrtKernelContext* context) const {
+void DynamicWork::transpose(const graph::Function& function, const graph::Sizes& last, bool to_last,
+                            const void* from, void* to, OrtKernelContext* context) const {
   // Channels first are lines of pixels of one channel.
   const auto images = [&](const void* data, bool are_last) {
     return are_last ? tensor(data, last.h, last.w, last.channels)
@@ -206,9 +188,9 @@ void DynamicGroup::transpose(const graph::Function& function, const graph::Sizes
                error);
 }
 
-void DynamicGroup::run_product(const Stage& stage, const Product& product, const Quantized& x,
-                               void* to, const Places& memory, size_t bytes,
-                               OrtKernelContext* context) const {
+void DynamicWork::run_product(const Stage& stage, const Product& product, const Quantized& x,
+                              void* to, const Places& memory, size_t bytes,
+                              OrtKernelContext* context) const {
   const auto set = [&](auto* args) {
     args->lhs = x.data, args->dst = to;
     args->workspace = memory.workspace, args->workspace_bytes = bytes;
@@ -233,9 +215,8 @@ void DynamicGroup::run_product(const Stage& stage, const Product& product, const
     transpose(product.from_last, product.last, false, memory.staged, to, context);
 }
 
-void DynamicGroup::run_stages(const Planned& planned, const void* from,
-                              const std::vector<void*>& to, const Places& memory,
-                              OrtKernelContext* context) const {
+void DynamicWork::run_stages(const Planned& planned, const void* from, const std::vector<void*>& to,
+                             const Places& memory, OrtKernelContext* context) const {
   size_t output = 0;
   for (size_t s = 0; s < planned.stages.size(); ++s) {
     const Stage& stage = planned.stages[s];
@@ -255,20 +236,13 @@ void DynamicGroup::run_stages(const Planned& planned, const void* from,
   }
 }
 
-void DynamicGroup::run(OrtKernelContext* context) {
-  const OrtValue* value = nullptr;
-  const void* from = nullptr;
-  check(host.api->KernelContext_GetInput(context, input_, &value));
-  check(host.api->GetTensorData(value, &from));
-  const std::shared_ptr<const Planned> planned = find(shape_of(value));
-  std::vector<void*> to(outputs_.size());
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    OrtValue* made = nullptr;
-    const Shape& shape = planned->outputs[i];
-    check(
-        host.api->KernelContext_GetOutput(context, outputs_[i], shape.data(), shape.size(), &made));
-    check(host.api->GetTensorMutableData(made, &to[i]));
-  }
+std::vector<Shape> DynamicWork::shapes(const std::vector<Shape>& given) {
+  return find(given[0])->outputs;
+}
+
+void DynamicWork::run(OrtKernelContext* context, const std::vector<Given>& from,
+                      const std::vector<void*>& to) {
+  const std::shared_ptr<const Planned> planned = find(from[0].shape);
   if (planned->stages.empty()) return;
   const Planned& p = *planned;
   const size_t bytes = p.quantized + p.moved + p.between + p.staged + p.workspace;
@@ -277,7 +251,7 @@ void DynamicGroup::run(OrtKernelContext* context) {
     memory.quantized = (uint8_t*)all;
     memory.moved = memory.quantized + p.quantized, memory.between = memory.moved + p.moved;
     memory.staged = memory.between + p.between, memory.workspace = memory.staged + p.staged;
-    run_stages(p, from, to, memory, context);
+    run_stages(p, from[0].data, to, memory, context);
   });
 }
 

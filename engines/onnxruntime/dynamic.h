@@ -12,7 +12,6 @@
 #include "engines/graph/products.h"
 #include "engines/onnxruntime/group.h"
 #include "engines/onnxruntime/options.h"
-#include "engines/onnxruntime/recent.h"
 #include "engines/onnxruntime/translate.h"
 
 namespace octet::onnxruntime {
@@ -56,14 +55,14 @@ Quantized quantize(OrtKernelContext* context, size_t threads, const float* from,
 
 // Of a chain, only its first tensor comes from the host. Tensors between convolutions lie with
 // channels last; those of the host go through a transposition.
-class DynamicGroup : public Group {
+class DynamicWork : public Work {
  public:
   // Packs the weights of products; throws graph::Refused where Octet does not compute one.
-  DynamicGroup(DynamicChain chain, std::shared_ptr<const Shared> shared);
+  DynamicWork(DynamicChain chain, std::shared_ptr<const Shared> shared);
 
-  void bind(const std::vector<std::string>& inputs,
-            const std::vector<std::string>& outputs) override;
-  void run(OrtKernelContext* context) override;
+  std::vector<Shape> shapes(const std::vector<Shape>& given) override;
+  void run(OrtKernelContext* context, const std::vector<Given>& from,
+           const std::vector<void*>& to) override;
 
  private:
   struct Product {
@@ -108,8 +107,6 @@ class DynamicGroup : public Group {
   std::vector<size_t> next_;  // of each stage but the last: the product that the next one reads
   const std::shared_ptr<const Shared> shared_;
   std::vector<std::vector<uint8_t>> constants_;  // copies of weights
-  size_t input_ = 0;
-  std::vector<size_t> outputs_;  // of a run, for each product that the host reads, in order
   Recent<Shape, Planned> planned_;
   graph::Workspaces memory_;
 };

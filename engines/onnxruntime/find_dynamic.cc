@@ -4,25 +4,14 @@
 
 #include "engines/graph/refused.h"
 #include "engines/onnxruntime/dynamic.h"
+#include "engines/onnxruntime/node_uses.h"
 
 namespace octet::onnxruntime {
 namespace {
 
-class Finder {
+class Finder : NodeUses {
  public:
-  explicit Finder(const HostGraph& host)
-      : host_(host), makers_(host.values.size(), -1), readers_(host.values.size()) {
-    for (size_t i = 0; i < host.nodes.size(); ++i) {
-      for (const std::vector<int>* ends : {&host.nodes[i].inputs, &host.nodes[i].captured})
-        for (const int t : *ends)
-          if (t >= 0) readers_[(size_t)t].push_back(i);
-      for (const int t : host.nodes[i].outputs)
-        if (t >= 0) makers_[(size_t)t] = (int)i;
-    }
-    is_output_.resize(host.values.size());
-    for (const int t : host.outputs)
-      if (t >= 0) is_output_[(size_t)t] = 1;
-  }
+  using NodeUses::NodeUses;
 
   // The whole answer; once.
   FoundDynamic find_chains() {
@@ -47,8 +36,8 @@ class Finder {
   bool reads_only(const DynamicNodes& to, const DynamicNodes& from) const {
     if (to.graph.ops[0].kind != from.graph.ops[0].kind) return false;
     for (const DynamicProduct& product : from.products) {
-      if (product.output != to.input || is_output_[(size_t)to.input]) continue;
-      const std::vector<size_t>& all = readers_[(size_t)to.input];
+      if (product.output != to.input || is_output(to.input)) continue;
+      const std::vector<size_t>& all = readers(to.input);
       return std::all_of(all.begin(), all.end(), [&](size_t reader) {
         return std::count(to.nodes.begin(), to.nodes.end(), reader) != 0;
       });
@@ -88,26 +77,6 @@ class Finder {
     int scale, bias, output;  // scale and bias: constants; bias: or -1
     graph::Clamp clamp = {};
   };
-
-  const Node& node(size_t i) const { return host_.nodes[i]; }
-  const Value& value(int t) const { return host_.values[(size_t)t]; }
-  bool is(size_t i, const char* domain, const char* op) const {
-    return node(i).domain == domain && node(i).op == op && !node(i).taken;
-  }
-  int input(size_t i, size_t k) const { return k < node(i).inputs.size() ? node(i).inputs[k] : -1; }
-  bool is_constant(int t) const { return t >= 0 && value(t).constant; }
-  // The only reader of a tensor that the graph does not give out, or -1.
-  int reader(int t) const {
-    const std::vector<size_t>& all = readers_[(size_t)t];
-    return all.size() == 1 && !is_output_[(size_t)t] ? (int)all[0] : -1;
-  }
-  int reader(int t, const char* op) const {
-    const int found = reader(t);
-    return found >= 0 && is((size_t)found, "", op) ? found : -1;
-  }
-  int other_input(size_t i, int than) const {
-    return input(i, 0) == than ? input(i, 1) : input(i, 0);
-  }
 
   size_t channels_of(const Part& part) const {
     const Shape& w = value(part.product.inputs[1]).shape;
@@ -152,7 +121,7 @@ class Finder {
     const int real = node((size_t)cast).outputs[0], mul = reader(real, "Mul");
     if (mul < 0) refuse_factors();
     const int factor = other_input((size_t)mul, real);
-    const int scales = factor < 0 ? -1 : makers_[(size_t)factor];
+    const int scales = maker(factor);
     if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) refuse_factors();
     const int own = quantizer.outputs[1];
     if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) refuse_factors();
@@ -215,7 +184,7 @@ class Finder {
       graph::refuse("its input or one of its outputs is left out");
     std::vector<Part> parts;
     std::set<size_t> nodes = {at};
-    for (const size_t reader : readers_[(size_t)n.outputs[0]]) {
+    for (const size_t reader : readers(n.outputs[0])) {
       Part part;
       if (is(reader, "com.microsoft", "MatMulIntegerToFloat"))
         product_to_float(reader, n, &part);
@@ -227,8 +196,8 @@ class Finder {
       parts.push_back(std::move(part));
     }
     for (const int t : n.outputs) {
-      if (is_output_[(size_t)t]) graph::refuse("the graph gives out what it makes");
-      for (const size_t reader : readers_[(size_t)t])
+      if (is_output(t)) graph::refuse("the graph gives out what it makes");
+      for (const size_t reader : readers(t))
         if (!nodes.count(reader)) refuse_reader(reader);
     }
     make(nodes, n.inputs[0], parts, group);
@@ -250,7 +219,7 @@ class Finder {
     if (input(at, 0) < 0) graph::refuse("it has no input");
     std::vector<Part> parts = {fused_part(at)};
     std::set<size_t> nodes = {at};
-    for (const size_t i : readers_[(size_t)input(at, 0)]) {
+    for (const size_t i : readers(input(at, 0))) {
       if (i == at || !is(i, "com.microsoft", "DynamicQuantizeMatMul")) continue;
       if (input(i, 0) != input(at, 0) || found_.refused.count(i)) continue;
       if (i < at) return false;
@@ -284,10 +253,6 @@ class Finder {
     group->graph = std::move(translation.graph), group->rules = std::move(translation.rules);
   }
 
-  const HostGraph& host_;
-  std::vector<int> makers_;
-  std::vector<std::vector<size_t>> readers_;
-  std::vector<char> is_output_;
   FoundDynamic found_;
 };
 

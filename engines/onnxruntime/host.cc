@@ -7,6 +7,12 @@ namespace octet::onnxruntime {
 
 Host host;
 
+size_t count_of(const Shape& shape) {
+  size_t count = 1;
+  for (const int64_t size : shape) count *= (size_t)size;
+  return count;
+}
+
 void check(OrtStatus* status) {
   if (!status) return;
   const std::string why = host.api->GetErrorMessage(status);
@@ -52,8 +58,7 @@ void read_constant(const OrtValueInfo* info, Value* to) {
   to->shape = shape_of(value), to->shape_known = true;
   check(host.api->GetTensorData(value, &to->data));
   check(host.api->GetTensorSizeInBytes(value, &to->bytes));
-  to->constant = true, to->count = 1;
-  for (const int64_t size : to->shape) to->count *= (size_t)size;
+  to->constant = true, to->count = count_of(to->shape);
 }
 
 Value value_of(const OrtValueInfo* info, const char* name) {

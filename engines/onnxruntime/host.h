@@ -11,6 +11,9 @@
 
 namespace octet::onnxruntime {
 
+using Shape = std::vector<int64_t>;
+size_t count_of(const Shape& shape);  // elements
+
 // The functions of the ONNX Runtime that loaded the library: set before all else, once.
 struct Host {
   const OrtApi* api = nullptr;

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/group.h"
 
 namespace octet::onnxruntime {
 
@@ -36,6 +36,31 @@ class NodeInputs {
  private:
   const HostGraph& host_;
   const Node& node_;
+};
+
+// A tensor that a work reads: of each run, or a constant, of which it has a copy.
+struct End {
+  End() = default;
+  // value: null where it is left out. inputs: the work's, which get the tensor of a run.
+  End(const Value* value, std::vector<std::string>* inputs) {
+    if (!value) return;
+    exists = true, constant = value->constant;
+    if (!constant) {
+      index = inputs->size(), inputs->push_back(value->name);
+      return;
+    }
+    const auto* const from = (const uint8_t*)value->data;
+    shape = value->shape, bytes.assign(from, from + value->bytes);
+  }
+
+  Given of(const std::vector<Given>& from) const {
+    return constant ? Given{bytes.data(), shape} : from[index];
+  }
+
+  bool exists = false, constant = false;
+  size_t index = 0;            // of a run's inputs
+  Shape shape;                 // of a constant
+  std::vector<uint8_t> bytes;  // of a constant
 };
 
 }  // namespace octet::onnxruntime

@@ -54,11 +54,13 @@ Options read_options(const std::map<std::string, std::string>& entries) {
                                  &o.goal);
     else if (key == "accuracy_level")
       choose<bool>(key, value, {{"model", false}, {"4", true}}, &o.any_accuracy);
+    else if (key == "floats")
+      choose<bool>(key, value, {{"0", false}, {"1", true}}, &o.floats);
     else if (key == "report")
       choose<bool>(key, value, {{"0", false}, {"1", true}}, &o.report);
     else
       graph::refuse("option ", key, " = ", value,
-                    " is none; there are as, threads, goal, accuracy_level and report");
+                    " is none; there are as, threads, goal, accuracy_level, floats and report");
   }
   return o;
 }

@@ -20,6 +20,7 @@ struct Options {
   // "accuracy_level": "model" (the default) or "4", which takes a MatMulNBits of any accuracy_level
   // as one of 4.
   bool any_accuracy = false;
+  bool floats = true;   // "floats": "0" leaves operators of floats to ONNX Runtime
   bool report = false;  // "report": "1" logs what runs where as warnings, which are shown
 };
 

@@ -65,17 +65,14 @@ struct Provider : OrtEp {
     for (Claim& made : claim(read, shared, [&](const std::string& s) { say(s); })) {
       check(host.ep->EpGraphSupportInfo_AddNodesToFuse(info, made.nodes.data(), made.nodes.size(),
                                                        &options));
-      groups[made.name] = std::move(made.group);
+      groups.push_back(std::move(made.group));
     }
   }
 
   OrtNodeComputeInfo* compile(const OrtNode* node) {
     const std::vector<std::string> outputs = output_names(node);
-    for (const std::string& name : outputs) {
-      const auto found = groups.find(name);
-      if (found == groups.end()) continue;
-      std::unique_ptr<Group> group = std::move(found->second);
-      groups.erase(found);
+    for (std::unique_ptr<Group>& group : groups) {
+      if (!group || !group->makes(outputs[0])) continue;
       group->bind(input_names(node), outputs);
       return new ComputeInfo(std::move(group));
     }
@@ -84,7 +81,7 @@ struct Provider : OrtEp {
 
   const OrtLogger* const logger;
   const std::shared_ptr<Shared> shared = std::make_shared<Shared>();
-  std::map<std::string, std::unique_ptr<Group>> groups;  // that are to be compiled
+  std::vector<std::unique_ptr<Group>> groups;  // that are to be compiled
 };
 
 std::map<std::string, std::string> entries_of(const OrtSessionOptions* options) {

@@ -18,22 +18,12 @@ bool is_empty(const Shape& shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-std::vector<size_t> find_ends(const graph::Graph& g, const std::vector<int>& ends,
-                              const std::vector<std::string>& names) {
-  std::vector<size_t> found;
-  for (const int t : ends) {
-    const std::string& name = g.tensors[(size_t)t].name;
-    const auto at = std::find(names.begin(), names.end(), name);
-    if (at == names.end()) graph::refuse("'", name, "' is no end of the node that was made of it");
-    found.push_back((size_t)(at - names.begin()));
-  }
-  return found;
-}
-
 }  // namespace
 
 Region::Region(graph::Graph graph, std::vector<Step> steps, std::shared_ptr<const Shared> shared)
     : graph_(std::move(graph)), steps_(std::move(steps)), shared_(std::move(shared)) {
+  for (const int t : graph_.inputs) inputs.push_back(graph_.tensors[(size_t)t].name);
+  for (const int t : graph_.outputs) outputs.push_back(graph_.tensors[(size_t)t].name);
   const std::shared_ptr<const Planned> first = plan(graph_);
   planned_.find(first->inputs, [&] { return first; });
   report_ = first->program ? graph::join(graph_.ops.size(), " operators run as one network, ",
@@ -72,12 +62,6 @@ void Region::keep_constants() {
   }
 }
 
-void Region::bind(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
-  inputs_ = find_ends(graph_, graph_.inputs, inputs);
-  outputs_ = find_ends(graph_, graph_.outputs, outputs);
-  if (outputs_.size() != outputs.size()) graph::refuse("the node has outputs that nothing makes");
-}
-
 graph::Graph Region::with_shapes(const std::vector<Shape>& inputs) const {
   graph::Graph g = graph_;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -100,27 +84,17 @@ std::shared_ptr<const Region::Planned> Region::find(const std::vector<Shape>& in
   });
 }
 
-void Region::run(OrtKernelContext* context) {
-  std::vector<const void*> from(inputs_.size());
-  std::vector<void*> to(outputs_.size());
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    const OrtValue* value = nullptr;
-    check(host.api->KernelContext_GetInput(context, inputs_[i], &value));
-    shapes.push_back(shape_of(value));
-    check(host.api->GetTensorData(value, &from[i]));
-  }
-  const std::shared_ptr<const Planned> planned = find(shapes);
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    OrtValue* value = nullptr;
-    const Shape& shape = planned->outputs[i];
-    check(host.api->KernelContext_GetOutput(context, outputs_[i], shape.data(), shape.size(),
-                                            &value));
-    check(host.api->GetTensorMutableData(value, &to[i]));
-  }
+std::vector<Shape> Region::shapes(const std::vector<Shape>& given) { return find(given)->outputs; }
+
+void Region::run(OrtKernelContext* context, const std::vector<Given>& from,
+                 const std::vector<void*>& to) {
+  std::vector<Shape> given;
+  std::vector<const void*> data;
+  for (const Given& tensor : from) given.push_back(tensor.shape), data.push_back(tensor.data);
+  const std::shared_ptr<const Planned> planned = find(given);
   if (!planned->program) return;
   graph::ProgramArguments arguments;
-  arguments.inputs = from.data(), arguments.outputs = to.data();
+  arguments.inputs = data.data(), arguments.outputs = const_cast<void**>(to.data());
   lend(context, shared_->options.threads, &arguments);
   octet_error error = {};
   graph::check(planned->program->run(arguments, &error), error);

@@ -8,7 +8,6 @@
 #include "engines/graph/program.h"
 #include "engines/onnxruntime/group.h"
 #include "engines/onnxruntime/options.h"
-#include "engines/onnxruntime/recent.h"
 #include "engines/onnxruntime/translate.h"
 
 namespace octet::onnxruntime {
@@ -20,16 +19,16 @@ struct Step {
   ShapeRule rule;
 };
 
-class Region : public Group {
+class Region : public Work {
  public:
   // graph: quantized operators, with the shapes that are known or assumed. steps: for the shapes of
   // all tensors that nodes make, in an order in which they follow; empty where shapes are fixed.
   // Throws graph::Refused where no network can be made.
   Region(graph::Graph graph, std::vector<Step> steps, std::shared_ptr<const Shared> shared);
 
-  void bind(const std::vector<std::string>& inputs,
-            const std::vector<std::string>& outputs) override;
-  void run(OrtKernelContext* context) override;
+  std::vector<Shape> shapes(const std::vector<Shape>& given) override;
+  void run(OrtKernelContext* context, const std::vector<Given>& from,
+           const std::vector<void*>& to) override;
 
   const std::string& report() const { return report_; }  // a sentence about how much runs
 
@@ -47,7 +46,6 @@ class Region : public Group {
   const std::vector<Step> steps_;
   const std::shared_ptr<const Shared> shared_;
   std::vector<std::vector<uint8_t>> constants_;  // copies, where programs are still to be made
-  std::vector<size_t> inputs_, outputs_;         // of a run: the node's, by the graph's
   std::string report_;
   Recent<std::vector<Shape>, Planned> planned_;
 };

@@ -1,3 +1,4 @@
+include(${CMAKE_CURRENT_LIST_DIR}/floats/sources.cmake)
 # liboctet_onnxruntime.so, where ONNX Runtime's C headers are.
 find_path(OCTET_ONNXRUNTIME_INCLUDE_DIR onnxruntime_c_api.h
   PATHS ${PROJECT_SOURCE_DIR}/build/engine-headers/usr/include PATH_SUFFIXES onnxruntime)
@@ -6,22 +7,10 @@ if(OCTET_ONNXRUNTIME_INCLUDE_DIR)
   octet_add_flags(octet_onnxruntime PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_onnxruntime SYSTEM PRIVATE ${OCTET_ONNXRUNTIME_INCLUDE_DIR})
   # A host may have an Octet of its own: the two functions are all it may see.
-  target_link_libraries(octet_onnxruntime PRIVATE octet_graph -Wl,--exclude-libs,ALL)
-  octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc find_dynamic.cc
-    heads.cc host.cc node.cc
-    options.cc provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
-  # Loops over floats, compiled by each tier for itself as the library's are.
-  foreach(tier ${portable} ${octet_built_tiers})
-    add_library(octet_attention_${tier} OBJECT ${all} ${CMAKE_CURRENT_LIST_DIR}/attention_rows.cc)
-    octet_add_flags(octet_attention_${tier} PRIVATE ${octet_werror} -fvisibility=hidden
-      ${octet_unrolled} ${octet_flags_${tier}})
-    target_compile_definitions(octet_attention_${tier} PRIVATE OCTET_TIER=${tier})
-    set_property(TARGET octet_attention_${tier} PROPERTY POSITION_INDEPENDENT_CODE ON)
-    target_link_libraries(octet_onnxruntime PRIVATE octet_attention_${tier})
-    string(APPEND octet_attention_tiers "X(${tier})")
-  endforeach()
-  set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/attention.cc APPEND PROPERTY
-    COMPILE_DEFINITIONS "OCTET_ATTENTION_TIERS=${octet_attention_tiers}")
+  target_link_libraries(octet_onnxruntime PRIVATE octet_graph octet_floats -Wl,--exclude-libs,ALL)
+  octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc
+    find_dynamic.cc find_floats.cc float_works.cc group.cc groups.cc host.cc node.cc options.cc
+    provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
   # Python loads the provider: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(onnxruntime tests/onnxruntime/check.py $<TARGET_FILE:octet_onnxruntime>

@@ -9,7 +9,6 @@
 
 namespace octet::onnxruntime {
 
-using Shape = std::vector<int64_t>;
 // The shape of an operator's output by those of its inputs, which are all known.
 using ShapeRule = std::function<Shape(const std::vector<Shape>& inputs)>;
 

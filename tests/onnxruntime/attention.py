@@ -22,6 +22,29 @@ def exponential(x):
     return np.where(small, F32(0), np.ldexp(total, n.astype(np.int32)))
 
 
+def attended(q, k, v, factor, added):
+    """Of [image, head, token, element]; also what the bound needs."""
+    shape = (*q.shape[:-1], k.shape[-2])
+    scores, sizes = (np.zeros(shape, kind) for kind in (F32, np.float64))
+    for d in range(q.shape[-1]):
+        each = q[..., :, None, d] * k[..., None, :, d]
+        scores, sizes = scores + each, sizes + np.abs(each)
+    scores = factor * scores + added
+    below = scores - scores.max(axis=-1, keepdims=True)
+    e = exponential(below)
+    lanes = np.zeros((*e.shape[:3], 16), F32)
+    for t in range(shape[-1]):
+        lanes[..., t % 16] += e[..., t]
+    for half in (8, 4, 2, 1):
+        lanes = lanes[..., :half] + lanes[..., half:2 * half]
+    weighted = np.zeros(q.shape, F32)
+    for t in range(shape[-1]):
+        weighted = weighted + e[..., t, None] * v[..., None, t, :]
+    result = weighted / lanes
+    assert result.dtype == F32
+    return result, e, lanes, below, scores, sizes
+
+
 @dataclasses.dataclass
 class Attention:
     heads: int
@@ -119,23 +142,7 @@ class Attention:
         products = sums.astype(F32) * (scale * self.w_scale) + self.bias
         q, k, v = products.reshape(images, tokens, 3, self.heads, self.depth).transpose(2, 0, 3, 1, 4)
         factor = F32(self.options.get("scale", 0)) or F32(1) / np.sqrt(F32(self.depth))
-        scores, sizes = (np.zeros((images, self.heads, tokens, tokens), kind) for kind in (F32, np.float64))
-        for d in range(self.depth):
-            each = q[..., :, None, d] * k[..., None, :, d]
-            scores, sizes = scores + each, sizes + np.abs(each)
-        scores = factor * scores + self.added(given["mask"], images, tokens)
-        below = scores - scores.max(axis=-1, keepdims=True)
-        e = exponential(below)
-        lanes = np.zeros((*e.shape[:3], 16), F32)
-        for t in range(tokens):
-            lanes[..., t % 16] += e[..., t]
-        for half in (8, 4, 2, 1):
-            lanes = lanes[..., :half] + lanes[..., half:2 * half]
-        weighted = np.zeros(q.shape, F32)
-        for t in range(tokens):
-            weighted = weighted + e[..., t, None] * v[..., None, t, :]
-        result = weighted / lanes
-        assert result.dtype == F32
+        result, e, lanes, below, scores, sizes = attended(q, k, v, factor, self.added(given["mask"], images, tokens))
         return result.transpose(0, 2, 1, 3).reshape(images, tokens, -1), self.bound(e, lanes, below, scores, sizes * abs(factor), v)
 
     def bound(self, e, total, below, scores, sizes, v):

@@ -23,6 +23,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 import attention  # noqa: E402
+import floats  # noqa: E402
 import models  # noqa: E402
 import scale_blocks  # noqa: E402
 
@@ -183,7 +184,10 @@ def check_static_encoder(folder, full):
     for how in QUANTIZED if full else QUANTIZED[:1]:
         path = models.quantized(models.written_encoder_network(), folder, how, {"x": (2, 20, 48), "mask": (2, 1, 1, 20)})
         for options, threads in configurations(full and how == QUANTIZED[0]):
-            compare(f"static encoder, {how}", path, options, threads, sizes, most_left=8)
+            compare(f"static encoder, {how}", path, {**options, "floats": "0"}, threads, sizes, most_left=8)
+        octet, others = nodes_of(session(path, {}))
+        if others > 6:
+            complain(f"static encoder, {how}: with floats Octet leaves {others} nodes")
 
 
 def check_scale_blocks(full):
@@ -227,6 +231,32 @@ def check_attention(full):
                         complain(f"{one}, {options}, {images} x {tokens} tokens: {wrong} bytes differ from the contract")
                     if other is not None and not (np.abs(got.astype(np.float64) - other) <= bound).all():
                         complain(f"{one}, {options}, {images} x {tokens} tokens: ONNX Runtime's result is farther than the contract says")
+
+
+def check_floats(full):
+    """Operators of f32 have the bytes of Octet's definition."""
+    sizes = ((1, 1), (2, 7), (3, 33), (1, 70), (2, 0), (0, 3), (2, 7)) if full else ((2, 37),)
+    for every, operators in ((floats.forms(), 20), (floats.written_forms(), 14)):
+        made = floats.network(every, operators)
+        for options, threads in configurations(False):
+            mine = session(made, options, threads)
+            if nodes_of(mine)[1]:
+                complain(f"Octet leaves {nodes_of(mine)[1]} nodes of the operators of floats")
+            names = [end.name for end in mine.get_outputs()]
+            for images, tokens in sizes:
+                given = floats.feeds(every, images, tokens)
+                results = dict(zip(names, mine.run(None, given)))
+                for name, want in floats.expected(every, given).items():
+                    wrong = differing([results[name]], [want])
+                    if wrong:
+                        complain(f"{name}, {every[int(name.lstrip('ysum'))]}, {options}, {images} x {tokens} tokens: {wrong} bytes differ from the definition")
+    mine = session(floats.detour_network(), {})
+    x = np.random.default_rng(1).standard_normal((5, 16)).astype(np.float32)
+    wrong = differing(mine.run(["y", "w"], {"x": x}), floats.detour_expected(x))
+    if wrong or nodes_of(mine) != (7, 3):
+        complain(f"around a node of ONNX Runtime's {wrong} bytes differ, Octet has {nodes_of(mine)[0]} nodes and leaves {nodes_of(mine)[1]}")
+    if full and nodes_of(session(made, {"floats": "0"}))[0] != len(every):
+        complain("with floats = 0 Octet takes other nodes than the products")
 
 
 def check_wrong_attention():
@@ -294,7 +324,7 @@ def said_while(work):
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
     for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
-                          models.refused_block_network(), scale_blocks.refused_network(), attention.refused_network()):
+                          models.refused_block_network(), scale_blocks.refused_network(), attention.refused_network(), floats.refused_network()):
         mine, lines = said_while(lambda: session(made.SerializeToString(), {"report": "1"}, severity=2))
         octet, others = nodes_of(mine)
         if octet or others < len(reasons):
@@ -306,7 +336,7 @@ def check_reasons():
 
 def check_options(path):
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
-                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level and report")):
+                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level, floats and report")):
         try:
             session(path, options)
             complain(f"the options {options} were taken")
@@ -378,6 +408,7 @@ def main(full):
         check_static_encoder(folder, full)
         check_scale_blocks(full)
         check_attention(full)
+        check_floats(full)
         if full:
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
             check_wrong_attention()
@@ -389,6 +420,7 @@ def main(full):
             check_corrupt(pathlib.Path(path).read_bytes())
             check_corrupt(scale_blocks.network()[0].SerializeToString())
             check_corrupt(attention.network(attention.forms()))
+            check_corrupt(floats.network(floats.forms()))
 
 
 limited = "limited" in sys.argv

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engines/onnxruntime/attention_rows.h"
+#include "engines/onnxruntime/floats/attention_rows.h"
 
 namespace octet::onnxruntime {
 
@@ -17,17 +17,22 @@ struct TokenMask {
     kEnds,           // images: the first token that is masked
     kEndsAndStarts,  // 2 x images: as kEnds, then the number of tokens masked at the beginning
     kTokens,         // images x tokens: 0 or less masks a token
-    kPairs           // images x tokens x tokens: [image, query, key], as kTokens
+    kPairs,          // images x tokens x tokens: [image, query, key], as kTokens
+    kAdded           // floats that are added, for each image and query as the strides say
   };
   Form form = kNone;
   const int32_t* data = nullptr;  // borrowed for the run
+  const float* added = nullptr;   // of kAdded, instead
+  size_t image_stride = 0, query_stride = 0;
   float masked = 0;
   bool causal = false;
 };
 
 struct Heads {
   size_t images, tokens, heads, depth;  // depth: of a head; none is 0
-  const float* products;  // borrowed for the run: for each token of each image Q of all heads, K, V
+  // Borrowed for the run: for each token of each image all heads. stride: floats to the next token.
+  const float *queries, *keys, *values;
+  size_t stride;
   float scale;
   TokenMask mask;
   float* output;  // borrowed for the run: for each token of each image all heads
@@ -47,7 +52,9 @@ class HeadTasks {
   size_t blocks() const;  // of one head's rows
   void prepare(size_t head, float* keys, float* values) const;
   void set_masks(size_t image, size_t row, size_t rows, float* masks) const;
-  bool masks_differ() const { return h_.mask.causal || h_.mask.form == TokenMask::kPairs; }
+  bool masks_differ() const {
+    return h_.mask.causal || h_.mask.form == TokenMask::kPairs || h_.mask.query_stride;
+  }
 
   const Heads h_;
   const Attend attend_;

@@ -1,39 +1,16 @@
 // Multiplies and exponentiates rows of floats in vectors. CMake compiles this file once for each
-// tier, with its flags and its name as OCTET_TIER: so it includes no header that has functions,
-// which a linker could merge with those of files without these flags.
-#include "engines/onnxruntime/attention_rows.h"
+// tier, with its flags and its name as OCTET_TIER: so it includes no header that has functions of
+// external linkage, which a linker could merge with those of files without these flags.
+#include "engines/onnxruntime/floats/attention_rows.h"
 
-#include <stdint.h>
-#include <string.h>
-
-#if !defined(OCTET_STRICT_FLOAT)
-#error "The bytes need -ffp-contract=off: cmake/strict_float.cmake has the flags"
-#endif
+#include "engines/onnxruntime/floats/vectors.h"
 
 namespace octet::onnxruntime {
 namespace {
 
+static_assert(kAttentionPadding == kBlock);
+
 constexpr float kInfinity = __builtin_inff();
-
-// As wide as this tier's registers.
-constexpr size_t kBytes = __BIGGEST_ALIGNMENT__ < 16   ? 16
-                          : __BIGGEST_ALIGNMENT__ > 64 ? 64
-                                                       : __BIGGEST_ALIGNMENT__;
-constexpr size_t kLanes = kBytes / sizeof(float), kParts = kAttentionPadding / kLanes;
-typedef float Vector __attribute__((vector_size(kBytes)));
-typedef int32_t Integers __attribute__((vector_size(kBytes)));
-typedef uint32_t Bits __attribute__((vector_size(kBytes)));
-
-inline Vector load(const float* from) {
-  Vector v;
-  memcpy(&v, from, sizeof v);
-  return v;
-}
-inline void store(Vector v, float* to) { memcpy(to, &v, sizeof v); }
-
-inline Vector choose(Integers condition, Vector a, Vector b) {
-  return (Vector)(((Integers)a & condition) | ((Integers)b & ~condition));
-}
 
 // Rows of a by 16 columns of b: as many sums as registers hold, each in the order of depth.
 template <size_t kRows>
@@ -84,9 +61,9 @@ inline Vector exponential(Vector x) {
   return choose(is_small, zero, sum * (Vector)power);
 }
 
-// Scores and their mask become exponentials; returns their sum.
-float exponentiate(float scale, const float* mask, float* scores, size_t count) {
-  Vector largest[kParts], sums[kParts] = {};
+// Adds the mask to scores times their scale; returns the largest one.
+float mask_scores(float scale, const float* mask, float* scores, size_t count) {
+  Vector largest[kParts];
   for (Vector& v : largest) v = Vector{} - kInfinity;
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
@@ -95,9 +72,17 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
       store(score, at);
       largest[part] = choose(score > largest[part], score, largest[part]);
     }
-  float lanes[kAttentionPadding], most = -kInfinity;
+  float lanes[kAttentionPadding];
   memcpy(lanes, largest, sizeof lanes);
-  for (const float lane : lanes) most = lane > most ? lane : most;
+  for (size_t half = kAttentionPadding / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      lanes[i] = lanes[i] > lanes[i + half] ? lanes[i] : lanes[i + half];
+  return lanes[0];
+}
+
+// Scores become exponentials; returns their sum.
+float exponentiate(float most, float* scores, size_t count) {
+  Vector sums[kParts] = {};
   for (size_t t = 0; t < count; t += kAttentionPadding)
     for (size_t part = 0; part < kParts; ++part) {
       float* const at = scores + t + part * kLanes;
@@ -105,10 +90,7 @@ float exponentiate(float scale, const float* mask, float* scores, size_t count) 
       store(e, at);
       sums[part] = sums[part] + e;
     }
-  memcpy(lanes, sums, sizeof lanes);
-  for (size_t half = kAttentionPadding / 2; half > 0; half /= 2)
-    for (size_t i = 0; i < half; ++i) lanes[i] = lanes[i] + lanes[i + half];
-  return lanes[0];
+  return sum_of(sums);
 }
 
 void divide(const float* from, float by, float* to, size_t count) {
@@ -123,10 +105,13 @@ void divide(const float* from, float by, float* to, size_t count) {
 
 void attend(const AttentionRows& a) {
   multiply(a.rows, a.padded_tokens, a.depth, a.queries, a.query_stride, a.keys, a.scores);
-  for (size_t i = 0; i < a.rows; ++i) {
-    float* const scores = a.scores + i * a.padded_tokens;
-    a.sums[i] = exponentiate(a.scale, a.masks + i * a.mask_stride, scores, a.padded_tokens);
-  }
+  // One row's sum or largest score takes as long as some vectors: those of the next row run meanwhile.
+  float* const most = a.sums;
+  for (size_t i = 0; i < a.rows; ++i)
+    most[i] = mask_scores(a.scale, a.masks + i * a.mask_stride, a.scores + i * a.padded_tokens,
+                          a.padded_tokens);
+  for (size_t i = 0; i < a.rows; ++i)
+    a.sums[i] = exponentiate(most[i], a.scores + i * a.padded_tokens, a.padded_tokens);
   multiply(a.rows, a.padded_depth, a.tokens, a.scores, a.padded_tokens, a.values, a.weighted);
   for (size_t i = 0; i < a.rows; ++i)
     divide(a.weighted + i * a.padded_depth, a.sums[i], a.output + i * a.output_stride, a.depth);

@@ -1,5 +1,5 @@
 // Lays out keys, values and masks of each head for the rows that a task has of it.
-#include "engines/onnxruntime/heads.h"
+#include "engines/onnxruntime/floats/heads.h"
 
 #include <algorithm>
 #include <limits>
@@ -39,16 +39,15 @@ size_t HeadTasks::scratch_bytes() const { return count_ * floats() * sizeof(floa
 
 // Keys lie token by token, so that 16 scores are computed at once.
 void HeadTasks::prepare(size_t head, float* keys, float* values) const {
-  const size_t image = head / h_.heads, row = h_.heads * h_.depth;
-  const float* const from = h_.products + image * h_.tokens * 3 * row + head % h_.heads * h_.depth;
+  const size_t at = head / h_.heads * h_.tokens * h_.stride + head % h_.heads * h_.depth;
   for (size_t d = 0; d < h_.depth; ++d) {
     float* const to = keys + d * padded_tokens_;
-    for (size_t t = 0; t < h_.tokens; ++t) to[t] = from[(3 * t + 1) * row + d];
+    for (size_t t = 0; t < h_.tokens; ++t) to[t] = h_.keys[at + t * h_.stride + d];
     std::fill(to + h_.tokens, to + padded_tokens_, 0.f);
   }
   for (size_t t = 0; t < h_.tokens; ++t) {
     float* const to = values + t * padded_depth_;
-    std::copy_n(from + (3 * t + 2) * row, h_.depth, to);
+    std::copy_n(h_.values + at + t * h_.stride, h_.depth, to);
     std::fill(to + h_.depth, to + padded_depth_, 0.f);
   }
 }
@@ -69,6 +68,8 @@ void HeadTasks::set_masks(size_t image, size_t row, size_t rows, float* masks) c
       const size_t line = m.form == TokenMask::kTokens ? image : image * h_.tokens + row + i;
       const int32_t* const from = m.data + line * h_.tokens;
       for (size_t t = 0; t < h_.tokens; ++t) to[t] = from[t] > 0 ? 0.f : m.masked;
+    } else if (m.form == TokenMask::kAdded) {
+      std::copy_n(m.added + image * m.image_stride + (row + i) * m.query_stride, h_.tokens, to);
     } else {
       std::fill(to, to + tokens, m.masked);
       if (start < end) std::fill(to + start, to + end, 0.f);
@@ -82,7 +83,7 @@ void HeadTasks::run(float* scratch, size_t task) const {
   AttentionRows a = {};
   a.tokens = h_.tokens, a.depth = h_.depth, a.scale = h_.scale;
   a.padded_tokens = padded_tokens_, a.padded_depth = padded_depth_;
-  a.output_stride = h_.heads * h_.depth, a.query_stride = 3 * a.output_stride;
+  a.output_stride = h_.heads * h_.depth, a.query_stride = h_.stride;
   a.mask_stride = masks_differ() ? padded_tokens_ : 0;
   float* const keys = scratch + task * floats();
   float* const values = keys + h_.depth * padded_tokens_;
@@ -100,7 +101,7 @@ void HeadTasks::run(float* scratch, size_t task) const {
     if (i == first || row == 0) prepare(head, keys, values);
     a.rows = std::min(kBlock, h_.tokens - row);
     set_masks(head / h_.heads, row, a.rows, masks);
-    a.queries = h_.products + line * a.query_stride + column;
+    a.queries = h_.queries + line * a.query_stride + column;
     a.output = h_.output + line * a.output_stride + column;
     attend_(a);
   }

@@ -1,0 +1,432 @@
+// Matches the nodes of LayerNormalization, GELU and attention, from their last one backwards.
+#include "engines/onnxruntime/find_floats.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "engines/onnxruntime/float_works.h"
+#include "engines/onnxruntime/node_uses.h"
+
+namespace octet::onnxruntime {
+namespace {
+
+constexpr auto kFloat = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
+constexpr int64_t kMostHeads = 1 << 16, kMostDepth = 1 << 16;
+
+class Finder : NodeUses {
+ public:
+  Finder(const HostGraph& host, const std::set<size_t>& taken, const Options& options)
+      : NodeUses(host), taken_(taken), threads_(options.threads) {}
+
+  std::vector<Unit> find(std::map<size_t, std::string>* refused) {
+    std::vector<Unit> found;
+    for (size_t i = host_.nodes.size(); i-- > 0;) {
+      if (taken_.count(i)) continue;
+      Unit unit;
+      try {
+        if (!match(i, &unit)) continue;
+      } catch (const graph::Refused& why) {
+        (*refused)[i] = why.why();
+        continue;
+      }
+      taken_.insert(unit.nodes.begin(), unit.nodes.end());
+      unit.is_float = true;
+      found.push_back(std::move(unit));
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+ private:
+  bool match(size_t i, Unit* unit) const {
+    if (!result(i)) return false;
+    if (is(i, "", "LayerNormalization")) return normalization(i, unit);
+    if (is(i, "com.microsoft", "SkipLayerNormalization")) return skip_normalization(i, unit);
+    if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu"))
+      return gelu(i, unit);
+    if (is(i, "", "Add")) return written_normalization(i, unit);
+    if (is(i, "", "Mul")) return written_gelu(i, unit);
+    if (is(i, "", "Reshape")) return attention(i, unit);
+    return false;
+  }
+
+  // ---- what several have
+
+  const Value* find(size_t i, size_t k) const {
+    return input(i, k) < 0 ? nullptr : &value(input(i, k));
+  }
+  const Value* result(size_t i, size_t k = 0) const {
+    return k < node(i).outputs.size() && node(i).outputs[k] >= 0 ? &value(node(i).outputs[k])
+                                                                 : nullptr;
+  }
+  bool is_free(size_t i) const { return !taken_.count(i); }
+  // As NodeUses::only_maker, of a node that nothing else stands for.
+  int before(int t, const char* op) const {
+    const int found = only_maker(t, op);
+    return found >= 0 && is_free((size_t)found) ? found : -1;
+  }
+  static void need_float(const Value* v, const char* what) {
+    if (!v || v->type != kFloat) graph::refuse("its ", what, " is not of f32");
+  }
+  static void need_vector(const Value* v, const char* what) {
+    need_float(v, what);
+    if (v->shape.size() != 1) graph::refuse("its ", what, " is not known to be a vector");
+  }
+  // Whether a tensor is a constant of one number, and which.
+  bool number(int t, double* to) const {
+    if (!is_constant(t) || value(t).type != kFloat || value(t).count != 1) return false;
+    *to = value(t).floats()[0];
+    return true;
+  }
+  bool is_number(int t, double wanted) const {
+    double found = 0;
+    return number(t, &found) && std::abs(found - wanted) <= 1e-6 * std::abs(wanted);
+  }
+
+  // ---- normalization
+
+  // The Add that makes a tensor, which others may read, too, or -1.
+  int add_before(int t) const {
+    const int add = maker(t);
+    if (add < 0 || !is((size_t)add, "", "Add") || !is_free((size_t)add)) return -1;
+    for (const size_t k : {0, 1})
+      if (!find((size_t)add, k) || find((size_t)add, k)->type != kFloat ||
+          !find((size_t)add, k)->shape_known)
+        return -1;
+    return add;
+  }
+
+  static bool is_computed(const Value* v) { return v && !v->constant; }
+
+  static float epsilon_of(const Node& n, float otherwise) {
+    const float epsilon = n.number("epsilon", otherwise);
+    if (!std::isfinite(epsilon) || epsilon < 0)
+      graph::refuse("its epsilon is not finite, or below 0");
+    return epsilon;
+  }
+
+  bool normalization(size_t i, Unit* unit) const {
+    const Node& n = node(i);
+    Normalization::Ends ends = {};
+    ends.x = find(i, 0), ends.scale = find(i, 1), ends.shift = find(i, 2), ends.y = result(i);
+    need_float(ends.x, "input");
+    const int64_t axis = n.integer("axis", -1);
+    if (axis != -1 && !(ends.x->shape_known && axis + 1 == (int64_t)ends.x->shape.size()))
+      graph::refuse("it is not over the last axis");
+    need_vector(ends.scale, "scale");
+    if (ends.shift) need_vector(ends.shift, "bias");
+    if (n.integer("stash_type", 1) != 1) graph::refuse("it computes in another type than f32");
+    if (result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
+    unit->nodes = {i}, unit->says = "LayerNormalization '" + n.name + "'";
+    take_sum(n.inputs[0], &ends, unit);
+    unit->work = std::make_unique<Normalization>(ends, epsilon_of(n, 1e-5f), threads_);
+    return true;
+  }
+
+  // Takes the Add that makes what the unit normalizes. Where others read the sum, they may make the
+  // scale of it, which then has to be a constant.
+  void take_sum(int sum, Normalization::Ends* ends, Unit* unit) const {
+    const int add = add_before(sum);
+    const std::vector<size_t>& nodes = unit->nodes;
+    const bool is_read =
+        is_output(sum) || std::any_of(readers(sum).begin(), readers(sum).end(), [&](size_t reader) {
+          return std::count(nodes.begin(), nodes.end(), reader) == 0;
+        });
+    if (add < 0 || (is_read && (is_computed(ends->scale) || is_computed(ends->shift)))) return;
+    const size_t last = is_constant(input((size_t)add, 0)) ? 0 : 1;
+    const Value* const second = find((size_t)add, last);
+    ends->x = find((size_t)add, 1 - last);
+    const bool is_bias = second->constant && second->shape.size() == 1 && !ends->x->shape.empty() &&
+                         second->shape[0] == ends->x->shape.back();
+    (is_bias ? ends->bias : ends->added) = second;
+    if (is_read) ends->sum = &value(sum);
+    unit->nodes.push_back((size_t)add);
+  }
+
+  // The mean over the last axis of what is returned, or -1.
+  int mean_of(int t, std::vector<size_t>* nodes) const {
+    const int mean = before(t, "ReduceMean");
+    if (mean < 0) return -1;
+    const Node& n = node((size_t)mean);
+    std::vector<int64_t> axes = n.integers("axes");
+    if (const Value* const given = find((size_t)mean, 1)) axes = given->integers();
+    const Value* const x = find((size_t)mean, 0);
+    if (!x || x->type != kFloat || axes.size() != 1 || !n.integer("keepdims", 1)) return -1;
+    if (axes[0] != -1 && !(x->shape_known && axes[0] + 1 == (int64_t)x->shape.size())) return -1;
+    nodes->push_back((size_t)mean);
+    return n.inputs[0];
+  }
+
+  // d / sqrt(mean of d * d + epsilon) * scale + shift, where d is x - mean of x. i: the last Add.
+  bool written_normalization(size_t i, Unit* unit) const {
+    const auto is_vector = [&](int t) {
+      return is_constant(t) && value(t).type == kFloat && value(t).shape.size() == 1;
+    };
+    std::vector<size_t>& nodes = unit->nodes;
+    const auto operands = [&](int at, int* constant) {  // the other one, or -1
+      nodes.push_back((size_t)at);
+      const size_t k = is_constant(input((size_t)at, 0)) ? 0 : 1;
+      *constant = input((size_t)at, k);
+      return is_constant(*constant) ? input((size_t)at, 1 - k) : -1;
+    };
+    int scale = -1, shift = -1, epsilon = -1, two = -1;
+    const int mul = before(operands((int)i, &shift), "Mul");
+    const int div = mul < 0 ? -1 : before(operands(mul, &scale), "Div");
+    if (div < 0 || !is_vector(scale) || !is_vector(shift)) return false;
+    const int d = input((size_t)div, 0), root = before(input((size_t)div, 1), "Sqrt");
+    const int sum = root < 0 ? -1 : before(input((size_t)root, 0), "Add");
+    if (sum < 0) return false;
+    nodes.insert(nodes.end(), {(size_t)div, (size_t)root});
+    double e = 0;
+    const int squares = mean_of(operands(sum, &epsilon), &nodes), pow = before(squares, "Pow");
+    if (pow < 0 || operands(pow, &two) != d || !is_number(two, 2) || !number(epsilon, &e) || e < 0)
+      return false;
+    const int sub = maker(d);
+    if (sub < 0 || !is((size_t)sub, "", "Sub") || !is_free((size_t)sub) || is_output(d) ||
+        readers(d).size() != 2 || !std::isfinite((float)e))
+      return false;
+    nodes.push_back((size_t)sub);
+    const int x = input((size_t)sub, 0);
+    if (x < 0 || mean_of(input((size_t)sub, 1), &nodes) != x) return false;
+    Normalization::Ends ends = {};
+    ends.x = &value(x), ends.scale = &value(scale), ends.shift = &value(shift), ends.y = result(i);
+    unit->says = "LayerNormalization '" + node(i).name + "' from single operators";
+    take_sum(x, &ends, unit);
+    unit->work = std::make_unique<Normalization>(ends, (float)e, threads_);
+    return true;
+  }
+
+  // Inputs: x, skip, gamma, beta, bias; outputs: y, mean, inverse of the deviation, sum.
+  bool skip_normalization(size_t i, Unit* unit) const {
+    Normalization::Ends ends = {find(i, 0), find(i, 1),   find(i, 4), find(i, 2),
+                                find(i, 3), result(i, 3), result(i)};
+    need_float(ends.x, "input"), need_float(ends.added, "skip"), need_vector(ends.scale, "gamma");
+    if (ends.shift) need_vector(ends.shift, "beta");
+    if (ends.bias) need_vector(ends.bias, "bias");
+    if (result(i, 1) || result(i, 2)) graph::refuse("it gives out its means");
+    unit->nodes = {i}, unit->says = "SkipLayerNormalization '" + node(i).name + "'";
+    unit->work = std::make_unique<Normalization>(ends, epsilon_of(node(i), 1e-12f), threads_);
+    return true;
+  }
+
+  // ---- GELU
+
+  bool gelu(size_t i, Unit* unit) const {
+    const Value *const x = find(i, 0), *const bias = find(i, 1);
+    need_float(x, "input");
+    if (bias) need_vector(bias, "bias");
+    if (x->constant) graph::refuse("its input is a constant");
+    if (node(i).text("approximate") == "tanh") graph::refuse("it approximates by tanh");
+    unit->nodes = {i}, unit->says = node(i).op + " '" + node(i).name + "'";
+    unit->work = std::make_unique<GeluWork>(*x, bias, *result(i), threads_);
+    return true;
+  }
+
+  // x * (1 + erf(x / sqrt(2))) * 0.5, whichever product comes first. i: the last product.
+  bool written_gelu(size_t i, Unit* unit) const {
+    for (const size_t k : {0, 1}) {
+      const int half_or_sum = input(i, k), other = input(i, 1 - k);
+      if (is_number(half_or_sum, 0.5)) {  // (x * sum) * 0.5
+        const int inner = before(other, "Mul");
+        if (inner < 0) continue;
+        for (const size_t m : {0, 1})
+          if (gelu_of(input((size_t)inner, m), input((size_t)inner, 1 - m), {(size_t)inner, i},
+                      unit))
+            return true;
+        continue;
+      }
+      const int inner = before(half_or_sum, "Mul");  // (x * 0.5) * sum, or (sum * 0.5) * x
+      if (inner < 0) continue;
+      for (const size_t m : {0, 1}) {
+        if (!is_number(input((size_t)inner, m), 0.5)) continue;
+        const int x = input((size_t)inner, 1 - m);
+        if (gelu_of(x, other, {(size_t)inner, i}, unit) ||
+            gelu_of(other, x, {(size_t)inner, i}, unit))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether sum is 1 + erf(x / sqrt(2)); the last of the nodes makes the result.
+  bool gelu_of(int x, int sum, std::vector<size_t> nodes, Unit* unit) const {
+    const int add = before(sum, "Add");
+    if (x < 0 || add < 0 || value(x).type != kFloat || value(x).constant) return false;
+    int erf = -1;
+    for (const size_t k : {0, 1})
+      if (is_number(input((size_t)add, k), 1)) erf = before(input((size_t)add, 1 - k), "Erf");
+    if (erf < 0) return false;
+    const int scaled = input((size_t)erf, 0), div = before(scaled, "Div"),
+              mul = before(scaled, "Mul");
+    const bool divides =
+        div >= 0 && input((size_t)div, 0) == x && is_number(input((size_t)div, 1), std::sqrt(2.0));
+    const bool multiplies = mul >= 0 &&
+                            (input((size_t)mul, 0) == x || input((size_t)mul, 1) == x) &&
+                            is_number(other_input((size_t)mul, x), std::sqrt(0.5));
+    if (!divides && !multiplies) return false;
+    const size_t last = nodes.back();
+    nodes.insert(nodes.end(), {(size_t)add, (size_t)erf, (size_t)(divides ? div : mul)});
+    unit->says = "GELU '" + node(last).name + "'";
+    unit->work = std::make_unique<GeluWork>(value(x), nullptr, *result(last), threads_);
+    unit->nodes = std::move(nodes);
+    return true;
+  }
+
+  // ---- attention
+
+  struct Side {  // Q, K or V
+    const Value* x = nullptr;
+    int64_t heads = 0, depth = 0;
+  };
+
+  // Whether the Reshape leaves the first two axes as they are.
+  bool keeps_two_axes(size_t reshape, const Shape& to) const {
+    if (node(reshape).integer("allowzero", 0)) return false;
+    const Value& x = *find(reshape, 0);
+    for (size_t axis = 0; axis < 2; ++axis)
+      if (to[axis] != 0 && to[axis] != -1 && to[axis] != x.shape[axis]) return false;
+    return to[0] != -1 || to[1] != -1;
+  }
+
+  // Finds x where t is x as [image, token, head, element], transposed so.
+  bool side(int t, const std::vector<int64_t>& perm, std::vector<size_t>* nodes, Side* to) const {
+    int at = before(t, "Transpose");
+    if (at < 0) return false;
+    std::vector<int64_t> all = node((size_t)at).integers("perm");
+    nodes->push_back((size_t)at);
+    const int first = before(input((size_t)at, 0), "Transpose");
+    if (first >= 0) {  // two after each other
+      const std::vector<int64_t> inner = node((size_t)first).integers("perm");
+      if (inner.size() != 4) return false;
+      for (int64_t& axis : all) axis = axis < 0 || axis > 3 ? -1 : inner[(size_t)axis];
+      nodes->push_back((size_t)first), at = first;
+    }
+    const int reshape = before(input((size_t)at, 0), "Reshape");
+    if (all != perm || reshape < 0) return false;
+    const Value* const x = find((size_t)reshape, 0);
+    const Value* const shape = find((size_t)reshape, 1);
+    if (!x || x->type != kFloat || x->constant || x->shape.size() != 3 || !shape) return false;
+    const Shape sizes = shape->integers();
+    if (sizes.size() != 4 || sizes[2] < 1 || sizes[2] > kMostHeads || sizes[3] < 1 ||
+        sizes[3] > kMostDepth || x->shape[2] != sizes[2] * sizes[3] ||
+        !keeps_two_axes((size_t)reshape, sizes))
+      return false;
+    nodes->push_back((size_t)reshape);
+    to->x = x, to->heads = sizes[2], to->depth = sizes[3];
+    return true;
+  }
+
+  // Sizes that are known, or that have one name.
+  static bool is_same_size(const Value& a, size_t i, const Value& b, size_t k) {
+    return a.shape[i] == b.shape[k] &&
+           (a.shape[i] >= 0 || (!a.dim[i].empty() && a.dim[i] == b.dim[k]));
+  }
+  static bool are_same_sizes(const Value& a, const Value& b) {
+    if (a.shape.size() != b.shape.size()) return false;
+    for (size_t i = 0; i < a.shape.size(); ++i)
+      if (!is_same_size(a, i, b, i)) return false;
+    return true;
+  }
+
+  // Of what becomes probabilities: the product of Q and K, a factor, a mask.
+  struct Scores {
+    int product = -1, mask = -1;
+    double scale = 1;
+  };
+  // Of the axes images, heads, queries and tokens all but the last one may be 1, or left out.
+  bool is_mask(int t, const Value& q) const {
+    if (t < 0 || value(t).type != kFloat || !value(t).shape_known) return false;
+    const Value& mask = value(t);
+    const size_t rank = mask.shape.size();
+    const int axes[] = {1, 1, -1, 0};  // q's, of the mask's from the last one on
+    if (rank < 1 || rank > 4) return false;
+    for (size_t k = 0; k < rank; ++k) {
+      const size_t i = rank - 1 - k;
+      if (k > 0 && mask.shape[i] == 1) continue;
+      if (axes[k] < 0 || !is_same_size(mask, i, q, (size_t)axes[k])) return false;
+    }
+    return true;
+  }
+  // The product of Q and K, with or without a factor.
+  bool scaled(int t, std::vector<size_t>* nodes, Scores* to) const {
+    const int mul = before(t, "Mul"), div = before(t, "Div");
+    if (mul >= 0) {
+      const size_t k = is_constant(input((size_t)mul, 0)) ? 0 : 1;
+      if (!number(input((size_t)mul, k), &to->scale)) return false;
+      nodes->push_back((size_t)mul), t = input((size_t)mul, 1 - k);
+    } else if (div >= 0) {
+      if (!number(input((size_t)div, 1), &to->scale)) return false;
+      nodes->push_back((size_t)div), t = input((size_t)div, 0);
+      to->scale = 1 / (float)to->scale;
+    }
+    to->product = before(t, "MatMul");
+    return to->product >= 0 && std::isfinite((float)to->scale);
+  }
+  bool scores(int t, std::vector<size_t>* nodes, Scores* to) const {
+    const int add = before(t, "Add");
+    if (add < 0) return scaled(t, nodes, to);
+    for (const size_t k : {0, 1}) {
+      std::vector<size_t> found = {(size_t)add};
+      if (!scaled(input((size_t)add, k), &found, to)) continue;
+      to->mask = input((size_t)add, 1 - k);
+      nodes->insert(nodes->end(), found.begin(), found.end());
+      return true;
+    }
+    return false;
+  }
+
+  // i: the Reshape that puts the heads side by side.
+  bool attention(size_t i, Unit* unit) const {
+    std::vector<size_t> nodes = {i};
+    const int moved = before(input(i, 0), "Transpose");
+    if (moved < 0 || node((size_t)moved).integers("perm") != std::vector<int64_t>{0, 2, 1, 3})
+      return false;
+    const int product = before(input((size_t)moved, 0), "MatMul");
+    const int softmax = product < 0 ? -1 : before(input((size_t)product, 0), "Softmax");
+    if (softmax < 0) return false;
+    const int64_t axis =
+        node((size_t)softmax).integer("axis", node((size_t)softmax).version < 13 ? 1 : -1);
+    if (axis != -1 && axis != 3) return false;
+    nodes.insert(nodes.end(), {(size_t)moved, (size_t)product, (size_t)softmax});
+    Scores found;
+    if (!scores(input((size_t)softmax, 0), &nodes, &found)) return false;
+    const size_t qk = (size_t)found.product;
+    nodes.push_back(qk);
+    Side q, k, v;
+    if (!side(input(qk, 0), {0, 2, 1, 3}, &nodes, &q) ||
+        !side(input(qk, 1), {0, 2, 3, 1}, &nodes, &k) ||
+        !side(input((size_t)product, 1), {0, 2, 1, 3}, &nodes, &v))
+      return false;
+    if (k.heads != q.heads || v.heads != q.heads || k.depth != q.depth || v.depth != q.depth ||
+        !are_same_sizes(*q.x, *k.x) || !are_same_sizes(*q.x, *v.x))
+      return false;
+    if (found.mask >= 0 && !is_mask(found.mask, *q.x)) return false;
+    const Value* const shape = find(i, 1);
+    const Shape sizes = shape ? shape->integers() : Shape();
+    if (sizes.size() != 3 || (sizes[2] != q.heads * q.depth && sizes[2] != -1)) return false;
+    for (const size_t k : {0, 1})
+      if (sizes[k] != 0 && sizes[k] != q.x->shape[k] && (sizes[k] != -1 || sizes[2] == -1))
+        return false;
+    if (sizes[0] == -1 && sizes[1] == -1) return false;
+    const HeadsWork::Ends ends = {q.x, k.x, v.x, found.mask < 0 ? nullptr : &value(found.mask),
+                                  result(i)};
+    unit->says = "attention in f32 '" + node((size_t)softmax).name + "'";
+    unit->work = std::make_unique<HeadsWork>(ends, (size_t)q.heads, (size_t)q.depth,
+                                             (float)found.scale, threads_);
+    unit->nodes = std::move(nodes);
+    return true;
+  }
+
+  std::set<size_t> taken_;
+  const size_t threads_;
+};
+
+}  // namespace
+
+std::vector<Unit> find_floats(const HostGraph& host, const std::set<size_t>& taken,
+                              const Options& options, std::map<size_t, std::string>* refused) {
+  return Finder(host, taken, options).find(refused);
+}
+
+}  // namespace octet::onnxruntime
