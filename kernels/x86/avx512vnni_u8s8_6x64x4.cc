@@ -238,7 +238,7 @@ OCTET_INLINE inline void add_groups(RowAddresses<most, Form>& lhs, const uint8_t
     OCTET_NO_UNROLL
     while (k + 4 * quads * sets <= end)
       unroll<sets>([&](auto set) OCTET_INLINE { step(set, Int<0>{}); });
-  } else if constexpr (rows + 2 >= most && vectors == (most > kMr ? kTallVectors : kVectors)) {
+  } else if constexpr (rows == most && vectors == (most > kMr ? kTallVectors : kVectors)) {
     if (far) {
       OCTET_NO_UNROLL
       while (k < end) step(Int<0>{}, Int<1>{});
@@ -277,8 +277,8 @@ OCTET_INLINE inline void add_tail(const Tile& t, const RowAddresses<most, Form>&
   rhs += 64 * quads;
 }
 
-template <typename Form>
-void dispatch(const Tile& t);
+template <int least, int most, typename Form>
+void multiply(const Tile& t);
 
 // The tile of 16 columns stores the sums, which are its init, and multiplies nothing.
 template <typename Form, int most>
@@ -295,7 +295,7 @@ OCTET_INLINE inline void store_few(const Tile& t, const __m512i (&acc)[most][1])
   Tile stored = t;
   stored.depth = 0, stored.taps = 1;
   stored.init = init[0], stored.init_stride = kLanes;
-  dispatch<Wide<1>>(stored);
+  multiply<most == kMr ? 2 : kMr + 1, most, Wide<1>>(stored);
 }
 
 // Tiles of least..most rows: only the depth loops differ by the count.
@@ -335,29 +335,31 @@ void multiply(const Tile& t) {
     store_few<Form>(*again, acc);
 }
 
-// One function for each range of rows.
 template <typename Form>
-void dispatch(const Tile& t) {
-  if constexpr (!Form::kAllRows)
-    if (t.rows == 1) return multiply<1, 1, Form>(t);
-  if (t.rows <= kMr) return multiply<2, kMr, Form>(t);
-  if constexpr (Form::kVectors <= kTallVectors) multiply<kMr + 1, kTallMr, Form>(t);
+void multiply_few(const Tile& t) {
+  (t.rows <= kMr ? multiply<2, kMr, Form> : multiply<kMr + 1, kTallMr, Form>)(t);
 }
 
 }  // namespace
 
 void avx512vnni_multiply_u8s8(const Tile& t) {
-  static constexpr MultiplyFn kByVectors[kVectors] = {dispatch<Wide<1>>, dispatch<Wide<2>>,
-                                                      dispatch<Wide<3>>, dispatch<Wide<4>>};
+  static constexpr MultiplyFn kOne[kVectors] = {multiply<1, 1, Wide<1>>, multiply<1, 1, Wide<2>>,
+                                                multiply<1, 1, Wide<3>>, multiply<1, 1, Wide<4>>},
+                              kSome[kVectors] = {multiply<2, kMr, Wide<1>>,
+                                                 multiply<2, kMr, Wide<2>>,
+                                                 multiply<2, kMr, Wide<3>>,
+                                                 multiply<2, kMr, Wide<4>>},
+                              kTall[kTallVectors] = {multiply<kMr + 1, kTallMr, Wide<1>>,
+                                                     multiply<kMr + 1, kTallMr, Wide<2>>};
   // Few takes longer to begin and to end. Time by Wide over its own, Cascade Lake, 2026-11-28: 4
   // columns 1.0 to 1.07 with a depth of 64, 1.9 with 1024; 8 columns 0.9, 1.1 with 128, 1.4; 0.65
   // for one row.
-  if (t.cols <= 8 && t.rows >= 4 && t.depth >= 16) {
+  if (__builtin_expect(t.cols <= 8, 0) && t.rows >= 4 && t.depth >= 16) {
     const size_t depth = t.depth * t.taps;
-    if (t.cols <= 4 && depth >= 64) return dispatch<Few<4>>(t);
-    if (depth >= 128) return dispatch<Few<8>>(t);
+    if (t.cols <= 4 && depth >= 64) return multiply_few<Few<4>>(t);
+    if (depth >= 128) return multiply_few<Few<8>>(t);
   }
-  kByVectors[(t.cols - 1) / 16](t);
+  (t.rows == 1 ? kOne : t.rows <= kMr ? kSome : kTall)[(t.cols - 1) / 16](t);
 }
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
