@@ -107,9 +107,14 @@ class Claimer {
       for (Unit& unit : find_floats(host_, taken_, shared_->options, &why_floats))
         add_unit(std::move(unit));
     for (std::vector<Unit>& units : join(host_, std::move(units_))) claim_group(std::move(units));
+    const auto stays = [&](size_t op) { return !taken_.count(matched_.ops[op].made_of[0]); };
+    for (const std::vector<size_t>& ops : without_product_)
+      if (std::any_of(ops.begin(), ops.end(), stays))
+        say_(graph::join("left to ONNX Runtime: ", ops.size(),
+                         " operators without a product among them"));
     for (size_t i = 0; i < reasons_.size(); ++i) {
       const size_t node = matched_.ops[i].made_of[0];
-      if (reasons_[i].empty() || taken_.count(node)) continue;
+      if (reasons_[i].empty() || !stays(i)) continue;
       const auto why = why_floats.find(node);
       say_("left to ONNX Runtime: " +
            (why == why_floats.end() ? reasons_[i] : matched_.ops[i].name + ": " + why->second));
@@ -296,8 +301,7 @@ class Claimer {
 
   void add(const std::vector<size_t>& ops) {
     if (std::none_of(ops.begin(), ops.end(), [&](size_t i) { return is_product(matched_.ops[i]); }))
-      return say_(graph::join("left to ONNX Runtime: ", ops.size(),
-                              " operators without a product among them"));
+      return without_product_.push_back(ops);
     std::set<size_t> nodes = shared_dequantizers_[region_[ops[0]]];
     for (const size_t i : ops)
       nodes.insert(matched_.ops[i].made_of.begin(), matched_.ops[i].made_of.end());
@@ -366,6 +370,7 @@ class Claimer {
   std::vector<int> makers_, node_makers_;     // of each tensor, in matched_ and among all nodes
   std::vector<std::vector<size_t>> readers_;  // of each tensor: nodes
   std::vector<size_t> region_;                // of each operator of matched_: its first operator
+  std::vector<std::vector<size_t>> without_product_;        // regions
   std::map<size_t, std::set<size_t>> shared_dequantizers_;  // of each region
 };
 

@@ -105,7 +105,8 @@ void divide(const float* from, float by, float* to, size_t count) {
 
 void attend(const AttentionRows& a) {
   multiply(a.rows, a.padded_tokens, a.depth, a.queries, a.query_stride, a.keys, a.scores);
-  // One row's sum or largest score takes as long as some vectors: those of the next row run meanwhile.
+  // One row's sum or largest score takes as long as some vectors: those of the next row run
+  // meanwhile.
   float* const most = a.sums;
   for (size_t i = 0; i < a.rows; ++i)
     most[i] = mask_scores(a.scale, a.masks + i * a.mask_stride, a.scores + i * a.padded_tokens,
