@@ -87,11 +87,12 @@ constexpr TierCosts kAvxVnniCosts = {
     .sparse_start = 16, .sparse_start_few = 24, .sparse_last = 4,
 };
 constexpr TierCosts kAvx512VnniCosts = {
-    .macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0, .few_4 = 1.9,
-    .few_8 = 1.4, .int16_macs = 60, .int16_mr = 14, .int16_nr = 32, .int16_exposed = 1,
+    .macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0, .few_4 = 1.9f,
+    .few_8 = 1.4f, .int16_macs = 60, .int16_mr = 14, .int16_nr = 32, .int16_exposed = 1,
     .int16_in = 0.6, .int16_out = 0.45, .lanes = 32, .depthwise = 0.34, .depthwise_lanes = 64,
     .depthwise_line = 55, .depthwise_int16 = 2, .grouped_macs = 84, .grouped_store = 0.7,
-    .grouped_partial = 25, .sparse_macs = 92, .sparse_macs_beside = 140, .sparse_mr = 8, .sparse_nr = 32,
+    .grouped_partial = 25, .sparse_macs = 92, .sparse_macs_beside = 140, .sparse_mr = 8,
+    .sparse_nr = 32,
     .sparse_gather = 0, .sparse_streamed = 1.3, .sparse_few = 32, .sparse_few_far = 32,
     .sparse_start = 12, .sparse_start_few = 24, .sparse_start_near = 280,
 };

@@ -5,20 +5,21 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 namespace octet {
 
 struct TierCosts {
   // ---- dense int8 products
   double macs;    // macs per cycle in the middle of a large matrix
-  size_t mr,      // rows of the kernel's tile
+  uint32_t mr,    // rows of the kernel's tile
       nr;         // columns of the kernel's tile
   double tile,    // fixed cost of a tile: bias, requantization, stores
       tile_tap;   // fixed cost of each tap of a tile
   double gather;  // bytes that the gather packs per cycle; 0 = the kernel reads rows in place
   // Factors of `macs` where deep products have at most 4 and at most 8 columns, of which the kernel
   // multiplies more at once in the depth
-  double few_4 = 1, few_8 = 1;
+  float few_4 = 1, few_8 = 1;
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle
   double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted
