@@ -1,5 +1,5 @@
-// Multiplies by oneDNN 2.x: a matmul primitive that chooses its own layout for the weights, or
-// reads them as a run brings them, with per-channel output scales and an s32 bias.
+// Multiplies by oneDNN: a matmul primitive that chooses its own layout for the weights, or
+// reads them as a run brings them, with a scale per channel and a bias.
 #include "bench/peers/peer_onednn.h"
 
 #include <fmt/format.h>
@@ -22,15 +22,16 @@ class OneDnnGemm : public OneDnnContestant {
         dst({m, n}, onednn_type(d.types.dst), Tag::ab);
     const memory::desc plain({k, n}, onednn_type(d.types.rhs), Tag::ab),
         any({k, n}, onednn_type(d.types.rhs), Tag::any);
-    const memory::desc bias({1, n}, memory::data_type::s32, Tag::ab);
+    const memory::desc bias({1, n}, bias_type(d.scales), Tag::ab);
     dnnl::primitive_attr attributes;
-    if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
+    set_scales(&attributes, d.scales, 1 << 1);
     const memory::desc given({k, n}, onednn_type(d.types.rhs),
                              d.run_time == OCTET_NK ? Tag::ba : Tag::ab),
         weights = d.run_time ? given : any;
-    const dnnl::matmul::desc matmul = d.bias.empty() ? dnnl::matmul::desc(src, weights, dst)
-                                                     : dnnl::matmul::desc(src, weights, bias, dst);
-    const dnnl::matmul::primitive_desc primitive(matmul, attributes, engine_);
+    const auto primitive =
+        d.bias.empty()
+            ? onednn_describe<dnnl::matmul>(engine_, attributes, src, weights, dst)
+            : onednn_describe<dnnl::matmul>(engine_, attributes, src, weights, bias, dst);
     primitive_ = dnnl::matmul(primitive);
     add(DNNL_ARG_SRC, src, d.lhs.as());
     if (d.run_time)
@@ -38,7 +39,8 @@ class OneDnnGemm : public OneDnnContestant {
     else
       add_weights(plain, primitive.weights_desc(), d.rhs);
     add(DNNL_ARG_DST, dst, dst_.as());
-    if (!d.bias.empty()) add(DNNL_ARG_BIAS, bias, d.bias.data());
+    add_scales(d.scales);
+    if (!d.bias.empty()) add_bias(bias, d.bias, d.scales);
   }
 };
 

@@ -1,5 +1,7 @@
-// Declares the common part of products and convolutions by oneDNN 2.x: an engine, a primitive and
-// its arguments.
+// Declares the common part of products and convolutions by oneDNN 2.x and 3.x: an engine, a
+// primitive and its arguments. Version 2 scales the sum of product and s32 bias. Version 3 takes the
+// scales as an argument and adds an f32 bias to the scaled product, so that some of its outputs
+// differ from Octet's by a step.
 #pragma once
 
 #include <dnnl.hpp>
@@ -41,6 +43,43 @@ class OneDnnContestant : public Contestant {
     add(DNNL_ARG_WEIGHTS, chosen, packed_.as());
   }
 
+#if DNNL_VERSION_MAJOR >= 3
+  // channel_mask: the dimensions of the weights that an output channel selects.
+  void set_scales(dnnl::primitive_attr* attributes, const std::vector<float>& scales,
+                  int channel_mask) {
+    if (!scales.empty())
+      attributes->set_scales_mask(DNNL_ARG_WEIGHTS, scales.size() > 1 ? channel_mask : 0);
+  }
+  void add_scales(const std::vector<float>& scales) {
+    if (scales.empty()) return;
+    add(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS,
+        {{(dnnl::memory::dim)scales.size()}, dnnl::memory::data_type::f32,
+         dnnl::memory::format_tag::a},
+        scales.data());
+  }
+  static dnnl::memory::data_type bias_type(const std::vector<float>& scales) {
+    return scales.empty() ? dnnl::memory::data_type::s32 : dnnl::memory::data_type::f32;
+  }
+  void add_bias(const dnnl::memory::desc& desc, const std::vector<int32_t>& bias,
+                const std::vector<float>& scales) {
+    for (size_t i = 0; !scales.empty() && i < bias.size(); ++i)
+      scaled_bias_.push_back((float)bias[i] * scales[scales.size() > 1 ? i : 0]);
+    add(DNNL_ARG_BIAS, desc, scales.empty() ? (const void*)bias.data() : scaled_bias_.data());
+  }
+#else
+  void set_scales(dnnl::primitive_attr* attributes, const std::vector<float>& scales, int) {
+    if (!scales.empty()) attributes->set_output_scales(scales.size() > 1 ? 1 << 1 : 0, scales);
+  }
+  void add_scales(const std::vector<float>&) {}
+  static dnnl::memory::data_type bias_type(const std::vector<float>&) {
+    return dnnl::memory::data_type::s32;
+  }
+  void add_bias(const dnnl::memory::desc& desc, const std::vector<int32_t>& bias,
+                const std::vector<float>&) {
+    add(DNNL_ARG_BIAS, desc, bias.data());
+  }
+#endif
+
   dnnl::engine engine_;
   dnnl::stream stream_;
   dnnl::primitive primitive_;
@@ -48,11 +87,34 @@ class OneDnnContestant : public Contestant {
 
  private:
   Buffer packed_;
+  std::vector<float> scaled_bias_;
   std::vector<dnnl::memory> operands_;
   std::vector<dnnl_exec_arg_t> args_;
 };
 
 std::unique_ptr<Contestant> make_onednn_conv(const ConvData& data);  // null if oneDNN has none
+
+// A primitive's description, whose constructor took an operation's in version 2.
+template <typename Primitive, typename... Args>
+typename Primitive::primitive_desc onednn_describe(const dnnl::engine& engine,
+                                                   const dnnl::primitive_attr& attributes,
+                                                   const Args&... args) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine, args..., attributes};
+#else
+  return {{args...}, attributes, engine};
+#endif
+}
+
+inline dnnl::post_ops onednn_relu() {
+  dnnl::post_ops relu;
+#if DNNL_VERSION_MAJOR >= 3
+  relu.append_eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
+#else
+  relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+#endif
+  return relu;
+}
 
 inline dnnl::memory::data_type onednn_type(octet_type type) {
   switch (type) {

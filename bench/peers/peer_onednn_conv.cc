@@ -1,5 +1,5 @@
-// Convolves by oneDNN 2.x: a convolution or deconvolution primitive on NHWC tensors that chooses
-// its own layout for the weights, with per-channel output scales, an s32 bias and, where the output
+// Convolves by oneDNN: a convolution or deconvolution primitive on NHWC tensors that chooses
+// its own layout for the weights, with a scale per channel, a bias and, where the output
 // type does not clamp at 0 by itself, a ReLU.
 #include <fmt/format.h>
 
@@ -14,28 +14,21 @@ using Tag = memory::format_tag;
 
 Dims dims(std::initializer_list<size_t> sizes) { return Dims(sizes.begin(), sizes.end()); }
 
-// OHWI; groups, if any, are a dimension of their own.
-memory::desc filter_desc(const ConvData& d) {
+// The sizes of the filter; groups, if any, are a dimension of their own.
+Dims filter_sizes(const ConvData& d) {
   const octet_conv2d_shape& g = d.shape.geometry;
-  const size_t i = d.shape.group_in(), o = d.shape.group_out(), row = g.kernel_w * i,
-               one = g.kernel_h * row;
-  Dims sizes = dims({o, i, g.kernel_h, g.kernel_w}), strides = dims({one, 1, row, i});
-  if (g.groups > 1) {
-    sizes.insert(sizes.begin(), (memory::dim)g.groups);
-    strides.insert(strides.begin(), (memory::dim)(o * one));
-  }
-  return memory::desc(sizes, onednn_type(d.types.rhs), strides);
+  Dims sizes = dims({d.shape.group_out(), d.shape.group_in(), g.kernel_h, g.kernel_w});
+  if (g.groups > 1) sizes.insert(sizes.begin(), (memory::dim)g.groups);
+  return sizes;
 }
 
-dnnl::primitive_attr attributes_of(const ConvData& d) {
-  dnnl::primitive_attr attributes;
-  if (!d.scales.empty()) attributes.set_output_scales(1 << 1, d.scales);
-  if (d.activation.relu() && d.types.dst != OCTET_U8) {
-    dnnl::post_ops relu;
-    relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
-    attributes.set_post_ops(relu);
-  }
-  return attributes;
+// The strides of a filter that lies as OHWI.
+Dims filter_strides(const ConvData& d) {
+  const octet_conv2d_shape& g = d.shape.geometry;
+  const size_t i = d.shape.group_in(), row = g.kernel_w * i, one = g.kernel_h * row;
+  Dims strides = dims({one, 1, row, i});
+  if (g.groups > 1) strides.insert(strides.begin(), (memory::dim)(d.shape.group_out() * one));
+  return strides;
 }
 
 // Padding after an axis, as oneDNN checks it against the sizes: how far the output reaches, or, if
@@ -56,9 +49,9 @@ class OneDnnConv : public OneDnnContestant {
                            onednn_type(d.types.lhs), Tag::nhwc);
     const memory::desc dst(dims({g.batch_max, g.out_channels, d.shape.out_h, d.shape.out_w}),
                            onednn_type(d.types.dst), Tag::nhwc);
-    const memory::desc bias(dims({g.out_channels}), memory::data_type::s32, Tag::a),
-        plain = filter_desc(d);
-    const memory::desc any(plain.dims(), plain.data_type(), Tag::any);
+    const memory::desc bias(dims({g.out_channels}), bias_type(d.scales), Tag::a),
+        plain(filter_sizes(d), onednn_type(d.types.rhs), filter_strides(d)),
+        any(filter_sizes(d), onednn_type(d.types.rhs), Tag::any);
     const Dims strides = dims({g.stride_h, g.stride_w}),
                dilations = dims({g.dilation_h - 1, g.dilation_w - 1});
     const Dims before = dims({g.pad_top, g.pad_left});
@@ -66,26 +59,27 @@ class OneDnnConv : public OneDnnContestant {
                                   g.dilation_h, g.pad_top),
                         pad_after(g.transposed, g.in_w_max, d.shape.out_w, g.kernel_w, g.stride_w,
                                   g.dilation_w, g.pad_left)};
-    constexpr auto kInference = dnnl::prop_kind::forward_inference;
-    memory::desc chosen;
-    if (g.transposed) {
-      const dnnl::deconvolution_forward::primitive_desc primitive(
-          {kInference, dnnl::algorithm::deconvolution_direct, src, any, bias, dst, strides,
-           dilations, before, after},
-          attributes_of(d), engine_);
-      primitive_ = dnnl::deconvolution_forward(primitive);
-      chosen = primitive.weights_desc();
-    } else {
-      const dnnl::convolution_forward::primitive_desc primitive(
-          {kInference, dnnl::algorithm::convolution_direct, src, any, bias, dst, strides, dilations,
-           before, after},
-          attributes_of(d), engine_);
-      primitive_ = dnnl::convolution_forward(primitive);
-      chosen = primitive.weights_desc();
+    dnnl::primitive_attr attributes;
+    set_scales(&attributes, d.scales, g.groups > 1 ? 1 << 0 | 1 << 1 : 1 << 0);
+    if (d.activation.relu() && d.types.dst != OCTET_U8) {
+      attributes.set_post_ops(onednn_relu());
     }
+    const auto create = [&](auto primitive, dnnl::algorithm algorithm) {
+      using Primitive = decltype(primitive);
+      const auto described = onednn_describe<Primitive>(
+          engine_, attributes, dnnl::prop_kind::forward_inference, algorithm, src, any, bias, dst,
+          strides, dilations, before, after);
+      primitive_ = Primitive(described);
+      return described.weights_desc();
+    };
+    const memory::desc chosen =
+        g.transposed
+            ? create(dnnl::deconvolution_forward(), dnnl::algorithm::deconvolution_direct)
+            : create(dnnl::convolution_forward(), dnnl::algorithm::convolution_direct);
     add(DNNL_ARG_SRC, src, d.lhs.as());
     add_weights(plain, chosen, d.filter);
-    add(DNNL_ARG_BIAS, bias, d.bias.data());
+    add_scales(d.scales);
+    add_bias(bias, d.bias, d.scales);
     add(DNNL_ARG_DST, dst, dst_.as());
   }
 };
