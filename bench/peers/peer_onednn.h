@@ -53,7 +53,8 @@ class OneDnnContestant : public Contestant {
   void add_scales(const std::vector<float>& scales) {
     if (scales.empty()) return;
     add(DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS,
-        {{(dnnl::memory::dim)scales.size()}, dnnl::memory::data_type::f32,
+        {{(dnnl::memory::dim)scales.size()},
+         dnnl::memory::data_type::f32,
          dnnl::memory::format_tag::a},
         scales.data());
   }

@@ -73,9 +73,8 @@ class OneDnnConv : public OneDnnContestant {
       return described.weights_desc();
     };
     const memory::desc chosen =
-        g.transposed
-            ? create(dnnl::deconvolution_forward(), dnnl::algorithm::deconvolution_direct)
-            : create(dnnl::convolution_forward(), dnnl::algorithm::convolution_direct);
+        g.transposed ? create(dnnl::deconvolution_forward(), dnnl::algorithm::deconvolution_direct)
+                     : create(dnnl::convolution_forward(), dnnl::algorithm::convolution_direct);
     add(DNNL_ARG_SRC, src, d.lhs.as());
     add_weights(plain, chosen, d.filter);
     add_scales(d.scales);

@@ -203,6 +203,8 @@ OCTET_INLINE inline void add_groups(RowAddresses<most, Form>& lhs, const uint8_t
     __m512i b[vectors];
     unroll<vectors>([&](auto v) OCTET_INLINE {
       b[v] = Form::weights(rhs + v * panel, quads);
+      // Else GCC reads the weights again for each row: a zmm load takes Zen 4 as long as a product.
+      if constexpr (rows == 2 || rows == 3) pin(b[v]);
       if (prefetches) _mm_prefetch((const char*)rhs + v * panel + kWeightsAhead, _MM_HINT_T0);
     });
     unroll<rows>([&](auto i) OCTET_INLINE {

@@ -4,6 +4,13 @@
 #include "dispatch/tables/designs.h"
 
 namespace octet {
+namespace {
+
+// Bytes of weights per cycle that a tile reads from L2, at least: l2_bytes of a design are an average
+// over whole layers, which of Zen 4 is 17.
+constexpr double kWeightBytes = 28;
+
+}  // namespace
 
 ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
                  const CpuFeatures& cpu) {
@@ -16,6 +23,19 @@ ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_
     return plan.implementation->estimate({shape, conv.choice.layout, costs, l2, cpu.l3_bytes()});
   };
   return {estimate(cpu.l2_bytes()), estimate(SIZE_MAX / 2)};
+}
+
+TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu) {
+  const ConvPlan& plan = conv.plan;
+  if (!plan.kernel) return {};
+  const TierCosts costs = costs_of(tier_of(plan.kernel->isa), cpu.design);
+  const ConvWork work(plan.shape, conv.choice.layout, costs, cpu.l2_bytes(), cpu.l3_bytes());
+  const size_t columns = conv.choice.layout.lanes(plan.shape.group_out());
+  const double weights = (double)(plan.shape.group_in() * columns),
+               tiles = (double)divide_up(columns, costs.nr),
+               bandwidth = work.bandwidth(work.weights),
+               near = work.weights <= work.l2 ? larger(bandwidth, kWeightBytes) : bandwidth;
+  return {weights / costs.macs, weights / near, tiles * costs.tile_tap, tiles * costs.tile};
 }
 
 }  // namespace octet

@@ -1,4 +1,4 @@
-// The predicted cost of a created convolution, from its algorithm's estimate.
+// The predicted cost of a created convolution, from its algorithm's estimate, and of its tiles.
 #pragma once
 
 #include "dispatch/cpu/features.h"
@@ -13,5 +13,6 @@ struct ConvCost {
 };
 ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
                  const CpuFeatures& cpu);
+TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu);
 
 }  // namespace octet

@@ -355,6 +355,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   conv->packed = d.packed;
   conv->packed_bytes = (size_t)builder.blob.header.bytes;
   conv->verbose = builder.limits.environment.verbose;
+  plan.tile_cycles = tile_cycles_of(*conv, builder.limits.cpu);
   const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, builder.limits.cpu);
   conv->pixel_cycles =
       (builder.has_words() ? 2 : 1) * microseconds_of(cost.far, builder.limits.cpu.in_order()) *

@@ -5,8 +5,8 @@ No object may have an instruction that its tier lacks: an object in kernels/x86 
 the tier that its name begins with, whose features are those of its row in dispatch/tables/tiers.cc,
 and those that a kernel of its source needs beyond them; any other object is of the baseline, which
 has no feature. A ledger, depth_loops_*.txt, has, for
-GCC 12, the stack accesses and the copies between vector registers in the depth loops of each kernel's
-object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
+GCC 12, the stack accesses, the copies between vector registers and the second loads of one operand in
+the depth loops of each kernel's object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
 be seen to be of use, or be deleted. --print renews the ledger.
 """
 
@@ -50,6 +50,9 @@ MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpbssd|pdpwssd|pmaddwd|p
                       r"[su]mull2?|[su]mlal2?|smopa)\b")
 STACK = re.compile(r"\(%rsp|\(%rbp|\[sp[,\]]|\[x29[,\]]")
 COPY = re.compile(r"\bv?mov(dq[au]\d*|aps|ups)\s+%([xyz])mm\d+,%\2mm\d+|\bmov\s+v\d+\.\d*[bhsd], v\d+\.")
+# A product or a conversion that reads memory, and an instruction that writes a register of an address
+OPERAND = re.compile(r"^v?p(?!.*broadcast)\w+\s+(?:\$\w+,)?(-?(?:0x[0-9a-f]+)?\((?!%rsp)[^)]*\))(?:,|$)(?!\{)")
+ADDRESS = re.compile(r"^(?!cmp|test).*%(r\w+)$")
 
 
 def functions(objdump, path):
@@ -82,6 +85,22 @@ def depth_loops(body):
             yield loop
 
 
+def loads_again(loop):
+    """Operands of products that the loop has read before, at the same address: weights that the
+    compiler does not keep in a register."""
+    writes, seen, count = {}, set(), 0
+    for text in loop:
+        operand = OPERAND.match(text)
+        if operand and "{1to" not in text:
+            key = operand[1], *(writes.get(register, 0) for register in re.findall(r"%(\w+)", operand[1]))
+            count += key in seen
+            seen.add(key)
+        written = ADDRESS.match(text)
+        if written:
+            writes[written[1]] = writes.get(written[1], 0) + 1
+    return count
+
+
 def check(path, objdump, counts):
     kernel = re.search(r"/(kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|scale_blocks|shared)/)?((\w+?)(?:_\w+)?)\.cc)\.[^/]*$", path)
     tier = kernel[3] if kernel and kernel[3] in FEATURES else "baseline"
@@ -99,8 +118,8 @@ def check(path, objdump, counts):
                 break
     if kernel and "/functions/" not in path:
         loops = [loop for body in bodies for loop in depth_loops(body)]
-        counts[kernel[2]] = tuple(sum(1 for loop in loops for text in loop if pattern.search(text))
-                                  for pattern in (STACK, COPY))
+        counts[kernel[2]] = *(sum(1 for loop in loops for text in loop if pattern.search(text))
+                              for pattern in (STACK, COPY)), sum(map(loads_again, loops))
 
 
 def main():
@@ -112,20 +131,20 @@ def main():
         complaints += check(path, build.text("CMAKE_OBJDUMP"), counts)
     if sys.argv[2:] == ["--print"]:
         ledger.write_text(
-            "# stack accesses and copies of vector registers in depth loops, by object\n" +
-            "".join(f"{name} {s} {c}\n" for name, (s, c) in sorted(counts.items()) if s or c))
+            "# stack accesses, copies of vector registers, second loads of an operand in depth loops, by object\n" +
+            "".join(f"{name} {s} {c} {l}\n" for name, (s, c, l) in sorted(counts.items()) if s or c or l))
     elif re.match("GNU 12\\.", build.text("CMAKE_CXX_COMPILER_ID") + " " +
                   build.text("CMAKE_CXX_COMPILER_VERSION")):
-        known = {name: (int(s), int(c)) for name, s, c in re.findall(
-            r"^(\w+) (\d+) (\d+)$", ledger.read_text(), re.M)}
+        known = {name: (int(s), int(c), int(l)) for name, s, c, l in re.findall(
+            r"^(\w+) (\d+) (\d+) (\d+)$", ledger.read_text(), re.M)}
         for name, count in sorted(counts.items()):
-            before = known.get(name, (0, 0))
+            before = known.get(name, (0, 0, 0))
             if name not in known and any(count):
-                complaints.append(f"{name} is new, with {count} stack accesses and copies in depth "
-                                  "loops: renew the ledger")
+                complaints.append(f"{name} is new, with {count} stack accesses, copies and second "
+                                  "loads in depth loops: renew the ledger")
             elif any(now > old for now, old in zip(count, before)):
-                complaints.append(f"{name}: stack accesses and copies in depth loops grew from "
-                                  f"{before} to {count}")
+                complaints.append(f"{name}: stack accesses, copies or second loads in depth loops "
+                                  f"grew from {before} to {count}")
             elif count != before:
                 complaints.append(f"{name}: the ledger says {before}, now {count}: renew it")
     print(*complaints, sep="\n")

@@ -98,6 +98,11 @@ class SparseProduct {
           places[v] = Width::load(rhs_ + kPlaces + v * panel_);
         if constexpr (tight && line.value % 2 == 0)
           places[v] = Width::wide_places(places[v], line.value / 2);
+        // Else GCC reads both again for each row: a zmm load takes Zen 4 as long as a product.
+        if constexpr (rows > 1 && Width::kRegisters >= 32) {
+          pin(values[v]);
+          if constexpr (!tight) pin(places[v]);
+        }
       });
       each([&](auto i) OCTET_INLINE {
         const Vector a = eight(lhs_[i] + k_, line);

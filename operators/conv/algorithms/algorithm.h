@@ -148,6 +148,14 @@ struct Int8Panels {
   uint8_t* payload;               // int8 weights as packed where there are no zero points
 };
 
+// Predicted cycles of a dense kernel's tiles, one for each micro-panel of a group's columns.
+struct TileCycles {
+  double row,   // of each row and tap
+      weights,  // of each tap, at least: to read its weights
+      tap,      // of each tap besides
+      tile;     // of each tile besides
+};
+
 struct ConvAlgorithm;
 struct ConvWork;  // estimate.h
 struct Estimate;
@@ -180,8 +188,9 @@ struct ConvPlan {
   Columns columns;         // one entry per output channel; weight_sum is always set
   const uint8_t* payload;  // written by implementation->pack
   Int8Panels int8_panels;
-  bool split;           // grouped: the payload consists of SplitPanels (channelwise.h)
-  MemoryTraceFn touch;  // memory trace of copies; null except in the model of memory traffic
+  TileCycles tile_cycles;  // direct: at the declared sizes
+  bool split;              // grouped: the payload consists of SplitPanels (channelwise.h)
+  MemoryTraceFn touch;     // memory trace of copies; null except in the model of memory traffic
   // Of an s16 lhs; else the mode is kNone. The algorithm takes words as they are (lhs_type is kS16)
   // or convolves bytes to s32, with a zero point per image: image i of words is its images 2 i, of
   // high bytes, and 2 i + 1, of low bytes.

@@ -139,18 +139,17 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   }
 }
 
-// True if tiles skip taps that are padding, which is right wherever padding adds nothing. Only for
-// kernels that read rows: prepare has no such tiles. Blocks then end with their image and each
-// reads all weights, so several images of a few pixels are better off together; for a single small
-// image, what counts is how often tiles read weights.
-bool cuts_columns(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
+// How pixels are cut into tiles that skip padding, which is right wherever padding adds nothing.
+// Only for kernels that read rows: prepare has no such tiles. Blocks then end with their image and
+// each reads all weights, so for images of a few pixels the costs decide.
+Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
   const bool adds_nothing =
       !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
-  const bool many = run.out_h * run.out_w >= 4u * kernel.mr,
-             worth_its_weights = many || (run.batch == 1 && window.reads_less_in_lines(run.out_h));
-  return adds_nothing && worth_its_weights && !kernel.gather && rows >= run.out_w &&
-         window.passes_sides();
+  if (!adds_nothing || kernel.gather || rows < run.out_w || !window.passes_sides())
+    return Cut::kRows;
+  const bool many = run.out_h * run.out_w >= 4u * kernel.mr;
+  return many ? Cut::kColumns : window.best_cut(rows);
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
@@ -203,7 +202,9 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
     block.tap_steps = steps;
     block.tiles = tiles;
     // No window of a staged input leaves it: all tiles of a line are contiguous rows.
-    if (by_lines ? w.rows >= run.out_w : cuts_columns(plan, run, window, w.rows)) {
+    const Cut cut = by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows
+                             : cut_of(plan, run, window, w.rows);
+    if (cut != Cut::kRows) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
         lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
                            w.rows / run.out_w, 1);
@@ -211,7 +212,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
         run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, prepared, &block,
                   [&](size_t group) {
                     if (group == first_group)
-                      block.tile_count = window.point_lines(line, lines, pointers, tiles);
+                      block.tile_count = window.point_lines(cut, line, lines, pointers, tiles);
                     else
                       window.next_group(pointers, tiles, block.tile_count);
                   });

@@ -6,12 +6,22 @@
 
 namespace octet {
 
+// The ways to cut pixels into tiles. A tile skips the kernel lines that are padding for all of its
+// pixels; tiles of one output column, or of neighbouring columns that are alike, skip kernel
+// columns, too. Each cut makes more tiles, each of which reads the weights of its taps.
+enum class Cut {
+  kRows,     // pixel after pixel, whatever their line
+  kColumns,  // where the kernel begins or ceases to reach beyond the left or right side
+  kSides,    // there and, down columns, where it does so at the top and the bottom
+};
+
 class Window {
  public:
   // The window for one channel group; next_group turns its tiles to the groups after it.
   Window(const ConvPlan& plan, const ConvRun& run, const Taps& taps, size_t group)
       : s_(plan.shape),
         kernel_(*plan.kernel),
+        cost_(plan.tile_cycles),
         run_(run),
         taps_(taps),
         channel_(group * plan.shape.group_in()),
@@ -50,10 +60,11 @@ class Window {
     return tiling.count;
   }
 
-  // Cuts whole lines of one image, from `line` of all on, where the kernel begins or ceases to
-  // reach beyond a side. A tile skips the taps that are padding for all its pixels, unless all taps
-  // are. Wide pieces are cut line by line, narrow pieces column by column.
-  size_t point_lines(size_t line, size_t lines, const uint8_t** pointers, BlockTile* tiles) {
+  // Cuts whole lines of one image, from `line` of all on, by columns or by sides. A tile skips the
+  // taps that are padding for all its pixels, unless all taps are. Wide pieces are cut line by
+  // line, narrow pieces column by column.
+  size_t point_lines(Cut cut, size_t line, size_t lines, const uint8_t** pointers,
+                     BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
       const Piece piece = piece_at(x, lines);
@@ -74,16 +85,14 @@ class Window {
             add(0, piece.length, base);
             continue;
           }
-        const Tiling tiling(piece.length, kernel_);
-        for (size_t t = 0, at = 0, height; t < tiling.count;
-             ++t, at += height, pointers += taps_.count * height) {
-          height = tiling.rows(t);
+        for_each_tile(cut, piece, line % run_.out_h, [&](size_t at, size_t height) {
           begin();
           if (across) point_line(line + micro_panel, x + at, height, pointers, height);
           for (size_t i = 0; !across && i < height; ++i)
             point_line(line + at + i, x + micro_panel, 1, pointers + i, height);
           add(at, height, nullptr);
-        }
+          pointers += taps_.count * height;
+        });
       }
     }
     return count;
@@ -110,34 +119,45 @@ class Window {
       if (!sides_at(x).none()) return true;
     return false;
   }
-  // True if tiles of so many lines read fewer weights when cut this way; there may be more tiles.
-  bool reads_less_in_lines(size_t lines) const {
-    size_t taps = 0;
-    for (size_t x = 0; x < run_.out_w;) {
-      const Piece piece = piece_at(x, lines);
-      taps += piece.micro_panels * Tiling(piece.length, kernel_).count * s_.kernel_h *
-              (s_.kernel_w - piece.sides.count());
-      x += piece.width;
-    }
-    return taps < Tiling(lines * run_.out_w, kernel_).count * s_.taps();
+  // The way to cut an image that takes fewest cycles; without cuts, a tile holds pixels of several
+  // images. rows: those of a block.
+  Cut best_cut(size_t rows) const {
+    const size_t pixels = run_.out_h * run_.out_w;
+    if (pixels == 1 && run_.batch == 1) return Cut::kColumns;
+    if ((double)(pixels * s_.taps()) * cost_.row < kLeastCycles) return Cut::kRows;
+    const double whole = row_cycles(smaller(rows, run_.batch * pixels)),
+                 columns = line_cycles(Cut::kColumns), sides = line_cycles(Cut::kSides);
+    return sides < columns && sides < whole ? Cut::kSides
+           : columns < whole                ? Cut::kColumns
+                                            : Cut::kRows;
   }
 
  private:
-  // Taps of each kernel line that lie beyond the left and the right side, for one output column.
-  // Both are 0 if all taps do.
+  // Predicted cycles of an image from which on it pays to compare the cuts, which takes some hundreds
+  static constexpr double kLeastCycles = 12000;
+
+  // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
+  // are 0 if all taps do.
   struct Sides {
     uint32_t before, after;
     bool operator==(const Sides& o) const { return before == o.before && after == o.after; }
     size_t count() const { return before + after; }
     bool none() const { return count() == 0; }
   };
+  static Sides sides_of(size_t first, size_t kernel, size_t dilation, size_t pad, size_t in) {
+    const size_t last = first + (kernel - 1) * dilation, end = pad + in;
+    const auto taps = [&](size_t inputs) {  // avoids a division
+      return dilation == 1 ? inputs : divide_up(inputs, dilation);
+    };
+    const size_t before = first < pad ? taps(pad - first) : 0,
+                 after = last >= end ? taps(last - end + 1) : 0;
+    return before + after < kernel ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
+  }
   Sides sides_at(size_t x) const {
-    const size_t first = x * s_.stride_w, last = first + (s_.kernel_w - 1) * s_.dilation_w,
-                 end = run_.pad_left + run_.in_w;
-    const size_t before =
-        first < run_.pad_left ? divide_up(run_.pad_left - first, s_.dilation_w) : 0;
-    const size_t after = last >= end ? (last - end) / s_.dilation_w + 1 : 0;
-    return before + after < s_.kernel_w ? Sides{(uint32_t)before, (uint32_t)after} : Sides{0, 0};
+    return sides_of(x * s_.stride_w, s_.kernel_w, s_.dilation_w, run_.pad_left, run_.in_w);
+  }
+  Sides ends_at(size_t y) const {
+    return sides_of(y * s_.stride_h, s_.kernel_h, s_.dilation_h, run_.pad_top, run_.in_h);
   }
 
   // Neighbouring columns with the same Sides; their tiles run across the lines or down the columns.
@@ -153,6 +173,61 @@ class Window {
     while (x + width < run_.out_w && sides_at(x + width) == sides) ++width;
     const bool across = width >= kernel_.mr / 2u || width >= lines;
     return {sides, width, across, across ? lines : width, across ? width : lines};
+  }
+
+  // Calls f(at, height) for the tiles of a piece of lines from y on, `at` counted along the piece.
+  template <typename F>
+  void for_each_tile(Cut cut, const Piece& piece, size_t y, const F& f) const {
+    for (size_t at = 0, run; at < piece.length; at += run) {
+      run = piece.length - at;
+      if (cut == Cut::kSides && !piece.across) {
+        const Sides ends = ends_at(y + at);
+        for (run = 1; at + run < piece.length && ends_at(y + at + run) == ends;) ++run;
+      }
+      const Tiling tiling(run, kernel_);
+      for (size_t t = 0, first = at, height; t < tiling.count; ++t, first += height) {
+        height = tiling.rows(t);
+        f(first, height);
+      }
+    }
+  }
+
+  // The predicted cycles of a tile of rows in lines y to last of an image, whose kernel lines have
+  // so many taps.
+  double cycles(size_t rows, size_t y, size_t last, size_t taps) const {
+    uint32_t before = UINT32_MAX, after = UINT32_MAX;
+    for (size_t line = y; line <= last; ++line) {
+      const Sides ends = ends_at(line);
+      before = smaller(before, ends.before), after = smaller(after, ends.after);
+    }
+    return cost_.tile + (double)((s_.kernel_h - before - after) * taps) *
+                            (cost_.tap + larger(cost_.row * (double)rows, cost_.weights));
+  }
+  // Of an image, where `rows` rows of images side by side are cut into tiles
+  double row_cycles(size_t rows) const {
+    const Tiling tiling(rows, kernel_);
+    double sum = 0;
+    for (size_t t = 0, row = 0, height; t < tiling.count; ++t, row += height) {
+      height = tiling.rows(t);
+      const size_t y = row / run_.out_w, last = (row + height - 1) / run_.out_w;
+      const bool together = y / run_.out_h == last / run_.out_h;
+      sum += cycles(height, together ? y % run_.out_h : 0,
+                    together ? last % run_.out_h : run_.out_h - 1, s_.kernel_w);
+    }
+    return sum * (double)(run_.out_h * run_.out_w) / (double)rows;
+  }
+  double line_cycles(Cut cut) const {
+    double sum = 0;
+    for (size_t x = 0; x < run_.out_w;) {
+      const Piece piece = piece_at(x, run_.out_h);
+      for (size_t i = 0; i < piece.micro_panels; ++i)
+        for_each_tile(cut, piece, 0, [&](size_t at, size_t height) {
+          sum += cycles(height, piece.across ? i : at, piece.across ? i : at + height - 1,
+                        s_.kernel_w - piece.sides.count());
+        });
+      x += piece.width;
+    }
+    return sum;
   }
 
   void begin() {
@@ -248,6 +323,7 @@ class Window {
 
   const ConvShape& s_;
   const MicroKernel& kernel_;
+  const TileCycles& cost_;
   const ConvRun& run_;
   const Taps& taps_;
   size_t channel_;
