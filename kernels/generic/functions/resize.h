@@ -28,29 +28,43 @@ struct Corners {
 };
 
 // The sum of byte * weight, of 2^20 together, rounded with halves away from 0.
-OCTET_LOOP void blend_tflite(const Bytes& bytes, const Corners& p, int32_t v, int32_t h,
-                             uint8_t* __restrict to, size_t n) {
-  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
-  const Bytes value = bytes;
-  for (size_t i = 0; i < n; ++i) {
-    const int32_t low = value(a[i]) * (1024 - h) + value(b[i]) * h,
-                  high = value(c[i]) * (1024 - h) + value(d[i]) * h;
-    const int32_t sum = low * (1024 - v) + high * v;
+struct TfliteSum {
+  static constexpr int32_t kOne = 1 << 10;  // a weight of 1
+  const Bytes value;
+  uint8_t rounded(int32_t sum) const {
     const int32_t moved = sum > 0 ? sum + (1 << 19) : sum - (1 << 19);
-    to[i] = (uint8_t)((moved + ((moved >> 31) & ((1 << 20) - 1))) >> 20);
+    return (uint8_t)((moved + ((moved >> 31) & ((1 << 20) - 1))) >> 20);
   }
-}
+};
 
 // The sum of byte * weight, of 2^22 together, rounded with halves up: flipped bytes round alike.
-OCTET_LOOP void blend_xnnpack(const Bytes& bytes, const Corners& p, int32_t v, int32_t h,
-                              uint8_t* __restrict to, size_t n) {
+struct XnnpackSum {
+  static constexpr int32_t kOne = 1 << 11;
+  struct {
+    uint8_t flip;
+    int32_t operator()(uint8_t byte) const { return byte ^ flip; }
+  } value;
+  uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (1 << 21)) >> 22) ^ value.flip; }
+};
+
+// Outputs `pixels`, which lie between the same four inputs: their sums are exact, so the vertical
+// half of the work is done once for all. n: channels, at most kChunk.
+template <typename Sum>
+OCTET_LOOP void blend_between(const Sum& sum, const Corners& p, int32_t v,
+                              const ResizePlace* pixels, size_t count, uint8_t* __restrict to,
+                              size_t to_pixel, size_t n) {
   const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
-  const uint8_t flip = bytes.flip;
+  const Sum by = sum;
+  int32_t left[kChunk], slope[kChunk];
   for (size_t i = 0; i < n; ++i) {
-    const int32_t left = a[i] ^ flip, below = c[i] ^ flip;
-    const int32_t low = left * 2048 + ((b[i] ^ flip) - left) * h,
-                  high = below * 2048 + ((d[i] ^ flip) - below) * h;
-    to[i] = (uint8_t)((low * 2048 + (high - low) * v + (1 << 21)) >> 22) ^ flip;
+    const int32_t low = by.value(a[i]) * (Sum::kOne - v) + by.value(c[i]) * v,
+                  high = by.value(b[i]) * (Sum::kOne - v) + by.value(d[i]) * v;
+    left[i] = low * Sum::kOne;
+    slope[i] = high - low;
+  }
+  for (size_t x = 0; x < count; ++x, to += to_pixel) {
+    const int32_t h = pixels[x].part;
+    for (size_t i = 0; i < n; ++i) to[i] = by.rounded(left[i] + slope[i] * h);
   }
 }
 
@@ -98,29 +112,52 @@ OCTET_LOOP void blend_standard(const Resize& f, const Corners& p, const CornerWe
   }
 }
 
+// One output in the arithmetic of a kind in floats.
 inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
                   const ResizePlace& pixel, uint8_t* to, size_t n) {
-  const Bytes bytes(f.is_signed);
   switch (f.kind) {
-    case ResizeKind::kTflite: return blend_tflite(bytes, p, line.part, pixel.part, to, n);
-    case ResizeKind::kXnnpack: return blend_xnnpack(bytes, p, line.part, pixel.part, to, n);
     case ResizeKind::kTfliteFloat: return blend_tflite_float(p, line.weights, pixel.weights, to, n);
-    case ResizeKind::kOnnx: return blend_onnx(bytes, p, {line.weights, pixel.weights}, to, n);
+    case ResizeKind::kOnnx:
+      return blend_onnx(Bytes(f.is_signed), p, {line.weights, pixel.weights}, to, n);
     default: return blend_standard(f, p, {line.weights, pixel.weights}, to, n);
+  }
+}
+
+// Outputs from `to` on between the same four inputs, in the arithmetic of a kind in integers.
+inline void blend(const Resize& f, Corners p, const ResizePlace& line, const ResizePlace* pixels,
+                  size_t count, uint8_t* to, size_t to_pixel, size_t n) {
+  const Bytes bytes(f.is_signed);
+  for (size_t first = 0; first < n; first += kChunk) {
+    const Corners here = {p.a + first, p.b + first, p.c + first, p.d + first};
+    const size_t channels = n - first < kChunk ? n - first : kChunk;
+    if (f.kind == ResizeKind::kTflite)
+      blend_between(TfliteSum{bytes}, here, line.part, pixels, count, to + first, to_pixel,
+                    channels);
+    else
+      blend_between(XnnpackSum{{bytes.flip}}, here, line.part, pixels, count, to + first, to_pixel,
+                    channels);
   }
 }
 
 inline void resize_linear(const Resize& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
+  const bool exact = f.kind == ResizeKind::kTflite || f.kind == ResizeKind::kXnnpack;
   for (size_t y = call.first; y < call.end; ++y) {
     const ResizePlace& line = f.lines[y];
     const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
     uint8_t* const to = line_of(out, y);
-    for (size_t x = 0; x < out.w; ++x) {
-      const ResizePlace& pixel = f.pixels[x];
-      const size_t left = pixel.low * in.pixel, right = pixel.high * in.pixel;
-      blend(f, {low + left, low + right, high + left, high + right}, line, pixel,
-            to + x * out.pixel, run_length(call, x, (size_t)pixel.high + 1));
+    for (size_t x = 0, count; x < out.w; x += count) {
+      const ResizePlace* const pixel = f.pixels + x;
+      const size_t left = pixel->low * in.pixel, right = pixel->high * in.pixel;
+      const Corners corners = {low + left, low + right, high + left, high + right};
+      for (count = 1; exact && x + count < out.w && pixel[count].low == pixel->low &&
+                      pixel[count].high == pixel->high;)
+        ++count;
+      const size_t n = run_length(call, x + count - 1, (size_t)pixel->high + 1);
+      if (exact)
+        blend(f, corners, line, pixel, count, to + x * out.pixel, out.pixel, n);
+      else
+        blend(f, corners, line, *pixel, to + x * out.pixel, n);
     }
   }
 }
