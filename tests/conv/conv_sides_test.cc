@@ -24,7 +24,7 @@ constexpr Store kEpilogueCases[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, 
 // Runs each case with the next epilogue and the next number of tasks.
 class Sides : public testing::Test {
  protected:
-  void check_shape(const octet_conv2d_shape& shape) {
+  void check_shape(const octet_conv2d_shape& shape, const octet_machine* machine = nullptr) {
     for (const Nothing& nothing : kNothing) {
       ConvCase c;
       c.shape = shape;
@@ -37,7 +37,7 @@ class Sides : public testing::Test {
       const ConvProblem problem(c);
       for (const octet_isa isa : tiers_to_test()) {
         ConvHow how;
-        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa,
+        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.machine = machine;
         how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
         check(problem, how);
         if (HasFatalFailure()) return;
@@ -76,6 +76,25 @@ TEST_F(Sides, Groups) {
     s.batch_max = 3;
     check_shape(s);
   }
+}
+
+// With few pixels the costs decide how an image is cut: by rows where tiles wait for their weights,
+// as with a small L2; by columns on Zen 4; by all sides on Zen 5, which reads weights fast.
+TEST_F(Sides, FewPixels) {
+  octet_machine machine = OCTET_MACHINE_INIT;
+  for (const octet_cpu_design design : {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_ZEN4, OCTET_DESIGN_ZEN5})
+    for (const size_t size : {1, 2, 3, 4, 5, 7})
+      for (const size_t stride : {1, 2}) {
+        machine.design = design;
+        machine.l2_bytes = design == OCTET_DESIGN_UNKNOWN ? 4096 : 1 << 20;
+        octet_conv2d_shape s = square(size, 96, 160, 3, stride, 1);
+        s.batch_max = 1 + size % 3;
+        check_shape(s, &machine);
+        s.in_w_max = size + 2, s.dilation_h = size > 2 ? 2 : 1;
+        check_shape(s, &machine);
+        if (size > 3) continue;
+        check_shape(square(size, 256, 320, 3, stride, 1), &machine);
+      }
 }
 
 // An image of several blocks, and lines that no block holds.
