@@ -84,8 +84,8 @@ OCTET_API octet_status octet_average_pool_create(const octet_average_pool_desc* 
  * - TFLITE: LiteRT's reference MEAN, MultiplyByQuantizedMultiplier of sum - n * zero_point with n
  *   in the multiplier. A scale that is 2^22 times output.scale or more is OCTET_BAD_SCALE. Also of
  *   OCTET_S16, then for n up to 2^15 and ratios below 2^14.
- * - XNNPACK, in f32: sum * f + (output.zero_point - n * zero_point * f), rounded half to even, with
- *   f = 1 / n * (scale / output.scale).
+ * - XNNPACK, of LiteRT 2.1.3 and later, in f32: sum * f + (output.zero_point - n * zero_point * f),
+ *   rounded half to even, with f = 1 / n * (scale / output.scale).
  * - ONNXRUNTIME: QLinearGlobalAveragePool, in f32: (sum - n * zero_point) *
  *   (scale / (output.scale * n)), rounded half to even, + output.zero_point.
  * - STANDARD is octet_average_pool_create's, of a window as large as the image. */

@@ -2,6 +2,8 @@
 
 Each function takes a seed and returns a .tflite file of int8, or of int16 where it says so. Scales are such that values spread over their range.
 """
+import re
+
 import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
@@ -465,8 +467,35 @@ def words(seed):
     return m.file(*outputs)
 
 
+def means(seed):
+    """Means of 2, 4 and 8 pixels by powers of two: many results are halves, above zero and below."""
+    m = Network(seed)
+    x = m.conv(m.given(1, 16, 2, 8), 60)
+    outputs = []
+    for n, h in ((16, 1), (8, 2), (4, 4)):
+        y = m.reshape(x, n, h, 2, 60)
+        for scale, zero_point in ((1, 0), (1, 7), (2, -12)):
+            outputs.append(m.add("MEAN", [y, m.ints(1, 2)], m.made((n, 1, 1, 60), y.scale * scale, zero_point), "ReducerOptions", keepDims=True))
+    return m.file(*outputs)
+
+
 # States carry over from one run to the next one.
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 WORDS = {"SEANet of int16": seanet, "operators of int16": words}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **WORDS, **STATEFUL}
+       "sub-pixels": sub_pixels, **WORDS, **STATEFUL, "means": means}
+
+
+def version_of(text):
+    """The three numbers that a version of LiteRT begins with."""
+    return tuple(int(re.match("[0-9]+", part)[0]) for part in text.split(".")[:3])
+
+
+def has_bytes_of_xnnpack(name, version, machine):
+    """Whether LiteRT's default delegate has Octet's bytes of a network, by the version and the machine (docs/engines.md has the reasons)."""
+    others = set(WORDS)  # It takes no int16, of which LiteRT's other kernels round in a way of their own.
+    if version < (2, 1, 3):  # A MEAN's halves, and products of two activations
+        others |= {"MobileNetV3", "means", "encoder", "apart"}
+    if machine not in ("x86_64", "AMD64"):  # On Arm a MUL's halves, products of uint8, and LiteRT's own softmax and LSTM
+        others |= {"MobileNetV3", "LSTM", "encoder", "products of uint8", "LSTM spotter"}
+    return name not in others

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Holds `octet run --network --as ...` of the networks that tests/litert/networks.py makes against LiteRT, byte by byte, softmax included.
 
-    run_tflite_networks.py <directory for a virtual environment> <the octet command>
+    run_tflite_networks.py <directory for a virtual environment> <the octet command> [file of requirements]
 
 Each option of --as is compared with LiteRT's reference kernels or its default delegate, XNNPACK; which of litert-1.2 and litert the reference kernels
-are depends on the version that is installed. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be
+are depends on the version that is installed, and so does whether XNNPACK has Octet's bytes of a network. Without a file of requirements the packages
+are those of the conformance vectors. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be
 installed.
 """
 import importlib.metadata
 import pathlib
+import platform
 import subprocess
 import sys
 import tempfile
@@ -18,8 +20,9 @@ TOOL = ROOT / "tools" / "models"
 sys.path.append(str(TOOL))
 import packages  # noqa: E402
 
-packages.need(pathlib.Path(sys.argv[1]), [TOOL / "requirements.txt", ROOT / "tests" / "conformance" / "requirements.txt"], "ai_edge_litert.interpreter", "flatbuffers",
-              "tflite")
+packages.need(pathlib.Path(sys.argv[1]),
+              [ROOT / sys.argv[3]] if len(sys.argv) > 3 else [TOOL / "requirements.txt", ROOT / "tests" / "conformance" / "requirements.txt"],
+              "ai_edge_litert.interpreter", "flatbuffers", "tflite")
 sys.path[:0] = [str(ROOT / "tests" / "litert"), str(ROOT / "tests" / "conformance")]
 # tests/conformance has a module of the name of the package tflite, which only describe.py reads, in a process of its own
 sys.modules.pop("tflite", None)
@@ -27,8 +30,9 @@ import networks  # noqa: E402
 import numpy as np  # noqa: E402
 from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
 
-VERSION = tuple(map(int, importlib.metadata.version("ai-edge-litert").split(".")[:2]))
+VERSION = networks.version_of(importlib.metadata.version("ai-edge-litert"))
 REFERENCE = "litert" if VERSION >= (1, 3) else "litert-1.2"
+RUNS = 20  # of each network; a byte that one input in many gives is a defect, too
 
 
 def run(*command):
@@ -63,13 +67,11 @@ def compare(octet, path, name, network):
     done = run(sys.executable, TOOL / "describe.py", model, "-o", description, "--data")
     assert done.returncode == 0 and "left out" not in done.stderr, done.stderr
     interpreter, random = Interpreter(model_content=network), np.random.default_rng(3)
-    runs = [[drawn(random, d) for d in interpreter.get_input_details()] for _ in range(5 if name in networks.STATEFUL else 1)]
+    runs = [[drawn(random, d) for d in interpreter.get_input_details()] for _ in range(RUNS)]
     (path / "in").write_bytes(b"".join(x.tobytes() for inputs in runs for x in inputs))
     made = {}
     engines = [(REFERENCE, OpResolverType.BUILTIN_REF), ("xnnpack", OpResolverType.AUTO)]
-    # LiteRT 1.2 multiplies two activations by an optimized kernel, which rounds in a way of its own, as others do 16 bits
-    own = VERSION < (1, 3) and name == "encoder" or name in networks.WORDS
-    for engine, kernels in engines[:1] if own else engines:
+    for engine, kernels in engines if networks.has_bytes_of_xnnpack(name, VERSION, platform.machine()) else engines[:1]:
         expected = results(network, kernels, runs)
         assert len(set(expected)) > 5, f"{name} shows little"
         for goal in ("layers", "memory"):
