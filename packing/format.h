@@ -25,7 +25,6 @@ enum class FormatId : uint16_t {
   kS16_64x4_depthwise = 12,
   kS8_64x4_grouped = 13,
   kS8_16x16_2of4 = 14,
-  kS8_16x4_paired = 15,
   kS8_16x32_2of4 = 16,
   kS16_64x4_grouped = 17,
   kS4_16x8 = 18,
@@ -33,6 +32,7 @@ enum class FormatId : uint16_t {
   kS4_16x8_step8 = 20,
   kS4_4x32 = 21,
   kS4_4x8 = 22,
+  kS8_16x4_paired = 23,  // 15 had gaps between its weights
 };
 
 struct WeightFormat {

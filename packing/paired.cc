@@ -13,12 +13,17 @@ int magnitude(int value) { return value < 0 ? -value : value; }
 // One part of a block's panels, which are `panel_bytes` apart.
 template <typename Byte>
 struct Part {
-  Byte* first;
+  Byte *weights, *tables;  // of the first panel
   size_t panel_bytes, panels, depth;
 
-  Byte* groups(size_t panel) const { return first + panel * panel_bytes; }
-  Byte* piece(size_t panel, size_t group) const { return groups(panel) + group * kPairGroupBytes; }
+  Byte* group(size_t panel, size_t index) const { return at(weights, panel, index); }
+  Byte* piece(size_t panel, size_t index) const { return at(tables, panel, index); }
   PairPart plan() const { return PairPart(depth); }
+
+ private:
+  Byte* at(Byte* first, size_t panel, size_t index) const {
+    return first + panel * panel_bytes + index * kPairGroupBytes;
+  }
 };
 
 // Calls f(part) for each part of each tap of each block.
@@ -28,11 +33,14 @@ void for_each_part(const RhsLayout& layout, size_t lanes, size_t taps, size_t de
   const size_t tap_bytes = layout.lane_bytes(depth) * kPairColumns, panel_bytes = taps * tap_bytes;
   for (size_t lane = 0; lane < lanes; lane += kPairBlock)
     for (size_t tap = 0; tap < taps; ++tap) {
-      Byte* from = panels + lane / kPairColumns * panel_bytes + tap * tap_bytes;
+      Byte* const weights = panels + lane / kPairColumns * panel_bytes + tap * tap_bytes;
+      Byte* tables = weights + pair_groups(depth) * kPairGroupBytes;
       for (size_t k = 0; k < depth; k += kPairPart) {
-        f(Part<Byte>{from, panel_bytes, divide_up(smaller(kPairBlock, lanes - lane), kPairColumns),
-                     smaller(kPairPart, depth - k)});
-        from += kPairPartGroups * kPairGroupBytes;
+        const Part<Byte> part = {weights + k * kPairColumns, tables, panel_bytes,
+                                 divide_up(smaller(kPairBlock, lanes - lane), kPairColumns),
+                                 smaller(kPairPart, depth - k)};
+        f(part);
+        tables += part.plan().tables() * kPairGroupBytes;
       }
     }
 }
@@ -157,7 +165,7 @@ void put_in_order(const Part<uint8_t>& part, size_t index) {
   Apart apart;
   for (size_t p = 0; p < part.panels; ++p)
     for (size_t g = 0; g < groups; ++g) {
-      split(part.piece(p, first + g), apart);
+      split(part.group(p, first + g), apart);
       for (size_t i = 0; i < kPairGroup; ++i) window.set(g * kPairGroup + i, p, apart[i]);
     }
   for (size_t i = 0; i < steps; ++i) window.weigh(i);
@@ -167,7 +175,7 @@ void put_in_order(const Part<uint8_t>& part, size_t index) {
   for (size_t p = 0; p < part.panels; ++p) {
     for (size_t g = 0; g < groups; ++g) {
       for (size_t i = 0; i < kPairGroup; ++i) window.get(order[g * kPairGroup + i], p, apart[i]);
-      join(apart, part.piece(p, first + g));
+      join(apart, part.group(p, first + g));
     }
     memcpy(part.piece(p, plan.order() + index), order, sizeof order);
   }
@@ -244,7 +252,7 @@ void take_extras(const Part<uint8_t>& part, size_t panel) {
   uint8_t extra[kPairGroupBytes];
   for (size_t g = 0; g < plan.groups && table.chunks != kPlainPart; ++g) {
     size_t at;
-    if (!excess_of(part.piece(panel, g), extra)) continue;
+    if (!excess_of(part.group(panel, g), extra)) continue;
     if (!chunks.place(extra, &at)) {
       table = {};
       table.chunks = kPlainPart;
@@ -257,25 +265,11 @@ void take_extras(const Part<uint8_t>& part, size_t panel) {
   }
   if (table.chunks != kPlainPart)
     for (size_t i = 0; i < chunks.count * kPairChunk; ++i) {
-      uint8_t* const group = part.piece(panel, table.groups[i]);
+      uint8_t* const group = part.group(panel, table.groups[i]);
       for (size_t j = 0; j < kPairGroupBytes; ++j)
         group[j] = (uint8_t)(group[j] - extras[i * kPairGroupBytes + j]);
     }
   memcpy(part.piece(panel, plan.table()), &table, sizeof table);
-}
-
-// Moves parts, which lie side by side at first, to leave room for the tables of the parts before.
-void spread_parts(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
-                  uint8_t* panels) {
-  const size_t tap_bytes = layout.lane_bytes(depth) * kPairColumns,
-               count = divide_up(lanes, kPairColumns) * taps;
-  for (size_t i = 0; i < count; ++i)
-    for (size_t part = divide_up(depth, kPairPart); part-- > 0;) {
-      uint8_t* const first = panels + i * tap_bytes;
-      memmove(first + part * kPairPartGroups * kPairGroupBytes,
-              first + part * kPairPart * kPairColumns,
-              round_up(smaller(kPairPart, depth - part * kPairPart), kPairGroup) * kPairColumns);
-    }
 }
 
 bool is_order(const uint8_t* order, size_t steps) {
@@ -301,7 +295,7 @@ bool is_sound(const Part<const uint8_t>& part, size_t panel) {
   if (table.chunks * kPairChunk > plan.room) return false;
   for (size_t g = 0; g < plan.groups; ++g) {
     PairSums sums = {};
-    sums.add(part.piece(panel, g));
+    sums.add(part.group(panel, g));
     sound &= sums.fit();
   }
   for (size_t c = 0; c < table.chunks; ++c) {
@@ -354,7 +348,6 @@ void store_plain(const Part<uint8_t>& part) {
 
 void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t depth,
                  uint8_t* panels) {
-  spread_parts(layout, lanes, taps, depth, panels);
   PairCost cost = {};
   for_each_part(layout, lanes, taps, depth, panels,
                 [&](const Part<uint8_t>& part) { cost += least_cost(part.plan(), part.panels); });

@@ -7,15 +7,16 @@
 // the lhs to match. The excess of a pair that still does not fit moves to extras: groups that the
 // kernel multiplies in addition.
 //
-//     panel: parts in order of depth, each
+//     panel: weights, 64 bytes per group of 4 steps: 16 columns x 4
+//     | the tables of each part in order of depth:
+//         order, 64 bytes per window: for each place its step within the window, or kNoStep
+//         | extras, 64 bytes each: weights for the places of one group
+//         | 64 bytes: PairTable
 //
-//     weights, 64 bytes per group of 4 steps: 16 columns x 4
-//     | order, 64 bytes per window: for each place its step within the window, or kNoStep
-//     | extras, 64 bytes each: weights for the places of one group
-//     | 64 bytes: PairTable
-//
-// All panels of a block have the same order. A part with more extras than there is room for keeps
-// its weights in their original order and is multiplied as int16.
+// The weights have no gaps: the hardware's prefetchers lose a stream of which lines are left out,
+// and a product of one row then reads memory at half of its bandwidth. All panels of a block have
+// the same order. A part with more extras than there is room for keeps its weights in their
+// original order and is multiplied as int16.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -37,23 +38,24 @@ struct PairTable {
 };
 static_assert(sizeof(PairTable) == kPairGroupBytes, "as large as a group");
 
-// The offsets, in groups, of the pieces of a part of `depth` steps.
+// The groups of weights of a panel, after which its tables follow.
+constexpr size_t pair_groups(size_t depth) { return (depth + kPairGroup - 1) / kPairGroup; }
+
+// A part of `depth` steps, and the offsets, in groups, of the pieces of its tables.
 struct PairPart {
   size_t groups, windows, room;  // room: groups reserved for extras
 
   explicit constexpr PairPart(size_t depth)
-      : groups((depth + kPairGroup - 1) / kPairGroup),
+      : groups(pair_groups(depth)),
         windows((depth + kPairWindow - 1) / kPairWindow),
         room((groups + 15) / 16 * kPairChunk) {}
-  constexpr size_t order() const { return groups; }
-  constexpr size_t extras() const { return groups + windows; }
-  constexpr size_t table() const { return groups + windows + room; }
-  constexpr size_t all() const { return table() + 1; }
+  constexpr size_t order() const { return 0; }
+  constexpr size_t extras() const { return windows; }
+  constexpr size_t table() const { return windows + room; }
+  constexpr size_t tables() const { return table() + 1; }  // groups of all pieces
 };
 static_assert(PairPart(kPairPart).room <= sizeof(PairTable::groups), "each extra is told");
 static_assert(PairPart(kPairPart).groups <= 256, "a group's number is a byte");
-
-constexpr size_t kPairPartGroups = PairPart(kPairPart).all();
 
 // The same per lane: a window has an order and room for extras, a part has a PairTable.
 constexpr PanelTable kPairWindowTable = {kPairWindow, (1 + kPairChunk) * kPairGroup},

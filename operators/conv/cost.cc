@@ -6,8 +6,8 @@
 namespace octet {
 namespace {
 
-// Bytes of weights per cycle that a tile reads from L2, at least. A design's l2_bytes are an average
-// over whole layers, 17 of Zen 4.
+// Bytes of weights per cycle that a tile reads from L2, at least. The l2_bytes of a design are an
+// average over whole layers, 17 of Zen 4.
 constexpr double kWeightBytes = 28;
 
 }  // namespace

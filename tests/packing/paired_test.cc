@@ -45,24 +45,25 @@ Bytes draw(Draw f, size_t count, uint32_t seed) {
 
 // Reads the weight of each step from one panel's part, by the definition.
 struct Part {
-  const uint8_t* from;
+  const uint8_t *weights, *tables;
   PairPart plan;
 
-  const uint8_t* group(size_t g) const { return from + g * octet::kPairGroupBytes; }
+  const uint8_t* group(size_t g) const { return weights + g * octet::kPairGroupBytes; }
+  const uint8_t* piece(size_t i) const { return tables + i * octet::kPairGroupBytes; }
   PairTable table() const {
     PairTable t;
-    std::memcpy(&t, group(plan.table()), sizeof t);
+    std::memcpy(&t, piece(plan.table()), sizeof t);
     return t;
   }
   size_t step(size_t place) const {
     const size_t window = place / octet::kPairWindow;
-    return window * octet::kPairWindow + group(plan.order() + window)[place % octet::kPairWindow];
+    return window * octet::kPairWindow + piece(plan.order() + window)[place % octet::kPairWindow];
   }
   static int at(const uint8_t* group, size_t column, size_t place) {
     return (int8_t)group[column * octet::kPairGroup + place % octet::kPairGroup];
   }
   // The weights that the values stand for; [step][column]
-  std::vector<int> weights() const {
+  std::vector<int> values() const {
     std::vector<int> sums(plan.windows * octet::kPairWindow * octet::kPairColumns);
     const auto add = [&](const uint8_t* values, size_t g) {
       for (size_t i = 0; i < octet::kPairGroup; ++i)
@@ -72,7 +73,7 @@ struct Part {
     for (size_t g = 0; g < plan.groups; ++g) add(group(g), g);
     const PairTable t = table();
     for (size_t e = 0; t.chunks != octet::kPlainPart && e < t.chunks * octet::kPairChunk; ++e)
-      add(group(plan.extras() + e), t.groups[e]);
+      add(piece(plan.extras() + e), t.groups[e]);
     return sums;
   }
 };
@@ -94,11 +95,12 @@ struct Packed {
   template <typename F>
   void for_each_part(const F& f) const {
     for (size_t lane = 0; lane < n; lane += octet::kPairColumns) {
-      const uint8_t* from = panels.data() + kX86PairedLayout.panel_offset(lane, k);
+      const uint8_t *weights = panels.data() + kX86PairedLayout.panel_offset(lane, k),
+                    *tables = weights + octet::pair_groups(k) * octet::kPairGroupBytes;
       for (size_t first = 0; first < k; first += octet::kPairPart) {
-        const Part part = {from, PairPart(std::min(octet::kPairPart, k - first))};
-        f(part, lane, first);
-        from = part.group(part.plan.all());
+        const PairPart plan(std::min(octet::kPairPart, k - first));
+        f(Part{weights + first * octet::kPairColumns, tables, plan}, lane, first);
+        tables += plan.tables() * octet::kPairGroupBytes;
       }
     }
   }
@@ -115,7 +117,7 @@ bool has_extras(const Part& part) { return part.table().chunks && !is_plain(part
 void expect_weights(const Packed& packed, const Bytes& w) {
   ASSERT_TRUE(packed.sound());
   packed.for_each_part([&](const Part& part, size_t lane, size_t first) {
-    const std::vector<int> got = part.weights();
+    const std::vector<int> got = part.values();
     for (size_t i = 0; i < part.plan.groups * octet::kPairGroup; ++i)
       for (size_t j = 0; j < octet::kPairColumns; ++j) {
         const bool there = first + i < packed.k && lane + j < packed.n;
@@ -224,27 +226,25 @@ TEST(Pairs, ThatDoNotFitAreFound) {
     return !bad.sound();
   };
   good.for_each_part([&](const Part& part, size_t, size_t) {
-    const auto at = [&](size_t group, size_t byte) {
-      return (size_t)(part.group(group) - good.panels.data()) + byte;
-    };
+    const auto at = [&](const uint8_t* from) { return (size_t)(from - good.panels.data()); };
     // The two weights of a pair have the same sign and are too large
     for (const uint8_t most : {0x7f, 0x80}) {
       Packed bad = good;
-      for (size_t i : {2, 3}) bad.panels[at(7, i)] = most;
+      for (size_t i : {2, 3}) bad.panels[at(part.group(7)) + i] = most;
       EXPECT_FALSE(bad.sound());
     }
-    const size_t order = at(part.plan.order(), 0);
+    const size_t order = at(part.piece(part.plan.order()));
     EXPECT_TRUE(refused(order, good.panels[order + 1]));
     EXPECT_TRUE(refused(order, 64));
     EXPECT_TRUE(refused(order, octet::kNoStep));
-    const size_t table = at(part.plan.table(), 0);
+    const size_t table = at(part.piece(part.plan.table()));
     EXPECT_TRUE(refused(table, (uint8_t)(part.plan.room / octet::kPairChunk + 1)));
     EXPECT_TRUE(refused(table, 0xfe));
     if (!part.table().chunks) return;
     EXPECT_TRUE(refused(table + offsetof(PairTable, groups), (uint8_t)part.plan.groups));
     // Each extra fits; the sum of a chunk does not
     Packed bad = good;
-    for (size_t e = 0; e < 2; ++e) bad.panels[at(part.plan.extras() + e, 0)] = 100;
+    for (size_t e = 0; e < 2; ++e) bad.panels[at(part.piece(part.plan.extras() + e))] = 100;
     EXPECT_FALSE(bad.sound());
   });
 }
@@ -397,11 +397,12 @@ TEST_P(Pairing, RunsWhateverTheTablesSay) {
   uint8_t* const bytes = blob.memory.data();
   ASSERT_EQ(octet::check_matrices(bytes, blob.memory.bytes(), octet::find_format, &c),
             octet::BlobProblem::kNone);
-  uint8_t* const weights = octet::section_of(c, octet::SectionId::kWeights, bytes);
+  uint8_t* const tables = octet::section_of(c, octet::SectionId::kWeights, bytes) +
+                          octet::pair_groups(k) * octet::kPairGroupBytes;
   const PairPart plan(k);
   for (const uint8_t value : {0x00, 0x7f, 0x80, 0xfe, 0xff})
-    for (const size_t group : {plan.order(), plan.table()}) {
-      std::memset(weights + group * octet::kPairGroupBytes, value, octet::kPairGroupBytes);
+    for (const size_t piece : {plan.order(), plan.table()}) {
+      std::memset(tables + piece * octet::kPairGroupBytes, value, octet::kPairGroupBytes);
       const char* kernel = nullptr;
       product(blob, 7, OCTET_U8, std::vector<uint8_t>(7 * k, 255), &kernel);
     }

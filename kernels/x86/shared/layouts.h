@@ -22,7 +22,8 @@ constexpr RhsLayout kX86PairedLayout = {kPairColumns,
                                         8,
                                         Density::kAll,
                                         {kPairWindowTable, kPairPartTable}};
-static_assert(kX86PairedLayout.lane_bytes(kPairPart) == kPairPartGroups * kPairGroup,
+static_assert(kX86PairedLayout.lane_bytes(kPairPart) ==
+                  (pair_groups(kPairPart) + PairPart(kPairPart).tables()) * kPairGroup,
               "PairPart says the same");
 
 // A group of 4 bits is a cache line, too, of 16 columns x 8 depth steps.
