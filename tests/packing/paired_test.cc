@@ -50,11 +50,7 @@ struct Part {
 
   const uint8_t* group(size_t g) const { return weights + g * octet::kPairGroupBytes; }
   const uint8_t* piece(size_t i) const { return tables + i * octet::kPairGroupBytes; }
-  PairTable table() const {
-    PairTable t;
-    std::memcpy(&t, piece(plan.table()), sizeof t);
-    return t;
-  }
+  PairTable table() const { return *(const PairTable*)piece(plan.table()); }
   size_t step(size_t place) const {
     const size_t window = place / octet::kPairWindow;
     return window * octet::kPairWindow + piece(plan.order() + window)[place % octet::kPairWindow];

@@ -133,7 +133,7 @@ class Window {
   }
 
  private:
-  // Predicted cycles of an image from which on it pays to compare the cuts, which takes some hundreds
+  // Predicted cycles of an image from which on it pays to compare the cuts
   static constexpr double kLeastCycles = 12000;
 
   // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
