@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/depthwise_kernel.h"
 
 namespace octet {
@@ -34,24 +35,30 @@ class ChannelCopy {
   }
 
  private:
-  static constexpr size_t kPixelsAhead = 20;  // in this line or the next ones
-
   // bytes: channels_, or 0 for any number.
   template <size_t bytes>
   void copy_pixels(const uint8_t* from, size_t step, size_t pixels, uint8_t* to) const {
     typedef uint8_t Piece __attribute__((vector_size(16)));
     // In a register: a load of it could wait for stores to the copy whose addresses look alike
     const Piece flip = Piece{} + flip_;
-    const size_t channels = bytes ? bytes : channels_;
+    const size_t channels = bytes ? bytes : channels_, staged = staged_;
     const auto copy_piece = [&](size_t i) {
       Piece piece;
       memcpy(&piece, from + i, sizeof piece);
       piece ^= flip;
       memcpy(to + i, &piece, sizeof piece);
     };
-    for (; pixels; --pixels, from += step, to += staged_) {
-      // Pixels of many channels lie a page apart every few steps, where no prefetcher follows
-      __builtin_prefetch(from + kPixelsAhead * step);
+    for (; pixels; --pixels, from += step, to += staged) {
+      if constexpr (bytes) {
+        Piece pieces[bytes / sizeof flip];
+        unroll<bytes / sizeof flip>([&](auto i) OCTET_INLINE {
+          memcpy(&pieces[i], from + i * sizeof flip, sizeof flip);
+          pieces[i] ^= flip;
+        });
+        unroll<bytes / sizeof flip>(
+            [&](auto i) OCTET_INLINE { memcpy(to + i * sizeof flip, &pieces[i], sizeof flip); });
+        continue;
+      }
       size_t i = 0;
       for (; i + sizeof flip <= channels; i += sizeof flip) copy_piece(i);
       if (i && i < channels) {
