@@ -3,6 +3,7 @@
 
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/self_test.h"
+#include "dispatch/self_test/words.h"
 #include "dispatch/tables/tiers.h"
 #include "dispatch/tables/transforms.h"
 
@@ -96,6 +97,42 @@ bool requantizes_raw(const DepthwiseKernel& kernel, const DepthwiseTile& tile, c
   kernel.requantize({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
                      &requantization, out, kPixel, tile.quads});
   return is_requantized(kernel, tile, out, cases);
+}
+
+// Tests the outputs of a kernel of words in one mode.
+bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+                    void* prepared, const Requantization& requantization, const int16_t* expected) {
+  kernel.prepare(block, prepared);
+  tile.dst_pixel = kPixel * sizeof(int16_t);
+  tile.dst_line = tile.columns * tile.dst_pixel;
+  tile.requantization = &requantization;
+  kernel.multiply(tile);
+  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
+    if (memcmp(tile.dst + i * tile.dst_pixel, expected, kernel.channels * sizeof(int16_t)) != 0)
+      return false;
+  return true;
+}
+
+// Likewise in both modes: accumulators start at the cases, and the weights are zeros.
+bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, const DepthwiseTile& tile,
+                    void* prepared) {
+  const FloatCases floats(Accumulators::kAll);
+  const WordCases words(kLeastShiftInKernel);
+  alignas(64) int32_t acc[kPixel], multiplier[kPixel];
+  int16_t rounded[kPixel], tflite[kPixel];
+  for (size_t c = 0; c < kPixel; ++c) {
+    const size_t at = c % kWordTestColumns;
+    rounded[c] = within_words(floats.rounded[c]);
+    acc[c] = (int32_t)words.acc[at];
+    multiplier[c] = words.multiplier[at] << (32 - words.right[at]);
+    tflite[c] = words.tflite[at];
+  }
+  Requantization requantization = {0, kWordsLo, kWordsHi, ElementType::kS16};
+  block.init = floats.acc, block.scale = floats.scale;
+  if (!finishes_words(kernel, block, tile, prepared, requantization, rounded)) return false;
+  requantization.tflite_apart = 1;
+  block.init = acc, block.scale = (const float*)multiplier;
+  return finishes_words(kernel, block, tile, prepared, requantization, tflite);
 }
 
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
@@ -196,7 +233,8 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   if (!floats || !(kernel.flags & kRequantizes)) return true;
   memset(words, 0, sizeof words);
   memset(bytes, 0, sizeof bytes);
-  return requantizes(kernel, block, tile, prepared);
+  return takes_words(kernel) ? finishes_words(kernel, block, tile, prepared)
+                             : requantizes(kernel, block, tile, prepared);
 }
 
 // Grouped kernels: two taps, 9 columns, the taps' pixels side by side.

@@ -55,6 +55,13 @@ bool finishes_integers(const TierOps& ops, WordMode mode, bool in_int32, const W
   f.factor = cases.factor, f.up = cases.up;
   f.multiplier = cases.multiplier, f.right = cases.right;
   f.lo = kWordsLo, f.hi = kWordsHi;
+  int32_t shifted[kWordTestColumns];
+  bool in_kernel = mode == WordMode::kTflite;
+  for (size_t j = 0; j < kWordTestColumns; ++j) {
+    in_kernel &= cases.right[j] >= 16 && cases.right[j] <= 32;
+    shifted[j] = in_kernel ? cases.multiplier[j] << (32 - cases.right[j]) : 0;
+  }
+  if (in_kernel) f.in_kernel = (const float*)shifted;
   return finishes(ops, f, in_int32, cases.acc,
                   mode == WordMode::kDouble ? cases.away : cases.tflite);
 }
@@ -71,7 +78,9 @@ bool finishes_floats(const TierOps& ops, bool in_int32, const FloatCases& cases)
   f.scale = cases.scale;
   f.lo = kWordsLo, f.hi = kWordsHi;
   if (!finishes(ops, f, in_int32, acc, words)) return false;
-  f.mode = WordMode::kF32;
+  f.in_kernel = cases.scale;
+  if (!finishes(ops, f, in_int32, acc, words)) return false;
+  f.mode = WordMode::kF32, f.in_kernel = nullptr;
   f.bias_f32 = cases.bias;
   f.lo = -__builtin_inff(), f.hi = __builtin_inff();
   return finishes(ops, f, in_int32, acc, cases.f32);
@@ -103,9 +112,10 @@ WordCases::WordCases(int least_shift) {
 }
 
 bool computes_words(const TierOps& ops, const FloatCases& floats) {
-  const WordCases narrow(0), wide(kWideShift), widest(kWidestShift);
+  const WordCases narrow(0), in_kernel(kLeastShiftInKernel), wide(kWideShift), widest(kWidestShift);
   return splits(ops, ElementType::kS8) && splits(ops, ElementType::kU8) &&
          finishes_integers(ops, WordMode::kTflite, true, narrow) &&
+         finishes_integers(ops, WordMode::kTflite, true, in_kernel) &&
          finishes_integers(ops, WordMode::kTflite, false, wide) &&
          finishes_integers(ops, WordMode::kTfliteWidest, false, widest) &&
          finishes_integers(ops, WordMode::kDouble, true, narrow) &&

@@ -13,7 +13,8 @@ int16_t within_words(int64_t x);
 
 // TFLite mode and double mode. Accumulators are below 2^(18 + 7 + least_shift), and those of the
 // shifts below leave int32, and 38 bits.
-constexpr int kWideShift = 13, kWidestShift = 22;
+// Kernels that make outputs themselves shift by 16 and more (WordEpilogue::in_kernel).
+constexpr int kWideShift = 13, kWidestShift = 22, kLeastShiftInKernel = 1;
 struct WordCases {
   int64_t acc[kWordTestColumns];
   int32_t multiplier[kWordTestColumns], right[kWordTestColumns];

@@ -39,7 +39,10 @@ struct WordEpilogue {
   const double* up;           // kTflite: 2^(shift - 16), half of the last bit of a product
   const int32_t* multiplier;  // kTfliteWidest: in 15 bits
   const int32_t* right;       // kTfliteWidest: 15 - shift
-  float lo, hi;               // the clamp
+  // For kernels that make outputs of sums in registers. kFloat: scale; kTflite: int32, the
+  // multiplier in 15 bits * 2^(32 - right). Null where an accumulator or a product may leave int32
+  const float* in_kernel;
+  float lo, hi;  // the clamp
 
   size_t dst_bytes() const { return mode == WordMode::kF32 ? sizeof(float) : sizeof(int16_t); }
 };

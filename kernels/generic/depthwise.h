@@ -74,7 +74,9 @@ struct ColumnsInMemory {
   }
 };
 
-enum class DepthwiseOutput { kSums, kFloat, kTflite };
+// kWords is sums or 16 bits in either mode, told apart at run time: the branch costs less than
+// copies of the loops.
+enum class DepthwiseOutput { kSums, kFloat, kTflite, kWords };
 
 template <typename M, DepthwiseOutput>
 struct DepthwiseStore;
@@ -109,6 +111,28 @@ struct DepthwiseStore<M, DepthwiseOutput::kSums> {
     M::store_s32(acc, dst);
   }
   bool raw;
+};
+
+template <typename M>
+struct DepthwiseStore<M, DepthwiseOutput::kWords> {
+  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t)
+      : sums(!t.requantization),
+        tflite(!sums && t.requantization->tflite_apart),
+        words(t.channels, sums ? Requantization{} : *t.requantization) {}
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
+                                      uint8_t* dst) const {
+    if (sums) return M::store_s32(acc, dst);
+    typename M::Acc q;
+    if (tflite)
+      unroll<4>([&](auto v)
+                    OCTET_INLINE { q.a[v] = M::scaled_tflite(acc.a[v], ends.scale(v), words); });
+    else
+      unroll<4>([&](auto v)
+                    OCTET_INLINE { q.a[v] = M::scaled_float(acc.a[v], ends.scale(v), words); });
+    words.store(q, dst);
+  }
+  bool sums, tflite;
+  typename M::Words words;
 };
 
 // Loads pixels; with `flip`, in the sign that the kernel wants.
@@ -325,7 +349,8 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
 }
 
 // Likewise of M that multiplies words by int8 weights, which it reads as Weights lays them out.
-template <typename M, typename Weights>
+// kind: kSums, or kWords of an M that finishes words.
+template <typename M, typename Weights, DepthwiseOutput kind = DepthwiseOutput::kSums>
 constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
   DepthwiseKernel k = {};
   k.name = name;
@@ -336,7 +361,8 @@ constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
   k.reach = 2 * M::kChannels;
   k.rows = k.walk_rows = 2;
   k.prepare = depthwise_prepare<Weights>;
-  k.multiply = depthwise_form<M, false, DepthwiseOutput::kSums>;
+  k.multiply = depthwise_form<M, false, kind>;
+  if (kind == DepthwiseOutput::kWords) k.flags = kRequantizes;
   return k;
 }
 

@@ -14,6 +14,7 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 }
 // As avx2_finish_words.
 void finish_words_x86(const WordEpilogue& f, const WordTile& tile) {
+  if (f.in_kernel && tile.offset.in_int32) return avx2_finish_words(f, tile);
   finish_words(f, tile);
   _mm256_zeroupper();
 }

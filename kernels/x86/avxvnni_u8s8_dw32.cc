@@ -53,7 +53,7 @@ struct Dots : Ymm<Dots, 128> {
 }  // namespace
 
 const DepthwiseKernel avxvnni_s16s8_words_dw32 =
-    depthwise_words_kernel<Words, Int16>("avxvnni_s16s8_words_dw32", Isa::kAvxVnni);
+    ymm_words_kernel("avxvnni_s16s8_words_dw32", Isa::kAvxVnni);
 const DepthwiseKernel avxvnni_u8s8_dw32 =
     ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni, &avxvnni_s16s8_words_dw32);
 }  // namespace octet

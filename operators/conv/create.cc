@@ -246,8 +246,7 @@ WordArrays build_words(const ConvBuilder& builder, const Epilogue& f, size_t pad
   if (!builder.has_words()) return {};
   const WordArrays words = {build_words(builder.epilogue, f, padded, arena),
                             take_word_offsets(builder.epilogue, padded, arena)};
-  if (words.offsets.in_double)
-    fill_word_offsets(builder.epilogue, {}, ElementType::kS8, words.offsets);
+  fill_word_offsets(builder.epilogue, {}, ElementType::kS8, words.offsets);
   return words;
 }
 
@@ -255,9 +254,11 @@ void set_words(const WordArrays& words, ConvPlan* plan) {
   plan->words = words.epilogue;
   plan->word_offsets = words.offsets;
   plan->epilogue = {};  // s32
-  plan->requantization = {};
-  plan->requantize_in_kernel = false;
+  plan->epilogue.scale = plan->words.in_kernel;
+  plan->requantization = requantization_of(plan->words);
   plan->runtime_zero_point = splits_words(*plan);
+  plan->requantize_in_kernel =
+      !splits_words(*plan) && plan->words.in_kernel && (plan->depthwise->flags & kRequantizes);
 }
 
 // Of an s16 lhs a row of words, or the zero points and the rows of a word's two bytes.
@@ -311,9 +312,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   int32_t* weight_sum = arena->take<int32_t>(padded);
   const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
-  const size_t zero_rows = builder.has_words() ? 2 : 1;
   uint8_t* zero_row = d.lhs_quant == OCTET_LHS_STATIC
-                          ? arena->take<uint8_t>(zero_rows * zero_row_bytes(s))
+                          ? arena->take<uint8_t>((builder.has_words() ? 2 : 1) * zero_row_bytes(s))
                           : nullptr;
   const WordArrays words = build_words(builder, epilogue, padded, arena);
   const Int8Panels int8_panels = take_int8_panels(builder, arena);

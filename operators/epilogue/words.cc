@@ -14,6 +14,16 @@ int64_t bias_of(const octet_epilogue& e, size_t n) {
 
 bool fits_int32(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
 
+// Whether kernels may scale sums to outputs in registers (WordEpilogue::in_kernel). The product is a
+// float, as theirs is: one below 2^31 may round to it.
+bool scales_in_kernel(const EpilogueBuilder& builder, const WordEpilogue& w) {
+  bool fits = fits_int32(builder) && (w.mode == WordMode::kFloat || w.mode == WordMode::kTflite);
+  for (size_t n = 0; fits && n < builder.columns; ++n)
+    fits = w.mode == WordMode::kFloat ? (float)builder.max_word * w.scale[n] < 0x1p31f
+                                      : w.right[n] >= 16 && w.right[n] <= 32;
+  return fits;
+}
+
 // TensorFlow Lite's multiplier of 31 bits in 15, rounded.
 int32_t reduced(int32_t multiplier) {
   return multiplier < 0x7fff0000 ? (multiplier + (1 << 15)) >> 16 : 0x7fff;
@@ -93,7 +103,10 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
                                                : WordMode::kTfliteWidest;
   w.scale = f.scale, w.bias_f32 = f.bias_f32, w.factor = f.factor;
   w.lo = f.lo_f32, w.hi = f.hi_f32;
-  if (e.requant != OCTET_REQUANT_TFLITE) return w;
+  if (e.requant != OCTET_REQUANT_TFLITE) {
+    if (w.scale && scales_in_kernel(builder, w)) w.in_kernel = w.scale;
+    return w;
+  }
   double *const factor = arena->take<double>(padded), *const up = arena->take<double>(padded);
   int32_t *const multiplier = arena->take<int32_t>(padded), *const right =
                                                                 arena->take<int32_t>(padded);
@@ -105,7 +118,17 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
     factor[n] = 2 * up[n] * (double)multiplier[n];
   }
   w.factor = factor, w.up = up, w.multiplier = multiplier, w.right = right;
+  if (!right || !scales_in_kernel(builder, w)) return w;
+  for (size_t n = 0; n < builder.columns; ++n) multiplier[n] *= 1 << (32 - right[n]);
+  w.in_kernel = (const float*)multiplier;
   return w;
+}
+
+Requantization requantization_of(const WordEpilogue& words) {
+  if (!words.in_kernel) return {};  // f32 may end at infinities
+  Requantization r = {0, (int32_t)words.lo, (int32_t)words.hi, ElementType::kS16};
+  r.tflite_apart = words.mode == WordMode::kTflite;
+  return r;
 }
 
 WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena) {
@@ -124,7 +147,7 @@ void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, 
   const int64_t correction = type == ElementType::kU8   ? -128 * 256
                              : type == ElementType::kS8 ? 128
                                                         : 0;
-  for (size_t n = 0; n < builder.columns; ++n) {
+  for (size_t n = 0; offsets.in_double && n < builder.columns; ++n) {
     const int64_t weights = packed.positive ? (int64_t)packed.positive[n] + packed.negative[n] : 0,
                   offset = bias_of(builder.desc, n) + correction * weights;
     ((double*)offsets.in_double)[n] = (double)offset;

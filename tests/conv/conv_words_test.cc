@@ -158,6 +158,59 @@ TEST(ConvWords, DepthwiseTakesWords) {
                         [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
+// Kernels that scale words do so where all channels' accumulators and products fit; else sums leave
+// by the tier's operation.
+TEST(ConvWords, DepthwiseKernelsScaleWords) {
+  using Edit = std::function<void(Channel*)>;
+  const Channel common[] = {
+      {500, -400, 90000, 0x7fffffff, -17, 1e-6f}, {127, -600, -70000, 1 << 30, -1, 0.5f},
+      {300, -300, 12345, 1 << 30, -9, 1e-3f},     {0, -9, 0, 0x5a827999, -12, 3e-4f},
+      {600, -128, 1, 0x40000001, -16, 2e-5f},     {0, 0, 1 << 24, 0x7fff0000, -10, 7e-4f}};
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DEPTHWISE;
+  const auto scales_in_kernel = [&](const octet_conv2d_shape& shape, uint32_t turn,
+                                    const Edit& edit) {
+    std::vector<Channel> channels(std::begin(common), std::end(common));
+    edit(&channels[4]);
+    bool in_kernel = true;
+    for (const octet_requant requant : {OCTET_REQUANT_TFLITE, OCTET_REQUANT_FLOAT}) {
+      ConvCase c = words(shape, 0);
+      c.filter_zero_points = FilterZeroPoints::kNone;
+      c.lhs_layout = c.dst_layout = OCTET_NHWC;
+      c.channels = &channels, c.requant = requant, c.bias = true, c.bias_s64 = false;
+      c.activation = turn % 2 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+      c.dst_extra = turn % 3 ? 0 : 5, c.lhs_extra = turn % 4 ? 0 : 3;
+      const ConvProblem problem(c);
+      Conv conv(problem, how);
+      EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+      if (!conv.get()) return false;
+      const octet::ConvPlan& plan = conv.get()->plan;
+      EXPECT_EQ(plan.lhs_type, octet::ElementType::kS16);
+      in_kernel &= plan.requantize_in_kernel || !(plan.depthwise->flags & octet::kRequantizes);
+      EXPECT_GT(check_every_way(c), 2u);
+    }
+    return in_kernel;
+  };
+  const Edit as_is = [](Channel*) {};
+  uint32_t turn = 0;
+  for (const size_t n : {3, 15, 31, 32, 33, 64, 70, 96, 130})
+    for (const octet_conv2d_shape& shape :
+         {square(9, n, n, 3, 1, 1, n), square(8, n, n, 3, 2, 1, n), square(7, n, n, 5, 1, 2, n)}) {
+      EXPECT_TRUE(scales_in_kernel(shape, turn++, as_is)) << n;
+      if (HasFatalFailure()) return;
+    }
+  const octet_conv2d_shape shape = square(9, 64, 64, 3, 1, 1, 64);
+  const ConvProblem problem(words(shape, 0));
+  if (!(Conv(problem, how).get()->plan.depthwise->flags & octet::kRequantizes))
+    GTEST_SKIP() << "this tier's kernel makes sums";
+  for (const Edit& edit : std::vector<Edit>{
+           [](Channel* c) { c->shift = 0; }, [](Channel* c) { c->shift = -18; },
+           [](Channel* c) { c->bias = INT32_MAX; }, [](Channel* c) { c->scale = 200; },
+           // The product is 2^31 once it is rounded
+           [](Channel* c) { *c = {0, 0, 1136033739, 1 << 30, -1, 0x1.e3ecf4p+0f}; }})
+    EXPECT_FALSE(scales_in_kernel(shape, turn++, edit));
+}
+
 TEST(ConvWords, SparseFilters) {
   for (const octet_conv2d_shape& shape : {square(6, 32, 40, 3, 1, 1), square(5, 64, 33, 1)}) {
     ConvCase c = words(shape, 0);

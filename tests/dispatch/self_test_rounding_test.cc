@@ -377,8 +377,12 @@ void lies_depthwise(const octet::DepthwiseTile& t) {
 }
 
 TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
-  for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
-    if (!octet::supports(cpu(), *kernel) || !(kernel->flags & octet::kRequantizes)) continue;
+  std::vector<const DepthwiseKernel*> kernels;
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
+    for (const DepthwiseKernel* each : {kernel, kernel->words})
+      if (each && octet::supports(cpu(), *each) && (each->flags & octet::kRequantizes))
+        kernels.push_back(each);
+  for (const DepthwiseKernel* kernel : kernels) {
     honest_depthwise = kernel;
     DepthwiseKernel liar = *kernel;
     liar.multiply = lies_depthwise;

@@ -140,7 +140,7 @@ struct Int16 : OfWords<Int16> {
 };
 
 // Pixels that are words already.
-struct Words : OfWords<Words> {
+struct OfPixels : OfWords<OfPixels> {
   // The lanes of a half are of channels 16 apart: interleaved, they lie as bytes do
   struct Pixel {
     __m256i halves[2];
@@ -159,7 +159,32 @@ struct Words : OfWords<Words> {
       });
     });
   }
+
+  // Packs scaled sums to s16, in the order of channels.
+  struct Words {
+    __m256i lo, hi;
+    Words(size_t, const Requantization& n)
+        : lo(splat<__m256i>((int16_t)n.lo)), hi(splat<__m256i>((int16_t)n.hi)) {}
+    OCTET_INLINE inline void store(const Acc& q, uint8_t* dst) const {
+      __m256i halves[2];
+      unroll<2>([&](auto i) OCTET_INLINE {
+        halves[i] = min_s16(max_s16(pack_int16(q.a[2 * i], q.a[2 * i + 1]), lo), hi);
+      });
+      _mm256_storeu_si256((__m256i*)dst, _mm256_permute2x128_si256(halves[0], halves[1], 0x20));
+      _mm256_storeu_si256((__m256i*)dst + 1, _mm256_permute2x128_si256(halves[0], halves[1], 0x31));
+    }
+  };
+  OCTET_INLINE static inline __m256i scaled_float(__m256i acc, __m256 scale, const Words&) {
+    return scaled(acc, scale);
+  }
+  OCTET_INLINE static inline __m256i scaled_tflite(__m256i acc, __m256 scale, const Words&) {
+    return high_halves(acc, _mm256_castps_si256(scale));
+  }
 };
+
+constexpr DepthwiseKernel ymm_words_kernel(const char* name, Isa isa) {
+  return depthwise_words_kernel<OfPixels, Int16, DepthwiseOutput::kWords>(name, isa);
+}
 
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa,

@@ -35,6 +35,22 @@ OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
   _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
 }
+OCTET_INLINE inline void store_some(uint8_t* dst, uint64_t words, __m512i v) {
+  _mm512_mask_storeu_epi16(dst, (__mmask32)words, v);
+}
+OCTET_INLINE inline void store_some(uint8_t* dst, uint64_t words, __m256i v) {
+  _mm256_mask_storeu_epi16(dst, (__mmask16)words, v);
+}
+// The 128-bit lanes of a and b in turns, of their low or high halves.
+template <int high>
+OCTET_INLINE inline __m512i quarters_of_both(__m512i a, __m512i b) {
+  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  return _mm512_permutex2var_epi64(a, _mm512_add_epi64(first, _mm512_set1_epi64(4 * high)), b);
+}
+template <int high>
+OCTET_INLINE inline __m256i quarters_of_both(__m256i a, __m256i b) {
+  return _mm256_permute2x128_si256(a, b, high ? 0x31 : 0x20);
+}
 // The 128-bit lanes 0, 2, .. or 1, 3, .. of a, then of b.
 OCTET_INLINE inline __m512i even_quarters(__m512i a, __m512i b) {
   return _mm512_shuffle_i64x2(a, b, 0x88);
@@ -260,6 +276,30 @@ struct WideWords : ColumnsInMemory<WideWords<kInt8>, 8 * kInt8, kInt8> {
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     Weights::store_s32(acc, dst);
   }
+
+  // Packs scaled sums to s16, in the order of channels.
+  struct Words {
+    Vector lo, hi;
+    uint64_t channels;  // a bit each
+    Words(size_t count, const Requantization& n)
+        : lo(splat<Vector>((int16_t)n.lo)),
+          hi(splat<Vector>((int16_t)n.hi)),
+          channels(~(uint64_t)0 >> (64 - count)) {}
+    OCTET_INLINE inline void store(const Acc& q, uint8_t* dst) const {
+      Vector halves[2];
+      unroll<2>([&](auto i) OCTET_INLINE {
+        halves[i] = min_s16(max_s16(pack_int16(q.a[2 * i], q.a[2 * i + 1]), lo), hi);
+      });
+      store_some(dst, channels, quarters_of_both<0>(halves[0], halves[1]));
+      store_some(dst + kInt8, channels >> kInt8 / 2, quarters_of_both<1>(halves[0], halves[1]));
+    }
+  };
+  OCTET_INLINE static inline Vector scaled_float(Vector acc, Vector scale, const Words&) {
+    return scaled(acc, scale);
+  }
+  OCTET_INLINE static inline Vector scaled_tflite(Vector acc, Vector scale, const Words&) {
+    return high_halves(acc, scale);
+  }
 };
 
 // Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
@@ -313,7 +353,10 @@ constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseK
 
 template <int kInt8>
 constexpr DepthwiseKernel zmm_words_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
-  DepthwiseKernel k = depthwise_words_kernel<WideWords<kInt8>, WideInt16<kInt8>>(name, isa);
+  DepthwiseKernel k =
+      depthwise_words_kernel<WideWords<kInt8>, WideInt16<kInt8>, DepthwiseOutput::kWords>(name,
+                                                                                          isa);
+  k.partial = true;
   k.tail = tail;
   return k;
 }

@@ -50,6 +50,15 @@ struct Requantizer {
 OCTET_INLINE inline __m256i scaled(__m256i acc, __m256 scale) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale));
 }
+// (acc * multiplier + 2^31) >> 32, of words in TFLite mode.
+OCTET_INLINE inline __m256i high_halves(__m256i acc, __m256i multiplier) {
+  const __m256i half = _mm256_set1_epi64x((int64_t)1 << 31);
+  const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(acc, multiplier), half),
+                odd = _mm256_add_epi64(
+                    _mm256_mul_epi32(_mm256_srli_epi64(acc, 32), _mm256_srli_epi64(multiplier, 32)),
+                    half);
+  return _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
+}
 // Restores the order of four vectors' values, because packs work within 128 bits.
 OCTET_INLINE inline __m256i in_order(__m256i bytes) {
   return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
@@ -58,6 +67,14 @@ OCTET_INLINE inline __m256i in_order(__m256i bytes) {
 OCTET_INLINE inline __m512i scaled(__m512i acc, __m512 scale) {
   return _mm512_cvt_roundps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(acc), scale),
                                   _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+OCTET_INLINE inline __m512i high_halves(__m512i acc, __m512i multiplier) {
+  const __m512i half = _mm512_set1_epi64((int64_t)1 << 31);
+  const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(acc, multiplier), half),
+                odd = _mm512_add_epi64(
+                    _mm512_mul_epi32(_mm512_srli_epi64(acc, 32), _mm512_srli_epi64(multiplier, 32)),
+                    half);
+  return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 32), odd);
 }
 OCTET_INLINE inline __m512i in_order(__m512i bytes) {
   return _mm512_permutexvar_epi32(

@@ -41,7 +41,7 @@ class ChannelCopy {
     typedef uint8_t Piece __attribute__((vector_size(16)));
     // In a register: a load of it could wait for stores to the copy whose addresses look alike
     const Piece flip = Piece{} + flip_;
-    const size_t channels = bytes ? bytes : channels_, staged = staged_;
+    const size_t channels = channels_, staged = staged_;
     const auto copy_piece = [&](size_t i) {
       Piece piece;
       memcpy(&piece, from + i, sizeof piece);
@@ -49,7 +49,7 @@ class ChannelCopy {
       memcpy(to + i, &piece, sizeof piece);
     };
     for (; pixels; --pixels, from += step, to += staged) {
-      if constexpr (bytes) {
+      if constexpr (bytes) {  // loads do not wait for stores whose addresses look alike
         Piece pieces[bytes / sizeof flip];
         unroll<bytes / sizeof flip>([&](auto i) OCTET_INLINE {
           memcpy(&pieces[i], from + i * sizeof flip, sizeof flip);

@@ -167,7 +167,7 @@ class ChannelBlock {
     tile_.channels = direct_ ? channels : whole;
     micro_panel_ = direct_ ? run.out_w : kEpilogueSums / whole;
     tile_.dst_pixel =
-        direct_ ? run.to.stride : whole * (tile_.requantization ? 1 : sizeof(int32_t));
+        direct_ ? run.to.stride : whole * (tile_.requantization ? plan.dst_bytes : sizeof(int32_t));
     tile_.dst_line = micro_panel_ * tile_.dst_pixel;
   }
 
@@ -177,7 +177,8 @@ class ChannelBlock {
     tile_.zero = zero_;
     for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
-    const int32_t* init = plan_.columns.bias + n0_;
+    const bool scales_words = element_ == 2 && ends_;
+    const int32_t* init = (scales_words ? plan_.word_offsets.in_int32 : plan_.columns.bias) + n0_;
     if (plan_.runtime_zero_point) {
       write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
       init = c_.init;
@@ -314,7 +315,7 @@ class ChannelBlock {
   // Applies the epilogue to accumulators in the workspace; output pixels are contiguous.
   void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
-    if (element_ == 2)
+    if (element_ == 2 && !ends_)
       return plan_.ops->finish_words(
           plan_.words, {nullptr, (const int32_t*)acc, tile_.channels, columns, channels_, n0_,
                         plan_.word_offsets.from(n0_), to.dst, to.stride});
