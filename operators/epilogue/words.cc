@@ -14,8 +14,8 @@ int64_t bias_of(const octet_epilogue& e, size_t n) {
 
 bool fits_int32(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
 
-// Whether kernels may scale sums to outputs in registers (WordEpilogue::in_kernel). The product is a
-// float, as theirs is: one below 2^31 may round to it.
+// Whether kernels may scale sums to outputs in registers (WordEpilogue::in_kernel). The product is
+// a float, as theirs is: one below 2^31 may round to it.
 bool scales_in_kernel(const EpilogueBuilder& builder, const WordEpilogue& w) {
   bool fits = fits_int32(builder) && (w.mode == WordMode::kFloat || w.mode == WordMode::kTflite);
   for (size_t n = 0; fits && n < builder.columns; ++n)
