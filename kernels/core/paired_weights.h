@@ -8,14 +8,13 @@
 // kernel multiplies in addition.
 //
 //     panel: weights, 64 bytes per group of 4 steps: 16 columns x 4
-//     | the tables of each part in order of depth:
+//     | the tables of each part, in order of depth:
 //         order, 64 bytes per window: for each place its step within the window, or kNoStep
 //         | extras, 64 bytes each: weights for the places of one group
 //         | 64 bytes: PairTable
 //
-// The weights have no gaps: the hardware's prefetchers lose a stream of which lines are left out,
-// and a product of one row then reads memory at half of its bandwidth. All panels of a block have
-// the same order. A part with more extras than there is room for keeps its weights in their
+// The weights have no gaps: the hardware's prefetchers lose a stream that skips lines, and a product
+// of one row then reads memory at half of its bandwidth. All panels of a block have the same order. A part with more extras than there is room for keeps its weights in their
 // original order and is multiplied as int16.
 #pragma once
 
@@ -28,6 +27,7 @@ constexpr size_t kPairColumns = 16, kPairBlock = 64;    // columns of a panel, o
 constexpr size_t kPairGroup = 4, kPairGroupBytes = 64;  // steps and bytes of a panel's group
 constexpr size_t kPairWindow = 64, kPairPart = 512;     // steps of one order, of a part
 constexpr size_t kPairChunk = 4;                        // extras whose sum fits 16 bits
+static_assert(kPairPart % kPairWindow == 0 && kPairWindow % kPairGroup == 0, "no gaps");
 constexpr uint8_t kNoStep = 0x80, kPlainPart = 0xff;
 
 // Follows a part's extras.

@@ -12,7 +12,7 @@ namespace {
 void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
   if (!avx512vnni_epilogue(f, t)) avx2_apply_epilogue(f, t);
 }
-// As avx2_finish_words.
+// Scales sums in vectors where kernels may, else one by one.
 void finish_words_x86(const WordEpilogue& f, const WordTile& tile) {
   if (f.in_kernel && tile.offset.in_int32) return avx2_finish_words(f, tile);
   finish_words(f, tile);

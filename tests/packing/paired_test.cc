@@ -410,7 +410,7 @@ TEST_P(Pairing, PairsFiltersThatSuit) {
   octet_conv2d_shape grouped = square(6, 256, 128, 1, 1, 0, 2), strided = square(9, 128, 48, 1, 2);
   size_t paired = 0;
   for (const octet_conv2d_shape& shape : {square(7, 160, 70, 1), strided, grouped,
-                                          square(6, 100, 40, 3, 1), square(14, 12, 40, 3, 1)}) {
+                                          square(6, 518, 40, 3, 1), square(14, 12, 40, 3, 1)}) {
     const size_t weights =
         shape.out_channels * shape.kernel_h * shape.kernel_w * shape.in_channels / shape.groups;
     for (const octet_conv_algorithm algorithm : {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL})

@@ -123,9 +123,11 @@ inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
   }
 }
 
-// Outputs from `to` on between the same four inputs, in the arithmetic of a kind in integers.
-inline void blend(const Resize& f, Corners p, const ResizePlace& line, const ResizePlace* pixels,
-                  size_t count, uint8_t* to, size_t to_pixel, size_t n) {
+// Outputs from `to` on between the same four inputs, in the arithmetic of a kind in integers. n:
+// channels; run_length adds an overrun to fewer than kChunk only, which are one chunk: an overrun
+// into the next pixel comes before that pixel is written.
+inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
+                  const ResizePlace* pixels, size_t count, uint8_t* to, size_t to_pixel, size_t n) {
   const Bytes bytes(f.is_signed);
   for (size_t first = 0; first < n; first += kChunk) {
     const Corners here = {p.a + first, p.b + first, p.c + first, p.d + first};

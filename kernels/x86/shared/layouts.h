@@ -25,6 +25,11 @@ constexpr RhsLayout kX86PairedLayout = {kPairColumns,
 static_assert(kX86PairedLayout.lane_bytes(kPairPart) ==
                   (pair_groups(kPairPart) + PairPart(kPairPart).tables()) * kPairGroup,
               "PairPart says the same");
+static_assert(kX86PairedLayout.lane_bytes(kPairPart + 5) ==
+                  (pair_groups(kPairPart + 5) + PairPart(kPairPart).tables() +
+                   PairPart(5).tables()) *
+                      kPairGroup,
+              "of several parts, too");
 
 // A group of 4 bits is a cache line, too, of 16 columns x 8 depth steps.
 constexpr RhsLayout kX86Int4Layout = int4_layout(kX86Layout);

@@ -133,8 +133,9 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
   OCTET_NO_UNROLL
   for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
     // Only where a panel has two vectors, on ymm: on zmm the prefetch saves 4 % of the time with a
-    // depth of 1024 and costs 4 % with 256 (Cascade Lake, 2026-11-28). One row is read from memory
-    // 1.3 times as fast by the hardware's prefetchers alone (Zen 4, 2026-11-28).
+    // depth of 1024 and costs 4 % with 256 (Cascade Lake, 2026-11-28). The weights of
+    // a product of one row come from memory 1.3 times as fast by the hardware's prefetchers alone
+    // (Zen 4, 2026-11-28).
     if (vectors == 2 && rows > 1) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
     Vector b[vectors];
     unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load(rhs + kBytes * v); });

@@ -57,15 +57,15 @@ class ChannelCopy {
         });
         unroll<bytes / sizeof flip>(
             [&](auto i) OCTET_INLINE { memcpy(to + i * sizeof flip, &pieces[i], sizeof flip); });
-        continue;
+      } else {
+        size_t i = 0;
+        for (; i + sizeof flip <= channels; i += sizeof flip) copy_piece(i);
+        if (i && i < channels) {
+          copy_piece(channels - sizeof flip);  // overlaps the piece before
+          i = channels;
+        }
+        for (; i < channels; ++i) to[i] = from[i] ^ flip_;
       }
-      size_t i = 0;
-      for (; i + sizeof flip <= channels; i += sizeof flip) copy_piece(i);
-      if (i && i < channels) {
-        copy_piece(channels - sizeof flip);  // overlaps the piece before
-        i = channels;
-      }
-      for (; i < channels; ++i) to[i] = from[i] ^ flip_;
     }
   }
 

@@ -133,7 +133,8 @@ class Window {
   }
 
  private:
-  // Predicted cycles of an image from which on it pays to compare the cuts
+  // Predicted cycles of an image from which on it pays to compare the cuts, which takes some
+  // hundred (Zen 4, 2026-11-28)
   static constexpr double kLeastCycles = 12000;
 
   // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
@@ -203,7 +204,7 @@ class Window {
     return cost_.tile + (double)((s_.kernel_h - before - after) * taps) *
                             (cost_.tap + larger(cost_.row * (double)rows, cost_.weights));
   }
-  // Of an image, where `rows` rows of images side by side are cut into tiles
+  // The predicted cycles of an image, where `rows` rows of images side by side are cut into tiles
   double row_cycles(size_t rows) const {
     const Tiling tiling(rows, kernel_);
     double sum = 0;
@@ -216,6 +217,7 @@ class Window {
     }
     return sum * (double)(run_.out_h * run_.out_w) / (double)rows;
   }
+  // The predicted cycles of an image that is cut by columns or by sides, in one block
   double line_cycles(Cut cut) const {
     double sum = 0;
     for (size_t x = 0; x < run_.out_w;) {
