@@ -13,10 +13,10 @@
 //         | extras, 64 bytes each: weights for the places of one group
 //         | 64 bytes: PairTable
 //
-// The weights have no gaps: the hardware's prefetchers lose a stream that skips lines, and a product
-// of one row then reads memory at half of its bandwidth. All panels of a block have the same order.
-// A part with more extras than there is room for keeps its weights in their original order and is
-// multiplied as int16.
+// The weights have no gaps: the hardware's prefetchers lose a stream that skips lines, and then a
+// product of one row reads memory at half of its bandwidth. All panels of a block have the same
+// order. A part with more extras than there is room for keeps its weights in their original order
+// and is multiplied as int16.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
