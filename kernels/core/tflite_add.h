@@ -15,12 +15,13 @@ namespace octet {
 // The sum includes the output's zero point and is not clamped yet.
 struct TfliteAdd {
   int16_t high[2], low[2];  // factor = high << left | low
-  int32_t offset;           // added before the shift to the left
+  int32_t offset;
   int32_t left, right;
 
+  // Sums modulo 2^32, as vectors do: only the last one fits 32 bits for all x and r.
   int32_t of(int32_t x, int32_t r) const {
-    const int32_t sum = x * high[0] + r * high[1] + offset;
-    return ((int32_t)((uint32_t)sum << left) + x * low[0] + r * low[1]) >> right;
+    const uint32_t upper = (uint32_t)(x * high[0] + r * high[1]) << left;
+    return (int32_t)(upper + (uint32_t)offset + (uint32_t)(x * low[0] + r * low[1])) >> right;
   }
 };
 

@@ -7,17 +7,18 @@
 namespace octet {
 namespace {
 
-constexpr int kMostRight = 22;       // 256 << 22 and the terms added to it fit 32 bits
-constexpr int32_t kLimit = 1 << 30;  // bound of x * factor[0] + r * factor[1]
-constexpr int32_t kWord = 1 << 15;   // smaller factors need no second part
-constexpr int kAround = 2;           // neighbours of a factor that are tried, to each side
+constexpr int kMostRight = 22;  // 256 << 22 and the terms added to it fit 32 bits
+// Bound of the offset and of x * factor[0] + r * factor[1], where x and r are less by 128 than in a
+// TfliteAdd.
+constexpr int32_t kLimit = 1 << 30;
+constexpr int kPart = 15;   // bits of each part of a factor
+constexpr int kAround = 2;  // neighbours of a factor that are tried, to each side
 // Enlarging both factors moves sums that are exact halves away from zero, as the definition rounds
 // them, and does not change other results.
 constexpr double kEnlarged[] = {0, 0x1p-18, 0x1p-15, 0x1p-13, 0x1p-11};
 constexpr int kEnlargements = sizeof kEnlarged / sizeof kEnlarged[0];
-constexpr int kFew = 2;         // candidates that are tried before the others
-constexpr int kPrecisions = 2;  // the finest, and int16
-constexpr int kCandidates = kPrecisions * (kEnlargements + (2 * kAround + 1) * (2 * kAround + 1));
+constexpr int kFew = 2;  // candidates that are tried before the others
+constexpr int kCandidates = kEnlargements + (2 * kAround + 1) * (2 * kAround + 1);
 
 struct Candidate {
   int32_t factor[2];
@@ -36,13 +37,20 @@ double factor_of(const TfliteScale& input, const TfliteScale& sum) {
          power(sum.shift - 31 + 20);
 }
 
-// Adds the candidates of one precision; limit bounds each factor.
-int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
+// The zero point of an input as an unsigned byte, less 128.
+int32_t zero_of(int32_t zero_point, ElementType type) {
+  return zero_point - (type == ElementType::kU8 ? 128 : 0);
+}
+
+// Returns how many there are, all of the finest precision whose offset is within kLimit.
+int write_candidates(const double (&factor)[2], const Epilogue& f, Candidate* to) {
+  const double offset = f.zero_point - factor[0] * zero_of(f.intermediate_zero_point, f.dst_type) -
+                        factor[1] * zero_of(f.residual_zero_point, f.residual_type);
   int right = 0, count = 0;
   const auto fits = [&](int shift) {
-    const double p = factor[0] * power(shift), q = factor[1] * power(shift);
-    return (p > q ? p : q) * (1 + kEnlarged[kEnlargements - 1]) + kAround + 1 < limit &&
-           (p + q + 2 * kAround + 4) * 256 < kLimit;
+    const double sum = (factor[0] + factor[1]) * 128, enlarged = 1 + kEnlarged[kEnlargements - 1];
+    return (sum + 1) * power(shift) * enlarged + 128 * (2 * kAround + 4) < kLimit &&
+           ((offset < 0 ? -offset : offset) + 1) * power(shift) * enlarged < kLimit;
   };
   if (!fits(0)) return 0;
   while (right < kMostRight && fits(right + 1)) ++right;
@@ -57,9 +65,10 @@ int add_candidates(const double (&factor)[2], double limit, Candidate* to) {
   return count;
 }
 
-// Narrows a candidate's offsets by product value x with every residual value.
+// Narrows a candidate's offsets by product value x with every residual value, all less by 128 than
+// in a TfliteAdd.
 void keep_offsets(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t x, Candidate* c) {
-  int32_t least = c->least, most = c->most, sum = x * c->factor[0];
+  int32_t least = c->least, most = c->most, sum = x * c->factor[0] - 128 * c->factor[1];
   const int32_t step = c->factor[1], right = c->right;
   for (int32_t r = 0; r < 256; ++r, sum += step) {
     const int32_t from = (int32_t)((uint32_t)outputs[r] << right) - sum,
@@ -74,21 +83,17 @@ void keep_offsets(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t
   c->most = most;
 }
 
-bool write(const Candidate& c, TfliteAdd* sum) {
+void write(const Candidate& c, TfliteAdd* sum) {
   int left = 0;
-  while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >= kWord) ++left;
-  const int32_t step = 1 << left, middle = (int32_t)(((int64_t)c.least + c.most) / 2);
-  int32_t offset = middle & ~(step - 1);  // down
-  if (offset < c.least) offset += step;
-  if (c.least > c.most || offset > c.most) return false;
+  while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >> kPart) ++left;
   for (int i = 0; i < 2; ++i) {
     sum->high[i] = (int16_t)(c.factor[i] >> left);
-    sum->low[i] = (int16_t)(c.factor[i] & (step - 1));
+    sum->low[i] = (int16_t)(c.factor[i] & ((1 << left) - 1));
   }
-  sum->offset = offset >> left;
+  const uint32_t centered = (uint32_t)(c.factor[0] + c.factor[1]) * 128;
+  sum->offset = (int32_t)((uint32_t)(((int64_t)c.least + c.most) / 2) - centered);
   sum->left = left;
   sum->right = c.right;
-  return true;
 }
 
 // Finds the first candidate that is right for all pairs.
@@ -96,13 +101,11 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
   };
-  const int32_t residual_zero =
-                    f.residual_zero_point + (f.residual_type == ElementType::kU8 ? 0 : 128),
-                product_zero =
-                    f.intermediate_zero_point + (f.dst_type == ElementType::kU8 ? 0 : 128);
+  const int32_t residual_zero = zero_of(f.residual_zero_point, f.residual_type),
+                product_zero = zero_of(f.intermediate_zero_point, f.dst_type);
   int32_t addend[256], outputs[256];
   for (int32_t r = 0; r < 256; ++r)
-    addend[r] = scaled((r - residual_zero) * (1 << 20), f.residual_tflite);
+    addend[r] = scaled((r - 128 - residual_zero) * (1 << 20), f.residual_tflite);
   for (int32_t product = f.product_lo; product <= f.product_hi && count; ++product) {
     const int32_t scaled_product = scaled(product * (1 << 20), f.product_scale);
     for (int32_t r = 0; r < 256; ++r) {
@@ -118,9 +121,8 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
     }
     count = left;
   }
-  for (int i = 0; i < count; ++i)
-    if (write(candidates[i], sum)) return true;
-  return false;
+  if (count) write(candidates[0], sum);
+  return count > 0;
 }
 
 // Checks all pairs of values that pass the product's clamp. False: there is no TfliteAdd.
@@ -128,8 +130,7 @@ bool find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
   Candidate candidates[kCandidates];
   const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
                             factor_of(f.residual_tflite, f.sum_scale)};
-  int count = add_candidates(factor, 2.0 * kLimit, candidates);
-  count += add_candidates(factor, kWord, candidates + count);
+  const int count = write_candidates(factor, f, candidates);
   // One of the first few is often right, and then the others need no check
   const int few = count < kFew ? count : kFew;
   Candidate first[kFew];

@@ -37,13 +37,13 @@ struct ShortSum {
 #endif
   }
   OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
-    const __m512i sum = add_pairs(offset, words, high);
-    return _mm512_sra_epi32(add_pairs(_mm512_sll_epi32(sum, left), words, low), right);
+    const __m512i upper = _mm512_sll_epi32(_mm512_madd_epi16(words, high), left);
+    return _mm512_sra_epi32(add_pairs(add(upper, offset), words, low), right);
   }
 #else
   OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
-    const __m256i sum = add(multiply_pairs(words, high), offset);
-    return _mm256_sra_epi32(add(_mm256_sll_epi32(sum, left), multiply_pairs(words, low)), right);
+    const __m256i upper = _mm256_sll_epi32(multiply_pairs(words, high), left);
+    return _mm256_sra_epi32(add(add(upper, offset), multiply_pairs(words, low)), right);
   }
 #endif
 };
