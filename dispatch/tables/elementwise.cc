@@ -16,4 +16,13 @@ const ElementwiseOps& elementwise_of(Isa isa) {
   }
 }
 
+#define FAST_LOOK_UP(tier, body, needs) \
+  if (isa == Isa::tier && !((needs) & ~has)) return body;
+
+FunctionBody look_up_of(Isa isa, Features has) {
+#include "dispatch/tables/kernels.def"
+  (void)has;  // no tier of this architecture may have such a row
+  return elementwise_of(isa).look_up;
+}
+
 }  // namespace octet

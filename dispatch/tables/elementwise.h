@@ -1,11 +1,14 @@
 // Looks up a tier's functions over elements. A tier without its own gets the baseline's.
 #pragma once
 
+#include "kernels/core/feature.h"
 #include "kernels/core/isa.h"
 #include "kernels/generic/functions/elementwise.h"
 
 namespace octet {
 
 const ElementwiseOps& elementwise_of(Isa isa);
+// The fastest ElementwiseOps::look_up of the tier on a CPU with these features.
+FunctionBody look_up_of(Isa isa, Features has);
 
 }  // namespace octet

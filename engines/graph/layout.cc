@@ -149,21 +149,10 @@ class Placer {
   // A tensor with the bytes of the constant that y's operator reads, once for each image, unless it
   // has as many.
   size_t constant(int t, int y, bool moved, const Sizes& sizes) {
-    const Tensor& from = tensor(t);
-    if (!from.data && !question_)
+    if (!tensor(t).data && !question_)
       throw Refused(OCTET_NULL_POINTER, "the data of its constant is null");
-    const size_t rank = std::max(from.shape.size(), tensor(y).shape.size());
-    const Sizes own = sizes_of(g_, t, moved, rank);
-    const size_t pixels = moved && rank > 2 ? own.h * own.w : 1, channels = own.image() / pixels;
-    const auto* const data = (const uint8_t*)from.data;
-    const size_t element = type_bytes(from.type);
-    std::vector<uint8_t> bytes(sizes.count() * element);
-    for (size_t i = 0; data && i < sizes.count(); ++i) {
-      const size_t at = i % own.count(), in_image = at % own.image();
-      const size_t source = at - in_image + in_image % channels * pixels + in_image / channels;
-      std::copy_n(data + source * element, element, bytes.data() + i * element);
-    }
-    const size_t node = add_made(sizes, from.type);
+    std::vector<uint8_t> bytes = repeated(g_, t, moved, tensor(y).shape.size(), sizes.count());
+    const size_t node = add_made(sizes, tensor(t).type);
     to_.tensors[node].keep = 1;
     to_.constants.push_back({node, std::move(bytes)});
     return node;
@@ -179,6 +168,9 @@ class Placer {
       case Kind::kReshape: places_[(size_t)y] = {ordered(op.inputs[0], false), false}; return;
       case Kind::kConcatenate: return concatenate(op);
       case Kind::kTranspose: return transpose(op);
+      case Kind::kSlice:
+        if (take_slice(op)) return;
+        break;
       case Kind::kLstm:
       case Kind::kSvdf: return place_state_layer(op);
       default: break;
@@ -297,20 +289,6 @@ class Placer {
 
   // ---- joined tensors
 
-  // Axes behind the joined one count as channels, axes between it and the images as lines.
-  static Sizes split(const std::vector<int64_t>& shape, size_t axis) {
-    Sizes s;
-    s.batch = (size_t)shape[0];
-    for (size_t i = 1; i < axis; ++i) s.w *= (size_t)shape[i];
-    for (size_t i = axis; i < shape.size(); ++i) s.channels *= (size_t)shape[i];
-    return s;
-  }
-  std::vector<int64_t> shape_of(int t, bool moved) const {
-    std::vector<int64_t> shape = tensor(t).shape;
-    if (moved && shape.size() > 2) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
-    return shape;
-  }
-
   void concatenate(const Op& op) {
     const int y = op.outputs[0];
     const size_t rank = tensor(y).shape.size();
@@ -319,14 +297,13 @@ class Placer {
     bool moved = false;
     for (const int t : op.inputs) moved |= where(t).moved;
     if (moved) axis = axis == 1 ? rank - 1 : axis - 1;
-    const bool along_channels = axis == rank - 1;
-    const Sizes all = along_channels ? sizes_of(g_, y, moved) : split(shape_of(y, moved), axis);
+    const Sizes all = sizes_from_axis(g_, y, moved, axis);
     const size_t parent = add_made(all, tensor(y).type);
     nodes_[parent].has_slices = true;
     places_[(size_t)y] = {parent, moved};
     size_t first = 0;
     for (const int t : op.inputs) {
-      const Sizes own = along_channels ? sizes_of(g_, t, moved) : split(shape_of(t, moved), axis);
+      const Sizes own = sizes_from_axis(g_, t, moved, axis);
       const std::vector<uint8_t> table = join_table(g_, tensor(t), tensor(y));
       const size_t node = ordered(t, moved);
       if (table.empty() && can_be_slice(node, parent, own)) {
@@ -363,6 +340,30 @@ class Placer {
       nodes = {node}, tables = {{}};
     }
     places_[(size_t)y] = {nodes[0], false};
+  }
+
+  // Values that follow each other along one axis are channels of their source, if that lies, or can
+  // lie, with this axis and the axes behind it as channels. Returns false if not.
+  bool take_slice(const Op& op) {
+    const int x = op.inputs[0], y = op.outputs[0];
+    if (op.inputs.size() != 1 || tensor(x).constant) return false;
+    const auto [node, moved] = where(x);
+    const std::optional<AxisPart> part = axis_part(g_, op, moved);
+    if (!part) return false;
+    const Sizes all = sizes_from_axis(g_, x, moved, part->axis),
+                own = sizes_from_axis(g_, y, moved, part->axis);
+    bool slices_only = !nodes_[node].settled;
+    for (const Op& reader : g_.ops)
+      for (const int input : reader.inputs) slices_only &= input != x || reader.kind == op.kind;
+    if (slices_only) set_sizes(node, all);
+    if (!(lies(node) == all)) return false;
+    nodes_[node].settled = nodes_[node].has_slices = true;
+    const octet_network_tensor source = to_.tensors[node];
+    const size_t made = add_made(own, source.type),
+                 first = part->first * own.channels / part->count;
+    make_slice(made, source.slice ? source.parent : node, first + source.first_channel);
+    places_[(size_t)y] = {made, moved};
+    return true;
   }
 
   void make_slice(size_t node, size_t parent, size_t first) {
@@ -409,7 +410,8 @@ class Placer {
     const size_t node = places_[(size_t)t]->node;
     for (const PlacedOp& op : to_.ops)
       for (const size_t input : op.inputs)
-        if (input == node) to_.inputs[i] = node;
+        if (input == node || (to_.tensors[input].slice && to_.tensors[input].parent == node))
+          to_.inputs[i] = node;
     to_.tensors[node].keep = to_.inputs[i] != kNowhere;
   }
 

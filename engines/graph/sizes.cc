@@ -8,6 +8,14 @@
 #include "engines/graph/refused.h"
 
 namespace octet::graph {
+namespace {
+
+template <typename T>
+void move_channels(std::vector<T>* axes) {
+  if (axes->size() > 2) std::rotate(axes->begin() + 1, axes->begin() + 2, axes->end());
+}
+
+}  // namespace
 
 Sizes sizes_of(const Graph& g, int tensor, bool moved) { return sizes_of(g, tensor, moved, 0); }
 
@@ -17,7 +25,7 @@ Sizes sizes_of(const Graph& g, int tensor, bool moved, size_t rank) {
   if (element_count(t) == 0) refuse(tensor_name(g, tensor), " has no elements");
   std::vector<size_t> shape(t.shape.begin(), t.shape.end());
   if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
-  if (moved && shape.size() > 2) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
+  if (moved) move_channels(&shape);
   Sizes s;
   if (!shape.empty()) s.channels = shape.back();
   if (shape.size() > 1) s.batch = shape[0];
@@ -26,8 +34,54 @@ Sizes sizes_of(const Graph& g, int tensor, bool moved, size_t rank) {
   return s;
 }
 
+Sizes sizes_from_axis(const Graph& g, int tensor, bool moved, size_t axis) {
+  std::vector<int64_t> shape = g.tensors[(size_t)tensor].shape;
+  Sizes s = sizes_of(g, tensor, moved);
+  if (axis + 1 == shape.size()) return s;
+  if (moved) move_channels(&shape);
+  s = {};
+  if (axis > 0) s.batch = (size_t)shape[0];
+  for (size_t i = 1; i < axis; ++i) s.w *= (size_t)shape[i];
+  for (size_t i = axis; i < shape.size(); ++i) s.channels *= (size_t)shape[i];
+  return s;
+}
+
+std::optional<AxisPart> axis_part(const Graph& g, const Op& slice, bool moved) {
+  const Tensor &x = g.tensors[(size_t)slice.inputs[0]], &y = g.tensors[(size_t)slice.outputs[0]];
+  std::vector<int64_t> from = x.shape, to = y.shape, begins = slice.begins;
+  if (!same_quantization(x, y) || from.empty() || from.size() != to.size() ||
+      from.size() != begins.size() || element_count(x) == 0 || element_count(y) == 0)
+    return {};
+  if (moved) move_channels(&from), move_channels(&to), move_channels(&begins);
+  AxisPart part = {from.size() - 1, 0, (size_t)to.back()};
+  size_t cut = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (begins[i] < 0 || to[i] > from[i] || begins[i] > from[i] - to[i]) return {};
+    if (from[i] == to[i]) continue;
+    part = {i, (size_t)begins[i], (size_t)to[i]};
+    ++cut;
+  }
+  if (cut > 1) return {};
+  return part;
+}
+
 octet_network_tensor network_tensor(const Sizes& s, octet_type type) {
   return {s.batch, s.h, s.w, s.channels, type, 0, 0, 0, 0, 0};
+}
+
+std::vector<uint8_t> repeated(const Graph& g, int constant, bool moved, size_t rank, size_t count) {
+  const Tensor& t = g.tensors[(size_t)constant];
+  rank = std::max(t.shape.size(), rank);
+  const Sizes own = sizes_of(g, constant, moved, rank);
+  const size_t pixels = moved && rank > 2 ? own.h * own.w : 1, channels = own.image() / pixels;
+  const size_t element = type_bytes(t.type);
+  std::vector<uint8_t> bytes(count * element);
+  for (size_t i = 0; t.data && i < count; ++i) {
+    const size_t at = i % own.count(), in_image = at % own.image();
+    const size_t source = at - in_image + in_image % channels * pixels + in_image / channels;
+    std::copy_n((const uint8_t*)t.data + source * element, element, bytes.data() + i * element);
+  }
+  return bytes;
 }
 
 Bounds bounds_of_type(octet_type type) {

@@ -1,6 +1,8 @@
 // Gives shapes as images of lines of pixels, and real bounds as bytes.
 #pragma once
 
+#include <optional>
+
 #include "engines/graph/graph.h"
 #include "octet/network.h"
 
@@ -22,6 +24,18 @@ Sizes sizes_of(const Graph& graph, int tensor, bool moved);
 // With axes of 1 before its own, as many as there are in all.
 Sizes sizes_of(const Graph& graph, int tensor, bool moved, size_t rank);
 
+// Axes from `axis` on count as channels, and axes between it and the images as pixels of a line; as
+// sizes_of if that is the last axis.
+Sizes sizes_from_axis(const Graph& graph, int tensor, bool moved, size_t axis);
+
+// `count` values of one axis from `first` on, and all values of the other axes.
+struct AxisPart {
+  size_t axis, first, count;
+};
+// Of a slice along at most one axis, counted as its input lies. Nothing: of another one, or one
+// that make_function would refuse.
+std::optional<AxisPart> axis_part(const Graph& graph, const Op& slice, bool moved);
+
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
 
 // The least and largest byte after an activation: halves go away from zero in TensorFlow Lite's
@@ -39,6 +53,11 @@ Bounds bounds_of_type(octet_type type);  // of 16, 8 or 4 bits
 // As descriptors of functions have bounds: two zeros are the type's. Throws for an activation that
 // leaves nothing but the byte 0, which they cannot say.
 Bounds bounds_of_descriptor(const Bounds& bounds, octet_type type);
+
+// The elements of a constant in their order, or with the channels last, again and again up to
+// `count`: zeros if it has no data. rank: as many axes as it has at least.
+std::vector<uint8_t> repeated(const Graph& graph, int constant, bool moved, size_t rank,
+                              size_t count);
 
 inline float scale_of(const Tensor& t) { return t.scales.empty() ? 0.f : t.scales[0]; }
 inline int32_t zero_of(const Tensor& t) { return t.zero_points.empty() ? 0 : t.zero_points[0]; }

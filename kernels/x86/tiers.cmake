@@ -69,7 +69,8 @@ if(OCTET_BUILDS_AVX512BW OR OCTET_BUILDS_AVX512VNNI) # what both do alike
   octet_add_sources(FLAGS ${octet_avx512} WINOGRAD avx512bw_winograd.cc)
 endif()
 if(OCTET_BUILDS_AVX512VNNI)
-  octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc)
+  octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc
+    functions/avx512vbmi_look_up_lines.cc)
   # The instructions of AMX are in assembly, for which a compiler needs no flags.
   check_cxx_source_compiles([[int main() { __asm__("tdpbusd %tmm2, %tmm1, %tmm0"); }]]
     OCTET_COMPILES_AMXINT8)

@@ -3,6 +3,7 @@
 // contrib_ops/cpu/quantization/qlinear_concat.cc.
 #include <string.h>
 
+#include "dispatch/select/machine.h"
 #include "dispatch/tables/elementwise.h"
 #include "operators/common/check.h"
 #include "operators/functions/function.h"
@@ -127,7 +128,9 @@ octet_status make_tables(const octet_concat_desc& d, ConcatPlan* p, octet_error*
                   "%s has another scale or zero point than desc.output; LiteRT does not requantize "
                   "s8 here",
                   kInputs[i]);
-    requantize_concat(in, out, tflite, p->tables[i].table);
+    uint8_t entries[256];
+    requantize_concat(in, out, tflite, entries);
+    p->tables[i].set(entries);
   }
   return OCTET_OK;
 }
@@ -148,7 +151,7 @@ octet_status octet_concat_create(const octet_concat_desc* given, octet_function*
   ConcatPlan& plan = builder.plan;
   plan.count = desc->input_count, plan.element = element_bytes(desc->output.type);
   plan.axis = desc->axis;
-  plan.look_up = elementwise_of(isa).look_up;
+  plan.look_up = look_up_of(isa, this_machine().cpu.features);
   OCTET_TRY(make_tables(*desc, &plan, error));
   octet_function& f = builder.function;
   for (size_t i = 0; i < plan.count; ++i) f.types[i] = desc->inputs[i].type;

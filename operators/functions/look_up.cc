@@ -1,5 +1,6 @@
 // octet_lut_create: functions of one byte by a table.
 #include "operators/functions/look_up.h"
+#include "dispatch/select/machine.h"
 #include "dispatch/tables/elementwise.h"
 #include "operators/common/check.h"
 
@@ -27,8 +28,8 @@ octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = elementwise_of(isa).look_up;
-  __builtin_memcpy(builder.plan.table, d.table, sizeof d.table);
+  f.network.run = look_up_of(isa, this_machine().cpu.features);
+  builder.plan.set(d.table);
   return make_function(builder, d.allocator, function, error);
 }
 

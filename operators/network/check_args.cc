@@ -7,25 +7,25 @@ namespace {
 
 bool writes(const octet_network& n, size_t alias_root) { return n.tensors[alias_root].written; }
 
-bool is_callers(const octet_network& n, size_t tensor) {
-  return n.tensors[tensor].kept && n.tensors[tensor].alias_root == tensor;
+Extent extent_of_tensor(const octet_network& n, const octet_network_args& args, size_t tensor) {
+  return extent_of(args.tensors[tensor], n.tensors[tensor].bytes);
 }
 
 octet_status check_overlap(const octet_network& n, const octet_network_args& args,
                            octet_error* error) {
   const Extent workspace = extent_of(args.workspace, n.workspace_bytes);
-  for (size_t i = 0; i < n.tensor_count; ++i) {
-    if (!is_callers(n, i)) continue;
-    const Extent a = extent_of(args.tensors[i], n.tensors[i].bytes);
+  for (size_t c = 0; c < n.caller_count; ++c) {
+    const size_t i = n.callers[c];
+    const Extent a = extent_of_tensor(n, args, i);
     if (meet(a, workspace))
       return fail(error, OCTET_OVERLAP, "args.tensors[%zu] overlaps args.workspace", i);
     if (!writes(n, i)) continue;
-    for (size_t j = 0; j < n.tensor_count; ++j)
-      if (j != i && is_callers(n, j) && meet(a, extent_of(args.tensors[j], n.tensors[j].bytes)))
+    for (size_t d = 0; d < n.caller_count; ++d)
+      if (d != c && meet(a, extent_of_tensor(n, args, n.callers[d])))
         return fail(error, OCTET_OVERLAP,
                     "args.tensors[%zu], which is written, overlaps "
                     "args.tensors[%zu]",
-                    i, j);
+                    i, n.callers[d]);
   }
   return OCTET_OK;
 }
@@ -33,21 +33,18 @@ octet_status check_overlap(const octet_network& n, const octet_network_args& arg
 octet_status check_weights(const octet_network& n, const octet_network_args& args,
                            octet_error* error) {
   const auto finds = [&](const Extent& written, size_t* o) {
-    for (*o = 0; *o < n.op_count; ++*o) {
-      const NetworkOp& op = n.ops[*o];
-      if (op.conv && meet(written, extent_of(op.conv->packed, op.conv->packed_bytes))) return true;
-      if (op.gemm && meet(written, extent_of(op.gemm->packed, op.gemm->packed_bytes))) return true;
-    }
+    if (!meet(written, n.weights)) return false;
+    for (*o = 0; *o < n.op_count; ++*o)
+      if (meet(written, packed_of(n.ops[*o]))) return true;
     return false;
   };
   size_t o;
   if (finds(extent_of(args.workspace, n.workspace_bytes), &o))
     return fail(error, OCTET_OVERLAP, "args.workspace overlaps the packed weights of ops[%zu]", o);
-  for (size_t i = 0; i < n.tensor_count; ++i)
-    if (is_callers(n, i) && writes(n, i) &&
-        finds(extent_of(args.tensors[i], n.tensors[i].bytes), &o))
+  for (size_t c = 0; c < n.caller_count; ++c)
+    if (writes(n, n.callers[c]) && finds(extent_of_tensor(n, args, n.callers[c]), &o))
       return fail(error, OCTET_OVERLAP, "args.tensors[%zu] overlaps the packed weights of ops[%zu]",
-                  i, o);
+                  n.callers[c], o);
   return OCTET_OK;
 }
 
@@ -59,9 +56,8 @@ octet_status check_args(const octet_network& n, const octet_network_args& args,
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM,
                 "args.concurrency = %zu is above the declared concurrency = %zu", args.concurrency,
                 n.concurrency);
-  for (size_t i = 0; i < n.tensor_count; ++i) {
-    if (!is_callers(n, i)) continue;
-    const size_t element = element_bytes(n.tensors[i].type);
+  for (size_t c = 0; c < n.caller_count; ++c) {
+    const size_t i = n.callers[c], element = element_bytes(n.tensors[i].type);
     if (!args.tensors) return fail(error, OCTET_NULL_POINTER, "args.tensors is null");
     if (!args.tensors[i])
       return fail(error, OCTET_NULL_POINTER, "args.tensors[%zu], which is kept, is null", i);

@@ -13,18 +13,32 @@ octet_network* build(const octet_network_desc& desc, Arena* arena) {
   NetworkTensor* const tensors = arena->take<NetworkTensor>(desc.tensor_count);
   NetworkOp* const ops = arena->take<NetworkOp>(desc.op_count);
   NetworkPart* const parts = arena->take<NetworkPart>(desc.op_count);
+  size_t* const callers = arena->take<size_t>(desc.tensor_count);
   if (!n) return nullptr;
   *n = {};
-  n->tensors = tensors, n->ops = ops, n->parts = parts;
+  n->tensors = tensors, n->ops = ops, n->parts = parts, n->callers = callers;
   n->tensor_count = desc.tensor_count, n->op_count = desc.op_count;
   n->concurrency = desc.concurrency ? desc.concurrency : 1;
   return n;
+}
+
+// Notes the memory that each run checks.
+void note_memory(octet_network* n) {
+  for (size_t i = 0; i < n->tensor_count; ++i)
+    if (n->tensors[i].kept && n->tensors[i].alias_root == i) n->callers[n->caller_count++] = i;
+  n->weights = {UINTPTR_MAX, 0};
+  for (size_t i = 0; i < n->op_count; ++i) {
+    const Extent packed = packed_of(n->ops[i]);
+    if (packed.begin >= packed.end) continue;
+    n->weights = {smaller(n->weights.begin, packed.begin), larger(n->weights.end, packed.end)};
+  }
 }
 
 octet_status fill(const octet_network_desc& desc, octet_network* n, octet_error* error) {
   OCTET_TRY(read_tensors(desc, n->tensors, error));
   OCTET_TRY(read_ops(desc, n->tensors, n->ops, error));
   OCTET_TRY(check_order(*n, error));
+  note_memory(n);
   return plan_network(desc, n, error);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "octet/network.h"
+#include "operators/common/check.h"
 #include "operators/conv/run_lines.h"
 #include "operators/gemm/object.h"
 
@@ -63,6 +64,12 @@ struct NetworkPart {
   size_t scratch, scratch_bytes;  // memory of ops besides tensors; of one task in chains
 };
 
+inline Extent packed_of(const NetworkOp& op) {
+  return op.conv   ? extent_of(op.conv->packed, op.conv->packed_bytes)
+         : op.gemm ? extent_of(op.gemm->packed, op.gemm->packed_bytes)
+                   : Extent{};
+}
+
 // Number of a tensor's images that a part runs at once.
 constexpr size_t images_of(const NetworkPart& part, const NetworkTensor& t) {
   return part.by_image ? 1 : t.batch;
@@ -75,7 +82,9 @@ struct octet_network {
   octet::NetworkTensor* tensors;
   octet::NetworkOp* ops;
   octet::NetworkPart* parts;
-  size_t tensor_count, op_count, part_count;
+  size_t* callers;  // tensors that lie in the caller's memory and are no slices
+  size_t tensor_count, op_count, part_count, caller_count;
+  octet::Extent weights;  // from the first to the last byte of all packed weights
   size_t concurrency;
   size_t workspace_bytes;
   size_t map_bytes, separate_bytes, kept_bytes;  // as in octet_network_explanation

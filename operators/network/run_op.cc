@@ -69,7 +69,7 @@ void run_function_task(void* context, size_t index) {
                end = smaller(tasks.lines, (index + 1) * tasks.step);
   for (size_t line = index * tasks.step, next; line < end; line = next) {
     next = smaller(end, round_up(line + 1, h));
-    octet_network_call call = {};
+    octet_network_call call;  // without the inputs that op has not
     call.image = tasks.first + line / h;
     call.first = line % h;
     call.end = call.first + (next - line);

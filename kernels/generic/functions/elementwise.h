@@ -48,6 +48,14 @@ struct FixedFactor {
 
 struct TablePlan {
   uint8_t table[256];  // by the input's byte
+  // Of each entry and the one 16 before it, the xor; of the first 16 of each half, the entry.
+  uint8_t differences[256];
+  void set(const uint8_t* entries) {
+    for (size_t i = 0; i < sizeof table; ++i) {
+      table[i] = entries[i];
+      differences[i] = (uint8_t)(i % 128 < 16 ? entries[i] : entries[i] ^ entries[i - 16]);
+    }
+  }
 };
 
 enum class Rounding {

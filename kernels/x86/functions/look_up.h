@@ -1,6 +1,6 @@
 // Looks bytes up in a table of 256, which is 16 rows of 16, by PSHUFB, which gives 0 for negative
 // indices. From row to row 16 is subtracted from the index: it stays at 0 or above for its own row
-// and all rows before, whose entries are xor differences, so that the xor of all is the entry.
+// and all rows before, which hold TablePlan::differences, so that the xor of all is the entry.
 // Bytes below 128 and from there on have eight rows each.
 #pragma once
 
@@ -13,18 +13,6 @@ namespace {
 constexpr int kTableRows = 8;
 constexpr size_t kVectors = 2;  // for one load of a row
 
-struct TableRows {
-  uint8_t low[kTableRows][16], high[kTableRows][16];
-  explicit TableRows(const uint8_t* table) {
-    for (int row = 0; row < kTableRows; ++row)
-      for (int i = 0; i < 16; ++i) {
-        const int at = 16 * row + i;
-        low[row][i] = row ? table[at] ^ table[at - 16] : table[at];
-        high[row][i] = row ? table[at + 128] ^ table[at + 112] : table[at + 128];
-      }
-  }
-};
-
 OCTET_INLINE inline Vector row_of(const uint8_t* row) {
   const __m128i bytes = _mm_loadu_si128((const __m128i*)row);
 #ifdef __AVX2__
@@ -34,7 +22,7 @@ OCTET_INLINE inline Vector row_of(const uint8_t* row) {
 #endif
 }
 
-inline void look_up_vectors(const TableRows& rows, const uint8_t* from, uint8_t* to, size_t bytes) {
+inline void look_up_vectors(const uint8_t* rows, const uint8_t* from, uint8_t* to, size_t bytes) {
   const Vector sixteen = OCTET_MM(set1_epi8)(16), flip = OCTET_MM(set1_epi8)((char)0x80);
   for (size_t first = 0; first < bytes; first += kVectors * kVector) {
     Vector low[kVectors], high[kVectors], made[kVectors] = {};
@@ -43,7 +31,7 @@ inline void look_up_vectors(const TableRows& rows, const uint8_t* from, uint8_t*
       high[i] = low[i] ^ flip;
     }
     for (int row = 0; row < kTableRows; ++row) {
-      const Vector of_low = row_of(rows.low[row]), of_high = row_of(rows.high[row]);
+      const Vector of_low = row_of(rows + 16 * row), of_high = row_of(rows + 128 + 16 * row);
       for (size_t i = 0; i < kVectors; ++i) {
         made[i] ^=
             OCTET_MM(shuffle_epi8)(of_low, low[i]) ^ OCTET_MM(shuffle_epi8)(of_high, high[i]);
@@ -56,12 +44,11 @@ inline void look_up_vectors(const TableRows& rows, const uint8_t* from, uint8_t*
 }
 
 inline void look_up_x86(void* plan, const octet_network_call* call) {
-  const uint8_t* const table = ((const TablePlan*)plan)->table;
-  const TableRows rows(table);
+  const TablePlan& p = *(const TablePlan*)plan;
   for_each_run(*call, [&](const uint8_t* from, uint8_t* to, size_t bytes) {
     const size_t whole = bytes / (kVectors * kVector) * (kVectors * kVector);
-    look_up_vectors(rows, from, to, whole);
-    for (size_t i = whole; i < bytes; ++i) to[i] = table[from[i]];
+    look_up_vectors(p.differences, from, to, whole);
+    for (size_t i = whole; i < bytes; ++i) to[i] = p.table[from[i]];
   });
 }
 
