@@ -32,8 +32,7 @@ struct TfliteSum {
   static constexpr int32_t kOne = 1 << 10;  // a weight of 1
   const Bytes value;
   uint8_t rounded(int32_t sum) const {
-    const int32_t moved = sum > 0 ? sum + (1 << 19) : sum - (1 << 19);
-    return (uint8_t)((moved + ((moved >> 31) & ((1 << 20) - 1))) >> 20);
+    return (uint8_t)((sum + (sum >> 31) + (1 << 19)) >> 20);
   }
 };
 
