@@ -43,8 +43,8 @@ void add_conv_choices(const ConvSpace& s, const ConvFormat& format, Choices* cho
 void add_conv_choices_near(const ConvSpace& s, const ConvFormat& format, const Choice& near,
                            Choices* choices) {
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)format.algorithm);
-  const ConvKernel kernel = select_conv(implementation, s.cpu, s.lhs_type, s.rhs_type, 1,
-                                        format.facts, near.kernel->name);
+  const ConvKernel kernel = select_conv(implementation, s.cpu, s.lhs_type, s.rhs_type,
+                                        s.shape.group_out(), 1, format.facts, near.kernel->name);
   const auto add = [&](const Choice& choice) { add_if_legal(s, format, choice, choices); };
   // No block has more units than there are pixels
   const size_t pixels =

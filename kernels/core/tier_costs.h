@@ -17,8 +17,9 @@ struct TierCosts {
   double tile,    // fixed cost of a tile: bias, requantization, stores
       tile_tap;   // fixed cost of each tap of a tile
   double gather;  // bytes that the gather packs per cycle; 0 = the kernel reads rows in place
-  // Factors of `macs` where deep products have at most 4 and at most 8 columns, of which the kernel
-  // multiplies more at once in the depth
+  // Factors of `macs` where products have at most 4 and at most 8 columns. Without a gather: where
+  // they are deep, so that the kernel multiplies more columns at once in the depth. With one: by a
+  // kernel that reads rows in place
   float few_4 = 1, few_8 = 1;
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle

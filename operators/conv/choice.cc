@@ -17,6 +17,13 @@ size_t depth_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation)
   return s.taps() * s.group_in() / (s.transposed ? s.stride_h * s.stride_w : 1);
 }
 
+ConvKernel kernel_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation,
+                     const CpuFeatures& cpu, const char* forced) {
+  return select_conv(implementation, cpu, p.lhs_type, p.rhs_type,
+                     shape_of(p, implementation).group_out(), depth_of(p, implementation), p.facts,
+                     forced);
+}
+
 // The part of a plan that blocks and grains depend on.
 ConvPlan plan_of(const ConvChoiceProblem& p, const ConvAlgorithm& implementation,
                  const ConvKernel& kernel, size_t cache_bytes) {
@@ -48,8 +55,7 @@ size_t channels_of_pass(const ConvPlan& plan, const ConvAlgorithm& implementatio
 ConvKernel choose_conv(const CpuFeatures& cpu, const ConvChoiceProblem& p, const char* forced,
                        Choice* choice) {
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
-  const ConvKernel kernel = select_conv(implementation, cpu, p.lhs_type, p.rhs_type,
-                                        depth_of(p, implementation), p.facts, forced);
+  const ConvKernel kernel = kernel_of(p, implementation, cpu, forced);
   if (kernel.result != Selected::kOk) return kernel;
   const ConvPlan plan = plan_of(p, implementation, kernel, cpu.l2_bytes());
   *choice = {};
@@ -67,9 +73,7 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const ConvChoiceProblem& p
              ConvKernel* kernel, const char** why) {
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)p.algorithm);
   const bool fits = c.kernel && has_kernel(implementation, c.kernel->name);
-  if (fits)
-    *kernel = select_conv(implementation, cpu, p.lhs_type, p.rhs_type, depth_of(p, implementation),
-                          p.facts, c.kernel->name);
+  if (fits) *kernel = kernel_of(p, implementation, cpu, c.kernel->name);
   *why =
       c.algorithm != p.algorithm      ? "the weights are packed for another algorithm"
       : !(c.layout == p.facts.layout) ? "the weights have another layout"

@@ -129,9 +129,10 @@ uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
     const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
     if (!implementation) continue;
     const RhsLayout layout = packed_layout(d, *implementation);
-    const Selected selected = select_conv(*implementation, cpu, ElementType::kU8,
-                                          layout.element_type, 1, {layout, true}, d.forced)
-                                  .result;
+    const Selected selected =
+        select_conv(*implementation, cpu, ElementType::kU8, layout.element_type,
+                    d.shape.group_out(), 1, {layout, true}, d.forced)
+            .result;
     if (selected == Selected::kNoKernel) algorithms |= 1u << i;
   }
   return algorithms;

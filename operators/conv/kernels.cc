@@ -68,12 +68,12 @@ void take_words(const CpuFeatures& cpu, const ConvShape& shape, ConvKernel* kern
 }
 
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
-                       ElementType lhs_type, ElementType rhs_type, size_t depth,
+                       ElementType lhs_type, ElementType rhs_type, size_t columns, size_t depth,
                        const WeightFacts& facts, const char* forced) {
   ConvKernel kernel = {Selected::kNoKernel, nullptr, nullptr};
   switch (implementation.operands) {
     case KernelKind::kInt8: {
-      const Problem problem = {SIZE_MAX, SIZE_MAX, depth, lhs_type, rhs_type};
+      const Problem problem = {SIZE_MAX, columns, depth, lhs_type, rhs_type};
       const Selection selection = select(conv_kernels(), cpu, problem, facts, forced);
       kernel.result = selection.result;
       kernel.micro = selection.kernel;

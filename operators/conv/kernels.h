@@ -26,10 +26,10 @@ struct ConvKernel {
   uint16_t flags() const { return micro ? micro->flags : depthwise->flags; }
 };
 
-// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row or
-// few columns: those are for matrices. depth: of an output, all of its taps.
+// As `select`, which it asks for the kernels of the GEMM; never for one that is for a single row:
+// those are for matrices. columns: outputs of a group; depth: of an output, all of its taps.
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,
-                       ElementType lhs_type, ElementType rhs_type, size_t depth,
+                       ElementType lhs_type, ElementType rhs_type, size_t columns, size_t depth,
                        const WeightFacts& facts, const char* forced);
 
 // The best kernel that this CPU runs for int8 depthwise weights, if a plan for `int16`, a kernel of

@@ -69,12 +69,13 @@ void run_function_task(void* context, size_t index) {
                end = smaller(tasks.lines, (index + 1) * tasks.step);
   for (size_t line = index * tasks.step, next; line < end; line = next) {
     next = smaller(end, round_up(line + 1, h));
-    octet_network_call call;  // without the inputs that op has not
+    octet_network_call call;
     call.image = tasks.first + line / h;
     call.first = line % h;
     call.end = call.first + (next - line);
     for (size_t k = 0; k < op.input_count; ++k)
       call.inputs[k] = image_of(tasks.run, op.inputs[k], call.image, op.all_images);
+    for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k) call.inputs[k] = {};
     call.output = image_of(tasks.run, op.output, call.image, op.all_images);
     tasks.run.by.function(tasks.run.by, op, call);
   }

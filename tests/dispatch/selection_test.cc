@@ -386,8 +386,8 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
   const CpuFeatures everything = all_of(~0u);
   const auto choose_conv = [&](const CpuFeatures& cpu, const octet::RhsLayout& layout,
                                const char* forced) {
-    return octet::select_conv(implementation, cpu, type_of(true), type_of(false), 1, {layout, true},
-                              forced);
+    return octet::select_conv(implementation, cpu, type_of(true), type_of(false), SIZE_MAX, 1,
+                              {layout, true}, forced);
   };
   for (const auto* kernel : kernels) {
     const octet::RhsLayout layout = layout_of(*kernel), other = {24, 8, 4, ElementType::kS8};

@@ -461,13 +461,13 @@ testing::AssertionResult Conv::as_planned() const {
   const bool sparse = bytes && bytes->rhs_layout.sparse();
   if (how_.sparsity == OCTET_SPARSE_2_4 && !sparse)
     return testing::AssertionFailure() << "ran " << kernel << ", for dense weights";
-  const octet_type rhs = is_4bit(p_.c.rhs) ? OCTET_S8 : p_.c.rhs;  // as they are packed
+  const octet_type rhs = is_4bit(p_.c.rhs) ? OCTET_S8 : p_.c.rhs,  // as they are packed
+      lhs = p_.c.lhs == OCTET_S16 ? OCTET_S8 : p_.c.lhs;
   const octet_isa wanted =
-      best_tier(algorithm, how_.isa, {p_.c.lhs == OCTET_S16 ? OCTET_S8 : p_.c.lhs, rhs},
-                p_.has_filter_zero_points(), sparse);
-  if (how_.isa && tier_of(kernel) != wanted)
-    return testing::AssertionFailure()
-           << "ran " << kernel << " instead of a kernel of " << octet_isa_name(wanted);
+      best_tier(algorithm, how_.isa, {lhs, rhs}, p_.has_filter_zero_points(), sparse);
+  // Of few columns, a tier below may have a faster kernel
+  if (how_.isa && !(bytes && bytes->n_max) && tier_of(kernel) != wanted)
+    return testing::AssertionFailure() << "ran " << kernel << ", not " << octet_isa_name(wanted);
   return testing::AssertionSuccess();
 }
 

@@ -31,9 +31,7 @@ struct Corners {
 struct TfliteSum {
   static constexpr int32_t kOne = 1 << 10;  // a weight of 1
   const Bytes value;
-  uint8_t rounded(int32_t sum) const {
-    return (uint8_t)((sum + (sum >> 31) + (1 << 19)) >> 20);
-  }
+  uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (sum >> 31) + (1 << 19)) >> 20); }
 };
 
 // The sum of byte * weight, of 2^22 together, rounded with halves up: flipped bytes round alike.
