@@ -162,6 +162,18 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
   });
 }
 
+// Copies `bytes` of each pixel by two moves of a Word, which overlap.
+template <typename Word, int pixels, size_t lanes>
+void copy_pixels(const uint8_t* const* from, size_t bytes, uint8_t (&to)[pixels][lanes]) {
+  for (int i = 0; i < pixels; ++i) {
+    Word first, last;
+    memcpy(&first, from[i], sizeof first);
+    memcpy(&last, from[i] + bytes - sizeof last, sizeof last);
+    memcpy(to[i], &first, sizeof first);
+    memcpy(to[i] + bytes - sizeof last, &last, sizeof last);
+  }
+}
+
 template <typename Variant, typename Lanes, ElementType kType>
 void input_channels(const WinogradInput& in) {
   constexpr size_t lanes = sizeof(typename Lanes::Int16) / 2;
@@ -170,10 +182,13 @@ void input_channels(const WinogradInput& in) {
     uint8_t bytes[taps][lanes];
     const uint8_t* pixels[taps];
     memset(bytes, 0, sizeof bytes);
-    for (int i = 0; i < taps; ++i) {
-      memcpy(bytes[i], in.pixels[i], in.channels);
-      pixels[i] = bytes[i];
-    }
+    const auto copy = in.channels >= 16  ? copy_pixels<uint64_t[2], taps, lanes>
+                      : in.channels >= 8 ? copy_pixels<uint64_t, taps, lanes>
+                      : in.channels >= 4 ? copy_pixels<uint32_t, taps, lanes>
+                      : in.channels >= 2 ? copy_pixels<uint16_t, taps, lanes>
+                                         : copy_pixels<uint8_t, taps, lanes>;
+    copy(in.pixels, in.channels, bytes);
+    for (int i = 0; i < taps; ++i) pixels[i] = bytes[i];
     input_lanes<Variant, Lanes, kType>(in, pixels, 0);
     return;
   }
