@@ -38,6 +38,13 @@ bool epilogue_to_bytes(const Epilogue& f, const EpilogueTile& t) {
                                  AsTheyAre());
     return true;
   }
+  if (f.mode == EpilogueMode::kDouble8) {
+    const Requantization requantization = requantization_of(f);
+    store_vectors<DoubleScaler>(StoredTile{t.rows, t.cols, t.acc, t.acc_stride, f.factor + t.column,
+                                           &requantization, t.to.dst, t.to.stride},
+                                AsTheyAre());
+    return true;
+  }
   if (f.mode != EpilogueMode::kTflite8 || !f.tflite.rows) return false;
   epilogue_tflite_rows(f, t);
   return true;

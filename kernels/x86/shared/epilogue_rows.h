@@ -2,6 +2,7 @@
 // accumulators, from one row or from several narrower rows.
 #pragma once
 
+#include "kernels/core/double_scale.h"
 #include "kernels/x86/shared/store_ymm.h"
 
 namespace octet {
@@ -18,6 +19,20 @@ OCTET_INLINE inline __m512 most_of(__m512 a, __m512 b) { return _mm512_max_ps(a,
 OCTET_INLINE inline __m512i rounded(__m512 x) {
   return _mm512_cvt_roundps_epi32(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+using EpilogueDoubles = __m512d;
+OCTET_INLINE inline __m512d all_doubles_at(const double* x) { return _mm512_loadu_pd(x); }
+OCTET_INLINE inline __m512d doubles_of(const int32_t* x) {
+  return _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i*)x));
+}
+// Halves away from zero, of what is beyond int16 its ends
+OCTET_INLINE inline __m256i rounded_away(__m512d x) {
+  x = _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(32767)), _mm512_set1_pd(-32768));
+  const __m512d sign = _mm512_and_pd(x, _mm512_set1_pd(-0.0));
+  return _mm512_cvttpd_epi32(x + _mm512_or_pd(sign, _mm512_set1_pd(kBelowHalf)));
+}
+OCTET_INLINE inline __m512i joined(__m256i low, __m256i high) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
 // Stores the first `count` floats, at most all
 OCTET_INLINE inline void store_some(float* dst, __m512 x, size_t count) {
   _mm512_mask_storeu_ps(dst, (__mmask16)(count < 16 ? 0xffffu >> (16 - count) : 0xffffu), x);
@@ -32,6 +47,19 @@ OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a
 OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
 // Rounds by MXCSR, which the caller has set
 OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
+using EpilogueDoubles = __m256d;
+OCTET_INLINE inline __m256d all_doubles_at(const double* x) { return _mm256_loadu_pd(x); }
+OCTET_INLINE inline __m256d doubles_of(const int32_t* x) {
+  return _mm256_cvtepi32_pd(_mm_loadu_si128((const __m128i*)x));
+}
+OCTET_INLINE inline __m128i rounded_away(__m256d x) {
+  x = _mm256_max_pd(_mm256_min_pd(x, _mm256_set1_pd(32767)), _mm256_set1_pd(-32768));
+  const __m256d sign = _mm256_and_pd(x, _mm256_set1_pd(-0.0));
+  return _mm256_cvttpd_epi32(x + _mm256_or_pd(sign, _mm256_set1_pd(kBelowHalf)));
+}
+OCTET_INLINE inline __m256i joined(__m128i low, __m128i high) {
+  return _mm256_set_m128i(high, low);
+}
 OCTET_INLINE inline void store_some(float* dst, __m256 x, size_t count) {
   store_s32((uint8_t*)dst, _mm256_castps_si256(x), count);
 }

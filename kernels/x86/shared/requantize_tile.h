@@ -12,7 +12,7 @@ struct StoredTile {
   size_t rows, cols;
   const int32_t* acc;  // readable up to cols rounded up to kEpilogueLanes
   size_t acc_stride;   // elements
-  const void* scales;  // float, or the first row of TfliteColumns
+  const void* scales;  // float, double, or the first row of TfliteColumns: Scaler::Scale
   const Requantization* requantization;
   uint8_t* dst;
   size_t dst_stride;
@@ -21,13 +21,30 @@ struct StoredTile {
 // Scales columns in float mode. A conversion that overflows would be negative: the limit is above
 // all outputs.
 struct FloatScaler {
+  using Scale = float;
   static constexpr int kMostVectors = 4;
   EpilogueFloats scales;
-  OCTET_INLINE inline void load(const int32_t* columns, size_t) {
+  OCTET_INLINE inline void load(const float* columns, size_t) {
     scales = as_floats(epilogue_vector(columns));
   }
   OCTET_INLINE inline EpilogueVector scale_at(const int32_t* x) const {
     return rounded(least_of(to_floats(epilogue_vector(x)) * scales, all(32767.0f)));
+  }
+};
+
+// Scales columns in double mode (kernels/core/double_scale.h). Clamping to the ends of the output is
+// left to the bytes: those ends are integers, and so are the ends here.
+struct DoubleScaler {
+  using Scale = double;
+  static constexpr int kMostVectors = 2;
+  EpilogueDoubles low, high;  // of both halves of a vector
+  OCTET_INLINE inline void load(const double* columns, size_t) {
+    low = all_doubles_at(columns);
+    high = all_doubles_at(columns + kEpilogueLanes / 2);
+  }
+  OCTET_INLINE inline EpilogueVector scale_at(const int32_t* x) const {
+    return joined(rounded_away(doubles_of(x) * low),
+                  rounded_away(doubles_of(x + kEpilogueLanes / 2) * high));
   }
 };
 
@@ -51,7 +68,7 @@ OCTET_INLINE inline void store_columns(const StoredTile& t, const Then& then, si
   const Requantizer<kEpilogueBytes> requantizer(*t.requantization);
   Scaler scaler[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE {
-    scaler[v].load((const int32_t*)t.scales + column + v * kEpilogueLanes,
+    scaler[v].load((const typename Scaler::Scale*)t.scales + column + v * kEpilogueLanes,
                    t.requantization->tflite_apart);
   });
   const int32_t* acc = t.acc + column;

@@ -50,6 +50,7 @@ OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
 // Scales some columns by their TfliteColumns.
 template <int kInt8>
 struct TfliteScaler {
+  using Scale = int32_t;
   using Vector = typename VectorOf<kInt8>::Type;
   static constexpr int kMostVectors = 2;  // vectors whose scales fit in registers together
   Vector left, multiplier, odd_multiplier, half, odd_half, sign, right;
@@ -94,6 +95,7 @@ struct TfliteScaler {
 // Scales some columns by TfliteColumns that are right_only.
 template <int kInt8>
 struct TfliteRightScaler {
+  using Scale = int32_t;
   using Vector = typename VectorOf<kInt8>::Type;
   static constexpr int kMostVectors = kInt8 == 64 ? 4 : 2;
   Vector multiplier, odd_multiplier, half, odd_half, right;
