@@ -32,8 +32,8 @@ struct FloatScaler {
   }
 };
 
-// Scales columns in double mode (kernels/core/double_scale.h). Clamping to the ends of the output is
-// left to the bytes: those ends are integers, and so are the ends here.
+// Scales columns in double mode (kernels/core/double_scale.h). The bytes are clamped to the ends of
+// the output after rounding: all ends are integers, so that the order does not matter.
 struct DoubleScaler {
   using Scale = double;
   static constexpr int kMostVectors = 2;
