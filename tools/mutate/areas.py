@@ -56,7 +56,7 @@ NATIVE = [
           "sparse_indexed", "sparse_prune", "conv_bad_input", "int4_filter", "vectors", "conformance"]),
     Area("conv", 3,
          ["operators/conv/algorithms/*"],
-         ["conformance", "conv_layout", "conv_threads", "conv_sides", "conv_words", "conv_shapes"],
+         ["conformance", "conv_layout", "conv_line_windows", "conv_threads", "conv_sides", "conv_words", "conv_shapes"],
          PRODUCTS),
     Area("gemm", 2,
          ["operators/gemm/loops.*", "operators/gemm/runtime_weights.*", "operators/gemm/schedule.*",
