@@ -99,7 +99,7 @@ constexpr TierCosts kAvx512VnniCosts = {
 };
 // Three times the products of AVX512VNNI, of eight times in theory.
 constexpr TierCosts kAmxInt8Costs = like(kAvx512VnniCosts, [](TierCosts& c) constexpr {
-  c.macs = 300; c.mr = 16; c.tile = 260; c.tile_tap = 30;
+  c.macs = 300; c.mr = 16; c.step = 64; c.tile = 260; c.tile_tap = 30;
 });
 // clang-format on
 

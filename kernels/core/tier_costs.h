@@ -11,9 +11,12 @@ namespace octet {
 
 struct TierCosts {
   // ---- dense int8 products
-  double macs;    // macs per cycle in the middle of a large matrix
-  uint32_t mr,    // rows of the kernel's tile
-      nr;         // columns of the kernel's tile
+  double macs;  // macs per cycle in the middle of a large matrix
+  uint16_t mr,  // rows of the kernel's tile
+      nr;       // columns of the kernel's tile
+  // 0, or the depth steps of one product of registers that take mr rows at one stride: other rows
+  // are copied, and fewer rows or steps take as long
+  uint32_t step = 0;
   double tile,    // fixed cost of a tile: bias, requantization, stores
       tile_tap;   // fixed cost of each tap of a tile
   double gather;  // bytes that the gather packs per cycle; 0 = the kernel reads rows in place

@@ -120,14 +120,14 @@ struct Block {
 // decoder, the micro-panel would not stay in cache, or so few rows of a matrix decode tile by tile.
 size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 
-// The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. tiles:
-// they may have tiles, else they are rows of a matrix.
+// The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. pointed:
+// so many of them may be copied for kernels that take rows at one stride.
 struct PreparedSections {
   size_t panels, row_sums, room, decoded;  // offsets; panels come first
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
-                                   size_t rows, bool tiles = false);
+                                   size_t rows, size_t pointed = 0);
 
 // Prepares a block's rows for the kernel: panels for kernels that gather, copies of rows that are
 // pointed at, row sums for weights with zero points.

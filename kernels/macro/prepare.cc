@@ -35,14 +35,14 @@ size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows) {
 }
 
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
-                                   size_t rows, bool tiles) {
+                                   size_t rows, size_t pointed) {
   const MicroKernel& kernel = *macro_kernel.kernel;
   Sections sections;
   PreparedSections at = {};
   const Taps& taps = macro_kernel.taps;
-  const bool copies = kernel.copy_rows && tiles;
+  const bool copies = kernel.copy_rows && pointed;
   if (!kernel.prepares() && !copies && !weight_zero_points) return at;
-  if (copies) at.panels = sections.take(rows * kernel.copied_stride(taps.depth, taps.most));
+  if (copies) at.panels = sections.take(pointed * kernel.copied_stride(taps.depth, taps.most));
   if (kernel.gather)
     at.panels =
         sections.take(divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most));

@@ -29,6 +29,7 @@ TierCosts sparse_costs(const Tier& tier, const CpuFeatures& cpu, TierCosts costs
   costs.mr = costs.sparse_mr;
   costs.nr = costs.sparse_nr;
   costs.gather = costs.sparse_gather;
+  costs.step = 0;
   return costs;
 }
 

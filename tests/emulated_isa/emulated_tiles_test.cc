@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulated_isa/tiles.h"
+#include "operators/conv/object.h"
 #include "support/conv_case.h"
 #include "support/gemm_case.h"
 
@@ -325,6 +326,83 @@ TEST_F(EmulatedTiles, DeepConvolutionsHaveTallTiles) {
     ++counted;
   }
   EXPECT_GT(counted, 1u);
+}
+
+// ---- instructions of copies
+
+// Counts instructions of calls of a kernel's copy_rows, one single step after the other.
+class CountedCopies {
+ public:
+  // The convolution takes its kernel from here as long as this object lives.
+  explicit CountedCopies(const octet_conv2d* conv)
+      : plan_(const_cast<octet::ConvPlan&>(conv->plan)),
+        kernel_(plan_.kernel),
+        counting_(*kernel_) {
+    counting_.copy_rows = count;
+    copy_ = kernel_->copy_rows;
+    steps_ = 0;
+    plan_.kernel = &counting_;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { ++steps_; };
+    sigaction(SIGTRAP, &action, &before_);
+  }
+  ~CountedCopies() {
+    plan_.kernel = kernel_;
+    sigaction(SIGTRAP, &before_, nullptr);
+  }
+  size_t steps() const { return steps_; }
+
+ private:
+  static void count(const octet::Rows& rows, size_t stride, uint8_t* to) {
+    constexpr uint64_t kTrap = 0x100;
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | kTrap);
+    copy_(rows, stride, to);
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~kTrap);
+  }
+
+  static size_t steps_;
+  static octet::CopyRowsFn copy_;
+  octet::ConvPlan& plan_;
+  const MicroKernel* const kernel_;
+  MicroKernel counting_;
+  struct sigaction before_;
+};
+size_t CountedCopies::steps_;
+octet::CopyRowsFn CountedCopies::copy_;
+
+struct CopyingLayer {
+  size_t in, channels, outputs, batch;
+  double most;  // instructions of copies per product
+};
+
+// The windows of a kernel line are copied once for all kernel lines, and not for each tile.
+TEST_F(EmulatedTiles, CopiesTakeFewInstructionsPerProduct) {
+  octet_machine machine = {};
+  machine.struct_size = sizeof machine;
+  machine.l2_bytes = 2 << 20;  // of the CPUs that have tiles
+  const CopyingLayer layers[] = {
+      {28, 64, 64, 1, 4.7}, {14, 64, 256, 1, 1.8}, {28, 128, 128, 1, 2.7}, {7, 256, 256, 2, 4.7}};
+  for (const CopyingLayer& layer : layers) {
+    SCOPED_TRACE(std::to_string(layer.in) + ' ' + std::to_string(layer.channels));
+    ConvCase c;
+    c.shape = square(layer.in, layer.channels, layer.outputs, 3, 1, 1);
+    c.shape.batch_max = layer.batch;
+    c.lhs_zero_point = 3;
+    c.dst = OCTET_S8;
+    ConvHow how;
+    how.algorithm = OCTET_CONV_DIRECT;
+    how.machine = &machine;
+    const ConvProblem problem(c);
+    Conv conv(problem, how);
+    ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+    const CountedCopies copies(conv.get());
+    const TileCounts before = tile_counts();
+    ASSERT_EQ(conv.run(), OCTET_OK) << conv.error().message;
+    const TileCounts made = tile_counts() - before;
+    EXPECT_TRUE(conv.as_expected());
+    EXPECT_GT(copies.steps(), 0u);
+    EXPECT_LE((double)copies.steps(), layer.most * (double)made.products);
+  }
 }
 
 }  // namespace

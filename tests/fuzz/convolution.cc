@@ -113,7 +113,7 @@ void Convolution::draw_shape() {
   take(&budget, s.kernel_h * s.kernel_w);
   take(&budget, s.transposed ? s.in_h_max * s.in_w_max : (size_t)(sizes.out_h * sizes.out_w));
   s.batch_max = take(&budget, c_->any<size_t>({1, 1, 2, 3}));
-  size_t in = c_->size(70), out = c_->size(70);
+  size_t in = c_->one_in(6) ? 64 * some(1, 3) : c_->size(70), out = c_->size(70);
   if (deep) in = 220 + c_->below(200);
   if (kind == kDepthwise) in = 1, out = c_->any<size_t>({1, 1, some(4, 8)});
   if (kind == kGroups) in = some(4, 20), out = some(4, 20);

@@ -61,16 +61,19 @@ struct Registers {
   }
 };
 
-// Multiplies one step: the lhs rows of each height at `stride`, the weights from `rhs` on.
-template <bool is_signed, int heights, int vectors>
+// Multiplies one step, the one `ahead` steps behind: the lhs rows of each height at `stride`, the
+// weights from `rhs` on.
+template <bool is_signed, int heights, int vectors, int ahead = 0>
 OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stride,
                                   const uint8_t* rhs, size_t panel) {
   using At = Registers<heights, vectors>;
-  unroll<heights>(
-      [&](auto h) OCTET_INLINE { load_tile<At::lhs(h.value)>(lhs + h.value * height, stride); });
+  constexpr int lhs_at = ahead * (int)kSteps, rhs_at = ahead * (int)kStepBytes;
+  unroll<heights>([&](auto h) OCTET_INLINE {
+    load_tile<At::lhs(h.value), lhs_at>(lhs + h.value * height, stride);
+  });
   unroll<vectors>([&](auto v) OCTET_INLINE {
     constexpr int column = v.value;
-    load_tile<At::rhs(column)>(rhs + column * panel, kGroupBytes);
+    load_tile<At::rhs(column), rhs_at>(rhs + column * panel, kGroupBytes);
     unroll<heights>([&](auto h) OCTET_INLINE {
       add_tile_product<is_signed, At::sums(h.value, column), At::lhs(h.value), At::rhs(column)>();
     });
@@ -80,43 +83,66 @@ OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stri
 // The first `count` bytes of a vector.
 __mmask64 first_bytes(size_t count) { return count ? ~(__mmask64)0 >> (64 - count) : 0; }
 
-// Copies a vector of each row, four rows at a time: most of its instructions are loads and stores.
-template <typename Row, typename Copy>
-OCTET_INLINE inline void copy_vectors(size_t rows, const Row& row, const Copy& copy, size_t stride,
-                                      uint8_t* to) {
-  size_t i = 0;
-  for (; i + 4 <= rows; i += 4, to += 4 * stride)
-    unroll<4>([&](auto j) OCTET_INLINE { copy(row(i + j), to + j * stride); });
-  for (; i < rows; ++i, to += stride) copy(row(i), to);
+// Copies a vector of each row, eight rows at a time where they lie at one stride: all but four
+// instructions are loads and stores, which compilers' choice of addresses would add a third to.
+__attribute__((noinline)) void copy_strided(const uint8_t* from, size_t step, size_t rows,
+                                            size_t stride, uint8_t* to) {
+  const size_t step3 = 3 * step, step5 = 5 * step, step7 = 7 * step, stride3 = 3 * stride,
+               stride5 = 5 * stride, stride7 = 7 * stride;
+  for (; rows >= 8; rows -= 8, from += 8 * step, to += 8 * stride)
+    __asm__ volatile(
+        "vmovdqu64 (%[from]), %%zmm0\n\t"
+        "vmovdqu64 (%[from],%[step]), %%zmm1\n\t"
+        "vmovdqu64 (%[from],%[step],2), %%zmm2\n\t"
+        "vmovdqu64 (%[from],%[step3]), %%zmm3\n\t"
+        "vmovdqu64 (%[from],%[step],4), %%zmm4\n\t"
+        "vmovdqu64 (%[from],%[step5]), %%zmm5\n\t"
+        "vmovdqu64 (%[from],%[step3],2), %%zmm6\n\t"
+        "vmovdqu64 (%[from],%[step7]), %%zmm7\n\t"
+        "vmovdqu64 %%zmm0, (%[to])\n\t"
+        "vmovdqu64 %%zmm1, (%[to],%[stride])\n\t"
+        "vmovdqu64 %%zmm2, (%[to],%[stride],2)\n\t"
+        "vmovdqu64 %%zmm3, (%[to],%[stride3])\n\t"
+        "vmovdqu64 %%zmm4, (%[to],%[stride],4)\n\t"
+        "vmovdqu64 %%zmm5, (%[to],%[stride5])\n\t"
+        "vmovdqu64 %%zmm6, (%[to],%[stride3],2)\n\t"
+        "vmovdqu64 %%zmm7, (%[to],%[stride7])" ::[from] "r"(from),
+        [to] "r"(to), [step] "r"(step), [step3] "r"(step3), [step5] "r"(step5), [step7] "r"(step7),
+        [stride] "r"(stride), [stride3] "r"(stride3), [stride5] "r"(stride5), [stride7] "r"(stride7)
+        : "memory", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7");
+  for (; rows; --rows, from += step, to += stride)
+    _mm512_storeu_si512(to, _mm512_loadu_si512(from));
 }
 
-template <typename Row>
-OCTET_INLINE inline void copy_steps(const Rows& rows, const Row& row, size_t stride, uint8_t* to) {
-  const size_t whole = rows.depth / kSteps * kSteps, rest = rows.depth - whole;
-  for (size_t k = 0; k < whole; k += kSteps)
-    copy_vectors(
-        rows.rows, row,
-        [&](const uint8_t* from, uint8_t* at)
-            OCTET_INLINE { _mm512_storeu_si512(at, _mm512_loadu_si512(from + k)); },
-        stride, to + k);
-  if (!rest) return;
-  const __mmask64 there = first_bytes(rest), group = first_bytes(round_up_pow2(rest, kGroup));
-  copy_vectors(
-      rows.rows, row,
-      [&](const uint8_t* from, uint8_t* at) OCTET_INLINE {
-        _mm512_mask_storeu_epi8(at, group, _mm512_maskz_loadu_epi8(there, from + whole));
-      },
-      stride, to + whole);
+// Copies `bytes` of each row, at most a vector, from `offset` on, and fills their last group with
+// zeros.
+__attribute__((noinline)) void copy_some(const Rows& rows, size_t offset, size_t bytes,
+                                         size_t stride, uint8_t* to) {
+  const __mmask64 there = first_bytes(bytes), group = first_bytes(round_up_pow2(bytes, kGroup));
+  for (size_t i = 0; i < rows.rows; ++i, to += stride)
+    _mm512_mask_storeu_epi8(to, group, _mm512_maskz_loadu_epi8(there, rows.row(i) + offset));
+}
+
+// Copies a vector of each row that is pointed at, four rows at a time.
+__attribute__((noinline)) void copy_pointed(const uint8_t* const* rows, size_t offset, size_t count,
+                                            size_t stride, uint8_t* to) {
+  for (; count >= 4; count -= 4, rows += 4, to += 4 * stride)
+    unroll<4>([&](auto i) OCTET_INLINE {
+      _mm512_storeu_si512(to + i * stride, _mm512_loadu_si512(rows[i] + offset));
+    });
+  for (; count; --count, ++rows, to += stride)
+    _mm512_storeu_si512(to, _mm512_loadu_si512(*rows + offset));
 }
 
 // A convolution's rows, which the macro-kernel then has for all tiles of a block.
 void copy_rows(const Rows& rows, size_t stride, uint8_t* to) {
-  if (const uint8_t* const* const pointers = rows.pointers)
-    copy_steps(
-        rows, [=](size_t i) OCTET_INLINE { return pointers[i]; }, stride, to);
-  else
-    copy_steps(
-        rows, [&](size_t i) OCTET_INLINE { return rows.data + i * rows.stride; }, stride, to);
+  size_t k = 0;
+  for (; k + kSteps <= rows.depth; k += kSteps)
+    if (rows.pointers)
+      copy_pointed(rows.pointers, k, rows.rows, stride, to + k);
+    else
+      copy_strided(rows.data + k, rows.stride, rows.rows, stride, to + k);
+  if (k < rows.depth) copy_some(rows, k, rows.depth - k, stride, to + k);
 }
 
 // Multiplies one step of rows of which the bytes `mask` exist; the others are zeros. Not inlined:
@@ -143,7 +169,15 @@ OCTET_INLINE inline void add_products(const Tile& t) {
   const __mmask64 all = ~(__mmask64)0;
   const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
   for (size_t tap = 0;; ++tap) {
-    for (size_t step = 0; step < whole; ++step)
+    // Two at a time: half of the other instructions advance addresses
+    size_t step = 0;
+    for (; step + 2 <= whole; step += 2) {
+      const uint8_t* const l = lhs + step * kSteps;
+      const uint8_t* const r = rhs + step * kStepBytes;
+      add_step<is_signed, heights, vectors>(l, kRows * stride, stride, r, panel);
+      add_step<is_signed, heights, vectors, 1>(l, kRows * stride, stride, r, panel);
+    }
+    for (; step < whole; ++step)
       add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
                                             rhs + step * kStepBytes, panel);
     if (rest && (whole || depth % kGroup))

@@ -12,10 +12,13 @@
 namespace octet {
 namespace {
 
-// Loads the rows of a tile, `stride` bytes apart; a stride of 0 loads one row into all.
-template <int tile>
+// Loads the rows of a tile, `stride` bytes apart, the first of them `offset` bytes behind `first`;
+// a stride of 0 loads one row into all.
+template <int tile, int offset = 0>
 OCTET_INLINE inline void load_tile(const void* first, size_t stride) {
-  __asm__ volatile("tileloadd (%1,%2,1), %%tmm%c0" ::"i"(tile), "r"(first), "r"(stride) : "memory");
+  __asm__ volatile("tileloadd %c3(%1,%2,1), %%tmm%c0" ::"i"(tile), "r"(first), "r"(stride),
+                   "i"(offset)
+                   : "memory");
 }
 
 template <int tile>

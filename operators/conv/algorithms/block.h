@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernels/core/sections.h"
-#include "operators/conv/algorithms/accumulator_init.h"
 #include "operators/conv/algorithms/panels.h"
 
 namespace octet {
@@ -31,9 +30,9 @@ inline MacroKernel macro_kernel_of(const ConvPlan& plan, const Taps& taps) {
   return {plan.kernel, plan.ops, plan.lhs_flip, taps};
 }
 inline PreparedSections prepared_sections(const ConvPlan& plan, const Taps& taps, size_t rows,
-                                          bool tiles) {
+                                          size_t pointed) {
   return prepared_sections(macro_kernel_of(plan, taps), plan.columns.zero_point != nullptr, rows,
-                           tiles);
+                           pointed);
 }
 
 // Shared by algorithms on panels: they compute every shape, and cut channels between micro-panels
@@ -125,7 +124,7 @@ inline WindowsWorkspace windows_workspace(const ConvPlan& plan, const Taps& taps
   Sections sections;
   w.rows = smaller(plan.block, pixels);
   w.windows = sections.take(w.rows * stride);
-  w.prepared = prepared_sections(plan, taps, w.rows, false);
+  w.prepared = prepared_sections(plan, taps, w.rows, 0);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
   return w;

@@ -5,7 +5,6 @@
 
 #include "kernels/core/sections.h"
 #include "kernels/macro/row_tiles.h"
-#include "operators/conv/algorithms/accumulator_init.h"
 #include "operators/conv/algorithms/channel_copy.h"
 
 namespace octet {

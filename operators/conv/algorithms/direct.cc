@@ -7,6 +7,7 @@
 
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/estimate.h"
+#include "operators/conv/algorithms/line_windows.h"
 #include "operators/conv/algorithms/transposed.h"
 #include "operators/conv/algorithms/window.h"
 
@@ -55,8 +56,15 @@ Estimate estimate(const ConvWork& w) {
     p.traffic = 2 * w.inputs;
   } else if (!s.pointwise()) {
     // Tiles at the ends of lines look up each row: two tiles per line, or all.
-    p.points = (double)s.batch * w.out_h * (double)smaller((size_t)w.out_w, 2 * w.cost.mr) *
-               groups * p.taps;
+    const double ends = (double)smaller((size_t)w.out_w, 2 * w.cost.mr) / w.out_w;
+    const size_t step = w.cost.step;
+    if (step && LineWindows::are_fewer(step, w.cost.mr, s, (size_t)w.out_w)) {
+      p.rows_copied =
+          p.windows / p.taps * (double)s.kernel_w * (1 + (double)(s.kernel_h - 1) / w.out_h);
+    } else {
+      p.points = w.pixels * ends * groups * p.taps;
+      if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
+    }
     p.gathers = w.pixels * groups * p.taps;
   }
   return estimate_panels(w, p);
@@ -107,7 +115,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t pixels, 
   w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
   w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
   w.tiles = sections.take(w.rows * sizeof(BlockTile));
-  w.prepared = prepared_sections(plan, taps, w.rows, tiles);
+  w.prepared = prepared_sections(plan, taps, w.rows, tiles ? w.rows : 0);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
   return w;
@@ -148,6 +156,9 @@ Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_
       !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
   if (!adds_nothing || kernel.gather || rows < run.out_w || !window.passes_sides())
     return Cut::kRows;
+  // Registers of several rows take as long where a piece of a line does not fill them
+  const size_t inner = run.out_w - smaller(run.out_w, plan.shape.kernel_w - 1);
+  if (round_up_pow2(inner, kernel.lhs_lanes_step) > run.out_w) return Cut::kRows;
   const bool many = run.out_h * run.out_w >= 4u * kernel.mr;
   return many ? Cut::kColumns : window.best_cut(rows);
 }
@@ -159,6 +170,40 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   const size_t pixels = s.batch * out_h * out_w;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   return plan_workspace(plan, taps, pixels, !plan.shape.pointwise() || reads_lines(plan)).bytes;
+}
+
+// Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
+// Returns false if they do not fit, or if other rows are copied less often.
+bool run_line_windows(const ConvPlan& plan, const ConvRun& run, const Workspace& w,
+                      const ConvTask& task, uint8_t* workspace) {
+  const MicroKernel& kernel = *plan.kernel;
+  if (!kernel.copy_rows ||
+      !LineWindows::are_fewer(kernel.step_depth, kernel.mr, plan.shape, run.out_w))
+    return false;
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  const Taps taps = direct_taps(by_lines.shape);
+  const size_t between_images =
+      (LineWindows::most_images(run, w.rows) - 1) * kernel.rows_of(plan.shape.group_out());
+  const PreparedSections prepared =
+      prepared_sections(by_lines, taps, w.rows, smaller(w.rows, between_images));
+  if (prepared.bytes + LineWindows::bytes(kernel, plan.shape, run, w.rows) > w.prepared.bytes)
+    return false;
+  ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+  const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
+  BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+  LineWindows windows(plan, run, workspace + w.prepared_at + prepared.bytes);
+  windows.tap_steps(steps);
+  Block block = make_block(plan);
+  block.lhs_stride = windows.row_stride();
+  block.tap_steps = steps;
+  block.tiles = tiles;
+  run_blocks(by_lines, run, taps, task, w.rows, {prepared, workspace + w.prepared_at}, &block,
+             [&](size_t group, size_t pixel) {
+               windows.copy(group, pixel, block.rows);
+               block.tile_count = windows.point(pixel, block.rows, pointers, tiles);
+             });
+  return true;
 }
 
 // by_lines: windows are read line by line, so lines have more pixels than positions.
@@ -175,6 +220,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
   }
   const bool tiles_rows = by_lines || !s.pointwise();
   const Workspace w = plan_workspace(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows);
+  if (tiles_rows && !by_lines && run_line_windows(plan, run, w, task, workspace)) return;
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
   if (!tiles_rows) {  // the pixels are rows of a matrix

@@ -31,7 +31,8 @@ ConvWork::ConvWork(const ConvShape& s, const RhsLayout& weight_layout, const Tie
       // int16 weights count once, as the caller has them
       weights((double)(s.taps() * s.group_in() * s.out_channels) * (double)smaller(layout.bits, 8) /
               8),
-      output_bytes(outputs * (double)larger(output.bytes, 1)) {}
+      output_bytes(outputs * (double)larger(output.bytes, 1)),
+      rows(cost.step ? (double)round_up((size_t)pixels, cost.mr) : pixels) {}
 
 double ConvWork::bandwidth(double bytes, bool prefetched) const {
   return bytes <= l2                 ? cost.l2_bytes
@@ -46,7 +47,7 @@ PanelWork::PanelWork(const ConvWork& w, const ConvShape& s, double taps_each, si
       taps(taps_each),
       depth(tap_depth),
       windows(w.pixels * (double)s.groups * taps * (double)depth),
-      tiles(w.pixels / (double)w.cost.mr * (double)divide_up(s.group_out(), w.cost.nr) *
+      tiles(w.rows / (double)w.cost.mr * (double)divide_up(s.group_out(), w.cost.nr) *
             (double)s.groups) {}
 
 Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
@@ -65,12 +66,16 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
                      : s.group_out() > 4                      ? cost.few_8
                                                               : cost.few_4;
   Estimate e = {};
-  e.macs = w.pixels * lanes * p.taps * depth;
+  // Registers take the last steps in the time of a whole register's
+  double steps = p.taps * depth;
+  if (cost.step && (size_t)depth % cost.step && steps > cost.step)
+    steps = (double)round_up((size_t)steps, cost.step);
+  e.macs = w.rows * lanes * steps;
   e.compute = microseconds(e.macs / (cost.macs * few) +
                            p.tiles * (tile + (s.pointwise() ? 0 : cost.tile_tap * p.taps)));
   e.bytes = w.traffic() + p.traffic;
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
-  double cycles = p.points * cost.point + w.epilogue_cycles();
+  double cycles = p.points * cost.point + p.rows_copied / cost.l2_bytes + w.epilogue_cycles();
   if (cost.gather > 0 && !in_place) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
   cycles += p.copied / cost.copy_bytes + p.copies * cost.copy;
   e.transform = microseconds(cycles);

@@ -33,6 +33,7 @@ struct ConvWork {
   OutputFacts output;
   double out_h, out_w, pixels, outputs, inputs, weights;
   double output_bytes;
+  double rows;  // pixels, rounded up to whole registers (TierCosts::step)
 
   // l3_bytes: 0 = no L3
   ConvWork(const ConvShape& shape, const RhsLayout& layout, const TierCosts& cost, size_t l2_bytes,
@@ -52,16 +53,17 @@ constexpr double microseconds(double cycles) { return cycles / (kGigahertz * 1e3
 
 // The work of an algorithm on panels, for all outputs.
 struct PanelWork {
-  ConvShape shape;     // its groups joined
-  double taps;         // taps per output pixel
-  size_t depth;        // depth of a tap
-  double windows;      // bytes of the windows that outputs read
-  double tiles;        // kernel calls
-  double points = 0;   // rows of a tap that are looked up one by one
-  double gathers = 0;  // rows of a tap that gathering kernels look up one by one
-  double copied = 0;   // bytes copied
-  double copies = 0;   // separate short runs of bytes copied
-  double traffic = 0;  // bytes that copies write and read
+  ConvShape shape;         // its groups joined
+  double taps;             // taps per output pixel
+  size_t depth;            // depth of a tap
+  double windows;          // bytes of the windows that outputs read
+  double tiles;            // kernel calls
+  double points = 0;       // rows of a tap that are looked up one by one
+  double gathers = 0;      // rows of a tap that gathering kernels look up one by one
+  double copied = 0;       // bytes copied
+  double copies = 0;       // separate short runs of bytes copied
+  double rows_copied = 0;  // bytes of rows that kernels copy (TierCosts::step)
+  double traffic = 0;      // bytes that copies write and read
 
   PanelWork(const ConvWork& work, const ConvShape& shape, double taps, size_t depth);
 };

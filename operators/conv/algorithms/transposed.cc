@@ -70,7 +70,7 @@ Workspace plan_workspace(const ConvPlan& plan, const Taps& taps, size_t out_h, s
   const size_t apart = s.phases > 1 ? kApartRows * s.out_channels : 0;
   w.apart = sections.take(apart * plan.dst_bytes);
   w.apart_residual = sections.take(apart);
-  w.prepared = prepared_sections(plan, taps, w.most_tiles * mr, true);
+  w.prepared = prepared_sections(plan, taps, w.most_tiles * mr, w.most_tiles * mr);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;
   return w;

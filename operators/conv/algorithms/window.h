@@ -201,8 +201,10 @@ class Window {
       const Sides ends = ends_at(line);
       before = smaller(before, ends.before), after = smaller(after, ends.after);
     }
-    return cost_.tile + (double)((s_.kernel_h - before - after) * taps) *
-                            (cost_.tap + larger(cost_.row * (double)rows, cost_.weights));
+    return cost_.tile +
+           (double)((s_.kernel_h - before - after) * taps) *
+               (cost_.tap + larger(cost_.row * (double)round_up_pow2(rows, kernel_.lhs_lanes_step),
+                                   cost_.weights));
   }
   // The predicted cycles of an image, where `rows` rows of images side by side are cut into tiles
   double row_cycles(size_t rows) const {

@@ -8,7 +8,6 @@
 #include "kernels/core/limits.h"
 #include "kernels/core/sections.h"
 #include "kernels/macro/tile_output.h"
-#include "operators/conv/algorithms/accumulator_init.h"
 
 namespace octet {
 namespace {

@@ -1,0 +1,168 @@
+// Windows of single kernel lines, for kernels that take rows at one stride only: the pixels of one
+// input line that an output reads, side by side. They are copied once per block, with their
+// padding. One copy serves all kernel lines, and the copies of an image's outputs lie at one
+// stride, across line ends: tiles read them in place.
+#pragma once
+
+#include "operators/conv/algorithms/block.h"
+
+namespace octet {
+
+class LineWindows {
+ public:
+  // Whether they are copied for outputs in lines of `out_w` pixels, because that copies fewer
+  // bytes: each output copies kernel_w pixels. Else all taps of the tiles are copied that reach
+  // beyond their line or image, two tiles of each line. Taps that fill no whole steps are always
+  // copied side by side, where they take fewer steps. step, mr: of the kernel.
+  static bool are_fewer(size_t step, size_t mr, const ConvShape& s, size_t out_w) {
+    return !s.transposed && s.taps() > 1 && s.stride_h == 1 && s.dilation_h == 1 &&
+           s.group_in() % step == 0 && out_w < 2 * s.kernel_h * mr;
+  }
+  // Bytes from the windows of an output to those of the next.
+  static size_t stride(const MicroKernel& kernel, const ConvShape& s) {
+    return kernel.copied_stride(s.group_in(), s.kernel_w);
+  }
+  // The most images that `rows` contiguous outputs lie in.
+  static size_t most_images(const ConvRun& run, size_t rows) {
+    return smaller(run.batch, divide_up(most_lines(run, rows) - 1, run.out_h) + 1);
+  }
+  // The most bytes of the windows of such outputs.
+  static size_t bytes(const MicroKernel& kernel, const ConvShape& s, const ConvRun& run,
+                      size_t rows) {
+    const size_t lines = smaller(most_lines(run, rows), run.batch * run.out_h) +
+                         most_images(run, rows) * (s.kernel_h - 1);
+    return lines * run.out_w * stride(kernel, s);
+  }
+
+  // windows: room for those of a block.
+  LineWindows(const ConvPlan& plan, const ConvRun& run, uint8_t* windows)
+      : s_(plan.shape),
+        kernel_(*plan.kernel),
+        run_(run),
+        flip_(plan.lhs_flip),
+        stride_(stride(kernel_, s_)),
+        line_(run.out_w * stride_),
+        windows_(windows) {}
+
+  size_t row_stride() const { return stride_; }
+
+  // Writes the bytes from a row in one kernel line to the same row in the next: kernel_h - 1
+  // values.
+  void tap_steps(ptrdiff_t* out) const {
+    for (size_t ky = 1; ky < s_.kernel_h; ++ky) *out++ = (ptrdiff_t)line_;
+  }
+
+  // Copies the windows of a channel group for `rows` contiguous outputs, from `pixel` of the whole
+  // run on.
+  void copy(size_t group, size_t pixel, size_t rows) {
+    const size_t end = divide_up(pixel + rows, run_.out_w);
+    uint8_t* to = windows_;
+    first_line_ = pixel / run_.out_w;
+    for (size_t line = first_line_, lines; line < end; line += lines) {
+      const size_t y = line % run_.out_h;
+      lines = smaller(end - line, run_.out_h - y);
+      copy_lines(line / run_.out_h, group, y, lines + s_.kernel_h - 1, to);
+      to += (lines + s_.kernel_h - 1) * line_;
+    }
+  }
+
+  // Cuts these outputs into tiles. Tiles of two images are pointed at. Returns the number of tiles;
+  // pointers are those of the first such tile, then of the next.
+  size_t point(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) const {
+    const Tiling tiling(rows, kernel_, s_.group_out());
+    for (size_t t = 0, row = 0, height; t < tiling.count; ++t, row += height) {
+      height = tiling.rows(t);
+      const size_t line = (pixel + row) / run_.out_w,
+                   last = (pixel + row + height - 1) / run_.out_w, y = line % run_.out_h;
+      const bool together = line - y + run_.out_h > last;
+      const TapRange used = together ? lines_inside(y, y + last - line) : TapRange{0, s_.kernel_h};
+      tiles[t] = {
+          row,  1,       (uint32_t)height, (uint32_t)used.first, (uint32_t)used.end, 0, 0, used,
+          true, nullptr, pointers};
+      if (together) {
+        tiles[t].base = at(pixel + row) + used.first * line_;
+        continue;
+      }
+      for (size_t ky = 0; ky < s_.kernel_h; ++ky)
+        for (size_t i = 0; i < height; ++i) *pointers++ = at(pixel + row + i) + ky * line_;
+    }
+    return tiling.count;
+  }
+
+ private:
+  static size_t most_lines(const ConvRun& run, size_t rows) {
+    return divide_up(rows - 1, run.out_w) + 1;
+  }
+
+  // The windows of an output in the first kernel line.
+  const uint8_t* at(size_t pixel) const {
+    const size_t images = pixel / run_.out_w / run_.out_h - first_line_ / run_.out_h;
+    return windows_ + (pixel - first_line_ * run_.out_w) * stride_ +
+           images * (s_.kernel_h - 1) * line_;
+  }
+
+  // The kernel lines that are not padding for all output lines from y to last.
+  TapRange lines_inside(size_t y, size_t last) const {
+    const size_t end = smaller(s_.kernel_h,
+                               run_.pad_top + run_.in_h - smaller(y, run_.pad_top + run_.in_h)),
+                 first = run_.pad_top - smaller(last, run_.pad_top);
+    return first < end ? TapRange{first, end} : TapRange{0, 0};
+  }
+
+  // Copies the windows of `lines` input lines of an image, those of output line y's first kernel
+  // line on.
+  void copy_lines(size_t image, size_t group, size_t y, size_t lines, uint8_t* to) const {
+    // Lines without gaps are one line, but for the ends of windows
+    const bool joined =
+        s_.stride_w == 1 && run_.out_w == run_.in_w && run_.lhs_row == run_.in_w * run_.lhs_pixel;
+    for (size_t line = 0, together; line < lines; line += together, to += together * line_) {
+      const size_t left = lines - line, iy = y + line - run_.pad_top;
+      const bool above = y + line < run_.pad_top, inside = !above && iy < run_.in_h;
+      together = above ? smaller(left, run_.pad_top - y - line)
+                 : inside
+                     ? smaller(left, joined ? smaller(run_.lines_together(iy), run_.in_h - iy) : 1)
+                     : left;
+      const uint8_t* const from = inside ? run_.line(image, iy) + group * s_.group_in() : nullptr;
+      for (size_t kx = 0; kx < s_.kernel_w; ++kx)
+        copy_column(from, run_.zero_row(image), kx, together, to + kx * s_.group_in());
+    }
+  }
+
+  // Copies the pixels in column kx of the windows of some lines; from: null for lines of padding.
+  void copy_column(const uint8_t* from, const uint8_t* zeros, size_t kx, size_t lines,
+                   uint8_t* to) const {
+    if (!from) return copy_rows(zeros, 0, lines * run_.out_w, stride_, to);
+    const ptrdiff_t x = (ptrdiff_t)(kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left;
+    const size_t before = outputs_before(-x),
+                 end = larger(before, outputs_before((ptrdiff_t)run_.in_w - x)),
+                 step = s_.stride_w * run_.lhs_pixel;
+    if (before < end)
+      copy_rows(from + (x + (ptrdiff_t)(before * s_.stride_w)) * (ptrdiff_t)run_.lhs_pixel, step,
+                (lines - 1) * run_.out_w + end - before, stride_, to + before * stride_);
+    const auto pad = [&](size_t first, size_t last) {
+      for (size_t out = first; out < last; ++out)
+        copy_rows(zeros, 0, lines, line_, to + out * stride_);
+    };
+    pad(0, before);
+    pad(end, run_.out_w);
+  }
+  // The outputs of a line whose windows begin less than x pixels after that of output 0.
+  size_t outputs_before(ptrdiff_t x) const {
+    return x <= 0 ? 0 : smaller(run_.out_w, divide_up((size_t)x, s_.stride_w));
+  }
+
+  void copy_rows(const uint8_t* from, size_t step, size_t rows, size_t stride, uint8_t* to) const {
+    kernel_.copy_rows({from, step, rows, s_.group_in(), flip_}, stride, to);
+  }
+
+  const ConvShape& s_;
+  const MicroKernel& kernel_;
+  const ConvRun& run_;
+  const uint8_t flip_;
+  const size_t stride_;  // bytes from an output's windows to the next one's
+  const size_t line_;    // ... from an output line's to the next one's
+  uint8_t* const windows_;
+  size_t first_line_ = 0;
+};
+
+}  // namespace octet
