@@ -205,8 +205,10 @@ class Maker {
   }
 
   octet_function* softmax() const {
-    if (!is_8_bits(x_.type) || (y_.type != x_.type && y_.type != OCTET_F32))
-      refuse("it is not from 8 bits to the same type or to f32");
+    if (y_.type != OCTET_F32)
+      need_type();
+    else if (!is_8_bits(x_.type))
+      refuse("it is not from 8 bits to f32");
     octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
     quantized(x_);
     d.input = input(), d.beta = op_.beta;
