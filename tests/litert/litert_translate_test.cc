@@ -85,5 +85,88 @@ TEST(LitertTranslate, LstmOfOneStepTakesAMatrix) {
   }
 }
 
+// A STRIDED_SLICE of a tensor of 2 x 9 x 5, with constants for its beginning, end and strides.
+struct StridedSlice {
+  std::array<TfLiteTensor, 5> tensors = {};
+  Ints shape{{2, 9, 5}}, inputs{{0, 1, 2, 3}}, outputs{{4}};
+  std::vector<int32_t> begins, ends, strides;
+  TfLiteStridedSliceParams params = {};
+  TfLiteNode node = {};
+  TfLiteRegistration registration = {};
+
+  StridedSlice(std::vector<int32_t> b, std::vector<int32_t> e)
+      : begins(std::move(b)), ends(std::move(e)), strides(begins.size(), 1) {
+    registration.builtin_code = kTfLiteBuiltinStridedSlice;
+  }
+
+  octet::graph::Op translated() {
+    std::vector<int32_t>* const constants[] = {&begins, &ends, &strides};
+    for (TfLiteTensor& t : tensors) t.type = kTfLiteInt8, t.dims = shape.get();
+    for (size_t i = 0; i < 3; ++i) {
+      TfLiteTensor& t = tensors[i + 1];
+      t.type = kTfLiteInt32, t.data.i32 = constants[i]->data();
+      t.bytes = constants[i]->size() * sizeof(int32_t);
+      t.allocation_type = (int)i == computed ? kTfLiteArenaRw : kTfLiteMmapRo;
+    }
+    node.inputs = inputs.get(), node.outputs = outputs.get(), node.builtin_data = &params;
+    TfLiteContext context = {};
+    context.tensors = tensors.data(), context.tensors_size = tensors.size();
+    context.impl_ = this;
+    context.GetNodeAndRegistration = [](TfLiteContext* c, int, TfLiteNode** to,
+                                        TfLiteRegistration** as) {
+      auto& own = *(StridedSlice*)c->impl_;
+      *to = &own.node, *as = &own.registration;
+      return kTfLiteOk;
+    };
+    return octet::litert::translate(&context, {0}, {}).ops[0];
+  }
+  int computed = -1;  // the constant that is none
+};
+
+TEST(LitertTranslate, StridedSlices) {
+  using Places = std::vector<int64_t>;
+  StridedSlice ends({-1, 2}, {INT32_MAX, -3});
+  octet::graph::Op op = ends.translated();
+  EXPECT_EQ(op.refused, "");
+  EXPECT_EQ(op.kind, octet::graph::Kind::kSlice);
+  EXPECT_EQ(op.inputs, std::vector<int>{0});
+  EXPECT_EQ(op.begins, (Places{1, 2, 0}));
+  EXPECT_EQ(op.sizes, Places());  // the output's shape
+  StridedSlice masks({1, -2, INT32_MIN}, {1, 0, 3});
+  masks.params.begin_mask = 1, masks.params.end_mask = 1, masks.params.shrink_axis_mask = 2;
+  op = masks.translated();
+  EXPECT_EQ(op.refused, "");
+  EXPECT_EQ(op.begins, (Places{0, 7, 0}));
+  EXPECT_EQ(op.sizes, (Places{2, 1, 3}));
+  StridedSlice none({0, 5, 0}, {2, 4, 5});  // ends before it begins
+  none.params.shrink_axis_mask = 1;
+  EXPECT_EQ(none.translated().sizes, (Places{1, 0, 5}));
+}
+
+TEST(LitertTranslate, RefusesOtherStridedSlices) {
+  const auto refused = [](const auto& change) {
+    StridedSlice bad({0, 1, 2}, {1, 2, 3});
+    change(&bad);
+    return bad.translated().refused;
+  };
+  EXPECT_EQ(refused([](StridedSlice* s) { s->strides[2] = 2; }), "its strides are not 1");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->strides[0] = -1; }), "its strides are not 1");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(refused([&](StridedSlice* s) { s->computed = i; }),
+              "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->ends.pop_back(); }),
+            "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) {
+              s->shape = Ints({2, 9});
+            }),
+            "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.ellipsis_mask = 1; }),
+            "it has an ellipsis or axes of its own");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.new_axis_mask = 1; }),
+            "it has an ellipsis or axes of its own");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.offset = true; }),
+            "its ends are counted from its beginnings");
+}
+
 }  // namespace
 }  // namespace octet_test
