@@ -68,7 +68,7 @@ OCTET_LOOP void blend_between(const Sum& sum, const Corners& p, int32_t v,
   }
 }
 
-// TfliteSum's of words. The two bytes of a word are weighed by themselves, since a word's sum leaves
+// A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum leaves
 // 32 bits; halves are rounded away from 0, so that a negative sum's half is one less.
 OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePlace* pixels,
                                     size_t count, uint8_t* to, size_t to_pixel, size_t n) {
