@@ -1,6 +1,7 @@
 // Fuzzes networks of convolutions, products and functions in any order: dead branches, slices of
 // one tensor, windows that read padding only, shared objects; planned for each goal or in forced
-// parts; beside the same ops one by one on tensors that lie apart.
+// parts; beside the same ops one by one on tensors that lie apart. Tensors are of bytes or, in one
+// network of three, of words, too.
 #include "octet/network.h"
 
 #include <cstring>
@@ -12,6 +13,7 @@
 #include "fuzz/data.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/memory.h"
+#include "fuzz/network_functions.h"
 #include "octet/traffic.h"
 
 namespace octet_fuzz {
@@ -28,31 +30,6 @@ struct Destroy {
 template <typename T>
 using Owned = std::unique_ptr<T, Destroy>;
 
-// A function of its whole window; its result differs for each line, pixel and channel.
-void mix(void* context, const octet_network_call* call) {
-  const auto& f = *(const octet_network_function*)context;
-  const size_t repeat = f.repeat_h ? f.repeat_h : 1, stride = f.stride_h ? f.stride_h : 1;
-  for (size_t y = call->first; y < call->end; ++y) {
-    auto* const out = (uint8_t*)octet_network_line(&call->output, y);
-    for (size_t x = 0; x < call->output.w; ++x)
-      for (size_t c = 0; c < call->output.channels; ++c) {
-        size_t sum = y + 3 * x + 5 * c;
-        for (const octet_network_image& in : call->inputs) {
-          if (!in.h) break;
-          const size_t lines = f.kernel_h ? f.kernel_h : in.h;
-          for (size_t i = 0; i < lines; ++i) {
-            const size_t t = f.kernel_h ? y * stride + i : i, pad = f.kernel_h ? f.pad_top : 0;
-            if (t < pad || (t - pad) / repeat >= in.h) continue;
-            const auto* const line =
-                (const uint8_t*)octet_network_line(&in, f.kernel_h ? (t - pad) / repeat : t);
-            sum += (2 * i + 7) * line[x % in.w * in.pixel + c % in.channels];
-          }
-        }
-        out[x * call->output.pixel + c] = (uint8_t)(sum + (sum >> 8));
-      }
-  }
-}
-
 class Network {
  public:
   explicit Network(Choices* c) : c_(c), random_(c->random()) {}
@@ -60,11 +37,13 @@ class Network {
   void draw() {
     const size_t inputs = 1 + c_->one_in(4);
     batch_ = c_->any<size_t>({1, 1, 1, 2, 3});
+    words_ = c_->one_in(3);
     for (size_t i = 0; i < inputs; ++i) {
       // Tall tensors have repeating bands, which the planner skips
       const bool tall = c_->one_in(6);
       there_.push_back(tensor(tall ? 20 + c_->below(100) : 1 + c_->below(9),
-                              1 + c_->below(tall ? 2 : 5), tall ? 1 + c_->below(3) : channels()));
+                              1 + c_->below(tall ? 2 : 5), tall ? 1 + c_->below(3) : channels(),
+                              type()));
       tensors_.back().keep = 1;
     }
     const size_t ops = 1 + c_->below(7);
@@ -118,24 +97,35 @@ class Network {
 
  private:
   size_t channels() { return c_->any<size_t>({1, 2, 3, 4, 8, 16, 17}); }
-  octet_type type() { return c_->any({OCTET_U8, OCTET_S8}); }
-  static size_t bytes_of(const octet_network_tensor& t) { return t.batch * t.h * t.w * t.channels; }
+  octet_type type() {
+    return words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_U8, OCTET_S8})
+                  : c_->any({OCTET_U8, OCTET_S8});
+  }
+  // Of the output of a convolution or a product: of bytes as it comes.
+  octet_type type_of_output(size_t in) {
+    if (tensors_[in].type == OCTET_S16) return OCTET_S16;
+    if (open_ != kNone && is_8bit(tensors_[open_].type)) return tensors_[open_].type;
+    return type_8bit(c_);
+  }
+  static size_t bytes_of(const octet_network_tensor& t) {
+    return t.batch * t.h * t.w * t.channels * element_bytes(t.type);
+  }
   size_t alias_root(size_t i) const { return tensors_[i].slice ? tensors_[i].parent : i; }
 
-  size_t tensor(size_t h, size_t w, size_t channels) {
+  size_t tensor(size_t h, size_t w, size_t channels, octet_type type) {
     octet_network_tensor t = {};
-    t.batch = batch_, t.h = h, t.w = w, t.channels = channels, t.type = type();
+    t.batch = batch_, t.h = h, t.w = w, t.channels = channels, t.type = type;
     tensors_.push_back(t);
     return tensors_.size() - 1;
   }
   // A new tensor, or a slice of one whose rest other ops may write.
-  size_t output(size_t h, size_t w, size_t channels) {
+  size_t output(size_t h, size_t w, size_t channels, octet_type type) {
     const bool open = open_ != kNone && tensors_[open_].h == h && tensors_[open_].w == w &&
-                      tensors_[open_].channels - used_ >= channels;
+                      tensors_[open_].type == type && tensors_[open_].channels - used_ >= channels;
     if (!open && c_->one_in(3))
-      open_ = tensor(h, w, channels + c_->below(20)), used_ = 0;
+      open_ = tensor(h, w, channels + c_->below(20), type), used_ = 0;
     else if (!open || c_->one_in(3))
-      return tensor(h, w, channels);
+      return tensor(h, w, channels, type);
     octet_network_tensor t = tensors_[open_];
     t.slice = 1, t.parent = open_, t.first_channel = used_, t.channels = channels;
     used_ += channels;
@@ -145,13 +135,13 @@ class Network {
   size_t pick() {  // the latest ones more often
     return there_[there_.size() - 1 - c_->below(std::min<size_t>(there_.size(), 4))];
   }
+  // Another tensor of these sizes, of bytes where `i` is.
   size_t alike(size_t i) {
     const octet_network_tensor& t = tensors_[i];
-    if (!c_->one_in(3)) return kNone;
     for (const size_t other : there_) {
       const octet_network_tensor& o = tensors_[other];
       if (alias_root(other) != alias_root(i) && o.h == t.h && o.w == t.w &&
-          o.channels == t.channels)
+          o.channels == t.channels && is_8bit(o.type) == is_8bit(t.type))
         return other;
     }
     return kNone;
@@ -159,7 +149,7 @@ class Network {
 
   void add_op() {
     const size_t in = pick();
-    switch (c_->below(8)) {
+    switch (c_->below(10)) {
       case 0:
         return function(in, 1);
       case 1:
@@ -177,6 +167,9 @@ class Network {
           there_.push_back(tensors_.size() - 1);
         }
         return;
+      case 5:
+      case 6:
+        return library_function(in);
       default:
         return convolution(in);
     }
@@ -186,18 +179,43 @@ class Network {
     octet_network_op op = {};
     op.inputs[op.input_count++] = first;
     while (op.input_count < inputs) op.inputs[op.input_count++] = pick();
-    functions_.push_back({mix, nullptr, c_->any<size_t>({1, 2, 3, 0, 5}),
-                          c_->any<size_t>({1, 2, 0, 3, 12}), c_->any<size_t>({1, 0, 2, 3}),
-                          c_->any<size_t>({0, 1, 2, 5, 9})});
-    functions_.back().context = &functions_.back();
-    op.function = &functions_.back();
+    Mix& f = mixes_.emplace_back();
+    f.lines = {mix,
+               &f,
+               c_->any<size_t>({1, 2, 3, 0, 5}),
+               c_->any<size_t>({1, 2, 0, 3, 12}),
+               c_->any<size_t>({1, 0, 2, 3}),
+               c_->any<size_t>({0, 1, 2, 5, 9})};
+    op.function = &f.lines;
     const octet_network_tensor t = tensors_[first];
-    op.output = c_->one_in(2) ? output(1 + c_->below(9), 1 + c_->below(5), channels())
-                              : output(t.h, t.w, t.channels);
+    const octet_type type = words_ ? this->type() : type_of_output(first);
+    op.output = c_->one_in(2) ? output(1 + c_->below(9), 1 + c_->below(5), channels(), type)
+                              : output(t.h, t.w, t.channels, type);
     // A function may not read slices of the tensor that it writes
     for (size_t k = 0; k < op.input_count; ++k)
       if (alias_root(op.inputs[k]) == alias_root(op.output)) op.inputs[k] = there_[0];
     if (alias_root(op.inputs[0]) == alias_root(op.output)) return;
+    for (size_t k = 0; k < op.input_count; ++k)
+      f.elements[k] = element_bytes(tensors_[op.inputs[k]].type);
+    f.out_element = element_bytes(tensors_[op.output].type);
+    add(op);
+  }
+
+  // One of the library's, of two tensors of the same type now and then.
+  void library_function(size_t in) {
+    LibraryFunction drawn = draw_function(c_, tensors_[in]);
+    octet_network_op op = {};
+    op.inputs[op.input_count++] = in;
+    if (drawn.inputs == 2) {
+      const size_t other = alike(in);
+      op.inputs[op.input_count++] =
+          other == kNone || tensors_[other].type != tensors_[in].type ? in : other;
+    }
+    op.output = output(drawn.h, drawn.w, drawn.channels, drawn.type);
+    for (size_t k = 0; k < op.input_count; ++k)
+      if (alias_root(op.inputs[k]) == alias_root(op.output)) return;
+    library_.push_back(std::move(drawn));
+    op.function = &library_.back().lines;
     add(op);
   }
 
@@ -217,11 +235,13 @@ class Network {
   void complete(Desc* desc, octet_network_op* op, size_t depth) {
     const octet_network_tensor &in = tensors_[op->inputs[0]], &out = tensors_[op->output];
     desc->lhs_type = in.type, desc->rhs_type = OCTET_S8, desc->dst_type = out.type;
-    desc->lhs_zero_point = in.type == OCTET_U8 ? 100 : -5;
+    const bool words = in.type == OCTET_S16;
+    desc->lhs_zero_point = words ? 0 : in.type == OCTET_U8 ? 100 : -5;
     scale_ = 1.0f / (float)(40 + 30 * depth);
     desc->epilogue.scales = &scale_, desc->epilogue.scale_count = 1;
-    desc->epilogue.dst_zero_point = out.type == OCTET_U8 ? 120 : 3;
-    if (const size_t residual = alike(op->output); residual != kNone) {
+    desc->epilogue.dst_zero_point = words ? 0 : out.type == OCTET_U8 ? 120 : 3;
+    if (const size_t residual = words || !c_->one_in(3) ? kNone : alike(op->output);
+        residual != kNone) {
       desc->epilogue.residual.type = tensors_[residual].type;
       desc->epilogue.residual.scale = 0.75f;
       op->inputs[op->input_count++] = residual;
@@ -257,6 +277,8 @@ class Network {
     const Block data = weights(s.out_channels * s.kernel_h * s.kernel_w * (t.channels / s.groups));
     filter.type = OCTET_S8, filter.data = data.data();
     filter.algorithm = (octet_conv_algorithm)c_->below(OCTET_CONV_GROUPED + 1);
+    if (t.type == OCTET_S16 && filter.algorithm == OCTET_CONV_WINOGRAD_2X2_INT8)
+      filter.algorithm = OCTET_CONV_AUTO;  // of bytes only
     size_t bytes = 0;
     if (octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, nullptr) != OCTET_OK) {
       filter.algorithm = OCTET_CONV_AUTO;
@@ -270,7 +292,7 @@ class Network {
     });
     octet_network_op op = {};
     op.inputs[op.input_count++] = in;
-    op.output = output(h, w, s.out_channels);
+    op.output = output(h, w, s.out_channels, type_of_output(in));
     octet_conv2d_desc desc = OCTET_CONV2D_DESC_INIT;
     desc.shape = s;
     complete(&desc, &op, s.kernel_h * s.kernel_w * (t.channels / s.groups));
@@ -289,7 +311,8 @@ class Network {
     if (flat && k == t.channels) flat = false;  // an image of one pixel is a pixel
     octet_network_op op = {};
     op.inputs[op.input_count++] = in;
-    op.output = flat ? output(1, 1, n) : output(t.h, t.w, n);
+    op.output =
+        flat ? output(1, 1, n, type_of_output(in)) : output(t.h, t.w, n, type_of_output(in));
     if (alias_root(op.output) == alias_root(in)) return;  // refused for products
     const Block data = weights(n * k);
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
@@ -317,12 +340,12 @@ class Network {
 
   Bytes dense(size_t i) const {
     const octet_network_tensor &t = tensors_[i], &whole = tensors_[alias_root(i)];
-    const size_t first = t.slice ? t.first_channel : 0;
+    const size_t first = t.slice ? t.first_channel : 0, element = element_bytes(t.type);
     Bytes bytes;
     for (size_t p = 0; p < t.batch * t.h * t.w; ++p) {
       const auto from =
-          alias_roots_[alias_root(i)].begin() + (ptrdiff_t)(p * whole.channels + first);
-      bytes.insert(bytes.end(), from, from + (ptrdiff_t)t.channels);
+          alias_roots_[alias_root(i)].begin() + (ptrdiff_t)((p * whole.channels + first) * element);
+      bytes.insert(bytes.end(), from, from + (ptrdiff_t)(t.channels * element));
     }
     return bytes;
   }
@@ -355,9 +378,9 @@ class Network {
     } else {
       for (size_t i = 0; i < t.batch; ++i) {
         const auto image = [i](Bytes* from, const octet_network_tensor& of) {
-          const size_t line = of.w * of.channels;
+          const size_t pixel = of.channels * element_bytes(of.type), line = of.w * pixel;
           return octet_network_image{
-              from->data() + i * of.h * line, of.channels, line, of.h, of.w, of.channels, 0, 0};
+              from->data() + i * of.h * line, pixel, line, of.h, of.w, of.channels, 0, 0};
         };
         octet_network_call call = {};
         call.image = i, call.end = t.h;
@@ -369,9 +392,10 @@ class Network {
     }
     const octet_network_tensor& whole = tensors_[alias_root(op.output)];
     Bytes& to = alias_roots_[alias_root(op.output)];
+    const size_t element = element_bytes(t.type), pixel = t.channels * element;
     for (size_t p = 0; p < t.batch * t.h * t.w; ++p)
-      std::memcpy(&to[p * whole.channels + (t.slice ? t.first_channel : 0)], &out[p * t.channels],
-                  t.channels);
+      std::memcpy(&to[(p * whole.channels + (t.slice ? t.first_channel : 0)) * element],
+                  &out[p * pixel], pixel);
   }
 
   // ---- together
@@ -417,7 +441,8 @@ class Network {
     Foreseen after;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       if (!tensors_[i].keep) continue;
-      blocks[i] = Block(c_, before_[i]);
+      blocks[i] = Block(c_, before_[i].size(), element_bytes(tensors_[i].type));
+      std::memcpy(blocks[i].data(), before_[i].data(), before_[i].size());
       memory[i] = blocks[i].data();
       after.add(blocks[i]);
       std::memcpy(after.at(memory[i]), alias_roots_[i].data(), alias_roots_[i].size());
@@ -438,7 +463,14 @@ class Network {
     if (after.difference()) fail("a network gives other bytes than its ops one by one");
     ++tally.runs;
     for (const Block& block : blocks) tally.outputs += block.bytes();
-    if (c_->one_in(8)) walk(network, args);
+    if (!multiplies_words() && c_->one_in(8)) walk(network, args);
+  }
+
+  // Of which there is no model of the traffic.
+  bool multiplies_words() const {
+    for (const octet_network_op& op : ops_)
+      if ((op.conv2d || op.gemm) && tensors_[op.inputs[0]].type == OCTET_S16) return true;
+    return false;
   }
 
   void walk(const octet_network& network, const octet_network_args& args) {
@@ -489,12 +521,14 @@ class Network {
   Choices* c_;
   Random random_;
   size_t batch_ = 1;
+  bool words_ = false;
   float scale_ = 1;
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;
   std::vector<size_t> there_;       // tensors that ops may read
   size_t open_ = kNone, used_ = 0;  // the tensor whose channels are handed out in slices
-  std::deque<octet_network_function> functions_;
+  std::deque<Mix> mixes_;
+  std::deque<LibraryFunction> library_;
   std::deque<Block> blobs_;  // outlive the objects
   std::vector<Owned<octet_conv2d>> convs_;
   std::vector<Owned<octet_gemm>> gemms_;
