@@ -205,10 +205,10 @@ class Maker {
   }
 
   octet_function* softmax() const {
-    if (y_.type != OCTET_F32)
-      need_type();
-    else if (!is_8_bits(x_.type))
-      refuse("it is not from 8 bits to f32");
+    const bool same = y_.type == x_.type && is_8_or_16_bits(x_.type),
+               to_floats = y_.type == OCTET_F32 && is_8_bits(x_.type);
+    if (!same && !to_floats)
+      refuse("it is not from 8 or 16 bits to the same type, nor from 8 bits to f32");
     octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
     quantized(x_);
     d.input = input(), d.beta = op_.beta;
