@@ -1,6 +1,7 @@
 /*
  * Weights of 4 bits as other tools store them, and f32 weights in 4 bits: to the form that
- * octet_rhs_desc takes with OCTET_NK, but for octet_dequantize_gguf, which makes f32. docs/int4.md has an example of each.
+ * octet_rhs_desc takes with OCTET_NK, but for octet_dequantize_gguf, which makes f32. docs/int4.md
+ * has an example of each.
  *
  * `weights` becomes n rows (the columns of the product) of k weights, dense, two in a byte, element
  * 2 i in the low half of byte i: (n * k + 1) / 2 bytes. Each `block` consecutive weights of a row

@@ -110,9 +110,9 @@ struct WordCurve {
   int16_t ends[513];
 };
 
-// Over the channels of each pixel, of words, in TFLite's integers. A value, less the largest one and
-// scaled, plus 2^15 - 1, is a place on `exponentials`; the sum's 16 bits behind its highest one are
-// a place on `reciprocals`.
+// Over the channels of each pixel, of words, in TFLite's integers. A value, less the largest one
+// and scaled, plus 2^15 - 1, is a place on `exponentials`; the sum's 16 bits behind its highest one
+// are a place on `reciprocals`.
 struct WordSoftmax {
   int32_t multiplier, shift;
   WordCurve exponentials, reciprocals;

@@ -68,8 +68,8 @@ OCTET_LOOP void blend_between(const Sum& sum, const Corners& p, int32_t v,
   }
 }
 
-// A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum leaves
-// 32 bits; halves are rounded away from 0, so that a negative sum's half is one less.
+// A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum
+// leaves 32 bits; halves are rounded away from 0, so that a negative sum's half is one less.
 OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePlace* pixels,
                                     size_t count, uint8_t* to, size_t to_pixel, size_t n) {
   constexpr int32_t kOne = TfliteSum::kOne, kHalf = kOne * kOne / 2;

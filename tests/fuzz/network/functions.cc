@@ -1,5 +1,5 @@
 // Draws functions of networks.
-#include "fuzz/network_functions.h"
+#include "fuzz/network/functions.h"
 
 #include "fuzz/fuzz.h"
 
