@@ -149,7 +149,9 @@ struct Op {
   std::vector<FloatStep> steps;  // kFloats
   octet_coordinates coordinates = OCTET_COORDINATES_ASYMMETRIC;  // kResize*
   octet_nearest_pixel nearest = OCTET_NEAREST_PIXEL_TFLITE;      // kResizeNearest
-  std::vector<int64_t> begins;       // kSlice: per axis; the output's shape has the sizes
+  std::vector<int64_t> begins;                                   // kSlice: per axis
+  // kSlice: per axis. Empty: the output's shape has them; else the output may lack axes of 1.
+  std::vector<int64_t> sizes;
   std::vector<int64_t> permutation;  // kTranspose
   std::vector<uint8_t> table;        // 256 bytes: applied to the output bytes after all else
   std::vector<size_t> made_of;       // ops that passes put together; empty: itself

@@ -205,8 +205,10 @@ class Maker {
   }
 
   octet_function* softmax() const {
-    if (!is_8_bits(x_.type) || (y_.type != x_.type && y_.type != OCTET_F32))
-      refuse("it is not from 8 bits to the same type or to f32");
+    const bool same = y_.type == x_.type && is_8_or_16_bits(x_.type),
+               to_floats = y_.type == OCTET_F32 && is_8_bits(x_.type);
+    if (!same && !to_floats)
+      refuse("it is not from 8 or 16 bits to the same type, nor from 8 bits to f32");
     octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
     quantized(x_);
     d.input = input(), d.beta = op_.beta;
@@ -244,15 +246,21 @@ Function transposed(const Tensor& x, const Tensor& y, const std::vector<int64_t>
 }
 
 // A slice of any axes, the images' too.
-Function cut(const Tensor& x, const Tensor& y, const std::vector<int64_t>& begins) {
+Function cut(const Tensor& x, const Tensor& y, const Op& op) {
   const size_t rank = x.shape.size();
-  if (y.shape.size() != rank || begins.size() != rank || rank < 2)
+  const std::vector<int64_t>&begins = op.begins, &sizes = op.sizes.empty() ? y.shape : op.sizes;
+  if (sizes.size() != rank || begins.size() != rank || rank < 2)
     refuse("its input and its output differ in rank, or it has no beginnings");
-  for (size_t i = 0; i < rank; ++i)
-    if (begins[i] < 0 || begins[i] > x.shape[i] || y.shape[i] > x.shape[i] - begins[i])
+  int64_t count = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    if (begins[i] < 0 || begins[i] > x.shape[i] || sizes[i] < 0 ||
+        sizes[i] > x.shape[i] - begins[i])
       refuse("it ends behind its input along axis ", i);
+    count *= sizes[i];
+  }
+  if (count != (int64_t)element_count(y)) refuse("its output has not the elements of its slice");
   return cut_function(type_bytes(x.type), {x.shape.begin(), x.shape.end()},
-                      {begins.begin(), begins.end()}, {y.shape.begin(), y.shape.end()});
+                      {begins.begin(), begins.end()}, {sizes.begin(), sizes.end()});
 }
 
 // ---- means in f32
@@ -347,6 +355,7 @@ bool is_move(Kind kind) {
 bool takes_images(const Graph& g, const Op& op) {
   if (op.kind != Kind::kSlice || op.inputs.size() != 1 || op.outputs.size() != 1) return false;
   const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
+  if (!op.sizes.empty()) return true;  // the output's axes are others
   return !x.shape.empty() && !y.shape.empty() && x.shape[0] != y.shape[0];
 }
 
@@ -356,7 +365,7 @@ Function make_move(const Graph& g, const Op& op) {
   if (x.type == 0 || !same_quantization(x, y))
     refuse("its input and its output are of different types, or quantized differently");
   if (op.kind == Kind::kTranspose) return transposed(x, y, op.permutation);
-  if (op.kind == Kind::kSlice) return cut(x, y, op.begins);
+  if (op.kind == Kind::kSlice) return cut(x, y, op);
   Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
         out = sizes_of(g, op.outputs[0], g.channels_first);
   const bool to_depth = op.kind == Kind::kSpaceToDepth;

@@ -19,7 +19,8 @@ std::vector<int64_t> key_of(const Graph& g) {
     const Window& w = op.window;
     for (const size_t size : {w.kernel_h, w.kernel_w, w.top, w.bottom, w.left, w.right})
       key.push_back((int64_t)size);
-    key.insert(key.end(), op.begins.begin(), op.begins.end());
+    for (const auto* places : {&op.begins, &op.sizes})
+      key.insert(key.end(), places->begin(), places->end());
   }
   return key;
 }

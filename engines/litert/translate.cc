@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string>
 
+#include "engines/litert/node.h"
+
 namespace octet::litert {
 namespace {
 
@@ -63,38 +65,6 @@ graph::Clamp clamp_of(TfLiteFusedActivation activation, Op* op) {
 Padding padding_of(TfLitePadding padding) {
   return padding == kTfLitePaddingSame ? Padding::kSame : Padding::kValid;
 }
-
-// A node, the interpreter that it belongs to, and the operator that a translation fills.
-struct Node {
-  const TfLiteContext& context;
-  const TfLiteNode& node;
-  const Rounding& rounding;
-  Op* op;
-
-  template <typename Params>
-  const Params& params() const {
-    return *(const Params*)node.builtin_data;
-  }
-  const TfLiteTensor* input(int k) const {
-    const TfLiteIntArray& inputs = *node.inputs;
-    return k < inputs.size && inputs.data[k] >= 0 ? &context.tensors[inputs.data[k]] : nullptr;
-  }
-  int rank() const { return input(0) && input(0)->dims ? input(0)->dims->size : 0; }
-  // The values of a constant vector of int32; empty where input k is something else.
-  std::vector<int64_t> values(int k) const {
-    const TfLiteTensor* const t = input(k);
-    if (!t || t->type != kTfLiteInt32 || t->allocation_type != kTfLiteMmapRo || !t->data.i32)
-      return {};
-    return {t->data.i32, t->data.i32 + t->bytes / sizeof(int32_t)};
-  }
-  void refuse(std::string why) const { op->refused = std::move(why); }
-  // Refuses operands that XNNPACK does not take.
-  void refuse_own_kernel(const std::string& operand) const {
-    if (rounding.arithmetic == graph::Arithmetic::kXnnpack)
-      refuse(operand +
-             ": XNNPACK leaves it to LiteRT's own kernel, which rounds in a way of its own");
-  }
-};
 
 // ---- products
 
@@ -288,12 +258,6 @@ void concatenation(const Node& n) {
   n.op->clamp = clamp_of(p.activation, n.op);
 }
 
-void slice(const Node& n) {
-  n.op->begins = n.values(1);
-  if ((int)n.op->begins.size() != n.rank()) n.refuse("its beginning is computed");
-  n.op->inputs.resize(1);
-}
-
 void transpose(const Node& n) {
   n.op->permutation = n.values(1);
   if ((int)n.op->permutation.size() != n.rank()) n.refuse("its permutation is computed");
@@ -350,6 +314,7 @@ constexpr Form kForms[] = {
      resize<TfLiteResizeNearestNeighborParams>, true},
     {kTfLiteBuiltinConcatenation, "CONCATENATION", Kind::kConcatenate, concatenation, true},
     {kTfLiteBuiltinSlice, "SLICE", Kind::kSlice, slice, false},
+    {kTfLiteBuiltinStridedSlice, "STRIDED_SLICE", Kind::kSlice, strided_slice, true},
     {kTfLiteBuiltinTranspose, "TRANSPOSE", Kind::kTranspose, transpose, false},
     {kTfLiteBuiltinDepthToSpace, "DEPTH_TO_SPACE", Kind::kDepthToSpace, depth_to_space, true},
     {kTfLiteBuiltinSpaceToDepth, "SPACE_TO_DEPTH", Kind::kSpaceToDepth, space_to_depth, true},

@@ -27,11 +27,11 @@ extern "C" {
 /* real = (value - zero_point) * scale. The limits are for tensors whose scale and zero point a
  * function reads. Frozen. */
 typedef struct octet_quantized {
-  /* OCTET_S8 or OCTET_U8. OCTET_S16 in OCTET_ARITHMETIC_TFLITE, but not in softmax, bilinear
-   * resizes, look-ups and OCTET_UNARY_HARD_SWISH. Functions that only copy (pad, slice, reshape,
+  /* OCTET_S8 or OCTET_U8. OCTET_S16 in OCTET_ARITHMETIC_TFLITE, but not in look-ups and
+   * OCTET_UNARY_HARD_SWISH. Functions that only copy (pad, slice, reshape,
    * transpose, nearest resize, concatenation), max pools and octet_dequantize_create take OCTET_S16
-   * in every arithmetic, and functions that only copy also OCTET_S32 and OCTET_F32. A softmax's
-   * output may be OCTET_F32. */
+   * in every arithmetic, and functions that only copy also OCTET_S32 and OCTET_F32. The output of
+   * a softmax of bytes may be OCTET_F32. */
   octet_type type;
   float scale;        /* finite, positive, at most 2^48 */
   int32_t zero_point; /* within the type; 0 of OCTET_S16 */

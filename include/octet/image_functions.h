@@ -106,7 +106,7 @@ OCTET_API octet_status octet_mean_create(const octet_mean_desc* desc, octet_func
 typedef enum octet_interpolation OCTET_INT_ENUM {
   OCTET_INTERPOLATION_NEAREST = 0, /* copies: of any type, the same in every arithmetic */
   /* OCTET_ARITHMETIC_
-   * - TFLITE: LiteRT's reference, integers with 10 bits of position for s8, f32 for u8.
+   * - TFLITE: LiteRT's reference, integers with 10 bits of position for s8 and s16, f32 for u8.
    * - XNNPACK: integers with 11 bits of position, halves up.
    * - ONNXRUNTIME: its Resize of s8 and u8, f32, truncated.
    * - STANDARD: DequantizeLinear, Resize in f32, QuantizeLinear: ONNX Runtime's, between these.
@@ -150,17 +150,21 @@ OCTET_API octet_status octet_resize_create(const octet_resize_desc* desc, octet_
 
 /* ---- softmax --------------------------------------------------------------------------------- */
 
-/* Over the channels of each pixel. Exponentials are correctly rounded floats of
+/* Over the channels of each pixel. Of bytes, exponentials are correctly rounded floats of
  * exp(-input.values.scale * beta * i), i the distance to the largest channel, and are added in the
- * order of channels. With OCTET_ARITHMETIC_ONNXRUNTIME all of them have a factor in common. */
+ * order of channels. With OCTET_ARITHMETIC_ONNXRUNTIME all of them have a factor in common.
+ *
+ * Of OCTET_S16, with OCTET_ARITHMETIC_TFLITE only, exponentials and the sum's reciprocal are of
+ * tables, in integers. The output is of OCTET_S16 with a scale of 2^-15, and there are at most 2^16
+ * channels. An input.values.scale * beta of 5 or more is OCTET_BAD_SCALE. */
 typedef struct octet_softmax_desc {
   size_t struct_size;
   octet_image_input input;
   float beta; /* ONNX: 1; OCTET_ARITHMETIC_ONNXRUNTIME takes no other */
-  /* Of the input's type, or OCTET_F32: exponential / sum; then output.scale and output.zero_point
+  /* Of the input's type, or, of bytes, OCTET_F32: exponential / sum; then output.scale and output.zero_point
    * are 0. */
   octet_quantized output;
-  /* Of 8-bit outputs; docs/functions.md has the formulas. OCTET_ARITHMETIC_XNNPACK is
+  /* Of integer outputs; docs/functions.md has the formulas. OCTET_ARITHMETIC_XNNPACK is
    * OCTET_ARITHMETIC_TFLITE. */
   octet_arithmetic arithmetic;
   /* -- an older struct may end here -- */

@@ -1,6 +1,7 @@
 /*
- * Weights of 4 bits as other tools store them, and f32 weights in 4 bits: all to the form that
- * octet_rhs_desc takes with OCTET_NK. docs/int4.md has an example of each.
+ * Weights of 4 bits as other tools store them, and f32 weights in 4 bits: to the form that
+ * octet_rhs_desc takes with OCTET_NK, but for octet_dequantize_gguf, which makes f32. docs/int4.md
+ * has an example of each.
  *
  * `weights` becomes n rows (the columns of the product) of k weights, dense, two in a byte, element
  * 2 i in the low half of byte i: (n * k + 1) / 2 bytes. Each `block` consecutive weights of a row
@@ -26,12 +27,24 @@ extern "C" {
 /* A tensor of type Q4_0: OCTET_U4 with the zero point 8, and f16 scales of blocks of 32, which
  * divides k. `blocks` holds n * (k / 32) blocks of 18 bytes at any alignment: a little-endian f16
  * scale, then 16 bytes, of which byte j has weight j in its low half and weight j + 16 in its high
- * half. GGUF lists dimensions the other way round: k comes first.
- *
- * Q4_1 has no function: its blocks add a minimum in f16, which is no integer zero point. Nor has
- * Q8_0: weights of 8 bits have no scale blocks. */
+ * half. GGUF lists dimensions the other way round: k comes first. */
 OCTET_API octet_status octet_import_q4_0(const void* blocks, size_t n, size_t k, uint8_t* weights,
                                          uint16_t* scales, octet_error* error);
+
+/* Types of tensors by GGUF's own numbers, in blocks of 32 weights. */
+typedef enum octet_gguf_type OCTET_INT_ENUM {
+  OCTET_GGUF_Q4_0 = 2, /* 18 bytes, as above: (q - 8) * scale */
+  OCTET_GGUF_Q4_1 = 3, /* 20 bytes: an f16 scale, an f16 minimum, 16 bytes: q * scale + minimum */
+  OCTET_GGUF_Q8_0 = 8  /* 34 bytes: an f16 scale, 32 of s8: q * scale */
+} octet_gguf_type;
+
+/* A tensor as f32: n rows of k values, dense, of which octet_quantize_weights or octet_quantize
+ * makes what octet_pack takes. For Q4_1 there is no other way, because a minimum is no integer zero
+ * point, and none for Q8_0, because weights of 8 bits have no scale blocks. Only a sum with a
+ * minimum rounds, once. `blocks` is at any alignment. A scale or a minimum that is not finite is
+ * OCTET_BAD_SCALE. */
+OCTET_API octet_status octet_dequantize_gguf(octet_gguf_type type, const void* blocks, size_t n,
+                                             size_t k, float* values, octet_error* error);
 
 /* ---- GPTQ, AWQ ------------------------------------------------------------------------------- */
 

@@ -6,13 +6,11 @@ namespace octet {
 octet_status check_input(const octet_image_input& input, InputTypes types,
                          const ImageFunctions** functions, octet_error* error) {
   const octet_type type = input.values.type;
-  const bool any = types == InputTypes::kAny, words = any || types == InputTypes::kBytesAndWords;
-  if (!is_8bit(type) && !(words && type == OCTET_S16) &&
-      !(any && (type == OCTET_S32 || type == OCTET_F32)))
+  const bool any = types == InputTypes::kAny;
+  if (!is_8bit(type) && type != OCTET_S16 && !(any && (type == OCTET_S32 || type == OCTET_F32)))
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.input.values.type is %d; it must be %s", (int)type,
-                any     ? "OCTET_S8, OCTET_U8, OCTET_S16, OCTET_S32 or OCTET_F32"
-                : words ? "OCTET_S8, OCTET_U8 or OCTET_S16"
-                        : "OCTET_S8 or OCTET_U8");
+                any ? "OCTET_S8, OCTET_U8, OCTET_S16, OCTET_S32 or OCTET_F32"
+                    : "OCTET_S8, OCTET_U8 or OCTET_S16");
   if (input.reserved)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.input.reserved is not 0; this version has no use for it");

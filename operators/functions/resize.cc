@@ -56,16 +56,17 @@ PlaceKind place_kind(const octet_resize_desc& d) {
   if (d.interpolation == OCTET_INTERPOLATION_NEAREST) return PlaceKind::kNearest;
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
-      return d.input.values.type == OCTET_S8 ? PlaceKind::kTfliteInt : PlaceKind::kTfliteFloat;
+      return d.input.values.type == OCTET_U8 ? PlaceKind::kTfliteFloat : PlaceKind::kTfliteInt;
     case OCTET_ARITHMETIC_XNNPACK: return PlaceKind::kXnnpack;
     default: return PlaceKind::kOnnx;
   }
 }
 
-ResizeKind kind_of(PlaceKind places, octet_arithmetic arithmetic) {
+ResizeKind kind_of(PlaceKind places, octet_arithmetic arithmetic, octet_type type) {
   switch (places) {
     case PlaceKind::kNearest: return ResizeKind::kNearest;
-    case PlaceKind::kTfliteInt: return ResizeKind::kTflite;
+    case PlaceKind::kTfliteInt:
+      return type == OCTET_S16 ? ResizeKind::kTfliteWords : ResizeKind::kTflite;
     case PlaceKind::kTfliteFloat: return ResizeKind::kTfliteFloat;
     case PlaceKind::kXnnpack: return ResizeKind::kXnnpack;
     default:
@@ -84,10 +85,9 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(
-      in,
-      desc->interpolation == OCTET_INTERPOLATION_NEAREST ? InputTypes::kAny : InputTypes::kBytes,
-      &functions, error));
+  const bool nearest = desc->interpolation == OCTET_INTERPOLATION_NEAREST;
+  OCTET_TRY(
+      check_input(in, nearest ? InputTypes::kAny : InputTypes::kBytesAndWords, &functions, error));
   OCTET_TRY(check_side(in.size.h, "input.size.h", error));
   OCTET_TRY(check_side(in.size.w, "input.size.w", error));
   OCTET_TRY(check_side(desc->out_h, "out_h", error));
@@ -96,13 +96,14 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_size(out, element, "out", error));
   OCTET_TRY(check_enums(*desc, error));
+  if (!nearest) OCTET_TRY(check_arithmetic_of_words(in.values.type, desc->arithmetic, error));
   OCTET_TRY(check_output(*desc, error));
   const PlaceKind places = place_kind(*desc);
   const ResizeAxis lines = {in.size.h, out.h, desc->coordinates, desc->nearest, places},
                    pixels = {in.size.w, out.w, desc->coordinates, desc->nearest, places};
   Resize numbers = {};
   numbers.is_signed = in.values.type == OCTET_S8;
-  numbers.kind = kind_of(places, desc->arithmetic);
+  numbers.kind = kind_of(places, desc->arithmetic, in.values.type);
   numbers.element = element;
   numbers.scale = in.values.scale, numbers.zero_point = in.values.zero_point;
   numbers.out_scale = desc->output.scale, numbers.out_zero_point = desc->output.zero_point;

@@ -212,13 +212,6 @@ TEST_P(ImageDefinitionsTest, RefusesBadWords) {
   says(octet_mean_create(&mean, &f, &error), OCTET_UNSUPPORTED, "TFLITE only");
   mean.arithmetic = OCTET_ARITHMETIC_TFLITE, mean.input.values.scale = 0x1p14f;
   says(octet_mean_create(&mean, &f, &error), OCTET_BAD_SCALE, "2^14");
-  octet_softmax_desc softmax = OCTET_SOFTMAX_DESC_INIT;
-  softmax.input = average.input, softmax.output = {OCTET_S16, 1, 0}, softmax.beta = 1;
-  says(octet_softmax_create(&softmax, &f, &error), OCTET_UNKNOWN_ENUM, "OCTET_S8 or OCTET_U8");
-  octet_resize_desc resize = OCTET_RESIZE_DESC_INIT;
-  resize.input = average.input, resize.out_h = resize.out_w = 2;
-  resize.interpolation = OCTET_INTERPOLATION_BILINEAR, resize.arithmetic = OCTET_ARITHMETIC_TFLITE;
-  says(octet_resize_create(&resize, &f, &error), OCTET_UNKNOWN_ENUM, "OCTET_S8 or OCTET_U8");
   octet_pad_desc pad = OCTET_PAD_DESC_INIT;
   pad.input = average.input, pad.value = 32768;
   says(octet_pad_create(&pad, &f, &error), OCTET_BAD_ZERO_POINT, "desc.value");

@@ -148,6 +148,7 @@ def softmaxes(dtype, unsigned):
 
 
 WORDS = 2
+S16 = 8  # OCTET_S16
 
 
 def words():
@@ -176,8 +177,29 @@ def words():
         line("resize", [WORDS, h, w, c, *o, 0, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
 
 
+def linear_words():
+    """What mixes words: bilinear resizes and softmaxes."""
+    for kind in range(16):
+        h, w, c = (int(v) for v in rng.integers(1, 6, 3))
+        o = [int(v) for v in rng.integers(1, 12, 2)]
+        x, a = draw(np.int16, (1, h, w, c), kind), 10 ** rng.uniform(-4, -3)
+        flags = dict(alignCorners=kind % 3 == 1, halfPixelCenters=kind % 3 == 2)
+        tensors = [((1, h, w, c), np.int16, a, 0), ((1, *o, c), np.int16, a, 0)]
+        model = tflite_model("RESIZE_BILINEAR", "ResizeBilinearOptions", tensors, [np.array(o, np.int32)], 3, **flags)
+        line("resize", [WORDS, h, w, c, *o, 1, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
+    for kind in range(24):
+        n, beta = int(rng.integers(1, 40)) if kind else 700, F([1, 0.5, 2][kind % 3])
+        scale = F(10 ** rng.uniform(-6, 0.3)) if kind % 2 else F(2.0 ** -rng.integers(0, 18))
+        x = draw(np.int16, (3, n), kind + kind // 8) // [1, 16, 256][kind // 8]
+        model = tflite_model("SOFTMAX", "SoftmaxOptions", [((3, n), np.int16, float(scale), 0), ((3, n), np.int16, 2.0**-15, 0)], [],
+                             beta=float(beta))
+        line("softmax", [WORDS, 1, 3, n, bits(scale), bits(beta), S16, bits(2.0**-15), 0, TFLITE], x, run_tflite(model, [x], True))
+
+
 for unsigned, dtype in enumerate((np.int8, np.uint8)):
     for make in (pools, means, resizes, softmaxes):
         make(dtype, unsigned)
 rng = np.random.default_rng(16)  # of its own: further lines before change none of these
 words()
+rng = np.random.default_rng(31)
+linear_words()

@@ -67,6 +67,18 @@ void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t
   if (kind == kOnce && count) data[c->below(count)] = special;
 }
 
+void fill_bell(Choices* c, octet_type type, uint8_t* data, size_t count) {
+  const int32_t reach = c->any({24, 2, 8, 16, 40});  // of each of eight numbers
+  Random random = c->random();
+  for (size_t i = 0; i < count; ++i) {
+    int32_t sum = 0;
+    uint64_t bits = random();
+    for (int part = 0; part < 8; ++part, bits >>= 8)
+      sum += ((int32_t)(bits & 255) * (2 * reach + 1) >> 8) - reach;
+    data[i] = (uint8_t)std::clamp(centre(type) + sum, least(type), most(type));
+  }
+}
+
 Block nibbles_of(Choices* c, const Block& bytes) {
   Block nibbles(c, (bytes.bytes() + 1) / 2, 1);
   for (size_t i = 0; i < bytes.bytes(); ++i) {

@@ -49,6 +49,9 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n);
 // Bytes of a type. Proofs about weights depend on single values, so one value, a zero point or an
 // end of the type, is nowhere, in one place only, or nearly everywhere.
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count);
+// As many networks' weights are, of 8 bits: most near the middle of the type, in a bell of any
+// width.
+void fill_bell(Choices* c, octet_type type, uint8_t* data, size_t count);
 void fill_f32(Choices* c, float* data, size_t count);
 // Words whose bytes are any, or at the ends of theirs.
 void fill_words(Choices* c, int16_t* data, size_t count);

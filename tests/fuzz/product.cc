@@ -24,7 +24,9 @@ void Product::draw_sizes() {
   size_t m = c_->size(70), n = c_->size(140), k = c_->size(c_->one_in(16) ? 600 : 140);
   // A batch above 64 is sorted in the workspace.
   batch_ = c_->any<size_t>({1, 1, 1, 2, 2, 3, 5, c_->any<size_t>({9, 70, 70, 200})});
-  constexpr size_t kMostProducts = 50000;
+  pairable_ = c_->one_in(8);
+  if (pairable_) k = 96 + c_->below(140), n = 17 + c_->below(70), m = 1 + c_->below(9), batch_ = 1;
+  const size_t kMostProducts = pairable_ ? 200000 : 50000;
   for (size_t* const sizes[] = {&m, &n, &k, &batch_}; m * n * k * batch_ > kMostProducts;) {
     size_t* largest = sizes[0];
     for (size_t* const s : sizes) largest = *s > *largest ? s : largest;
@@ -89,9 +91,14 @@ void Product::draw_weights() {
     zero_points_ = draw_zero_points(c_, desc.rhs_type, n_);
   for (const int32_t zero_point : zero_points_) has_zero_points_ |= zero_point != 0;
   rhs_zero_points = Block(c_, zero_points_);
-  for (const Block& block : weights.blocks)
-    fill(c_, desc.rhs_type, zero_points_.empty() ? 0 : zero_points_[0], block.data(),
-         block.bytes());
+  const bool bell = pairable_ && is_8bit(desc.rhs_type) && !c_->one_in(4);
+  for (const Block& block : weights.blocks) {
+    if (bell)
+      fill_bell(c_, desc.rhs_type, block.data(), block.bytes());
+    else
+      fill(c_, desc.rhs_type, zero_points_.empty() ? 0 : zero_points_[0], block.data(),
+           block.bytes());
+  }
   if (runtime_rhs) {
     args.rhs = weights.data;
     args.rhs_array = weights.array;

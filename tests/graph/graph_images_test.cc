@@ -86,6 +86,44 @@ TEST(GraphImages, Slices) {
     }
 }
 
+// Without the axes of which a slice leaves one element, and from where it begins to the ends.
+TEST(GraphImages, SlicesWithoutAxes) {
+  const struct {
+    Shape shape, begins, sizes, to;
+  } cases[] = {{{5, 4}, {2, 0}, {1, 4}, {4}},
+               {{5, 4}, {2, 3}, {1, 1}, {}},
+               {{3, 7, 5}, {0, 6, 0}, {3, 1, 5}, {3, 5}},
+               {{3, 7, 5}, {1, 2, 1}, {2, 3, 1}, {2, 3}},
+               {{2, 3, 4, 5}, {1, 0, 2, 1}, {1, 3, 1, 4}, {3, 4}}};
+  for (const auto& [shape, begins, sizes, to] : cases)
+    for (const bool first : {false, true})
+      for (const octet_type type : {OCTET_S8, OCTET_S16}) {
+        GraphCase c;
+        c.g.channels_first = first;
+        const int x = c.input(shape, type, 0.1f), y = c.tensor(to, type, 0.1f);
+        octet::graph::Op& op = c.op(Kind::kSlice, {x}, y);
+        op.begins = begins, op.sizes = sizes;
+        c.g.outputs = {y};
+        const size_t element = type == OCTET_S16 ? 2 : 1;
+        const Bytes in = c.draw(c.count(x) * element);
+        const Shape& from = begins;
+        EXPECT_EQ(run(*created(c.g), c.g, {in}), moved(in, shape, sizes, element, [&](Shape at) {
+                    for (size_t i = 0; i < at.size(); ++i) at[i] += from[i];
+                    return at;
+                  }));
+        const auto says = [&](const char* words) {
+          const std::string why = octet::graph::would(c.g)[0];
+          EXPECT_NE(why.find(words), std::string::npos) << why;
+        };
+        op.begins[0] = shape[0];
+        says("ends behind its input along axis 0");
+        op.begins[0] = begins[0], op.sizes.back() += 1;
+        if (begins.back() + sizes.back() < shape.back()) says("has not the elements of its slice");
+        op.sizes.pop_back();
+        says("differ in rank");
+      }
+}
+
 // More inputs than an op of a network takes, one of them with another scale; of a convolution.
 TEST(GraphImages, Joins) {
   for (const size_t inputs : {2, 4, 5, 9})

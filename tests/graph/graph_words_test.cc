@@ -106,12 +106,17 @@ TEST(GraphWords, RefusedFunctions) {
   for (const Kind kind : {Kind::kAdd, Kind::kSubtract, Kind::kMultiply})
     says("OCTET_ARITHMETIC_TFLITE only",
          [&](GraphCase* c) { c->g.arithmetic = Arithmetic::kStandard, c->g.ops[0].kind = kind; });
-  for (const Kind kind : {Kind::kTanh, Kind::kActivation, Kind::kAveragePool, Kind::kLeakyRelu})
+  for (const Kind kind : {Kind::kTanh, Kind::kActivation, Kind::kAveragePool, Kind::kLeakyRelu,
+                          Kind::kSoftmax, Kind::kResizeBilinear})
     says("OCTET_ARITHMETIC_TFLITE only", [&](GraphCase* c) {
       c->g.arithmetic = Arithmetic::kXnnpack, c->g.ops[0].kind = kind;
       c->g.ops[0].inputs = {0};
     });
   says("of OCTET_S16 it must be 0", [](GraphCase* c) { c->g.tensors[0].zero_points = {1}; });
+  for (const octet_type type : {OCTET_S8, OCTET_F32})
+    says("to the same type, nor from 8 bits to f32", [type](GraphCase* c) {
+      c->g.ops[0].kind = Kind::kSoftmax, c->g.ops[0].inputs = {0}, c->g.tensors[1].type = type;
+    });
   says("types differ", [](GraphCase* c) { c->g.tensors[1].type = OCTET_S8; });
   says("not of 8 or 16 bits with one scale", [](GraphCase* c) { c->g.tensors[1].scales.clear(); });
   says("of different types", [](GraphCase* c) {
@@ -123,9 +128,7 @@ TEST(GraphWords, RefusedFunctions) {
   });
   // Operators that LiteRT has not of 16 bits, or that Octet has not yet
   const std::pair<Kind, const char*> kinds[] = {
-      {Kind::kSoftmax, "it is not from 8 bits to the same type or to f32"},
       {Kind::kHardSwish, "which TensorFlow Lite has of 8 bits only"},
-      {Kind::kResizeBilinear, "it must be OCTET_S8 or OCTET_U8"},
       {Kind::kFloats, "its tensors are of 16 bits; division, erf and GELU are tables of 8 bits"}};
   for (const auto& [kind, why] : kinds)
     says(why, [kind = kind](GraphCase* c) {
@@ -226,6 +229,10 @@ TEST(GraphWords, FunctionsOfOneValue) {
             (Words{16384, 32767, 1}));
   EXPECT_EQ(computed(Kind::kTanh, {1, 3}, {1, 3}, {0, 32767, -32768}, {}, to_shares),
             (Words{0, 32767, -32767}));
+  // exp(-10) and less are nearly nothing; a quarter each
+  EXPECT_EQ(computed(Kind::kSoftmax, {2, 4}, {2, 4}, {7, 7, 7, 7, 32767, -32768, -1, -32768}, {},
+                     [](GraphCase* c) { c->g.tensors[1].scales = {0x1p-15f}; }),
+            (Words{8192, 8192, 8192, 8192, 32761, 2, 2, 2}));
 }
 
 TEST(GraphWords, WindowsAndPlaces) {
@@ -247,6 +254,9 @@ TEST(GraphWords, WindowsAndPlaces) {
             (Words{-20000, 9}));
   EXPECT_EQ(computed(Kind::kResizeNearest, {1, 1, 2, 2}, {1, 1, 4, 2}, {1, 2, 300, -400}),
             (Words{1, 2, 1, 2, 300, -400, 300, -400}));
+  // Half-way and behind the last pixel, halves away from 0
+  EXPECT_EQ(computed(Kind::kResizeBilinear, {1, 1, 2, 2}, {1, 1, 4, 2}, {1, -2, 300, -401}),
+            (Words{1, -2, 151, -202, 300, -401, 300, -401}));
 }
 
 // Along channels, lines and images, of one input twice: the second one of a network's inputs is

@@ -157,7 +157,8 @@ TEST(MatchQdq, FloatsStayFloats) {
   c.g.outputs = {y};
   const Graph matched = match_qdq(c.g);
   ASSERT_EQ(matched.ops.size(), 1u);
-  EXPECT_EQ(would(matched)[0], "op0: it is not from 8 bits to the same type or to f32");
+  EXPECT_EQ(would(matched)[0],
+            "op0: it is not from 8 or 16 bits to the same type, nor from 8 bits to f32");
 }
 
 }  // namespace

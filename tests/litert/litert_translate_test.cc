@@ -1,4 +1,5 @@
-// Checks the translation of nodes that files may have, but that end LiteRT before a delegate does.
+// Checks the translation of nodes one by one, such as files may have but LiteRT ends at before it
+// asks a delegate.
 #include "engines/litert/translate.h"
 
 #include <gtest/gtest.h>
@@ -21,6 +22,26 @@ struct Ints {
   std::vector<int> words;
 };
 
+// The operator of the one node of an interpreter with these tensors.
+template <typename Tensors>
+octet::graph::Op translated_alone(Tensors* tensors, TfLiteNode* node, int builtin_code) {
+  struct Alone {
+    TfLiteNode* node;
+    TfLiteRegistration registration;
+  } alone = {node, {}};
+  alone.registration.builtin_code = builtin_code;
+  TfLiteContext context = {};
+  context.tensors = tensors->data(), context.tensors_size = tensors->size();
+  context.impl_ = &alone;
+  context.GetNodeAndRegistration = [](TfLiteContext* c, int, TfLiteNode** to,
+                                      TfLiteRegistration** as) {
+    auto& own = *(Alone*)c->impl_;
+    *to = own.node, *as = &own.registration;
+    return kTfLiteOk;
+  };
+  return octet::litert::translate(&context, {0}, {}).ops[0];
+}
+
 // One LSTM, of the tensors that are not left out: x, weights, biases, states, and the cells' output
 // behind them.
 struct LstmNode {
@@ -31,30 +52,21 @@ struct LstmNode {
   TfLiteLSTMParams one = {};
   TfLiteUnidirectionalSequenceLSTMParams sequence = {};
   TfLiteNode node = {};
-  TfLiteRegistration registration = {};
+  bool is_sequence;
 
-  explicit LstmNode(bool is_sequence) {
+  explicit LstmNode(bool sequence_of_steps) : is_sequence(sequence_of_steps) {
     for (TfLiteTensor& t : tensors) t.type = kTfLiteInt8, t.dims = shape.get();
     for (int i = 0; i < 20; ++i) inputs.words[(size_t)i + 1] = i >= 9 && i < 12 ? -1 : i;
     one.activation = sequence.activation = kTfLiteActTanh;
     node.builtin_data = is_sequence ? (void*)&sequence : &one;
-    registration.builtin_code =
-        is_sequence ? kTfLiteBuiltinUnidirectionalSequenceLstm : kTfLiteBuiltinLstm;
   }
 
   octet::graph::Op translated() {
     node.inputs = inputs.get(), node.outputs = outputs.get();
     node.intermediates = intermediates.get();
-    TfLiteContext context = {};
-    context.tensors = tensors.data(), context.tensors_size = tensors.size();
-    context.impl_ = this;
-    context.GetNodeAndRegistration = [](TfLiteContext* c, int, TfLiteNode** to,
-                                        TfLiteRegistration** as) {
-      auto& own = *(LstmNode*)c->impl_;
-      *to = &own.node, *as = &own.registration;
-      return kTfLiteOk;
-    };
-    return octet::litert::translate(&context, {0}, {}).ops[0];
+    return translated_alone(
+        &tensors, &node,
+        is_sequence ? kTfLiteBuiltinUnidirectionalSequenceLstm : kTfLiteBuiltinLstm);
   }
 };
 
@@ -82,6 +94,108 @@ TEST(LitertTranslate, LstmOfOneStepTakesAMatrix) {
       for (TfLiteTensor& t : node->tensors) t.dims = node->shape.get();
     EXPECT_EQ(one.translated().refused, "its input is no matrix");
     EXPECT_EQ(sequence.translated().refused, "");
+  }
+}
+
+// A STRIDED_SLICE of a tensor of 2 x 9 x 5, with constants for its beginning, end and strides.
+struct StridedSlice {
+  std::array<TfLiteTensor, 5> tensors = {};
+  Ints shape{{2, 9, 5}}, inputs{{0, 1, 2, 3}}, outputs{{4}};
+  std::vector<int32_t> begins, ends, strides;
+  TfLiteStridedSliceParams params = {};
+  TfLiteNode node = {};
+
+  StridedSlice(std::vector<int32_t> b, std::vector<int32_t> e)
+      : begins(std::move(b)), ends(std::move(e)), strides(begins.size(), 1) {}
+
+  octet::graph::Op translated() {
+    std::vector<int32_t>* const constants[] = {&begins, &ends, &strides};
+    for (TfLiteTensor& t : tensors) t.type = kTfLiteInt8, t.dims = shape.get();
+    for (size_t i = 0; i < 3; ++i) {
+      TfLiteTensor& t = tensors[i + 1];
+      t.type = kTfLiteInt32, t.data.i32 = constants[i]->data();
+      t.bytes = constants[i]->size() * sizeof(int32_t);
+      t.allocation_type = (int)i == computed ? kTfLiteArenaRw : kTfLiteMmapRo;
+    }
+    node.inputs = inputs.get(), node.outputs = outputs.get(), node.builtin_data = &params;
+    return translated_alone(&tensors, &node, kTfLiteBuiltinStridedSlice);
+  }
+  int computed = -1;  // the constant that is none
+};
+
+TEST(LitertTranslate, StridedSlices) {
+  using Places = std::vector<int64_t>;
+  StridedSlice ends({-1, 2}, {INT32_MAX, -3});
+  octet::graph::Op op = ends.translated();
+  EXPECT_EQ(op.refused, "");
+  EXPECT_EQ(op.kind, octet::graph::Kind::kSlice);
+  EXPECT_EQ(op.inputs, std::vector<int>{0});
+  EXPECT_EQ(op.begins, (Places{1, 2, 0}));
+  EXPECT_EQ(op.sizes, Places());  // the output's shape
+  StridedSlice masks({1, -2, INT32_MIN}, {1, 0, 3});
+  masks.params.begin_mask = 1, masks.params.end_mask = 1, masks.params.shrink_axis_mask = 2;
+  op = masks.translated();
+  EXPECT_EQ(op.refused, "");
+  EXPECT_EQ(op.begins, (Places{0, 7, 0}));
+  EXPECT_EQ(op.sizes, (Places{2, 1, 3}));
+  StridedSlice none({0, 5, 0}, {2, 4, 5});  // ends before it begins
+  none.params.shrink_axis_mask = 1;
+  EXPECT_EQ(none.translated().sizes, (Places{1, 0, 5}));
+}
+
+TEST(LitertTranslate, RefusesOtherStridedSlices) {
+  const auto refused = [](const auto& change) {
+    StridedSlice bad({0, 1, 2}, {1, 2, 3});
+    change(&bad);
+    return bad.translated().refused;
+  };
+  EXPECT_EQ(refused([](StridedSlice* s) { s->strides[2] = 2; }), "its strides are not 1");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->strides[0] = -1; }), "its strides are not 1");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(refused([&](StridedSlice* s) { s->computed = i; }),
+              "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->ends.pop_back(); }),
+            "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) {
+              s->shape = Ints({2, 9});
+            }),
+            "its beginning, end or strides are computed");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.ellipsis_mask = 1; }),
+            "it has an ellipsis or axes of its own");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.new_axis_mask = 1; }),
+            "it has an ellipsis or axes of its own");
+  EXPECT_EQ(refused([](StridedSlice* s) { s->params.offset = true; }),
+            "its ends are counted from its beginnings");
+}
+
+// Where a model asks for it, LiteRT adds 16 bits whose scales are powers of two by shifts, which
+// give other results than its general sum but where all scales are one.
+TEST(LitertTranslate, SumsOfPowersOfTwo) {
+  const auto refused = [](bool difference, bool asked, std::array<float, 3> scales,
+                          TfLiteType type = kTfLiteInt16) {
+    std::array<TfLiteTensor, 3> tensors = {};
+    Ints shape{{2, 4}}, inputs{{0, 1}}, outputs{{2}};
+    for (size_t i = 0; i < 3; ++i)
+      tensors[i].type = type, tensors[i].dims = shape.get(), tensors[i].params.scale = scales[i];
+    TfLiteAddParams add = {};
+    TfLiteSubParams sub = {};
+    add.pot_scale_int16 = sub.pot_scale_int16 = asked;
+    TfLiteNode node = {};
+    node.inputs = inputs.get(), node.outputs = outputs.get();
+    node.builtin_data = difference ? (void*)&sub : &add;
+    return translated_alone(&tensors, &node, difference ? kTfLiteBuiltinSub : kTfLiteBuiltinAdd)
+        .refused;
+  };
+  for (const bool difference : {false, true}) {
+    for (const std::array<float, 3> scales :
+         {std::array<float, 3>{0x1p-12f, 0x1p-11f, 0x1p-11f}, {0x1p-11f, 0x1p-11f, 0x1p-10f}}) {
+      EXPECT_NE(refused(difference, true, scales).find("which LiteRT adds in another way"),
+                std::string::npos);
+      EXPECT_EQ(refused(difference, false, scales), "");
+      EXPECT_EQ(refused(difference, true, scales, kTfLiteInt8), "");
+    }
+    EXPECT_EQ(refused(difference, true, {0x1p-11f, 0x1p-11f, 0x1p-11f}), "");
+    EXPECT_EQ(refused(difference, true, {0x1p-12f, 0x1.8p-11f, 0x1p-11f}), "");
   }
 }
 

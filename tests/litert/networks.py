@@ -229,6 +229,18 @@ class Network(tflite.Model):
     def slice(self, x, begins, sizes):
         return self.add("SLICE", [x, self.ints(*begins), self.ints(*sizes)], self.like(x, sizes), "SliceOptions")
 
+    def strided_slice(self, x, begins, ends, strides=None, **masks):
+        """masks: beginMask, endMask and shrinkAxisMask, one bit for each axis. An end is one behind the slice."""
+        has = lambda mask, axis: masks.get(mask, 0) >> axis & 1
+        shape = []
+        for axis, size in enumerate(x.shape):
+            begin = 0 if axis >= len(begins) or has("beginMask", axis) else begins[axis]
+            end = size if axis >= len(begins) or has("endMask", axis) else ends[axis]
+            if axis >= len(begins) or not has("shrinkAxisMask", axis):
+                shape.append(len(range(size)[begin:end]))
+        strides = strides or [1] * len(begins)
+        return self.add("STRIDED_SLICE", [x, self.ints(*begins), self.ints(*ends), self.ints(*strides)], self.like(x, shape), "StridedSliceOptions", **masks)
+
     def blocks(self, name, x, block):
         n, h, w, depth = x.shape
         to_space = name == "DEPTH_TO_SPACE"
@@ -383,6 +395,23 @@ def apart(seed):
     return m.file(*outputs)
 
 
+def parts(m, x):
+    """Slices of a tensor of rank 4, by places from either end, beyond the ends, and without axes."""
+    far = 2**31 - 1
+    return [m.strided_slice(x, [0, 1, -4, 2], [0, -1, far, 7], beginMask=1, endMask=1), m.strided_slice(x, [0, 3], [1, 6]),
+            m.strided_slice(x, [0, -1, 0, 0], [0, 0, 0, 0], beginMask=13, endMask=13, shrinkAxisMask=2),
+            m.strided_slice(x, [1, 2, 3, -1], [2, 3, 4, 0], shrinkAxisMask=9), m.strided_slice(x, [-far, 5], [far, far], shrinkAxisMask=2)]
+
+
+def slices(seed):
+    """A part of a convolution, and the last step of a sequence, into products."""
+    m = Network(seed)
+    x = m.conv(m.given(2, 9, 10, 6), 8, 3)
+    last = m.strided_slice(m.dense(m.reshape(x, 2, 9, 80), 20), [0, -1, 0], [0, 0, 20], beginMask=5, endMask=5, shrinkAxisMask=2)
+    outputs = [m.dense(last, 12)] + parts(m, x)
+    return m.file(*outputs, m.conv(outputs[2], 5, 3))
+
+
 def svdf_spotter(seed):
     """A keyword spotter that hears one frame a run: layers over the last frames, then a product."""
     m = Network(seed)
@@ -462,6 +491,8 @@ def words(seed):
     outputs += [m.pool("MAX_POOL_2D", x, 3, 2), m.pool("AVERAGE_POOL_2D", x, 3, 2), m.resize(x, 13, 7, False)]
     outputs += [m.concat([outputs[0], x, y := m.conv(x, 5)]), m.concat([x, outputs[1]], 1), m.concat([x, outputs[0]], 0)]
     outputs += [m.transpose(x, 0, 3, 1, 2), m.transpose(m.reshape(x, 2, 90, 8), 1, 0, 2), m.slice(x, [1, 2, 3, 1], [1, 6, 5, 6])]
+    outputs += [m.unary("SOFTMAX", x), m.resize(x, 13, 7), m.resize(x, 5, 21, alignCorners=True), m.resize(x, 20, 20, halfPixelCenters=True)]
+    outputs += parts(m, x)
     bytes_of = Tensor(m.tensor(x.shape, np.int8, [np.float32(x.scale * 256)], 7), x.shape, x.scale * 256, 7)
     outputs += [m.add("QUANTIZE", [x], bytes_of), m.to_floats(x)]
     return m.file(*outputs)
@@ -483,7 +514,7 @@ def means(seed):
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 WORDS = {"SEANet of int16": seanet, "operators of int16": words}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **WORDS, **STATEFUL, "means": means}
+       "sub-pixels": sub_pixels, **WORDS, **STATEFUL, "means": means, "slices": slices}
 
 
 def version_of(text):

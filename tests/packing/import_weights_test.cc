@@ -77,6 +77,75 @@ TEST(ImportQ4, RefusesBadInput) {
   EXPECT_EQ(scales.data()[0], Guarded::kUntouched);
 }
 
+// Blocks of small numbers, so that all values are exact, then the way to weights of 4 bits.
+TEST(DequantizeGguf, HasTheLayout) {
+  constexpr size_t kRows = 3, kDepth = 64;
+  for (const octet_gguf_type type : {OCTET_GGUF_Q4_0, OCTET_GGUF_Q4_1, OCTET_GGUF_Q8_0}) {
+    Draw draw((uint32_t)type);
+    std::vector<float> expected;
+    Bytes blocks;
+    for (size_t b = 0; b < kRows * kDepth / 32; ++b) {
+      const int exponent = -(int)draw.below(4);
+      const bool negative = draw.one_in(2), below = draw.one_in(2);
+      const auto put = [&](uint16_t half) {
+        blocks.push_back((uint8_t)half), blocks.push_back((uint8_t)(half >> 8));
+      };
+      put(half_power(exponent, negative));
+      if (type == OCTET_GGUF_Q4_1) put(half_power(2, below));
+      uint32_t q[32];
+      for (uint32_t& each : q) {
+        each = (uint32_t)draw.below(type == OCTET_GGUF_Q8_0 ? 256 : 16);
+        const float number = type == OCTET_GGUF_Q8_0   ? (float)(int8_t)each
+                             : type == OCTET_GGUF_Q4_0 ? (float)each - 8
+                                                       : (float)each;
+        expected.push_back(number * power(exponent, negative) +
+                           (type == OCTET_GGUF_Q4_1 ? power(2, below) : 0));
+      }
+      for (size_t j = 0; j < (type == OCTET_GGUF_Q8_0 ? 32u : 16u); ++j)
+        blocks.push_back((uint8_t)(type == OCTET_GGUF_Q8_0 ? q[j] : q[j] | q[j + 16] << 4));
+    }
+    const Guarded from(blocks, Side::kBack);
+    Guarded to(kRows * kDepth * sizeof(float), Side::kBack, sizeof(float));
+    octet_error error = {};
+    ASSERT_EQ(octet_dequantize_gguf(type, from.data(), kRows, kDepth, to.data<float>(), &error),
+              OCTET_OK)
+        << error.message;
+    const float* const values = to.data<float>();
+    EXPECT_EQ(std::vector<float>(values, values + kRows * kDepth), expected);
+  }
+}
+
+TEST(DequantizeGguf, RefusesBadInput) {
+  Guarded blocks(6 * 20, Side::kBack), values(6 * 32 * 4, Side::kBack, 4);
+  const auto refuses = [&](octet_status status, const char* name, octet_gguf_type type, size_t n,
+                           size_t k, const void* from, float* to) {
+    expect_refused(status, name, [&](octet_error* error) {
+      return octet_dequantize_gguf(type, from, n, k, to, error);
+    });
+  };
+  std::memset(blocks.data(), 0, blocks.bytes());
+  float* const to = values.data<float>();
+  const void* const from = blocks.data();
+  refuses(OCTET_UNKNOWN_ENUM, "type is 6", (octet_gguf_type)6, 3, 64, from, to);  // Q5_0
+  refuses(OCTET_BAD_SIZE, "n is 0", OCTET_GGUF_Q4_1, 0, 64, from, to);
+  refuses(OCTET_BAD_SIZE, "k = 48", OCTET_GGUF_Q4_1, 3, 48, from, to);
+  refuses(OCTET_BAD_SIZE, "n = ", OCTET_GGUF_Q8_0, SIZE_MAX / 32, 64, from, to);
+  refuses(OCTET_NULL_POINTER, "blocks", OCTET_GGUF_Q4_1, 3, 64, nullptr, to);
+  refuses(OCTET_NULL_POINTER, "values", OCTET_GGUF_Q4_1, 3, 64, from, nullptr);
+  refuses(OCTET_MISALIGNED, "values", OCTET_GGUF_Q4_1, 3, 64, from, (float*)(values.data() - 2));
+  refuses(OCTET_OVERLAP, "values overlaps blocks", OCTET_GGUF_Q4_1, 3, 64, values.data() + 4, to);
+  for (const uint16_t bad : {kHalfInfinity, kHalfNan, (uint16_t)0xfc00}) {
+    std::memset(blocks.data(), 0, blocks.bytes());
+    std::memcpy(blocks.data() + 5 * 20, &bad, 2);
+    refuses(OCTET_BAD_SCALE, "blocks[5], of row 2, has a scale", OCTET_GGUF_Q4_1, 3, 64, from, to);
+    std::memset(blocks.data(), 0, blocks.bytes());
+    std::memcpy(blocks.data() + 4 * 20 + 2, &bad, 2);
+    refuses(OCTET_BAD_SCALE, "blocks[4], of row 2, has a minimum", OCTET_GGUF_Q4_1, 3, 64, from,
+            to);
+  }
+  EXPECT_EQ(values.data()[0], Guarded::kUntouched);
+}
+
 // ---- GPTQ, AWQ ----------------------------------------------------------------------------------
 
 // Tensors of a layer and what they stand for.

@@ -205,6 +205,14 @@ void check_case(const Case& c) {
           std::ldexp((float)(half >> 15 ? -mantissa : mantissa), (exponent ? exponent : 1) - 25);
       ASSERT_EQ((float)(w.at(0, i) - 8) * scale, values.data<float>()[i]) << i;
     }
+  } else if (c.name == "dequantize") {
+    const Guarded blocks = guarded("blocks");
+    Guarded values(size(1) * size(2) * sizeof(float), Side::kBack, sizeof(float));
+    ASSERT_EQ(octet_dequantize_gguf((octet_gguf_type)sizes[0], blocks.data(), size(1), size(2),
+                                    values.data<float>(), &error),
+              OCTET_OK)
+        << error.message;
+    EXPECT_EQ(std::memcmp(values.data(), tensor("values").bytes.data(), values.bytes()), 0);
   } else if (c.name == "qweight") {
     const Guarded qweight = guarded("qweight"), qzeros = guarded("qzeros"),
                   scales = guarded("from_scales"), g_idx = guarded("g_idx");
@@ -245,7 +253,7 @@ TEST(QuantizedWeights, AsInPython) {
   const char* const path = std::getenv("OCTET_QUANTIZED_WEIGHTS");
   if (!path) GTEST_SKIP() << "packing/quantized_weights.py says where the weights are";
   const std::vector<Case> cases = VectorFile::read(path);
-  EXPECT_EQ(cases.size(), 38u);
+  EXPECT_EQ(cases.size(), 47u);
   for (size_t i = 0; i < cases.size() && !testing::Test::HasFatalFailure(); ++i) {
     SCOPED_TRACE(cases[i].name + ", case " + std::to_string(i));
     check_case(cases[i]);

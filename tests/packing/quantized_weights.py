@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds octet/quantized_weights.h against the gguf package (Q4_0) and against its own comments, stated in NumPy: GPTQ, AWQ, MatMulNBits' zero points,
+"""Holds octet/quantized_weights.h against the gguf package (Q4_0, Q4_1, Q8_0) and against its own comments, stated in NumPy: GPTQ, AWQ, MatMulNBits' zero points,
 the quantizers.
 
     quantized_weights.py <file to write> <command that runs quantize_weights_test...>
@@ -51,6 +51,18 @@ def q4_0(rng, n, k):
                     "values": gguf.quants.dequantize(blocks, gguf.GGMLQuantizationType.Q4_0)}
 
 
+def dequantized(rng, name, n, k):
+    """Of a tensor that gguf quantized, and of any blocks with finite numbers of f16."""
+    kind = getattr(gguf.GGMLQuantizationType, name)
+    blocks = gguf.quants.quantize((rng.normal(0.3, 1, (n, k)) * 10.0 ** rng.integers(-7, 4, (n, 1))).astype(np.float32), kind)
+    size = gguf.GGML_QUANT_SIZES[kind][1]
+    anything = rng.integers(0, 256, (n, k // 32, size), np.uint8)
+    header = 4 if name == "Q4_1" else 2
+    anything[:, :, 1:header:2] = anything[:, :, 1:header:2] % 124 + 128 * rng.integers(0, 2, (n, k // 32, header // 2), np.uint8)
+    blocks = np.concatenate([blocks, anything.reshape(n, -1)])
+    return "dequantize", {"sizes": sizes(int(kind), 2 * n, k), "blocks": blocks, "values": gguf.quants.dequantize(blocks, kind)}
+
+
 def qweight(rng, layout, n, k, group):
     groups = k // group
     weights, zeros = rng.integers(0, 16, (n, k)), rng.integers(layout == GPTQ, 16, (n, groups))
@@ -89,6 +101,9 @@ def cases():
     rng = np.random.default_rng(31)
     for n, k in (1, 32), (3, 64), (20, 256):
         yield q4_0(rng, n, k)
+    for name in "Q4_0", "Q4_1", "Q8_0":
+        for n, k in (1, 32), (3, 64), (20, 256):
+            yield dequantized(rng, name, n, k)
     for layout in GPTQ, GPTQ_V2, AWQ:
         for n, k, group in (8, 32, 32), (16, 256, 64), (40, 128, 128), (24, 72, 24):
             yield qweight(rng, layout, n, k, group)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds `octet run` of whole int8 or uint8 .tflite models against LiteRT's reference kernels, byte by byte, on random inputs.
+"""Holds `octet run` of whole .tflite models of integers against LiteRT's reference kernels, byte by byte, on random inputs.
 
     compare.py <the octet command> <directory for a virtual environment> <model.tflite>... [--inputs 3]
 
@@ -60,16 +60,18 @@ def compare(octet, model, inputs, scratch):
     interpreter = Interpreter(model_path=str(model), experimental_op_resolver_type=OpResolverType.BUILTIN_REF, experimental_preserve_all_tensors=True)
     interpreter.allocate_tensors()
     rng, wrong, total = np.random.default_rng(1), 0, 0
-    for _ in range(inputs):
+    given, expected = b"", b""
+    for _ in range(inputs):  # in a row: the states of a layer go on
         set_inputs(interpreter, rng)
         interpreter.invoke()
-        (scratch / "in").write_bytes(b"".join(interpreter.get_tensor(index).tobytes() for index in sources))
-        expected = b"".join(interpreter.get_tensor(index).tobytes() for index in results)
-        for goal in ("layers", "traffic", "memory"):
-            run(octet, description, scratch, "--goal", goal, "--input", scratch / "in", "--output", scratch / "out")
-            made = (scratch / "out").read_bytes()
-            total += len(expected)
-            wrong += abs(len(made) - len(expected)) + sum(a != b for a, b in zip(made, expected))
+        given += b"".join(interpreter.get_tensor(index).tobytes() for index in sources)
+        expected += b"".join(interpreter.get_tensor(index).tobytes() for index in results)
+    (scratch / "in").write_bytes(given)
+    for goal in ("layers", "traffic", "memory"):
+        run(octet, description, scratch, "--goal", goal, "--input", scratch / "in", "--output", scratch / "out")
+        made = (scratch / "out").read_bytes()
+        total += len(expected)
+        wrong += abs(len(made) - len(expected)) + sum(a != b for a, b in zip(made, expected))
     print(f"{model.name}: {total} bytes, {wrong} wrong", flush=True)
     return wrong
 

@@ -66,13 +66,14 @@ struct Mean {
 // Where an output line or pixel comes from.
 struct ResizePlace {
   uint32_t low, high;  // lines or pixels of the input
-  int32_t part;        // weight of `high`: of 1024 (kTflite), of 2048 (kXnnpack)
+  int32_t part;        // weight of `high`: of 1024 (kTflite, kTfliteWords), of 2048 (kXnnpack)
   float weights[2];    // of low and high: the kinds in float
 };
 
 enum class ResizeKind {
   kNearest,      // copies `low`
   kTflite,       // the integers of TFLite's int8
+  kTfliteWords,  // the same of int16
   kTfliteFloat,  // the floats of TFLite's uint8
   kXnnpack,
   kOnnx,      // f32 of the bytes, truncated
@@ -82,7 +83,7 @@ enum class ResizeKind {
 struct Resize {
   bool is_signed;
   ResizeKind kind;
-  size_t element;  // bytes of one; 1 but with kNearest
+  size_t element;  // bytes of one: any with kNearest, 2 with kTfliteWords, else 1
   const ResizePlace *lines, *pixels;
   int32_t zero_point, out_zero_point;  // kStandard
   float scale, out_scale;              // kStandard
@@ -102,6 +103,19 @@ struct Softmax {
   float out_scale;  // kQLinear: its reciprocal as a whole number; not with kFloat
   int32_t out_zero_point;
   float exponentials[256];
+};
+
+// Of words: numbers from -2^15 on lie on straight pieces, 128 numbers wide, between these ends.
+struct WordCurve {
+  int16_t ends[513];
+};
+
+// Over the channels of each pixel, of words, in TFLite's integers. A value, less the largest one
+// and scaled, plus 2^15 - 1, is a place on `exponentials`; the sum's 16 bits behind its highest one
+// are a place on `reciprocals`.
+struct WordSoftmax {
+  int32_t multiplier, shift;
+  WordCurve exponentials, reciprocals;
 };
 
 // Output (y, x, c) is input (y - top, x - left, c - front), or `fill` where there is none.
@@ -129,6 +143,7 @@ struct ImageFunctions {
   void (*mean)(const Mean& f, const ImageCall& call);
   void (*resize)(const Resize& f, const ImageCall& call);
   void (*softmax)(const Softmax& f, const ImageCall& call);
+  void (*softmax_words)(const WordSoftmax& f, const ImageCall& call);
   void (*place)(const Place& f, const ImageCall& call);
   void (*reshape)(const Reshape& f, const ImageCall& call);
   void (*transpose)(const Transpose& f, const ImageCall& call);

@@ -65,6 +65,33 @@ OCTET_LOOP void blend_between(const Sum& sum, const Corners& p, int32_t v,
   }
 }
 
+// A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum
+// leaves 32 bits; halves are rounded away from 0, so that a negative sum's half is one less.
+OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePlace* pixels,
+                                    size_t count, uint8_t* to, size_t to_pixel, size_t n) {
+  constexpr int32_t kOne = TfliteSum::kOne, kHalf = kOne * kOne / 2;
+  const auto *const a = (const int16_t*)p.a, *const b = (const int16_t*)p.b,
+                    *const c = (const int16_t*)p.c, *const d = (const int16_t*)p.d;
+  int32_t upper[kChunk], upper_slope[kChunk], lower[kChunk], lower_slope[kChunk];
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t left = (a[i] >> 8) * (kOne - v) + (c[i] >> 8) * v,
+                  right = (b[i] >> 8) * (kOne - v) + (d[i] >> 8) * v,
+                  lower_left = (a[i] & 255) * (kOne - v) + (c[i] & 255) * v,
+                  lower_right = (b[i] & 255) * (kOne - v) + (d[i] & 255) * v;
+    upper[i] = left * kOne, upper_slope[i] = right - left;
+    lower[i] = lower_left * kOne, lower_slope[i] = lower_right - lower_left;
+  }
+  for (size_t x = 0; x < count; ++x, to += to_pixel) {
+    const int32_t h = pixels[x].part;
+    int16_t* __restrict const word = (int16_t*)to;
+    for (size_t i = 0; i < n; ++i) {
+      const int32_t high = upper[i] + upper_slope[i] * h, low = lower[i] + lower_slope[i] * h,
+                    sign = (high + (low >> 8)) >> 31;
+      word[i] = (int16_t)((high + ((low + kHalf + sign) >> 8)) >> 12);
+    }
+  }
+}
+
 OCTET_LOOP void blend_tflite_float(const Corners& p, const float* v, const float* h,
                                    uint8_t* __restrict to, size_t n) {
   const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
@@ -126,21 +153,23 @@ inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
 inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
                   const ResizePlace* pixels, size_t count, uint8_t* to, size_t to_pixel, size_t n) {
   const Bytes bytes(f.is_signed);
-  for (size_t first = 0; first < n; first += kChunk) {
-    const Corners here = {p.a + first, p.b + first, p.c + first, p.d + first};
-    const size_t channels = n - first < kChunk ? n - first : kChunk;
-    if (f.kind == ResizeKind::kTflite)
-      blend_between(TfliteSum{bytes}, here, line.part, pixels, count, to + first, to_pixel,
-                    channels);
+  for_each_chunk(n, [&](size_t first, size_t channels) {
+    const size_t at = first * f.element;
+    const Corners here = {p.a + at, p.b + at, p.c + at, p.d + at};
+    if (f.kind == ResizeKind::kTfliteWords)
+      blend_words_between(here, line.part, pixels, count, to + at, to_pixel, channels);
+    else if (f.kind == ResizeKind::kTflite)
+      blend_between(TfliteSum{bytes}, here, line.part, pixels, count, to + at, to_pixel, channels);
     else
-      blend_between(XnnpackSum{{bytes.flip}}, here, line.part, pixels, count, to + first, to_pixel,
+      blend_between(XnnpackSum{{bytes.flip}}, here, line.part, pixels, count, to + at, to_pixel,
                     channels);
-  }
+  });
 }
 
 inline void resize_linear(const Resize& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
-  const bool exact = f.kind == ResizeKind::kTflite || f.kind == ResizeKind::kXnnpack;
+  const bool exact = f.kind == ResizeKind::kTflite || f.kind == ResizeKind::kTfliteWords ||
+                     f.kind == ResizeKind::kXnnpack;
   for (size_t y = call.first; y < call.end; ++y) {
     const ResizePlace& line = f.lines[y];
     const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
