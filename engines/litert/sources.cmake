@@ -1,12 +1,13 @@
 # liboctet_litert.so, where LiteRT's C headers and pthreadpool are.
 find_path(OCTET_LITERT_INCLUDE_DIR tensorflow/lite/core/c/common.h
   PATHS ${PROJECT_SOURCE_DIR}/build/engine-headers/usr/include)
-if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads)
+if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads AND NOT WIN32)
   add_library(octet_litert MODULE ${all})
   octet_add_flags(octet_litert PRIVATE ${octet_werror} -fvisibility=hidden)
   target_include_directories(octet_litert SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
   # A host may have a pthreadpool or an Octet of its own: three functions are all it may see.
-  target_link_libraries(octet_litert PRIVATE octet_graph octet_threads -Wl,--exclude-libs,ALL)
+  target_link_libraries(octet_litert PRIVATE octet_graph octet_threads
+    $<$<NOT:$<PLATFORM_ID:Darwin>>:-Wl,--exclude-libs,ALL>)
   octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc rounds_twice.cc
     slices.cc translate.cc)
   if(OCTET_BUILD_TESTS)
