@@ -95,6 +95,31 @@ void Workspaces::give(std::unique_ptr<Blob> workspace) {
   }
 }
 
+void RunMemory::begin(size_t tasks) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (; made_ < promised_ + needed(tasks); ++made_) {
+    free_.reserve(made_ + 1);  // so that a task gives its memory back without an allocation
+    free_.push_back(std::make_unique<Blob>(std::max<size_t>(bytes_, 1)));
+  }
+  promised_ += needed(tasks);
+}
+
+void RunMemory::end(size_t tasks) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  promised_ -= needed(tasks);
+}
+
+RunMemory::Taken::Taken(RunMemory* from) noexcept : from_(*from) {
+  const std::lock_guard<std::mutex> lock(from_.mutex_);
+  blob_ = std::move(from_.free_.back());
+  from_.free_.pop_back();
+}
+
+RunMemory::Taken::~Taken() {
+  const std::lock_guard<std::mutex> lock(from_.mutex_);
+  from_.free_.push_back(std::move(blob_));
+}
+
 template <typename Desc, typename PackSize, typename Pack>
 std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,
                                                         octet_isa isa, PackSize pack_size,

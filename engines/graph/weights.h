@@ -48,6 +48,40 @@ class Workspaces {
   std::vector<std::unique_ptr<Blob>> free_;
 };
 
+// Memory of a function for its tasks in runs at the same time. A run that begins has all that it
+// may take, so that nothing fails in the function, which has no way to say so.
+class RunMemory {
+ public:
+  // bytes: of one task. most_tasks: how many of one run call the function at the same time.
+  RunMemory(size_t bytes, size_t most_tasks) : bytes_(bytes), most_tasks_(most_tasks) {}
+
+  // Of a run, with the same number of tasks. Throws std::bad_alloc, and then the run has not begun.
+  void begin(size_t tasks);
+  void end(size_t tasks) noexcept;
+
+  // One task's, between begin and end; it goes back with the object.
+  class Taken {
+   public:
+    explicit Taken(RunMemory* from) noexcept;
+    ~Taken();
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    void* data() const { return blob_->data; }
+
+   private:
+    RunMemory& from_;
+    std::unique_ptr<Blob> blob_;
+  };
+
+ private:
+  size_t needed(size_t tasks) const { return tasks < most_tasks_ ? tasks : most_tasks_; }
+
+  const size_t bytes_, most_tasks_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Blob>> free_;
+  size_t made_ = 0, promised_ = 0;  // blobs: promised to runs in progress, at most those made
+};
+
 // Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any
 // threads. Each question reads the weights once, in words of eight bytes, so that equal weights
 // share a blob wherever they lie, and others at the same address get their own.
