@@ -57,12 +57,13 @@ struct Provider : OrtEp {
   }
 
   void claim_nodes(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
-    const HostGraph read = read_graph(graph);
+    HostGraph read = read_graph(graph);
+    const Known known = find_known(&read);
     groups.clear();
     OrtNodeFusionOptions options = {};
     options.ort_version_supported = ORT_API_VERSION;
     options.drop_constant_initializers = true;
-    for (Claim& made : claim(read, shared, [&](const std::string& s) { say(s); })) {
+    for (Claim& made : claim(read, known, shared, [&](const std::string& s) { say(s); })) {
       check(host.ep->EpGraphSupportInfo_AddNodesToFuse(info, made.nodes.data(), made.nodes.size(),
                                                        &options));
       groups.push_back(std::move(made.group));

@@ -11,6 +11,7 @@ if(OCTET_ONNXRUNTIME_INCLUDE_DIR)
   octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc
     find_dynamic.cc find_floats.cc float_works.cc group.cc groups.cc host.cc node.cc options.cc
     provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
+  include(${CMAKE_CURRENT_LIST_DIR}/shapes/sources.cmake)
   # Python loads the provider: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(onnxruntime tests/onnxruntime/check.py $<TARGET_FILE:octet_onnxruntime>

@@ -225,18 +225,21 @@ void pad(const Form& f) {
 void concat(const Form& f) { f.concatenate(f.node().inputs); }
 
 void reshape(const Form& f) {
-  const Shape wanted = f.integers(1);
-  const bool keeps_zeros = f.node().integer("allowzero", 0) != 0;
   f.take(Kind::kReshape, {f.input(0)});
-  if (wanted.empty()) return;
-  f.rule([wanted, keeps_zeros](const std::vector<Shape>& inputs) {
+  if (f.input(1) < 0) return f.refuse("it has no shape");
+  const std::vector<Axis> axes =
+      axes_of_reshape(f.known(0), f.known(1), f.node().integer("allowzero", 0) != 0);
+  f.rule([axes](const std::vector<Shape>& inputs) {
     const Shape& x = inputs[0];
-    Shape to = wanted;
+    Shape to;
     int64_t known = 1, all = 1;
     for (const int64_t size : x) all *= size;
-    for (size_t i = 0; i < to.size(); ++i) {
-      if (to[i] == 0 && !keeps_zeros && i < x.size()) to[i] = x[i];
-      if (to[i] >= 0) known *= to[i];
+    for (const Axis& axis : axes) {
+      if (axis.kind == Axis::kCopied && axis.copied >= x.size()) return Shape();
+      to.push_back(axis.kind == Axis::kNumber ? axis.number
+                   : axis.kind == Axis::kLeft ? -1
+                                              : x[axis.copied]);
+      if (to.back() >= 0) known *= to.back();
     }
     for (int64_t& size : to)
       if (size < 0) size = known ? all / known : 0;
@@ -263,14 +266,17 @@ std::vector<int64_t> axes_of(const Form& f) {
 void squeeze(const Form& f) {
   const std::vector<int64_t> axes = axes_of(f);
   f.take(Kind::kReshape, {f.input(0)});
-  if (axes.empty()) return;
+  if (axes.empty() && f.input(1) >= 0) return f.refuse("its axes are computed; it needs constants");
   f.rule([axes](const std::vector<Shape>& inputs) {
     const int64_t rank = (int64_t)inputs[0].size();
+    const auto goes = [&](int64_t i) {
+      if (axes.empty()) return inputs[0][(size_t)i] == 1;
+      return std::any_of(axes.begin(), axes.end(),
+                         [&](int64_t a) { return a == i || a + rank == i; });
+    };
     Shape to;
     for (int64_t i = 0; i < rank; ++i)
-      if (std::none_of(axes.begin(), axes.end(),
-                       [&](int64_t a) { return a == i || a + rank == i; }))
-        to.push_back(inputs[0][(size_t)i]);
+      if (!goes(i)) to.push_back(inputs[0][(size_t)i]);
     return to;
   });
 }
@@ -278,7 +284,7 @@ void squeeze(const Form& f) {
 void unsqueeze(const Form& f) {
   const std::vector<int64_t> axes = axes_of(f);
   f.take(Kind::kReshape, {f.input(0)});
-  if (axes.empty()) return;
+  if (axes.empty()) return f.refuse("its axes are computed; it needs constants");
   f.rule([axes](const std::vector<Shape>& inputs) {
     const int64_t rank = (int64_t)(inputs[0].size() + axes.size());
     Shape to;
@@ -350,12 +356,15 @@ void space_to_depth(const Form& f) {
 
 // Inputs: x, starts, ends, axes, steps.
 void slice(const Form& f) {
-  const std::vector<int64_t> starts = f.integers(1), axes = f.integers(3), steps = f.integers(4);
+  const std::vector<int64_t> starts = f.integers(1), ends = f.integers(2), axes = f.integers(3),
+                             steps = f.integers(4);
   const Shape x = f.tensor(f.input(0)).shape;
-  if (starts.empty() || (f.input(3) >= 0 && axes.size() != starts.size()) ||
+  if (starts.empty() || ends.size() != starts.size() ||
+      (f.input(3) >= 0 && axes.size() != starts.size()) ||
+      (f.input(4) >= 0 && steps.size() != starts.size()) ||
       std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; }))
-    return f.refuse("its beginnings are computed, or its steps are not 1");
-  std::vector<int64_t> begins(x.size());
+    return f.refuse("its beginnings or ends are computed, or its steps are not 1");
+  std::vector<int64_t> begins(x.size()), sizes(x.size(), -1);
   for (size_t i = 0; i < starts.size(); ++i) {
     int64_t axis = axes.empty() ? (int64_t)i : axes[i];
     if (axis < 0) axis += (int64_t)x.size();
@@ -363,11 +372,21 @@ void slice(const Form& f) {
       return f.refuse("its axes are not those of its input");
     const int64_t size = x[(size_t)axis];
     if (size < 0) return f.refuse("the sizes of its input are not known");
-    begins[(size_t)axis] =
-        std::clamp<int64_t>(starts[i] < 0 ? starts[i] + size : starts[i], 0, size);
+    const auto place = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+    };
+    begins[(size_t)axis] = place(starts[i]);
+    sizes[(size_t)axis] = std::max<int64_t>(0, place(ends[i]) - begins[(size_t)axis]);
   }
   f.op().begins = begins;
   f.take(Kind::kSlice, {f.input(0)});
+  f.rule([sizes](const std::vector<Shape>& inputs) {
+    Shape to = inputs[0];
+    if (to.size() != sizes.size()) return Shape();
+    for (size_t i = 0; i < to.size(); ++i)
+      if (sizes[i] >= 0) to[i] = sizes[i];
+    return to;
+  });
 }
 
 constexpr NamedForm kForms[] = {
