@@ -28,6 +28,7 @@ ROLES = {
     "engines/python/octet": "the package's Python",
     "engines/onnxruntime": "ONNX Runtime's execution provider",
     "engines/onnxruntime/floats": "f32 between products",
+    "engines/onnxruntime/host": "what is known of its graphs",
     "engines/threads": "one pool of threads for a process",
     "analysis": "programs link it only to measure or to predict",
     "analysis/tune": "measures choices on this machine",

@@ -13,7 +13,7 @@
 #include "engines/onnxruntime/block_product.h"
 #include "engines/onnxruntime/dynamic.h"
 #include "engines/onnxruntime/find_floats.h"
-#include "engines/onnxruntime/node_uses.h"
+#include "engines/onnxruntime/host/whole.h"
 #include "engines/onnxruntime/region.h"
 
 namespace octet::onnxruntime {
@@ -225,8 +225,9 @@ class Claimer {
     return found;
   }
 
-  // Gives each operator that is taken its region, and each region its nodes: those of its operators,
-  // those that compute what is known, and the DequantizeLinears that several of its operators read.
+  // Gives each operator that is taken its region, and each region its nodes: those of its
+  // operators, those that compute what is known, and the DequantizeLinears that several operators
+  // read.
   // Returns false after it took an operator back because a node of its region is read elsewhere,
   // too, or reads what the host computes of the region's results.
   bool cut() {
@@ -237,7 +238,7 @@ class Claimer {
         members_[region_[i]].insert(matched_.ops[i].made_of.begin(), matched_.ops[i].made_of.end());
     std::map<size_t, size_t> owner;  // of a node: the region
     for (auto& [region, nodes] : members_) {
-      add_known(&nodes);
+      add_known(uses_, known_, taken_, &nodes);
       for (const size_t node : nodes) owner[node] = region;
     }
     bool whole = true;
@@ -262,51 +263,13 @@ class Claimer {
     return whole;
   }
 
-  // Adds nodes whose results are known and that only these nodes read, and DequantizeLinears of
-  // which they need but the shape.
-  void add_known(std::set<size_t>* nodes) const {
-    std::set<size_t> known;
-    for (size_t i = host_.nodes.size(); i-- > 0;) {
-      const bool is_shape = !known_.nodes[i];
-      if (taken_.count(i) || (is_shape && nodes_.graph.ops[i].kind != Kind::kDequantize)) continue;
-      const int t = host_.nodes[i].outputs[0];
-      const auto inside = [&](size_t reader) {
-        return known.count(reader) || (!is_shape && nodes->count(reader));
-      };
-      const std::vector<size_t>& readers = uses_.readers(t);
-      if (!readers.empty() && !uses_.is_output(t) &&
-          std::all_of(readers.begin(), readers.end(), inside))
-        known.insert(i);
-    }
-    nodes->insert(known.begin(), known.end());
-  }
-
   // Whether the host can run a region's nodes as one; else takes one of its operators back.
   bool is_one(size_t region, const std::set<size_t>& nodes) {
     std::set<int> made;
     for (size_t i = 0; i < matched_.ops.size(); ++i)
       if (reasons_[i].empty() && region_[i] == region) made.insert(matched_.ops[i].outputs[0]);
-    const auto inside = [&](size_t node) { return nodes.count(node) != 0; };
-    std::vector<char> behind(host_.nodes.size());  // the host's that read what comes of the region
-    for (size_t i = 0; i < host_.nodes.size(); ++i) {
-      const Node& node = host_.nodes[i];
-      for (const std::vector<int>* ends : {&node.inputs, &node.captured})
-        for (const int t : *ends) {
-          const int maker = uses_.maker(t);
-          if (maker < 0) continue;
-          if (inside(i) && behind[(size_t)maker])
-            return give_back(region, i, "it needs '" + uses_.value(t).name +
-                                            "', which ONNX Runtime computes of the same network");
-          behind[i] |= !inside(i) && (inside((size_t)maker) || behind[(size_t)maker]);
-        }
-      for (const int t : node.outputs)
-        if (inside(i) && t >= 0 && !made.count(t) &&
-            (uses_.is_output(t) ||
-             !std::all_of(uses_.readers(t).begin(), uses_.readers(t).end(), inside)))
-          return give_back(region, i, "others read '" + uses_.value(t).name +
-                                          "', which is not quantized in the network");
-    }
-    return true;
+    const Hindrance found = find_hindrance(uses_, nodes, made);
+    return found.why.empty() || give_back(region, found.node, found.why);
   }
 
   // The operator that the node belongs to, or one that reads it, stays with the host.
@@ -321,7 +284,8 @@ class Claimer {
       return false;
     }
     for (size_t i = 0; i < matched_.ops.size(); ++i)
-      if (reasons_[i].empty() && region_[i] == region) reasons_[i] = matched_.ops[i].name + ": " + why;
+      if (reasons_[i].empty() && region_[i] == region)
+        reasons_[i] = matched_.ops[i].name + ": " + why;
     return false;
   }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engines/onnxruntime/group.h"
+#include "engines/onnxruntime/host/known.h"
 #include "engines/onnxruntime/options.h"
-#include "engines/onnxruntime/shapes/known.h"
 
 namespace octet::onnxruntime {
 

@@ -4,7 +4,7 @@
 
 #include "engines/graph/refused.h"
 #include "engines/onnxruntime/dynamic.h"
-#include "engines/onnxruntime/node_uses.h"
+#include "engines/onnxruntime/host/node_uses.h"
 
 namespace octet::onnxruntime {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "engines/onnxruntime/float_works.h"
-#include "engines/onnxruntime/node_uses.h"
+#include "engines/onnxruntime/host/node_uses.h"
 
 namespace octet::onnxruntime {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engines/graph/graph.h"
-#include "engines/onnxruntime/shapes/known.h"
+#include "engines/onnxruntime/host/known.h"
 
 namespace octet::onnxruntime {
 

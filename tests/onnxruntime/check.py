@@ -26,6 +26,8 @@ import attention  # noqa: E402
 import floats  # noqa: E402
 import models  # noqa: E402
 import scale_blocks  # noqa: E402
+import shapes  # noqa: E402
+from log import said_while  # noqa: E402
 
 LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 QUANTIZED = ("qdq-s8s8", "qdq-u8s8-channel", "qdq-u8u8", "qoperator-u8u8", "qoperator-u8s8-channel")
@@ -190,6 +192,24 @@ def check_static_encoder(folder, full):
             complain(f"static encoder, {how}: with floats Octet leaves {others} nodes")
 
 
+def check_shapes(folder, full):
+    """Shapes that nodes compute of sizes of a run keep no network apart, and nodes that need more than sizes do not spoil it."""
+    sizes = [{"images": n, "tokens": t} for n, t in ((1, 20), (3, 7), (2, 1))]  # without images ONNX Runtime refuses the second way itself
+    for way in ("view", "sdpa"):
+        for how in QUANTIZED[:3] if full else QUANTIZED[:1]:
+            path = models.quantized(shapes.attention_network(way), folder, how, {"x": (2, 20, 48), "mask": (2, 1, 1, 20)})
+            for options, threads in configurations(False):
+                compare(f"attention, {way}, {how}", path, options, threads, sizes)
+    planes = [dict(N=n, H=h, W=w) for n, h, w in ((1, 5, 4), (3, 1, 7), (2, 1, 1), (0, 2, 2))]
+    for name, made, most_left, sizes in (("places", shapes.places_network(), 0, planes), ("detour", shapes.detour_network(), 14, [{"N": n} for n in (1, 5, 2)])):
+        path = str(folder / f"{name}-s8s8.onnx")
+        onnx.save(made, path)
+        compare(name, path, {}, 1, sizes, most_left)
+    _, lines = said_while(lambda: session(path, {"report": "1"}, severity=2))
+    if not any("'detour': its shape is computed; it needs a constant, or sizes" in line for line in lines):
+        complain("nothing said why the Reshape of the detour stays")
+
+
 def check_scale_blocks(full):
     """MatMulNBits has the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
     made, products = scale_blocks.network()
@@ -307,20 +327,6 @@ def check_without_optimizations(folder):
         complain(f"without optimizations: {wrong} bytes differ, Octet has {nodes_of(mine)[0]} nodes")
 
 
-def said_while(work):
-    """What is written to stderr by file descriptor, as ONNX Runtime's log is."""
-    with tempfile.TemporaryFile() as file:
-        kept = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            made = work()
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-        file.seek(0)
-        return made, file.read().decode(errors="replace").splitlines()
-
-
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
     for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
@@ -406,6 +412,7 @@ def main(full):
         check_integers(folder, full)
         check_dynamic(folder, full)
         check_static_encoder(folder, full)
+        check_shapes(folder, full)
         check_scale_blocks(full)
         check_attention(full)
         check_floats(full)

@@ -1,5 +1,5 @@
 // Follows shapes and small tensors of integers and floats from node to node.
-#include "engines/onnxruntime/shapes/known.h"
+#include "engines/onnxruntime/host/known.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,7 +111,9 @@ class Finder {
     const int t = i < node.inputs.size() ? node.inputs[i] : -1;
     return t < 0 ? unknown : known_.values[(size_t)t];
   }
-  bool has(const Node& node, size_t i) const { return i < node.inputs.size() && node.inputs[i] >= 0; }
+  bool has(const Node& node, size_t i) const {
+    return i < node.inputs.size() && node.inputs[i] >= 0;
+  }
 
   // Integers that are an attribute or a later input; empty: none, or not known.
   std::vector<int64_t> numbers_of(const Node& node, const char* attribute, size_t i) const {
@@ -141,11 +143,25 @@ class Finder {
   }
 
   void follow_shape(const Node& node, KnownValue* made) {
-    static const std::set<std::string> same = {
-        "QuantizeLinear", "DequantizeLinear", "Cast",    "Identity", "Relu",  "Clip",
-        "Sigmoid",        "Tanh",             "Erf",     "Gelu",     "Sqrt",  "Reciprocal",
-        "FastGelu",       "BiasGelu",         "Softmax", "LeakyRelu", "Neg",
-        "HardSwish",      "LayerNormalization"};
+    static const std::set<std::string> same = {"QuantizeLinear",
+                                               "DequantizeLinear",
+                                               "Cast",
+                                               "Identity",
+                                               "Relu",
+                                               "Clip",
+                                               "Sigmoid",
+                                               "Tanh",
+                                               "Erf",
+                                               "Gelu",
+                                               "Sqrt",
+                                               "Reciprocal",
+                                               "FastGelu",
+                                               "BiasGelu",
+                                               "Softmax",
+                                               "LeakyRelu",
+                                               "Neg",
+                                               "HardSwish",
+                                               "LayerNormalization"};
     const KnownValue& x = input(node, 0);
     if (!x.has_shape) return;
     Sizes& shape = made->shape;
@@ -220,8 +236,8 @@ class Finder {
     const int64_t rank = (int64_t)(x.size() + (adds ? axes.size() : 0));
     size_t next = 0;
     for (int64_t i = 0; i < rank; ++i) {
-      const bool named = std::any_of(axes.begin(), axes.end(),
-                                     [&](int64_t a) { return a == i || a + rank == i; });
+      const bool named =
+          std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return a == i || a + rank == i; });
       if (adds && named)
         made->shape.push_back(number(1));
       else if (next < x.size() && (adds || !named))
@@ -334,8 +350,8 @@ class Finder {
     for (const float number_ : x) {
       const float steps = std::nearbyint(number_ / scale[0]);
       if (!(std::abs(steps) < 65536)) return made->elements.clear();
-      made->elements.push_back(number(std::clamp<int64_t>(
-          (int64_t)steps + zero.elements[0].factor, least, least + 255)));
+      made->elements.push_back(number(
+          std::clamp<int64_t>((int64_t)steps + zero.elements[0].factor, least, least + 255)));
     }
     made->has_elements = true;
   }
@@ -413,29 +429,5 @@ class Finder {
 }  // namespace
 
 Known find_known(HostGraph* host) { return Finder(host).find(); }
-
-std::vector<Axis> axes_of_reshape(const KnownValue& input, const KnownValue& shape,
-                                  bool keeps_zeros) {
-  if (!shape.has_elements) graph::refuse("its shape is computed; it needs a constant, or sizes");
-  std::vector<Axis> axes;
-  bool left = false;
-  for (size_t i = 0; i < shape.elements.size(); ++i) {
-    const Size& size = shape.elements[i];
-    if (size == number(0) && !keeps_zeros) {
-      axes.push_back({Axis::kCopied, 0, i});
-    } else if (is_number(size) && size.factor >= 0) {
-      axes.push_back({Axis::kNumber, size.factor, 0});
-    } else {
-      const auto same = std::find(input.shape.begin(), input.shape.end(), size);
-      if (input.has_shape && same != input.shape.end()) {
-        axes.push_back({Axis::kCopied, 0, (size_t)(same - input.shape.begin())});
-      } else {
-        if (left) graph::refuse("its shape is computed of sizes that its input does not have");
-        axes.push_back({Axis::kLeft}), left = true;
-      }
-    }
-  }
-  return axes;
-}
 
 }  // namespace octet::onnxruntime

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/host.h"
 
 namespace octet::onnxruntime {
 
@@ -24,6 +24,7 @@ class NodeUses {
       if (t >= 0) is_output_[(size_t)t] = 1;
   }
 
+  size_t count() const { return host_.nodes.size(); }  // of nodes
   const Node& node(size_t i) const { return host_.nodes[i]; }
   const Value& value(int t) const { return host_.values[(size_t)t]; }
   bool is(size_t i, const char* domain, const char* op) const {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/host.h"
 
 namespace octet::onnxruntime {
 
@@ -33,16 +33,5 @@ struct Known {
 // Looks at all nodes. Tensors whose elements are numbers become constants of the graph, and shapes
 // that the host does not know get their ranks and the sizes that are numbers.
 Known find_known(HostGraph* host);
-
-// How a Reshape's output follows from its input's sizes: each axis has a number, or is the input's
-// axis `copied`, or, at most one, what is left.
-struct Axis {
-  enum Kind { kNumber, kCopied, kLeft } kind;
-  int64_t number = 0;
-  size_t copied = 0;
-};
-// Throws graph::Refused if the input does not show the sizes.
-std::vector<Axis> axes_of_reshape(const KnownValue& input, const KnownValue& shape,
-                                  bool keeps_zeros);
 
 }  // namespace octet::onnxruntime

@@ -1,2 +1,0 @@
-# What is known of sizes before a run.
-octet_sources(TARGET octet_onnxruntime known.cc)
