@@ -22,6 +22,7 @@ FLOORS = [
 ROLES = {
     "engines": "for plug-ins and packages of engines",
     "engines/graph": "sub-graphs of engines as networks",
+    "engines/graph/memory": "blobs, also in mapped files",
     "engines/graph/recurrent": "LSTM and SVDF layers",
     "engines/litert": "LiteRT's external delegate",
     "engines/python": "the wheel: import octet",

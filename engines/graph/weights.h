@@ -9,24 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "engines/graph/memory/blob.h"
 #include "octet/octet.h"
 
 namespace octet::graph {
-
-// Memory at a multiple of OCTET_ALIGNMENT.
-struct Blob {
-  explicit Blob(size_t size);
-  ~Blob();
-  Blob(const Blob&) = delete;
-  Blob& operator=(const Blob&) = delete;
-  void* const data;
-  const size_t bytes;
-};
-
-// Bytes up to where the next workspace or array may begin.
-constexpr size_t aligned(size_t bytes) {
-  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-}
 
 // Memory for runs at the same time: one for each, kept for later ones, from any threads.
 class Workspaces {
@@ -87,17 +73,28 @@ class RunMemory {
 // share a blob wherever they lie, and others at the same address get their own.
 class PackedWeights {
  public:
+  PackedWeights() = default;
+  // With a folder of files, one for each blob: what an earlier process packed for the same weights,
+  // release of Octet and kind of CPU is mapped, unless a byte of it is damaged; what is packed is
+  // written. Without files of other users: a file is trusted to hold the weights that it names.
+  explicit PackedWeights(std::string folder);
+
   // Packs what it does not have yet. Throws.
   std::shared_ptr<const Blob> get(const octet_filter_desc& filter, octet_isa isa);
   std::shared_ptr<const Blob> get(const octet_rhs_desc& rhs, octet_isa isa);
-  size_t packed() const;  // how many blobs were packed
-  size_t bytes() const;   // of all blobs
+  size_t packed() const;     // how many blobs were packed
+  size_t mapped() const;     // how many come from files
+  size_t unwritten() const;  // how many were packed and could not be written
+  size_t bytes() const;      // of all blobs
 
  private:
   template <typename Desc, typename PackSize, typename Pack>
   std::shared_ptr<const Blob> find_or_pack(const std::string& key, const Desc& desc, octet_isa isa,
                                            PackSize pack_size, Pack pack);
+  const std::string folder_;  // empty: none
+  std::string prefix_;        // of the keys of its files
   mutable std::mutex mutex_;
+  size_t mapped_ = 0, unwritten_ = 0;
   std::map<std::string, std::shared_ptr<const Blob>> blobs_;
 };
 

@@ -30,8 +30,8 @@ struct ComputeInfo : OrtNodeComputeInfo {
 };
 
 struct Provider : OrtEp {
-  Provider(const Options& options, const OrtLogger* to) : OrtEp{}, logger(to) {
-    shared->options = options;
+  Provider(const Options& options, const OrtLogger* to)
+      : OrtEp{}, logger(to), shared(std::make_shared<Shared>(options)) {
     ort_version_supported = ORT_API_VERSION;
     GetName = [](const OrtEp*) noexcept { return kName; };
     GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) noexcept {
@@ -68,6 +68,11 @@ struct Provider : OrtEp {
                                                        &options));
       groups.push_back(std::move(made.group));
     }
+    if (shared->options.cache.empty()) return;
+    const graph::PackedWeights& weights = *shared->weights;
+    say(graph::join(weights.mapped(), " packed weights come from ", shared->options.cache, ", ",
+                    weights.packed(), " were packed, of which ", weights.unwritten(),
+                    " could not be written there"));
   }
 
   OrtNodeComputeInfo* compile(const OrtNode* node) {
@@ -81,7 +86,7 @@ struct Provider : OrtEp {
   }
 
   const OrtLogger* const logger;
-  const std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+  const std::shared_ptr<const Shared> shared;
   std::vector<std::unique_ptr<Group>> groups;  // that are to be compiled
 };
 

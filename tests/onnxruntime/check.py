@@ -23,6 +23,7 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 import attention  # noqa: E402
+import faults  # noqa: E402
 import floats  # noqa: E402
 import models  # noqa: E402
 import scale_blocks  # noqa: E402
@@ -342,7 +343,7 @@ def check_reasons():
 
 def check_options(path):
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
-                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level, floats and report")):
+                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level, floats, cache and report"), ({"cache": "no/such/folder"}, "cache = no/such/folder: it takes a folder that exists")):
         try:
             session(path, options)
             complain(f"the options {options} were taken")
@@ -369,32 +370,6 @@ def check_threads(path):
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         if not all(pool.map(work, range(16))):
             complain("sessions on many threads gave other bytes")
-
-
-def refused_without_us(model):
-    """Whether ONNX Runtime alone refuses a model. It has no sentence where a name is not UTF-8."""
-    try:
-        ort.InferenceSession(bytes(model), providers=["CPUExecutionProvider"])
-    except Exception:
-        return True
-    return False
-
-
-def check_corrupt(whole):
-    """Damaged models are refused with a sentence or run; nothing ends the process."""
-    rng = np.random.default_rng(4)
-    for trial in range(60):
-        damaged = bytearray(whole)
-        for at in rng.integers(0, len(whole), 1 + trial % 5):
-            damaged[at] = rng.integers(0, 256)
-        if trial % 10 == 0:
-            del damaged[len(whole) * trial // 60:]
-        try:
-            made = session(bytes(damaged), {})
-            made.run(None, feeds(made, 0))
-        except Exception as error:
-            if not str(error) and not refused_without_us(damaged):
-                complain("a damaged model was refused without a sentence")
 
 
 def main(full):
@@ -424,10 +399,11 @@ def main(full):
             check_options(path)
             check_reasons()
             check_threads(path)
-            check_corrupt(pathlib.Path(path).read_bytes())
-            check_corrupt(scale_blocks.network()[0].SerializeToString())
-            check_corrupt(attention.network(attention.forms()))
-            check_corrupt(floats.network(floats.forms()))
+            for whole in (pathlib.Path(path).read_bytes(), scale_blocks.network()[0].SerializeToString(), attention.network(attention.forms()), floats.network(floats.forms())):
+                for complaint in faults.corrupt(whole, session, feeds):
+                    complain(complaint)
+            for complaint in faults.cached(path, folder / "cache", session, feeds):
+                complain(complaint)
 
 
 limited = "limited" in sys.argv
