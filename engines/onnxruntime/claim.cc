@@ -105,7 +105,7 @@ class Claimer {
     for (const auto& [first, ops] : regions) add(ops);
     std::map<size_t, std::string> why_floats;
     if (shared_->options.floats)
-      for (Unit& unit : find_floats(host_, taken_, shared_->options, &why_floats))
+      for (Unit& unit : find_floats(host_, known_, taken_, shared_->options, &why_floats))
         add_unit(std::move(unit));
     for (std::vector<Unit>& units : join(host_, std::move(units_))) claim_group(std::move(units));
     const auto stays = [&](size_t op) { return !taken_.count(matched_.ops[op].made_of[0]); };

@@ -51,7 +51,8 @@ class Finder {
   Known find() {
     for (size_t i = 0; i < host_.nodes.size(); ++i) {
       const Node& node = host_.nodes[i];
-      if (node.outputs.size() != 1 || node.outputs[0] < 0 || node.inputs.empty() || node.taken ||
+      // Of several outputs the others are scales and zero points, or what is seldom read
+      if (node.outputs.empty() || node.outputs[0] < 0 || node.inputs.empty() || node.taken ||
           !(node.domain.empty() || node.domain == "com.microsoft"))
         continue;
       KnownValue made;
@@ -59,6 +60,8 @@ class Finder {
       follow_elements(node, &made);
       known_.nodes[i] = made.has_elements || !made.numbers.empty();
       keep(node.outputs[0], std::move(made));
+      for (size_t k = 1; k < node.outputs.size() && node.op == "DynamicQuantizeLinear"; ++k)
+        if (node.outputs[k] >= 0) value(node.outputs[k]).has_shape = true;  // a scalar
     }
     for (const int t : host_.outputs)
       if (t >= 0) is_output_.insert(t);
@@ -160,6 +163,8 @@ class Finder {
                                                "Softmax",
                                                "LeakyRelu",
                                                "Neg",
+                                               "DynamicQuantizeLinear",
+                                               "SkipLayerNormalization",
                                                "HardSwish",
                                                "LayerNormalization"};
     const KnownValue& x = input(node, 0);
@@ -171,7 +176,8 @@ class Finder {
     } else if (node.op == "Add" || node.op == "Sub" || node.op == "Mul" || node.op == "Div") {
       made->has_shape = input(node, 1).has_shape;
       if (made->has_shape) shape = broadcast(x.shape, input(node, 1).shape);
-    } else if (node.op == "MatMul") {
+    } else if (node.op == "MatMul" || node.op == "MatMulInteger" ||
+               node.op == "MatMulIntegerToFloat" || node.op == "DynamicQuantizeMatMul") {
       const KnownValue& w = input(node, 1);
       if (!w.has_shape || rank < 2 || w.shape.size() < 2) return;
       shape = broadcast({x.shape.begin(), x.shape.end() - 2}, {w.shape.begin(), w.shape.end() - 2});

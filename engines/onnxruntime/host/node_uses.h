@@ -10,12 +10,13 @@ namespace octet::onnxruntime {
 
 class NodeUses {
  public:
-  explicit NodeUses(const HostGraph& host)
+  // without: nodes that do not count as readers, as Known::nodes; null: all count.
+  explicit NodeUses(const HostGraph& host, const std::vector<char>* without = nullptr)
       : host_(host), makers_(host.values.size(), -1), readers_(host.values.size()) {
     for (size_t i = 0; i < host.nodes.size(); ++i) {
       for (const std::vector<int>* ends : {&host.nodes[i].inputs, &host.nodes[i].captured})
         for (const int t : *ends)
-          if (t >= 0) readers_[(size_t)t].push_back(i);
+          if (t >= 0 && !(without && (*without)[i])) readers_[(size_t)t].push_back(i);
       for (const int t : host.nodes[i].outputs)
         if (t >= 0) makers_[(size_t)t] = (int)i;
     }
