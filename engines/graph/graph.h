@@ -92,12 +92,15 @@ struct Clamp {
 // A function of one float, with one rounding to float at its end.
 struct FloatStep {
   enum Function {
-    kDivide,  // x / by
+    kDivide,    // x / by
+    kMultiply,  // x * by
+    kAdd,       // x + by
     kErf,
-    kGelu  // x / 2 * (1 + erf(x / sqrt(2)))
+    kGelu,     // x / 2 * (1 + erf(x / sqrt(2)))
+    kTanhGelu  // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
   };
   Function function;
-  float by = 1;  // finite, not 0
+  float by = 1;  // finite; of kDivide not 0
 };
 
 enum class Padding { kExplicit, kValid, kSame, kSameLower };

@@ -22,7 +22,7 @@ void create(ProductDescription* d, const ProgramOptions& options, PackedWeights*
     return;
   }
   if (d->is_pair) {
-    to->function = pair_function(*d, options.isa, &to->failures);
+    to->function = pair_function(*d, options.isa, &to->memory);
     return;
   }
   to->blob = weights->get(d->rhs, options.isa);

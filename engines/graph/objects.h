@@ -1,7 +1,6 @@
 // Makes the library's objects of a placed graph.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -22,37 +21,28 @@ struct DestroyNetwork {
 };
 using Network = std::unique_ptr<octet_network, DestroyNetwork>;
 
-// Memory of a function, which a run takes before it begins, so that nothing fails in the function.
-class RunMemory {
- public:
-  virtual ~RunMemory() = default;
-  virtual void begin() = 0;  // of a run. Throws std::bad_alloc
-  virtual void end() noexcept = 0;
-};
-
 // One of the three, with what it borrows.
 struct Object {
   std::unique_ptr<octet_conv2d, DestroyConv> conv;
   std::unique_ptr<octet_gemm, DestroyGemm> gemm;
   Function function;
   std::shared_ptr<const Blob> blob;
-  // Of a product of two activations or of a layer with a state, so far.
-  std::shared_ptr<std::atomic<size_t>> failures;
-  std::shared_ptr<RunMemory> memory;  // of a layer with a state
+  // Of a product of two activations or of a layer with a state: calls of the function lie between
+  // the memory's begin and end.
+  std::shared_ptr<RunMemory> memory;
 };
 
 // A product of two activations: a function of the lhs and the rhs, each with one matrix behind the
 // other, that packs each matrix of the rhs anew. Throws a sentence if the library does not multiply
-// such operands. *failures, never null afterwards, counts calls that found no memory and left their
-// output undefined.
+// such operands. *memory is the function's, never null afterwards.
 Function pair_function(const ProductDescription& description, octet_isa isa,
-                       std::shared_ptr<std::atomic<size_t>>* failures);
+                       std::shared_ptr<RunMemory>* memory);
 
 // Layers with a state, kLstm and kSvdf (recurrent/). The check throws a sentence if the layer is of
 // no form that Octet computes; constants' data may be null.
 void check_state_layer(const Graph& graph, const Op& op);
-// Sets the function, of x and the states, which it writes, too, its failures and its memory. A run
-// has to call it once, between the memory's begin and end. Packs the weights.
+// Sets the function, of x and the states, which it writes, too, and its memory. A run has to call
+// it once. Packs the weights.
 void make_state_layer(const Graph& graph, const Op& op, octet_isa isa, PackedWeights* weights,
                       Object* to);
 

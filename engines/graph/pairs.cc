@@ -16,36 +16,35 @@ class Pair {
         k_rows_(d.gemm.rhs_order == OCTET_KN ? d.gemm.k : d.gemm.n),
         matrices_(d.rhs_matrices),
         zeros_(d.weight_zeros),
-        dst_element_(d.gemm.dst_type == OCTET_S8 || d.gemm.dst_type == OCTET_U8 ? 1 : 4),
-        failures_(std::make_shared<std::atomic<size_t>>(0)) {
+        dst_element_(d.gemm.dst_type == OCTET_S8 || d.gemm.dst_type == OCTET_U8 ? 1 : 4) {
     octet_gemm_desc desc = d.gemm;
     desc.max_isa = isa;
     octet_error error = {};
     check(octet_gemm_create(&desc, &gemm_, &error), error);
     check(octet_gemm_workspace(gemm_, m_, 1, &bytes_, &error), error);
+    memory_ = std::make_shared<RunMemory>(bytes_, SIZE_MAX);
   }
   ~Pair() { octet_gemm_destroy(gemm_); }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
 
-  const std::shared_ptr<std::atomic<size_t>>& failures() const { return failures_; }
+  const std::shared_ptr<RunMemory>& memory() const { return memory_; }
 
-  // A network takes no error from a function: the program looks at the failures afterwards.
+  // A network takes no error from a function, and there is none: the run has begun with memory for
+  // all of its tasks, and the network has checked the tensors.
   static void run(void* context, const octet_network_call* call) noexcept {
-    auto& pair = *(Pair*)context;
-    octet_error error = {};
-    if (guarded(&error, [&] { pair.multiply(*call); }) != OCTET_OK) ++*pair.failures_;
+    ((const Pair*)context)->multiply(*call);
   }
 
  private:
   // Output lines are rows, all matrices' one after the other; so are those of the operands.
-  void multiply(const octet_network_call& call) {
+  void multiply(const octet_network_call& call) const {
     const octet_network_image &lhs = call.inputs[0], &rhs = call.inputs[1], &dst = call.output;
-    std::unique_ptr<Blob> workspace = workspaces_.take(bytes_);
+    const RunMemory::Taken workspace(memory_.get());
     octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
     args.lhs_stride = lhs.pixel, args.rhs_stride = rhs.pixel;
     args.dst_stride = dst.pixel / dst_element_;
-    args.workspace = workspace->data, args.workspace_bytes = bytes_;
+    args.workspace = workspace.data(), args.workspace_bytes = bytes_;
     if (!zeros_.empty()) args.rhs_zero_points = zeros_.data(), args.rhs_zero_point_count = 1;
     for (size_t row = call.first * dst.w, end = call.end * dst.w; row < end; row += args.m) {
       const size_t matrix = matrices_ == 1 ? 0 : row / m_;
@@ -56,7 +55,6 @@ class Pair {
       octet_error error = {};
       check(octet_gemm_run(gemm_, &args, &error), error);
     }
-    workspaces_.give(std::move(workspace));
   }
 
   const size_t m_, k_rows_;  // rows of a matrix: of the output, of the rhs
@@ -65,16 +63,15 @@ class Pair {
   const size_t dst_element_;
   octet_gemm* gemm_ = nullptr;
   size_t bytes_ = 0;
-  const std::shared_ptr<std::atomic<size_t>> failures_;
-  Workspaces workspaces_;  // one for each task at the same time
+  std::shared_ptr<RunMemory> memory_;  // a workspace for each task at the same time
 };
 
 }  // namespace
 
 Function pair_function(const ProductDescription& description, octet_isa isa,
-                       std::shared_ptr<std::atomic<size_t>>* failures) {
+                       std::shared_ptr<RunMemory>* memory) {
   const auto pair = std::make_shared<Pair>(description, isa);
-  *failures = pair->failures();
+  *memory = pair->memory();
   Function f;
   f.arguments = pair;
   f.lines.run = Pair::run, f.lines.context = pair.get();

@@ -22,14 +22,14 @@ bool is_of_fused(octet_status status) {
          status == OCTET_ACCUMULATOR_OVERFLOW;
 }
 
-// The memory of all layers with a state, for one run: a run that lacks some fails before a state
-// changes.
+// The memory of all functions that need some, for one run: a run that lacks some fails by itself,
+// and before a state changes.
 class Begun {
  public:
-  explicit Begun(const std::vector<Object>& objects) : objects_(objects) {
+  Begun(const std::vector<Object>& objects, size_t tasks) : objects_(objects), tasks_(tasks) {
     try {
       for (; count_ < objects.size(); ++count_)
-        if (objects[count_].memory) objects[count_].memory->begin();
+        if (objects[count_].memory) objects[count_].memory->begin(tasks_);
     } catch (...) {
       end();
       throw;
@@ -42,9 +42,10 @@ class Begun {
  private:
   void end() {
     for (size_t i = 0; i < count_; ++i)
-      if (objects_[i].memory) objects_[i].memory->end();
+      if (objects_[i].memory) objects_[i].memory->end(tasks_);
   }
   const std::vector<Object>& objects_;
+  const size_t tasks_;
   size_t count_ = 0;
 };
 
@@ -141,15 +142,6 @@ struct Program::Parts {
     find(0);
   }
 
-  // Of products of two activations, which have no other way to say that there was no memory, and of
-  // layers with a state, whose memory is there.
-  size_t failures() const {
-    size_t count = 0;
-    for (const Object& object : objects)
-      if (object.failures) count += *object.failures;
-    return count;
-  }
-
   // A layer writes its variables while other operators run. Throws if they are anything else, too.
   void check_variables(const std::vector<void*>& all) const {
     const auto bytes = [&](size_t node) {
@@ -233,15 +225,13 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
       own = p.workspaces.take(planned.workspace_bytes);
       args.workspace = own->data, args.workspace_bytes = own->bytes;
     }
-    const Begun begun(p.objects);
+    // As many tasks as the network would make at the same time; more of them it refuses.
+    const size_t tasks = a.parallel_for && a.concurrency ? a.concurrency : 1;
+    const Begun begun(p.objects, std::min(tasks, std::max<size_t>(p.options.concurrency, 1)));
     octet_error failed = {};
-    const size_t failures = p.failures();
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
     if (own) p.workspaces.give(std::move(own));
     check(status, failed);
-    if (p.failures() != failures)  // of this run, or of another one at the same time
-      throw Refused(OCTET_OUT_OF_MEMORY,
-                    "there is not enough memory for a product of two activations");
   });
 }
 
@@ -261,7 +251,7 @@ std::vector<std::string> Program::explain() const {
     if (o.conv)
       how = join(octet_conv_algorithm_name(octet_conv2d_algorithm(o.conv.get())), ", ",
                  octet_conv2d_kernel(o.conv.get()));
-    if (o.failures) how = "a product of two activations";
+    if (o.memory) how = "a product of two activations";
     if (parts_->placed.ops[i].has_state) how = "a layer with a state";
     if (o.gemm) how = join("a product, ", octet_gemm_kernel(o.gemm.get(), 1));
     lines.push_back(parts_->names[i] + ": " + how);

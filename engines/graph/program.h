@@ -27,9 +27,7 @@ struct ProgramArguments {
   // have them. Those of constants and of inputs that nothing reads may be null. Those of variables
   // are written, too: the states of layers, which the caller sets before the first run, to their
   // zero points in most models, and keeps. Runs at the same time need states of their own. Memory
-  // of a variable overlaps no other argument. A run that fails changes no state, unless the graph
-  // has products of two activations: a run that fails with OCTET_OUT_OF_MEMORY may have changed all
-  // states, or may have completed, if another run at the same time failed: set the states again.
+  // of a variable overlaps no other argument. A run that fails changes no state.
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
   // Images, at most as created; 0: as many. A graph with a state layer takes no fewer images: leave

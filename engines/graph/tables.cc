@@ -44,9 +44,28 @@ double error_function(double x) {
   return sum * 0x1.20dd750429b6dp+0;  // 2 / sqrt(pi)
 }
 
+// By the exponential's series. From 20 on it rounds to 1 as a double.
+double hyperbolic_tangent(double x) {
+  if (std::fabs(x) >= 20) return x > 0 ? 1 : -1;
+  const double part = x / 32;  // of the exponent 2 * x, at most 1.25
+  double power = 1, exponential = 1;
+  for (int n = 1; n < 30; ++n) {
+    power *= part / n;
+    exponential += power;
+  }
+  for (int i = 0; i < 6; ++i) exponential *= exponential;
+  return 1 - 2 / (exponential + 1);
+}
+
 float step(const FloatStep& s, float x) {
   constexpr double kHalfSqrt = 0x1.6a09e667f3bcdp-1;  // 1 / sqrt(2)
+  constexpr double kRoot = 0x1.9884533d43651p-1;      // sqrt(2 / pi)
+  const double d = x;
   switch (s.function) {
+    case FloatStep::kMultiply: return x * s.by;
+    case FloatStep::kAdd: return x + s.by;
+    case FloatStep::kTanhGelu:
+      return (float)(d * 0.5 * (1 + hyperbolic_tangent(kRoot * (d + 0.044715 * d * d * d))));
     case FloatStep::kErf: return (float)error_function(x);
     case FloatStep::kGelu: return (float)(x * 0.5 * (1 + error_function(x * kHalfSqrt)));
     default: return x / s.by;
@@ -58,8 +77,8 @@ int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)
 void check_steps(const std::vector<FloatStep>& steps) {
   if (steps.empty()) refuse("it has no steps");
   for (const FloatStep& s : steps)
-    if (s.function == FloatStep::kDivide && (s.by == 0 || !std::isfinite(s.by)))
-      refuse("it divides by ", s.by, "; it needs a finite number but 0");
+    if (!std::isfinite(s.by) || (s.function == FloatStep::kDivide && s.by == 0))
+      refuse("its number is ", s.by, "; it needs a finite one, and not to divide by 0");
 }
 
 // Dequantized, computed in floats and quantized, as ONNX has it. A NaN, as GELU makes of -infinity,

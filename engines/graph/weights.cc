@@ -7,36 +7,11 @@
 #include <new>
 
 #include "engines/graph/check.h"
+#include "engines/graph/memory/blob_file.h"
 #include "engines/graph/refused.h"
 
 namespace octet::graph {
 namespace {
-
-uint64_t mixed(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * 0x100000001b3u;
-  return hash ^ hash >> 32;
-}
-
-// 64 bits of the bytes: FNV-1a (Fowler, Noll, Vo) by words of eight bytes, little-endian, with a
-// shift after each product, as the product by itself moves no bit down. Four lanes take turns, so
-// that a step does not wait for the one before it.
-uint64_t content_hash(const void* data, size_t bytes) {
-  const auto* const from = (const uint8_t*)data;
-  uint64_t lanes[4] = {0xcbf29ce484222325u, 1, 2, 3};
-  size_t at = 0;
-  for (; bytes - at >= sizeof lanes; at += sizeof lanes) {
-    uint64_t words[4];
-    std::memcpy(words, from + at, sizeof words);
-    for (size_t i = 0; i < 4; ++i) lanes[i] = mixed(lanes[i], words[i]);
-  }
-  uint64_t hash = mixed(mixed(mixed(lanes[0], lanes[1]), lanes[2]), lanes[3]);
-  for (; at < bytes; at += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, from + at, std::min<size_t>(8, bytes - at));
-    hash = mixed(hash, word);
-  }
-  return hash;
-}
 
 // The parts of a descriptor that a blob depends on, in a line, and hashes of its arrays.
 uint64_t zero_points(const int32_t* zeros, size_t count) {
@@ -67,11 +42,6 @@ std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
 
 }  // namespace
 
-constexpr std::align_val_t kAlignment{OCTET_ALIGNMENT};
-
-Blob::Blob(size_t size) : data(::operator new(size, kAlignment)), bytes(size) {}
-Blob::~Blob() { ::operator delete(data, kAlignment); }
-
 std::unique_ptr<Blob> Workspaces::take(size_t bytes) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -95,6 +65,31 @@ void Workspaces::give(std::unique_ptr<Blob> workspace) {
   }
 }
 
+void RunMemory::begin(size_t tasks) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (; made_ < promised_ + needed(tasks); ++made_) {
+    free_.reserve(made_ + 1);  // so that a task gives its memory back without an allocation
+    free_.push_back(std::make_unique<Blob>(std::max<size_t>(bytes_, 1)));
+  }
+  promised_ += needed(tasks);
+}
+
+void RunMemory::end(size_t tasks) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  promised_ -= needed(tasks);
+}
+
+RunMemory::Taken::Taken(RunMemory* from) noexcept : from_(*from) {
+  const std::lock_guard<std::mutex> lock(from_.mutex_);
+  blob_ = std::move(from_.free_.back());
+  from_.free_.pop_back();
+}
+
+RunMemory::Taken::~Taken() {
+  const std::lock_guard<std::mutex> lock(from_.mutex_);
+  from_.free_.push_back(std::move(blob_));
+}
+
 template <typename Desc, typename PackSize, typename Pack>
 std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,
                                                         octet_isa isa, PackSize pack_size,
@@ -105,10 +100,25 @@ std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, 
   size_t bytes = 0;
   octet_error error = {};
   check(pack_size(&desc, isa, &bytes, &error), error);
+  const std::string key_of_file = folder_.empty() ? "" : prefix_ + key;
+  if (!folder_.empty())
+    if (std::shared_ptr<const Blob> blob = read_blob(folder_, key_of_file, bytes)) {
+      ++mapped_;
+      return blobs_[key] = std::move(blob);
+    }
   const auto blob = std::make_shared<Blob>(bytes);
   check(pack(&desc, isa, blob->data, bytes, &error), error);
+  if (!folder_.empty() && !write_blob(folder_, key_of_file, *blob)) ++unwritten_;
   blobs_[key] = blob;
   return blob;
+}
+
+PackedWeights::PackedWeights(std::string folder) : folder_(std::move(folder)) {
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  octet_get_cpu_info(&info, nullptr);
+  // Of what OCTET_ISA_AUTO means here, and of what the choice of an algorithm looks at
+  prefix_ = join(octet_version(), ' ', octet_isa_name(info.best_isa), ' ',
+                 octet_cpu_design_name(info.design), ' ', info.l2_bytes, ' ', info.l3_bytes, ' ');
 }
 
 std::shared_ptr<const Blob> PackedWeights::get(const octet_filter_desc& filter, octet_isa isa) {
@@ -121,7 +131,17 @@ std::shared_ptr<const Blob> PackedWeights::get(const octet_rhs_desc& rhs, octet_
 
 size_t PackedWeights::packed() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return blobs_.size();
+  return blobs_.size() - mapped_;
+}
+
+size_t PackedWeights::mapped() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return mapped_;
+}
+
+size_t PackedWeights::unwritten() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return unwritten_;
 }
 
 size_t PackedWeights::bytes() const {

@@ -9,24 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "engines/graph/memory/blob.h"
 #include "octet/octet.h"
 
 namespace octet::graph {
-
-// Memory at a multiple of OCTET_ALIGNMENT.
-struct Blob {
-  explicit Blob(size_t size);
-  ~Blob();
-  Blob(const Blob&) = delete;
-  Blob& operator=(const Blob&) = delete;
-  void* const data;
-  const size_t bytes;
-};
-
-// Bytes up to where the next workspace or array may begin.
-constexpr size_t aligned(size_t bytes) {
-  return (bytes + OCTET_ALIGNMENT - 1) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-}
 
 // Memory for runs at the same time: one for each, kept for later ones, from any threads.
 class Workspaces {
@@ -48,22 +34,67 @@ class Workspaces {
   std::vector<std::unique_ptr<Blob>> free_;
 };
 
+// Memory of a function for its tasks in runs at the same time. A run that begins has all that it
+// may take, so that nothing fails in the function, which has no way to say so.
+class RunMemory {
+ public:
+  // bytes: of one task. most_tasks: how many of one run call the function at the same time.
+  RunMemory(size_t bytes, size_t most_tasks) : bytes_(bytes), most_tasks_(most_tasks) {}
+
+  // Of a run, with the same number of tasks. Throws std::bad_alloc, and then the run has not begun.
+  void begin(size_t tasks);
+  void end(size_t tasks) noexcept;
+
+  // One task's, between begin and end; it goes back with the object.
+  class Taken {
+   public:
+    explicit Taken(RunMemory* from) noexcept;
+    ~Taken();
+    Taken(const Taken&) = delete;
+    Taken& operator=(const Taken&) = delete;
+    void* data() const { return blob_->data; }
+
+   private:
+    RunMemory& from_;
+    std::unique_ptr<Blob> blob_;
+  };
+
+ private:
+  size_t needed(size_t tasks) const { return tasks < most_tasks_ ? tasks : most_tasks_; }
+
+  const size_t bytes_, most_tasks_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Blob>> free_;
+  size_t made_ = 0, promised_ = 0;  // blobs: promised to runs in progress, at most those made
+};
+
 // Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any
 // threads. Each question reads the weights once, in words of eight bytes, so that equal weights
 // share a blob wherever they lie, and others at the same address get their own.
 class PackedWeights {
  public:
+  PackedWeights() = default;
+  // With a folder of files, one for each blob: what an earlier process packed for the same weights,
+  // release of Octet and kind of CPU is mapped, unless a byte of it is damaged; what is packed is
+  // written. Without files of other users: a file is trusted to hold the weights that it names.
+  explicit PackedWeights(std::string folder);
+
   // Packs what it does not have yet. Throws.
   std::shared_ptr<const Blob> get(const octet_filter_desc& filter, octet_isa isa);
   std::shared_ptr<const Blob> get(const octet_rhs_desc& rhs, octet_isa isa);
-  size_t packed() const;  // how many blobs were packed
-  size_t bytes() const;   // of all blobs
+  size_t packed() const;     // how many blobs were packed
+  size_t mapped() const;     // how many come from files
+  size_t unwritten() const;  // how many were packed and could not be written
+  size_t bytes() const;      // of all blobs
 
  private:
   template <typename Desc, typename PackSize, typename Pack>
   std::shared_ptr<const Blob> find_or_pack(const std::string& key, const Desc& desc, octet_isa isa,
                                            PackSize pack_size, Pack pack);
+  const std::string folder_;  // empty: none
+  std::string prefix_;        // of the keys of its files
   mutable std::mutex mutex_;
+  size_t mapped_ = 0, unwritten_ = 0;
   std::map<std::string, std::shared_ptr<const Blob>> blobs_;
 };
 

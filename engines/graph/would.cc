@@ -16,8 +16,8 @@ void look_at_product(const Graph& g, const Op& op) {
   ProductDescription d;
   describe_product(g, op, &d);
   if (d.is_pair) {
-    std::shared_ptr<std::atomic<size_t>> failures;
-    pair_function(d, OCTET_ISA_AUTO, &failures);
+    std::shared_ptr<RunMemory> memory;
+    pair_function(d, OCTET_ISA_AUTO, &memory);
     return;
   }
   size_t bytes = 0;

@@ -13,6 +13,7 @@
 #include "engines/onnxruntime/block_product.h"
 #include "engines/onnxruntime/dynamic.h"
 #include "engines/onnxruntime/find_floats.h"
+#include "engines/onnxruntime/host/whole.h"
 #include "engines/onnxruntime/region.h"
 
 namespace octet::onnxruntime {
@@ -69,13 +70,13 @@ bool assume_shapes(const HostGraph& host, Translation* t) {
 
 class Claimer {
  public:
-  Claimer(const HostGraph& host, std::shared_ptr<const Shared> shared,
+  Claimer(const HostGraph& host, const Known& known, std::shared_ptr<const Shared> shared,
           const std::function<void(const std::string&)>& say)
-      : host_(host), shared_(std::move(shared)), say_(say) {
+      : host_(host), known_(known), uses_(host), shared_(std::move(shared)), say_(say) {
     FoundDynamic found = find_dynamic(host);
     claim_dynamic(found.chains);
     claim_single(&found.refused);
-    nodes_ = translate(host, shared_->options.arithmetic);
+    nodes_ = translate(host, known, shared_->options.arithmetic);
     for (const auto& [node, why] : found.refused) nodes_.graph.ops[node].refused = why;
     for (const size_t node : taken_) {
       graph::Op& op = nodes_.graph.ops[node];
@@ -104,7 +105,7 @@ class Claimer {
     for (const auto& [first, ops] : regions) add(ops);
     std::map<size_t, std::string> why_floats;
     if (shared_->options.floats)
-      for (Unit& unit : find_floats(host_, taken_, shared_->options, &why_floats))
+      for (Unit& unit : find_floats(host_, known_, taken_, shared_->options, &why_floats))
         add_unit(std::move(unit));
     for (std::vector<Unit>& units : join(host_, std::move(units_))) claim_group(std::move(units));
     const auto stays = [&](size_t op) { return !taken_.count(matched_.ops[op].made_of[0]); };
@@ -224,16 +225,22 @@ class Claimer {
     return found;
   }
 
-  // Gives each operator that is taken its region, and each region the DequantizeLinears that
-  // several of its operators read. Returns false after it took an operator back because one of
-  // these is read outside of its region, too.
+  // Gives each operator that is taken its region, and each region its nodes: those of its
+  // operators, those that compute what is known, and the DequantizeLinears that several operators
+  // read.
+  // Returns false after it took an operator back because a node of its region is read elsewhere,
+  // too, or reads what the host computes of the region's results.
   bool cut() {
     find_regions();
-    std::map<size_t, size_t> owner;  // of a node: the region
+    members_.clear();
     for (size_t i = 0; i < matched_.ops.size(); ++i)
-      for (const size_t node : matched_.ops[i].made_of)
-        if (reasons_[i].empty()) owner[node] = region_[i];
-    shared_dequantizers_.clear();
+      if (reasons_[i].empty())
+        members_[region_[i]].insert(matched_.ops[i].made_of.begin(), matched_.ops[i].made_of.end());
+    std::map<size_t, size_t> owner;  // of a node: the region
+    for (auto& [region, nodes] : members_) {
+      add_known(uses_, known_, taken_, &nodes);
+      for (const size_t node : nodes) owner[node] = region;
+    }
     bool whole = true;
     for (size_t i = 0; i < matched_.ops.size(); ++i) {
       if (!reasons_[i].empty()) continue;
@@ -244,7 +251,7 @@ class Claimer {
           return found != owner.end() && found->second == region_[i];
         });
         if (inside) {
-          shared_dequantizers_[region_[i]].insert(dq);
+          members_[region_[i]].insert(dq);
           continue;
         }
         reasons_[i] = matched_.ops[i].name + ": it shares the DequantizeLinear '" +
@@ -252,7 +259,34 @@ class Claimer {
         whole = false;
       }
     }
+    for (const auto& [region, nodes] : members_) whole = whole && is_one(region, nodes);
     return whole;
+  }
+
+  // Whether the host can run a region's nodes as one; else takes one of its operators back.
+  bool is_one(size_t region, const std::set<size_t>& nodes) {
+    std::set<int> made;
+    for (size_t i = 0; i < matched_.ops.size(); ++i)
+      if (reasons_[i].empty() && region_[i] == region) made.insert(matched_.ops[i].outputs[0]);
+    const Hindrance found = find_hindrance(uses_, nodes, made);
+    return found.why.empty() || give_back(region, found.node, found.why);
+  }
+
+  // The operator that the node belongs to, or one that reads it, stays with the host.
+  bool give_back(size_t region, size_t node, const std::string& why) {
+    for (size_t i = 0; i < matched_.ops.size(); ++i) {
+      if (!reasons_[i].empty() || region_[i] != region) continue;
+      const std::vector<size_t>& own = matched_.ops[i].made_of;
+      const std::vector<size_t>& readers = uses_.readers(host_.nodes[node].outputs[0]);
+      const auto is_own = [&](size_t n) { return std::count(own.begin(), own.end(), n) != 0; };
+      if (!is_own(node) && std::none_of(readers.begin(), readers.end(), is_own)) continue;
+      reasons_[i] = matched_.ops[i].name + ": " + why;
+      return false;
+    }
+    for (size_t i = 0; i < matched_.ops.size(); ++i)
+      if (reasons_[i].empty() && region_[i] == region)
+        reasons_[i] = matched_.ops[i].name + ": " + why;
+    return false;
   }
 
   // DequantizeLinears that nodes of the operator read and that belong to no operator.
@@ -302,9 +336,7 @@ class Claimer {
   void add(const std::vector<size_t>& ops) {
     if (std::none_of(ops.begin(), ops.end(), [&](size_t i) { return is_product(matched_.ops[i]); }))
       return without_product_.push_back(ops);
-    std::set<size_t> nodes = shared_dequantizers_[region_[ops[0]]];
-    for (const size_t i : ops)
-      nodes.insert(matched_.ops[i].made_of.begin(), matched_.ops[i].made_of.end());
+    const std::set<size_t>& nodes = members_[region_[ops[0]]];
     graph::Graph g = matched_;
     g.ops.clear();
     for (const size_t i : ops) g.ops.push_back(matched_.ops[i]), g.ops.back().made_of.clear();
@@ -322,10 +354,10 @@ class Claimer {
   void set_ends(const std::set<size_t>& nodes, graph::Graph* g) const {
     std::vector<char> made(g->tensors.size()), read(g->tensors.size()), wanted(g->tensors.size());
     for (const int t : nodes_.graph.outputs) wanted[(size_t)t] = 1;
-    for (size_t i = 0; i < nodes_.graph.ops.size(); ++i)
-      if (!nodes.count(i))
-        for (const int t : nodes_.graph.ops[i].inputs)
-          if (t >= 0) wanted[(size_t)t] = 1;
+    for (size_t i = 0; i < host_.nodes.size(); ++i)
+      for (const std::vector<int>* ends : {&host_.nodes[i].inputs, &host_.nodes[i].captured})
+        for (const int t : *ends)
+          if (t >= 0 && !nodes.count(i)) wanted[(size_t)t] = 1;
     for (const graph::Op& op : g->ops) {
       made[(size_t)op.outputs[0]] = 1;
       for (const int t : op.inputs)
@@ -358,6 +390,8 @@ class Claimer {
   }
 
   const HostGraph& host_;
+  const Known& known_;
+  const NodeUses uses_;
   const std::shared_ptr<const Shared> shared_;
   const std::function<void(const std::string&)>& say_;
   std::vector<Claim> claims_;
@@ -370,15 +404,16 @@ class Claimer {
   std::vector<int> makers_, node_makers_;     // of each tensor, in matched_ and among all nodes
   std::vector<std::vector<size_t>> readers_;  // of each tensor: nodes
   std::vector<size_t> region_;                // of each operator of matched_: its first operator
-  std::vector<std::vector<size_t>> without_product_;        // regions
-  std::map<size_t, std::set<size_t>> shared_dequantizers_;  // of each region
+  std::vector<std::vector<size_t>> without_product_;  // regions
+  std::map<size_t, std::set<size_t>> members_;        // the nodes of each region
 };
 
 }  // namespace
 
-std::vector<Claim> claim(const HostGraph& host, std::shared_ptr<const Shared> shared,
+std::vector<Claim> claim(const HostGraph& host, const Known& known,
+                         std::shared_ptr<const Shared> shared,
                          const std::function<void(const std::string&)>& say) {
-  return Claimer(host, std::move(shared), say).claim();
+  return Claimer(host, known, std::move(shared), say).claim();
 }
 
 }  // namespace octet::onnxruntime

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engines/onnxruntime/group.h"
+#include "engines/onnxruntime/host/known.h"
 #include "engines/onnxruntime/options.h"
 
 namespace octet::onnxruntime {
@@ -18,7 +19,8 @@ struct Claim {
 
 // Groups of nodes without a way out of one and back into it. say: gets a sentence about each group
 // and about each node that stays with the host, with the reason.
-std::vector<Claim> claim(const HostGraph& host, std::shared_ptr<const Shared> shared,
+std::vector<Claim> claim(const HostGraph& host, const Known& known,
+                         std::shared_ptr<const Shared> shared,
                          const std::function<void(const std::string&)>& say);
 
 }  // namespace octet::onnxruntime

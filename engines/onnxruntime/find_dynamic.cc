@@ -4,7 +4,7 @@
 
 #include "engines/graph/refused.h"
 #include "engines/onnxruntime/dynamic.h"
-#include "engines/onnxruntime/node_uses.h"
+#include "engines/onnxruntime/host/node_uses.h"
 
 namespace octet::onnxruntime {
 namespace {
@@ -236,7 +236,7 @@ class Finder : NodeUses {
   void make(const std::set<size_t>& nodes, int x, const std::vector<Part>& parts,
             DynamicNodes* group) const {
     if (parts.empty()) graph::refuse("no product reads what it makes");
-    HostGraph products = {host_.values, {}, {}};
+    HostGraph products = {host_.values, {}, {}, {}};
     for (const Part& part : parts) {
       products.nodes.push_back(part.product);
       products.values[(size_t)part.product.outputs[0]].type = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
@@ -246,7 +246,9 @@ class Finder : NodeUses {
                                  part.bias < 0 ? std::vector<float>() : value(part.bias).floats(),
                                  part.clamp, part.output});
     }
-    Translation translation = translate(products, graph::Arithmetic::kOnnxruntime);
+    Known nothing;
+    nothing.values.resize(products.values.size()), nothing.nodes.resize(products.nodes.size());
+    Translation translation = translate(products, nothing, graph::Arithmetic::kOnnxruntime);
     for (const graph::Op& op : translation.graph.ops)
       if (!op.refused.empty()) graph::refuse("its product ", op.name, ": ", op.refused);
     group->nodes.assign(nodes.begin(), nodes.end()), group->input = x;

@@ -5,19 +5,20 @@
 #include <cmath>
 #include <map>
 
+#include "engines/onnxruntime/float_uses.h"
 #include "engines/onnxruntime/float_works.h"
-#include "engines/onnxruntime/node_uses.h"
+#include "engines/onnxruntime/host/whole.h"
 
 namespace octet::onnxruntime {
 namespace {
 
-constexpr auto kFloat = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
 constexpr int64_t kMostHeads = 1 << 16, kMostDepth = 1 << 16;
 
-class Finder : NodeUses {
+class Finder : FloatUses {
  public:
-  Finder(const HostGraph& host, const std::set<size_t>& taken, const Options& options)
-      : NodeUses(host), taken_(taken), threads_(options.threads) {}
+  Finder(const HostGraph& host, const Known& known, const std::set<size_t>& taken,
+         const Options& options)
+      : FloatUses(host, known, taken), all_uses_(host), threads_(options.threads) {}
 
   std::vector<Unit> find(std::map<size_t, std::string>* refused) {
     std::vector<Unit> found;
@@ -30,6 +31,7 @@ class Finder : NodeUses {
         (*refused)[i] = why.why();
         continue;
       }
+      if (!add_sizes(&unit)) continue;
       taken_.insert(unit.nodes.begin(), unit.nodes.end());
       unit.is_float = true;
       found.push_back(std::move(unit));
@@ -39,6 +41,22 @@ class Finder : NodeUses {
   }
 
  private:
+  using FloatUses::find;
+
+  // Adds nodes that compute nothing but sizes for the unit; whether it runs as one with them.
+  bool add_sizes(Unit* unit) const {
+    std::set<size_t> nodes(unit->nodes.begin(), unit->nodes.end());
+    add_known(all_uses_, known_, taken_, &nodes);
+    std::set<int> made;
+    for (const size_t i : nodes)
+      for (const int t : node(i).outputs)
+        if (t >= 0 &&
+            std::count(unit->work->outputs.begin(), unit->work->outputs.end(), value(t).name))
+          made.insert(t);
+    unit->nodes.assign(nodes.begin(), nodes.end());
+    return find_hindrance(all_uses_, nodes, made).why.empty();
+  }
+
   bool match(size_t i, Unit* unit) const {
     if (!result(i)) return false;
     if (is(i, "", "LayerNormalization")) return normalization(i, unit);
@@ -49,39 +67,6 @@ class Finder : NodeUses {
     if (is(i, "", "Mul")) return written_gelu(i, unit);
     if (is(i, "", "Reshape")) return attention(i, unit);
     return false;
-  }
-
-  // ---- what several have
-
-  const Value* find(size_t i, size_t k) const {
-    return input(i, k) < 0 ? nullptr : &value(input(i, k));
-  }
-  const Value* result(size_t i, size_t k = 0) const {
-    return k < node(i).outputs.size() && node(i).outputs[k] >= 0 ? &value(node(i).outputs[k])
-                                                                 : nullptr;
-  }
-  bool is_free(size_t i) const { return !taken_.count(i); }
-  // As NodeUses::only_maker, of a node that nothing else stands for.
-  int before(int t, const char* op) const {
-    const int found = only_maker(t, op);
-    return found >= 0 && is_free((size_t)found) ? found : -1;
-  }
-  static void need_float(const Value* v, const char* what) {
-    if (!v || v->type != kFloat) graph::refuse("its ", what, " is not of f32");
-  }
-  static void need_vector(const Value* v, const char* what) {
-    need_float(v, what);
-    if (v->shape.size() != 1) graph::refuse("its ", what, " is not known to be a vector");
-  }
-  // Whether a tensor is a constant of one number, and which.
-  bool number(int t, double* to) const {
-    if (!is_constant(t) || value(t).type != kFloat || value(t).count != 1) return false;
-    *to = value(t).floats()[0];
-    return true;
-  }
-  bool is_number(int t, double wanted) const {
-    double found = 0;
-    return number(t, &found) && std::abs(found - wanted) <= 1e-6 * std::abs(wanted);
   }
 
   // ---- normalization
@@ -278,19 +263,16 @@ class Finder : NodeUses {
   struct Side {  // Q, K or V
     const Value* x = nullptr;
     int64_t heads = 0, depth = 0;
+    double scale = 1;
   };
 
-  // Whether the Reshape leaves the first two axes as they are.
-  bool keeps_two_axes(size_t reshape, const Shape& to) const {
-    if (node(reshape).integer("allowzero", 0)) return false;
-    const Value& x = *find(reshape, 0);
-    for (size_t axis = 0; axis < 2; ++axis)
-      if (to[axis] != 0 && to[axis] != -1 && to[axis] != x.shape[axis]) return false;
-    return to[0] != -1 || to[1] != -1;
-  }
-
-  // Finds x where t is x as [image, token, head, element], transposed so.
+  // Behind the Transpose there may be a Mul by a number.
   bool side(int t, const std::vector<int64_t>& perm, std::vector<size_t>* nodes, Side* to) const {
+    if (const int mul = before(t, "Mul"); mul >= 0) {
+      const size_t k = is_constant(input((size_t)mul, 0)) ? 0 : 1;
+      if (!number(input((size_t)mul, k), &to->scale)) return false;
+      nodes->push_back((size_t)mul), t = input((size_t)mul, 1 - k);
+    }
     int at = before(t, "Transpose");
     if (at < 0) return false;
     std::vector<int64_t> all = node((size_t)at).integers("perm");
@@ -305,36 +287,29 @@ class Finder : NodeUses {
     const int reshape = before(input((size_t)at, 0), "Reshape");
     if (all != perm || reshape < 0) return false;
     const Value* const x = find((size_t)reshape, 0);
-    const Value* const shape = find((size_t)reshape, 1);
-    if (!x || x->type != kFloat || x->constant || x->shape.size() != 3 || !shape) return false;
-    const Shape sizes = shape->integers();
-    if (sizes.size() != 4 || sizes[2] < 1 || sizes[2] > kMostHeads || sizes[3] < 1 ||
-        sizes[3] > kMostDepth || x->shape[2] != sizes[2] * sizes[3] ||
-        !keeps_two_axes((size_t)reshape, sizes))
+    if (!x || x->type != kFloat || x->constant || x->shape.size() != 3) return false;
+    const std::vector<Size>&from = sizes_of(*x), &sizes = sizes_of(*result((size_t)reshape));
+    if (sizes.size() != 4 || from.size() != 3 || !(sizes[0] == from[0]) || !(sizes[1] == from[1]) ||
+        !sizes[2].names.empty() || !sizes[3].names.empty())
+      return false;
+    const int64_t heads = sizes[2].factor, depth = sizes[3].factor;
+    if (heads < 1 || heads > kMostHeads || depth < 1 || depth > kMostDepth ||
+        x->shape[2] != heads * depth)
       return false;
     nodes->push_back((size_t)reshape);
-    to->x = x, to->heads = sizes[2], to->depth = sizes[3];
+    to->x = x, to->heads = heads, to->depth = depth;
     return true;
   }
 
-  // Sizes that are known, or that have one name.
-  static bool is_same_size(const Value& a, size_t i, const Value& b, size_t k) {
-    return a.shape[i] == b.shape[k] &&
-           (a.shape[i] >= 0 || (!a.dim[i].empty() && a.dim[i] == b.dim[k]));
-  }
-  static bool are_same_sizes(const Value& a, const Value& b) {
-    if (a.shape.size() != b.shape.size()) return false;
-    for (size_t i = 0; i < a.shape.size(); ++i)
-      if (!is_same_size(a, i, b, i)) return false;
-    return true;
-  }
+  bool are_same_sizes(const Value& a, const Value& b) const { return sizes_of(a) == sizes_of(b); }
 
   // Of what becomes probabilities: the product of Q and K, a factor, a mask.
   struct Scores {
     int product = -1, mask = -1;
     double scale = 1;
   };
-  // Of the axes images, heads, queries and tokens all but the last one may be 1, or left out.
+  // Of the axes images, heads, queries and tokens all but the last one may be 1, or left out. A size
+  // that is not known is looked at in each run.
   bool is_mask(int t, const Value& q) const {
     if (t < 0 || value(t).type != kFloat || !value(t).shape_known) return false;
     const Value& mask = value(t);
@@ -344,7 +319,8 @@ class Finder : NodeUses {
     for (size_t k = 0; k < rank; ++k) {
       const size_t i = rank - 1 - k;
       if (k > 0 && mask.shape[i] == 1) continue;
-      if (axes[k] < 0 || !is_same_size(mask, i, q, (size_t)axes[k])) return false;
+      if (axes[k] < 0) return false;
+      if (mask.shape[i] >= 0 && mask.shape[i] != q.shape[(size_t)axes[k]]) return false;
     }
     return true;
   }
@@ -376,6 +352,22 @@ class Finder : NodeUses {
     return false;
   }
 
+  // Whether a Reshape of [image, token, head, element] has these sizes of three axes.
+  bool restores(size_t reshape, const std::vector<Size>& wanted) const {
+    const int shape = input(reshape, 1);
+    if (shape < 0 || node(reshape).integer("allowzero", 0)) return false;
+    const std::vector<Size>& sizes = known_.values[(size_t)shape].elements;
+    if (sizes.size() != 3 || wanted.size() != 3) return false;
+    size_t left = 0;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const bool is_left = sizes[axis] == Size{-1, {}};
+      left += is_left;
+      if (!is_left && !(axis < 2 && sizes[axis] == Size{0, {}}) && !(sizes[axis] == wanted[axis]))
+        return false;
+    }
+    return left <= 1;
+  }
+
   // i: the Reshape that puts the heads side by side.
   bool attention(size_t i, Unit* unit) const {
     std::vector<size_t> nodes = {i};
@@ -402,31 +394,28 @@ class Finder : NodeUses {
         !are_same_sizes(*q.x, *k.x) || !are_same_sizes(*q.x, *v.x))
       return false;
     if (found.mask >= 0 && !is_mask(found.mask, *q.x)) return false;
-    const Value* const shape = find(i, 1);
-    const Shape sizes = shape ? shape->integers() : Shape();
-    if (sizes.size() != 3 || (sizes[2] != q.heads * q.depth && sizes[2] != -1)) return false;
-    for (const size_t k : {0, 1})
-      if (sizes[k] != 0 && sizes[k] != q.x->shape[k] && (sizes[k] != -1 || sizes[2] == -1))
-        return false;
-    if (sizes[0] == -1 && sizes[1] == -1) return false;
+    if (!restores(i, sizes_of(*q.x))) return false;
+    const auto scale = (float)(found.scale * ((float)q.scale * (float)k.scale));
+    if (v.scale != 1 || !std::isfinite(scale)) return false;
     const HeadsWork::Ends ends = {q.x, k.x, v.x, found.mask < 0 ? nullptr : &value(found.mask),
                                   result(i)};
     unit->says = "attention in f32 '" + node((size_t)softmax).name + "'";
-    unit->work = std::make_unique<HeadsWork>(ends, (size_t)q.heads, (size_t)q.depth,
-                                             (float)found.scale, threads_);
+    unit->work =
+        std::make_unique<HeadsWork>(ends, (size_t)q.heads, (size_t)q.depth, scale, threads_);
     unit->nodes = std::move(nodes);
     return true;
   }
 
-  std::set<size_t> taken_;
+  const NodeUses all_uses_;  // with readers that compute sizes only
   const size_t threads_;
 };
 
 }  // namespace
 
-std::vector<Unit> find_floats(const HostGraph& host, const std::set<size_t>& taken,
-                              const Options& options, std::map<size_t, std::string>* refused) {
-  return Finder(host, taken, options).find(refused);
+std::vector<Unit> find_floats(const HostGraph& host, const Known& known,
+                              const std::set<size_t>& taken, const Options& options,
+                              std::map<size_t, std::string>* refused) {
+  return Finder(host, known, taken, options).find(refused);
 }
 
 }  // namespace octet::onnxruntime

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engines/onnxruntime/groups.h"
+#include "engines/onnxruntime/host/known.h"
 #include "engines/onnxruntime/options.h"
 
 namespace octet::onnxruntime {
@@ -11,7 +12,8 @@ namespace octet::onnxruntime {
 // LayerNormalization and SkipLayerNormalization with the Add before them, GELU, and attention, each
 // as one operator or as those that exporters write. taken: nodes that others stand for. refused:
 // gets the reason of each LayerNormalization and GELU that Octet does not compute.
-std::vector<Unit> find_floats(const HostGraph& host, const std::set<size_t>& taken,
-                              const Options& options, std::map<size_t, std::string>* refused);
+std::vector<Unit> find_floats(const HostGraph& host, const Known& known,
+                              const std::set<size_t>& taken, const Options& options,
+                              std::map<size_t, std::string>* refused);
 
 }  // namespace octet::onnxruntime

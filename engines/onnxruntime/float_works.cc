@@ -174,7 +174,7 @@ std::vector<Shape> HeadsWork::shapes(const std::vector<Shape>& given) {
   Shape mask = mask_.constant ? mask_.shape : given[mask_.index];
   mask.insert(mask.begin(), 4 - std::min<size_t>(mask.size(), 4), 1);
   if (mask.size() != 4 || (mask[0] != 1 && mask[0] != x[0]) || mask[1] != 1 ||
-      (mask[2] != 1 && mask[2] != x[1]) || mask[3] != x[1])
+      (mask[2] != 1 && mask[2] != x[1]) || (mask[3] != 1 && mask[3] != x[1]))
     graph::refuse("the mask of '", outputs[0], "' has no shape of one");
   return {x};
 }
@@ -189,12 +189,18 @@ void HeadsWork::run(OrtKernelContext* context, const std::vector<Given>& from,
   heads.queries = (const float*)x.data, heads.keys = (const float*)keys_.of(from).data;
   heads.values = (const float*)values_.of(from).data;
   heads.scale = scale_, heads.output = (float*)to[0];
+  std::vector<float> repeated;  // a mask with one value for all tokens
   if (mask_.exists) {
     const Given mask = mask_.of(from);
     Shape shape = mask.shape;
     shape.insert(shape.begin(), 4 - shape.size(), 1);
     const size_t queries = (size_t)shape[2];
     heads.mask.form = TokenMask::kAdded, heads.mask.added = (const float*)mask.data;
+    if (shape[3] == 1 && heads.tokens != 1) {
+      for (size_t i = 0, n = count_of(shape); i < n; ++i)
+        repeated.insert(repeated.end(), heads.tokens, heads.mask.added[i]);
+      heads.mask.added = repeated.data();
+    }
     heads.mask.query_stride = queries == 1 ? 0 : heads.tokens;
     heads.mask.image_stride = shape[0] == 1 ? 0 : queries * heads.tokens;
   }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engines/graph/weights.h"
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/host.h"
 #include "engines/onnxruntime/recent.h"
 
 namespace octet::onnxruntime {

@@ -195,7 +195,7 @@ void Form::pool(Kind kind) const {
   if (node_.integers("kernel_shape").empty()) return refuse("it has no window");
   op().count_pads = node_.integer("count_include_pad", 0) != 0;
   take(kind, {input(0)});
-  if (node_.integer("ceil_mode", 0)) return;  // only the host tells the output's size
+  if (node_.integer("ceil_mode", 0)) return rule(nullptr);  // only the host tells the output's size
   const graph::Window w = op().window;
   rule([w](const std::vector<Shape>& inputs) {
     if (inputs[0].size() != 3 && inputs[0].size() != 4) return Shape();

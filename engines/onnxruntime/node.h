@@ -7,8 +7,8 @@ namespace octet::onnxruntime {
 
 class Form {
  public:
-  Form(const HostGraph& host, size_t index, Translation* to)
-      : host_(host), node_(host.nodes[index]), to_(*to), index_(index) {}
+  Form(const HostGraph& host, const Known& known, size_t index, Translation* to)
+      : host_(host), known_(known), node_(host.nodes[index]), to_(*to), index_(index) {}
 
   const Node& node() const { return node_; }
   graph::Op& op() const { return to_.graph.ops[index_]; }
@@ -29,6 +29,8 @@ class Form {
   std::vector<float> floats(size_t i) const {
     return value(i) ? value(i)->floats() : std::vector<float>();
   }
+  // What is known of an input that is not left out.
+  const KnownValue& known(size_t i) const { return known_.values[(size_t)input(i)]; }
   size_t rank(size_t i) const { return value(i) ? value(i)->shape.size() : 0; }
 
   // Gives the tensor the scale and the zero point that these inputs of the node hold. axis: where
@@ -56,6 +58,7 @@ class Form {
                   int axis) const;
 
   const HostGraph& host_;
+  const Known& known_;
   const Node& node_;
   Translation& to_;
   size_t index_;

@@ -2,6 +2,7 @@
 #include "engines/onnxruntime/options.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "engines/graph/refused.h"
 
@@ -32,6 +33,13 @@ size_t read_count(const std::string& given) {
   return value;
 }
 
+std::string read_folder(const std::string& given) {
+  std::error_code error;
+  if (!given.empty() && !std::filesystem::is_directory(given, error))
+    graph::refuse("option cache = ", given, ": it takes a folder that exists");
+  return given;
+}
+
 }  // namespace
 
 Options read_options(const std::map<std::string, std::string>& entries) {
@@ -56,11 +64,14 @@ Options read_options(const std::map<std::string, std::string>& entries) {
       choose<bool>(key, value, {{"model", false}, {"4", true}}, &o.any_accuracy);
     else if (key == "floats")
       choose<bool>(key, value, {{"0", false}, {"1", true}}, &o.floats);
+    else if (key == "cache")
+      o.cache = read_folder(value);
     else if (key == "report")
       choose<bool>(key, value, {{"0", false}, {"1", true}}, &o.report);
     else
-      graph::refuse("option ", key, " = ", value,
-                    " is none; there are as, threads, goal, accuracy_level, floats and report");
+      graph::refuse(
+          "option ", key, " = ", value,
+          " is none; there are as, threads, goal, accuracy_level, floats, cache and report");
   }
   return o;
 }

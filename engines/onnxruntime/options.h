@@ -21,6 +21,7 @@ struct Options {
   // as one of 4.
   bool any_accuracy = false;
   bool floats = true;   // "floats": "0" leaves operators of floats to ONNX Runtime
+  std::string cache;    // "cache": a folder for packed weights, which has to exist; empty: none
   bool report = false;  // "report": "1" logs what runs where as warnings, which are shown
 };
 
@@ -29,8 +30,10 @@ Options read_options(const std::map<std::string, std::string>& entries);
 
 // The options and weights that all groups of one session share.
 struct Shared {
-  Options options;
-  std::shared_ptr<graph::PackedWeights> weights = std::make_shared<graph::PackedWeights>();
+  explicit Shared(const Options& with)
+      : options(with), weights(std::make_shared<graph::PackedWeights>(with.cache)) {}
+  const Options options;
+  const std::shared_ptr<graph::PackedWeights> weights;
 };
 
 }  // namespace octet::onnxruntime

@@ -30,8 +30,8 @@ struct ComputeInfo : OrtNodeComputeInfo {
 };
 
 struct Provider : OrtEp {
-  Provider(const Options& options, const OrtLogger* to) : OrtEp{}, logger(to) {
-    shared->options = options;
+  Provider(const Options& options, const OrtLogger* to)
+      : OrtEp{}, logger(to), shared(std::make_shared<Shared>(options)) {
     ort_version_supported = ORT_API_VERSION;
     GetName = [](const OrtEp*) noexcept { return kName; };
     GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) noexcept {
@@ -57,16 +57,22 @@ struct Provider : OrtEp {
   }
 
   void claim_nodes(const OrtGraph* graph, OrtEpGraphSupportInfo* info) {
-    const HostGraph read = read_graph(graph);
+    HostGraph read = read_graph(graph);
+    const Known known = find_known(&read);
     groups.clear();
     OrtNodeFusionOptions options = {};
     options.ort_version_supported = ORT_API_VERSION;
     options.drop_constant_initializers = true;
-    for (Claim& made : claim(read, shared, [&](const std::string& s) { say(s); })) {
+    for (Claim& made : claim(read, known, shared, [&](const std::string& s) { say(s); })) {
       check(host.ep->EpGraphSupportInfo_AddNodesToFuse(info, made.nodes.data(), made.nodes.size(),
                                                        &options));
       groups.push_back(std::move(made.group));
     }
+    if (shared->options.cache.empty()) return;
+    const graph::PackedWeights& weights = *shared->weights;
+    say(graph::join(weights.mapped(), " packed weights come from ", shared->options.cache, ", ",
+                    weights.packed(), " were packed, of which ", weights.unwritten(),
+                    " could not be written there"));
   }
 
   OrtNodeComputeInfo* compile(const OrtNode* node) {
@@ -80,7 +86,7 @@ struct Provider : OrtEp {
   }
 
   const OrtLogger* const logger;
-  const std::shared_ptr<Shared> shared = std::make_shared<Shared>();
+  const std::shared_ptr<const Shared> shared;
   std::vector<std::unique_ptr<Group>> groups;  // that are to be compiled
 };
 

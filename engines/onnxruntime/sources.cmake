@@ -10,8 +10,9 @@ if(OCTET_ONNXRUNTIME_INCLUDE_DIR AND NOT WIN32)
   target_link_libraries(octet_onnxruntime PRIVATE octet_graph octet_floats
     $<$<NOT:$<PLATFORM_ID:Darwin>>:-Wl,--exclude-libs,ALL>)
   octet_sources(TARGET octet_onnxruntime attention.cc block_product.cc claim.cc dynamic.cc
-    find_dynamic.cc find_floats.cc float_works.cc group.cc groups.cc host.cc node.cc options.cc
-    provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
+    find_dynamic.cc find_floats.cc float_works.cc group.cc groups.cc node.cc options.cc
+    place_nodes.cc provider.cc quantized_nodes.cc region.cc standard_nodes.cc translate.cc)
+  include(${CMAKE_CURRENT_LIST_DIR}/host/sources.cmake)
   # Python loads the provider: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(onnxruntime tests/onnxruntime/check.py $<TARGET_FILE:octet_onnxruntime>

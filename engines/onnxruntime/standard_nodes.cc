@@ -1,9 +1,8 @@
 // Translates operators that models compute in f32 between DequantizeLinear and QuantizeLinear.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "engines/onnxruntime/node.h"
+#include "engines/onnxruntime/place_nodes.h"
 
 namespace octet::onnxruntime {
 namespace {
@@ -67,6 +66,21 @@ void binary(const Form& f) {
   f.take(kKind, {f.input(0), f.input(1)});
 }
 
+// One of both may be a number of f32 that is not quantized.
+template <Kind kKind, graph::FloatStep::Function kFunction, int kSign = 1>
+void with_number(const Form& f) {
+  for (const size_t i : {1, 0}) {
+    const std::vector<float> by = f.floats(i);
+    if (by.size() != 1 || (i == 0 && kSign < 0) || f.input(1 - i) < 0 ||
+        f.value(i)->shape.size() > f.rank(1 - i))
+      continue;
+    if (!std::isfinite(by[0])) return f.refuse("its number is not finite");
+    f.op().steps = {{kFunction, (float)kSign * by[0]}};
+    return f.take(Kind::kFloats, {f.input(1 - i)});
+  }
+  binary<kKind>(f);
+}
+
 template <Kind kKind>
 void unary(const Form& f) {
   f.take(kKind, {f.input(0)});
@@ -109,11 +123,19 @@ void divide(const Form& f) {
 
 void erf(const Form& f) { compute_in_floats(f, {graph::FloatStep::kErf}); }
 
+// Inputs: x and, of BiasGelu and FastGelu, a bias.
 void gelu(const Form& f) {
   const std::string approximate = f.node().text("approximate");
-  if (!approximate.empty() && approximate != "none")
+  if (!approximate.empty() && approximate != "none" && approximate != "tanh")
     return f.refuse("it approximates by '" + approximate + "'");
-  compute_in_floats(f, {graph::FloatStep::kGelu});
+  const bool tanh = approximate == "tanh" || f.node().op == "FastGelu";
+  compute_in_floats(f, {tanh ? graph::FloatStep::kTanhGelu : graph::FloatStep::kGelu});
+  if (f.input(1) < 0) return;
+  const std::vector<float> bias = f.floats(1);
+  const auto differs = [&](float b) { return b != bias[0] || !std::isfinite(b); };
+  if (bias.empty() || std::any_of(bias.begin(), bias.end(), differs))
+    return f.refuse("its bias is no constant with one value for all channels; add it beforehand");
+  f.op().steps.insert(f.op().steps.begin(), {graph::FloatStep::kAdd, bias[0]});
 }
 
 void softmax(const Form& f) {
@@ -220,156 +242,6 @@ void pad(const Form& f) {
   });
 }
 
-// ---- places
-
-void concat(const Form& f) { f.concatenate(f.node().inputs); }
-
-void reshape(const Form& f) {
-  const Shape wanted = f.integers(1);
-  const bool keeps_zeros = f.node().integer("allowzero", 0) != 0;
-  f.take(Kind::kReshape, {f.input(0)});
-  if (wanted.empty()) return;
-  f.rule([wanted, keeps_zeros](const std::vector<Shape>& inputs) {
-    const Shape& x = inputs[0];
-    Shape to = wanted;
-    int64_t known = 1, all = 1;
-    for (const int64_t size : x) all *= size;
-    for (size_t i = 0; i < to.size(); ++i) {
-      if (to[i] == 0 && !keeps_zeros && i < x.size()) to[i] = x[i];
-      if (to[i] >= 0) known *= to[i];
-    }
-    for (int64_t& size : to)
-      if (size < 0) size = known ? all / known : 0;
-    return to;
-  });
-}
-
-void flatten(const Form& f) {
-  const int64_t axis = f.node().integer("axis", 1);
-  f.take(Kind::kReshape, {f.input(0)});
-  f.rule([axis](const std::vector<Shape>& inputs) {
-    const Shape& x = inputs[0];
-    const int64_t at = axis < 0 ? axis + (int64_t)x.size() : axis;
-    Shape to = {1, 1};
-    for (size_t i = 0; i < x.size(); ++i) to[(int64_t)i < at ? 0 : 1] *= x[i];
-    return to;
-  });
-}
-
-std::vector<int64_t> axes_of(const Form& f) {
-  return f.node().version < 13 ? f.node().integers("axes") : f.integers(1);
-}
-
-void squeeze(const Form& f) {
-  const std::vector<int64_t> axes = axes_of(f);
-  f.take(Kind::kReshape, {f.input(0)});
-  if (axes.empty()) return;
-  f.rule([axes](const std::vector<Shape>& inputs) {
-    const int64_t rank = (int64_t)inputs[0].size();
-    Shape to;
-    for (int64_t i = 0; i < rank; ++i)
-      if (std::none_of(axes.begin(), axes.end(),
-                       [&](int64_t a) { return a == i || a + rank == i; }))
-        to.push_back(inputs[0][(size_t)i]);
-    return to;
-  });
-}
-
-void unsqueeze(const Form& f) {
-  const std::vector<int64_t> axes = axes_of(f);
-  f.take(Kind::kReshape, {f.input(0)});
-  if (axes.empty()) return;
-  f.rule([axes](const std::vector<Shape>& inputs) {
-    const int64_t rank = (int64_t)(inputs[0].size() + axes.size());
-    Shape to;
-    size_t next = 0;
-    for (int64_t i = 0; i < rank; ++i) {
-      const bool is_new =
-          std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return a == i || a + rank == i; });
-      if (!is_new && next >= inputs[0].size()) return Shape();
-      to.push_back(is_new ? 1 : inputs[0][next++]);
-    }
-    return to;
-  });
-}
-
-void identity(const Form& f) { f.take(Kind::kReshape, {f.input(0)}); }
-
-void transpose(const Form& f) {
-  std::vector<int64_t> order = f.node().integers("perm");
-  if (order.empty()) {
-    order.resize(f.rank(0));
-    std::iota(order.rbegin(), order.rend(), 0);
-  }
-  f.op().permutation = order;
-  f.take(Kind::kTranspose, {f.input(0)});
-  f.rule([order](const std::vector<Shape>& inputs) {
-    Shape to;
-    for (const int64_t axis : order) {
-      if (axis < 0 || (size_t)axis >= inputs[0].size()) return Shape();
-      to.push_back(inputs[0][(size_t)axis]);
-    }
-    return to;
-  });
-}
-
-// The size of blocks, or 0 after a refusal.
-int64_t read_block(const Form& f) {
-  const int64_t block = f.node().integer("blocksize", 0);
-  if (block <= 0 || block > (1 << 14) || f.rank(0) != 4) {
-    f.refuse("it is not of rank 4 with blocks of 1 to 2^14 pixels");
-    return 0;
-  }
-  f.op().block = (size_t)block;
-  return block;
-}
-
-void depth_to_space(const Form& f) {
-  const std::string mode = f.node().text("mode");
-  if (!mode.empty() && mode != "DCR" && mode != "CRD")
-    return f.refuse("its mode is '" + mode + "', neither DCR nor CRD");
-  const int64_t block = read_block(f);
-  f.op().pixels_together = mode == "CRD";
-  f.take(Kind::kDepthToSpace, {f.input(0)});
-  f.rule([block](const std::vector<Shape>& inputs) {
-    const Shape& x = inputs[0];
-    if (x.size() != 4) return Shape();
-    return Shape{x[0], x[1] / (block * block), x[2] * block, x[3] * block};
-  });
-}
-
-void space_to_depth(const Form& f) {
-  const int64_t block = read_block(f);
-  f.take(Kind::kSpaceToDepth, {f.input(0)});
-  f.rule([block](const std::vector<Shape>& inputs) {
-    const Shape& x = inputs[0];
-    if (x.size() != 4) return Shape();
-    return Shape{x[0], x[1] * block * block, x[2] / block, x[3] / block};
-  });
-}
-
-// Inputs: x, starts, ends, axes, steps.
-void slice(const Form& f) {
-  const std::vector<int64_t> starts = f.integers(1), axes = f.integers(3), steps = f.integers(4);
-  const Shape x = f.tensor(f.input(0)).shape;
-  if (starts.empty() || (f.input(3) >= 0 && axes.size() != starts.size()) ||
-      std::any_of(steps.begin(), steps.end(), [](int64_t step) { return step != 1; }))
-    return f.refuse("its beginnings are computed, or its steps are not 1");
-  std::vector<int64_t> begins(x.size());
-  for (size_t i = 0; i < starts.size(); ++i) {
-    int64_t axis = axes.empty() ? (int64_t)i : axes[i];
-    if (axis < 0) axis += (int64_t)x.size();
-    if (axis < 0 || axis >= (int64_t)x.size())
-      return f.refuse("its axes are not those of its input");
-    const int64_t size = x[(size_t)axis];
-    if (size < 0) return f.refuse("the sizes of its input are not known");
-    begins[(size_t)axis] =
-        std::clamp<int64_t>(starts[i] < 0 ? starts[i] + size : starts[i], 0, size);
-  }
-  f.op().begins = begins;
-  f.take(Kind::kSlice, {f.input(0)});
-}
-
 constexpr NamedForm kForms[] = {
     {"", "QuantizeLinear", quantize_linear},
     {"", "DequantizeLinear", dequantize_linear},
@@ -379,9 +251,9 @@ constexpr NamedForm kForms[] = {
     {"", "ConvTranspose", conv_transpose},
     {"", "Gemm", gemm},
     {"", "MatMul", matmul},
-    {"", "Add", binary<Kind::kAdd>},
-    {"", "Sub", binary<Kind::kSubtract>},
-    {"", "Mul", binary<Kind::kMultiply>},
+    {"", "Add", with_number<Kind::kAdd, graph::FloatStep::kAdd>},
+    {"", "Sub", with_number<Kind::kSubtract, graph::FloatStep::kAdd, -1>},
+    {"", "Mul", with_number<Kind::kMultiply, graph::FloatStep::kMultiply>},
     {"", "Relu", relu},
     {"", "Clip", clip},
     {"", "Sigmoid", unary<Kind::kLogistic>},
@@ -392,6 +264,8 @@ constexpr NamedForm kForms[] = {
     {"", "Erf", erf},
     {"", "Gelu", gelu},
     {"com.microsoft", "Gelu", gelu},
+    {"com.microsoft", "BiasGelu", gelu},
+    {"com.microsoft", "FastGelu", gelu},
     {"", "Softmax", softmax},
     {"", "MaxPool", max_pool},
     {"", "AveragePool", average_pool},

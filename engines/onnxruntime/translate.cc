@@ -50,10 +50,14 @@ std::vector<int> given(const std::vector<int>& values) {
   return kept;
 }
 
-void translate_node(const HostGraph& host, size_t i, Translation* to) {
+void translate_node(const HostGraph& host, const Known& known, size_t i, Translation* to) {
   const Node& node = host.nodes[i];
   graph::Op& op = to->graph.ops[i];
   op.name = node.op + " '" + (node.name.empty() ? std::to_string(i) : node.name) + "'";
+  if (known.nodes[i]) {
+    op.refused = "it computes sizes for nodes that stay, too";
+    return;
+  }
   op.inputs = given(node.inputs), op.outputs = given(node.outputs);
   const std::vector<int> captured = given(node.captured);
   op.inputs.insert(op.inputs.end(), captured.begin(), captured.end());
@@ -69,7 +73,7 @@ void translate_node(const HostGraph& host, size_t i, Translation* to) {
   const std::vector<int> all = op.inputs;
   to->rules[i] = broadcast;
   try {
-    form->translate({host, i, to});
+    form->translate({host, known, i, to});
   } catch (const graph::Refused& refused) {
     op.refused = refused.why();
   }
@@ -105,12 +109,12 @@ void spread_scales(graph::Graph* g) {
 
 }  // namespace
 
-Translation translate(const HostGraph& host, graph::Arithmetic arithmetic) {
+Translation translate(const HostGraph& host, const Known& known, graph::Arithmetic arithmetic) {
   Translation to;
   to.graph.arithmetic = arithmetic, to.graph.channels_first = true;
   for (const Value& value : host.values) to.graph.tensors.push_back(tensor_of(value));
   to.graph.ops.resize(host.nodes.size()), to.rules.resize(host.nodes.size());
-  for (size_t i = 0; i < host.nodes.size(); ++i) translate_node(host, i, &to);
+  for (size_t i = 0; i < host.nodes.size(); ++i) translate_node(host, known, i, &to);
   spread_scales(&to.graph);
   std::vector<char> made(to.graph.tensors.size()), read(made.size());
   for (const graph::Op& op : to.graph.ops) {

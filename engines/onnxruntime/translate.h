@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engines/graph/graph.h"
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/known.h"
 
 namespace octet::onnxruntime {
 
@@ -14,11 +14,12 @@ using ShapeRule = std::function<Shape(const std::vector<Shape>& inputs)>;
 
 struct Translation {
   // One operator for each node and one tensor for each value, in their order. A node that is not
-  // Octet's has the reason in Op::refused. Constants are borrowed from the host.
+  // Octet's has the reason in Op::refused; one whose result is known neither reads nor makes a
+  // tensor. Constants are borrowed from the host.
   graph::Graph graph;
   std::vector<ShapeRule> rules;  // of each operator; empty: only the host knows
 };
 
-Translation translate(const HostGraph& host, graph::Arithmetic arithmetic);
+Translation translate(const HostGraph& host, const Known& known, graph::Arithmetic arithmetic);
 
 }  // namespace octet::onnxruntime

@@ -96,6 +96,16 @@ TEST(MatchQdq, FunctionsOfFloats) {
       {{{FloatStep::kErf}}, [](float x, double) { return (float)std::erf((double)x); }},
       {{{FloatStep::kGelu}},
        [](float x, double half) { return (float)(x * 0.5 * (1 + std::erf(x * half))); }},
+      {{{FloatStep::kTanhGelu}},
+       [](float x, double) {
+         const double d = x, root = std::sqrt(2 / 3.141592653589793);
+         return (float)(d * 0.5 * (1 + std::tanh(root * (d + 0.044715 * d * d * d))));
+       }},
+      {{{FloatStep::kMultiply, 0.1768f}, {FloatStep::kAdd, -0.3f}},
+       [](float x, double) {
+         const float product = x * 0.1768f;
+         return product + -0.3f;
+       }},
       {{{FloatStep::kDivide, -0.7f}, {FloatStep::kErf}, {FloatStep::kDivide, 0.125f}},
        [](float x, double) { return (float)std::erf((double)(x / -0.7f)) / 0.125f; }}};
   for (const auto& [steps, value] : cases)
@@ -137,9 +147,10 @@ TEST(MatchQdq, FloatsThatAreNoNumbers) {
 TEST(MatchQdq, RefusedSteps) {
   const std::pair<std::vector<FloatStep>, const char*> cases[] = {
       {{}, "it has no steps"},
-      {{{FloatStep::kErf}, {FloatStep::kDivide, 0}}, "it divides by 0; it needs a finite number"},
-      {{{FloatStep::kDivide, -INFINITY}}, "it divides by -inf; it needs"},
-      {{{FloatStep::kDivide, NAN}}, "it divides by nan; it needs"}};
+      {{{FloatStep::kErf}, {FloatStep::kDivide, 0}}, "its number is 0; it needs a finite one"},
+      {{{FloatStep::kDivide, -INFINITY}}, "its number is -inf; it needs"},
+      {{{FloatStep::kDivide, NAN}}, "its number is nan; it needs"},
+      {{{FloatStep::kMultiply, INFINITY}}, "its number is inf; it needs"}};
   for (const auto& [steps, words] : cases) {
     GraphCase c;
     const int x = c.input({1, 2}, OCTET_S8, 1), y = c.tensor({1, 2}, OCTET_S8, 1);

@@ -22,6 +22,7 @@ import packages  # noqa: E402
 
 packages.need(pathlib.Path(sys.argv[2]), [HERE / "requirements.txt"], "ai_edge_litert.interpreter", "flatbuffers", "numpy")
 sys.path[:0] = [str(HERE), str(HERE.parent / "conformance")]
+import faults  # noqa: E402
 import flatbuffers  # noqa: E402
 import networks as shapes  # noqa: E402
 import numpy as np  # noqa: E402
@@ -270,11 +271,18 @@ MADE = {"small": small, "products": products(np.int8), "products of uint8": prod
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
 check_networks({**MADE, **found})
-compare("small", small, {"as": "reference", "threads": "2"}, batch=3)
+for batch in (3, 0):
+    compare("small", small, {"as": "reference", "threads": "2"}, batch)
 if compare("peepholes", shapes.peepholes(10), {"as": "reference"}):
     complain("the delegate took an LSTM with peepholes")
 check_options()
 check_threads(small)
 check_pool(small)
+with tempfile.TemporaryDirectory() as scratch:
+    for name in ("small", "products"):
+        path = pathlib.Path(scratch) / "model.tflite"
+        path.write_bytes(MADE[name])
+        for complaint in faults.corrupt(path, LIBRARY):
+            complain(f"{name}: {complaint}")
 print(f"{failures} failures")
 sys.exit(failures != 0)

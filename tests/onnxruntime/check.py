@@ -23,9 +23,12 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 import attention  # noqa: E402
+import faults  # noqa: E402
 import floats  # noqa: E402
 import models  # noqa: E402
 import scale_blocks  # noqa: E402
+import shapes  # noqa: E402
+from log import said_while  # noqa: E402
 
 LIBRARY = str(pathlib.Path(sys.argv[1]).resolve())
 QUANTIZED = ("qdq-s8s8", "qdq-u8s8-channel", "qdq-u8u8", "qoperator-u8u8", "qoperator-u8s8-channel")
@@ -190,6 +193,24 @@ def check_static_encoder(folder, full):
             complain(f"static encoder, {how}: with floats Octet leaves {others} nodes")
 
 
+def check_shapes(folder, full):
+    """Shapes that nodes compute of sizes of a run keep no network apart, and nodes that need more than sizes do not spoil it."""
+    sizes = [{"images": n, "tokens": t} for n, t in ((1, 20), (3, 7), (2, 1))]  # without images ONNX Runtime refuses the second way itself
+    for way in ("view", "sdpa"):
+        for how in QUANTIZED[:3] if full else QUANTIZED[:1]:
+            path = models.quantized(shapes.attention_network(way), folder, how, {"x": (2, 20, 48), "mask": (2, 1, 1, 20)})
+            for options, threads in configurations(False):
+                compare(f"attention, {way}, {how}", path, options, threads, sizes)
+    planes = [dict(N=n, H=h, W=w) for n, h, w in ((1, 5, 4), (3, 1, 7), (2, 1, 1), (0, 2, 2))]
+    for name, made, most_left, sizes in (("places", shapes.places_network(), 0, planes), ("detour", shapes.detour_network(), 14, [{"N": n} for n in (1, 5, 2)])):
+        path = str(folder / f"{name}-s8s8.onnx")
+        onnx.save(made, path)
+        compare(name, path, {}, 1, sizes, most_left)
+    _, lines = said_while(lambda: session(path, {"report": "1"}, severity=2))
+    if not any("'detour': its shape is computed; it needs a constant, or sizes" in line for line in lines):
+        complain("nothing said why the Reshape of the detour stays")
+
+
 def check_scale_blocks(full):
     """MatMulNBits has the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
     made, products = scale_blocks.network()
@@ -307,20 +328,6 @@ def check_without_optimizations(folder):
         complain(f"without optimizations: {wrong} bytes differ, Octet has {nodes_of(mine)[0]} nodes")
 
 
-def said_while(work):
-    """What is written to stderr by file descriptor, as ONNX Runtime's log is."""
-    with tempfile.TemporaryFile() as file:
-        kept = os.dup(2)
-        os.dup2(file.fileno(), 2)
-        try:
-            made = work()
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-        file.seek(0)
-        return made, file.read().decode(errors="replace").splitlines()
-
-
 def check_reasons():
     """Each node that Octet leaves is told with the reason."""
     for made, reasons in (models.refused_dynamic_network(), models.refused_mean_network(), models.refused_softmax_network(),
@@ -336,7 +343,7 @@ def check_reasons():
 
 def check_options(path):
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 1 to 4096"), ({"as": "float"}, "it takes one of onnxruntime, standard"),
-                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level, floats and report")):
+                              ({"accuracy_level": "1"}, "it takes one of 4, model"), ({"thread": "2"}, "is none; there are as, threads, goal, accuracy_level, floats, cache and report"), ({"cache": "no/such/folder"}, "cache = no/such/folder: it takes a folder that exists")):
         try:
             session(path, options)
             complain(f"the options {options} were taken")
@@ -365,32 +372,6 @@ def check_threads(path):
             complain("sessions on many threads gave other bytes")
 
 
-def refused_without_us(model):
-    """Whether ONNX Runtime alone refuses a model. It has no sentence where a name is not UTF-8."""
-    try:
-        ort.InferenceSession(bytes(model), providers=["CPUExecutionProvider"])
-    except Exception:
-        return True
-    return False
-
-
-def check_corrupt(whole):
-    """Damaged models are refused with a sentence or run; nothing ends the process."""
-    rng = np.random.default_rng(4)
-    for trial in range(60):
-        damaged = bytearray(whole)
-        for at in rng.integers(0, len(whole), 1 + trial % 5):
-            damaged[at] = rng.integers(0, 256)
-        if trial % 10 == 0:
-            del damaged[len(whole) * trial // 60:]
-        try:
-            made = session(bytes(damaged), {})
-            made.run(None, feeds(made, 0))
-        except Exception as error:
-            if not str(error) and not refused_without_us(damaged):
-                complain("a damaged model was refused without a sentence")
-
-
 def main(full):
     ort.register_execution_provider_library("octet", LIBRARY)
     if len(device()) != 1:
@@ -406,6 +387,7 @@ def main(full):
         check_integers(folder, full)
         check_dynamic(folder, full)
         check_static_encoder(folder, full)
+        check_shapes(folder, full)
         check_scale_blocks(full)
         check_attention(full)
         check_floats(full)
@@ -417,10 +399,11 @@ def main(full):
             check_options(path)
             check_reasons()
             check_threads(path)
-            check_corrupt(pathlib.Path(path).read_bytes())
-            check_corrupt(scale_blocks.network()[0].SerializeToString())
-            check_corrupt(attention.network(attention.forms()))
-            check_corrupt(floats.network(floats.forms()))
+            for whole in (pathlib.Path(path).read_bytes(), scale_blocks.network()[0].SerializeToString(), attention.network(attention.forms()), floats.network(floats.forms())):
+                for complaint in faults.corrupt(whole, session, feeds):
+                    complain(complaint)
+            for complaint in faults.cached(path, folder / "cache", session, feeds):
+                complain(complaint)
 
 
 limited = "limited" in sys.argv

@@ -148,19 +148,26 @@ class Gelu:
 class Heads:
     heads: int
     depth: int
-    factor: tuple = ()  # ("Mul", 0.25), ("Div", 4.0) or none
+    factor: tuple = ()  # ("Mul", 0.25), ("Div", 4.0), ("Sqrt",) or none
     mask: tuple = ()  # its shape
     twice: bool = False  # K is transposed twice
-    shape: tuple = (0, 0)  # of the Reshapes, the first two axes
+    shape: tuple = (0, 0)  # of the Reshapes, the first two axes; (): computed of sizes of Q
 
     def add(self, b, index):
-        n, shape = self.heads * self.depth, lambda *last: b.constant(np.int64([*self.shape, *last]))
+        n = self.heads * self.depth
         ends = [b.input(f"{name}{index}", ["images", "tokens", n]) for name in "qkv"]
+        size = lambda x, axis: b.op("Unsqueeze", [b.op("Gather", [b.op("Shape", [x]), b.constant(np.int64(axis))]), b.constant(np.int64([0]))])
+        sizes = [size(ends[0], axis) for axis in (0, 1)] if not self.shape else []
+        shape = lambda *last: b.op("Concat", [*sizes, b.constant(np.int64(last))], axis=0) if sizes else b.constant(np.int64([*self.shape, *last]))
         q, k, v = (b.op("Reshape", [x, shape(self.heads, self.depth)]) for x in ends)
         k = b.op("Transpose", [b.op("Transpose", [k], perm=[0, 2, 1, 3])], perm=[0, 1, 3, 2]) if self.twice else b.op("Transpose", [k], perm=[0, 2, 3, 1])
         q, v = (b.op("Transpose", [x], perm=[0, 2, 1, 3]) for x in (q, v))
+        if self.factor == ("Sqrt",):  # of a size, and of both operands
+            root = b.op("Cast", [size(q, 3)], to=1)
+            root = b.op("Sqrt", [b.op("Div", [b.constant(F32(1)), b.op("Sqrt", [root])])])
+            q, k = (b.op("Mul", [x, root]) for x in (q, k))
         scores = b.op("MatMul", [q, k])
-        if self.factor:
+        if self.factor and self.factor != ("Sqrt",):
             scores = b.op(self.factor[0], [scores, b.constant(F32(self.factor[1]))])
         if self.mask:
             scores = b.op("Add", [b.input(f"mask{index}", self.mask), scores] if self.twice else [scores, b.input(f"mask{index}", self.mask)])
@@ -169,7 +176,7 @@ class Heads:
         return n
 
     def feed(self, rng, images, tokens):
-        sizes = {"images": images, "tokens": tokens}
+        sizes = {"images": images, "tokens": tokens, "alike": tokens, "one": 1}
         given = {name: rng.standard_normal((images, tokens, self.heads * self.depth)).astype(F32) for name in "qkv"}
         if self.mask:
             given["mask"] = np.where(rng.integers(0, 3, [sizes.get(size, size) for size in self.mask]) == 0, F32(-10000), F32(0))
@@ -180,7 +187,11 @@ class Heads:
         if not given["q"].size:
             return [given["q"]]
         q, k, v = (given[name].reshape(*shape[:2], self.heads, self.depth).transpose(0, 2, 1, 3) for name in "qkv")
-        kind, value = self.factor or ("Mul", 1)
+        if self.factor == ("Sqrt",):
+            root = np.sqrt(F32(1) / np.sqrt(F32(self.depth)))
+            kind, value = "Mul", root * root
+        else:
+            kind, value = self.factor or ("Mul", 1)
         factor = F32(value) if kind == "Mul" else F32(1) / F32(value)
         result = attention.attended(q, k, v, factor, given.get("mask", np.zeros((1, 1, 1, shape[1]), F32)))[0]
         return [result.transpose(0, 2, 1, 3).reshape(shape)]
@@ -193,7 +204,8 @@ def forms():
             Normalization(37, whole, skip=True), Normalization(37, whole, shift=False, gives_sum=True, skip=True),
             Gelu(37, "own"), Gelu(64, "standard"), Gelu(37, "bias"), Gelu(16, "div"), Gelu(16, "mul, half first"), Gelu(16, "div, half beside"), Gelu(16, "mul"),
             Heads(3, 16), Heads(2, 5, ("Mul", 0.25), ("images", 1, 1, "tokens")), Heads(4, 32, ("Div", np.sqrt(32)), ("images", 1, "tokens", "tokens"), True),
-            Heads(1, 8, ("Div", 2.0), ("tokens", "tokens"), shape=(0, -1)), Heads(2, 16, (), (1, 1, 1, "tokens"), shape=(-1, 0))]
+            Heads(1, 8, ("Div", 2.0), ("tokens", "tokens"), shape=(0, -1)), Heads(2, 16, (), (1, 1, 1, "tokens"), shape=(-1, 0)),
+            Heads(3, 12, ("Sqrt",), ("images", 1, 1, "alike"), shape=()), Heads(2, 7, ("Div", 3.0), ("images", 1, 1, "one"), shape=())]
 
 
 def written_forms():

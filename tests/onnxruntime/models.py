@@ -206,8 +206,13 @@ def looked_up_network():
             quantize(z, of, outputs=[name])
             b.output(name, shape, kinds[kind])
 
-        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"})):
+        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"}), ("FastGelu", {"domain": "com.microsoft"})):
             give(b.op(function, [y], **attributes), 0.04)
+        for function in ("BiasGelu", "FastGelu"):
+            give(b.op(function, [y, b.constant(np.full(7, 0.25, np.float32))], "com.microsoft"), 0.04)
+        # A number that is not quantized: 1 / sqrt(32), as attention has it, on either side
+        for function, left, right in (("Mul", y, np.float32(32 ** -0.5)), ("Mul", np.float32([0.3]), y), ("Add", np.float32(-0.7), y), ("Sub", y, np.float32([[0.7]]))):
+            give(b.op(function, [x if isinstance(x, str) else b.constant(x) for x in (left, right)]), 0.03, low=zero)
         give(b.op("Erf", [b.op("Div", [y, b.constant(np.float32(np.sqrt(2)))])]), 0.01)
         give(b.op("Div", [y, b.constant(np.float32([-3]))]), 0.02, low=zero)
         give(b.op("Add", [y, constant(0.02, zero, kind, 7)]), 0.06)

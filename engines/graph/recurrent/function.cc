@@ -1,6 +1,4 @@
 // Makes a function of a network of a layer with a state.
-#include <mutex>
-
 #include "engines/graph/objects.h"
 #include "engines/graph/recurrent/layer.h"
 #include "engines/graph/refused.h"
@@ -14,59 +12,20 @@ std::unique_ptr<recurrent::Layer> make(const Graph& g, const Op& op,
                                 : recurrent::make_svdf(g, op, packing);
 }
 
-// A layer with scratch memory for each run at the same time, which is there before the first layer
-// of the run changes its states.
-class Running : public RunMemory {
- public:
-  explicit Running(std::unique_ptr<recurrent::Layer> layer) : layer_(std::move(layer)) {}
-  void begin() override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (runs_ == made_) {
-      free_.reserve(made_ + 1);  // so that a layer gives its memory back without an allocation
-      free_.push_back(std::make_unique<Blob>(layer_->scratch_bytes()));
-      ++made_;
-    }
-    ++runs_;
-  }
-  void end() noexcept override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    --runs_;
-  }
-  const std::shared_ptr<std::atomic<size_t>>& failures() const { return failures_; }
+// A layer with scratch memory for each run at the same time.
+struct Running {
+  explicit Running(std::unique_ptr<recurrent::Layer> with)
+      : layer(std::move(with)), memory(std::make_shared<RunMemory>(layer->scratch_bytes(), 1)) {}
 
-  // A network takes no error from a function: the program looks at the failures afterwards.
+  // A network takes no error from a function, and there is none: the run has begun with its memory.
   static void run(void* context, const octet_network_call* call) noexcept {
-    auto& running = *(Running*)context;
-    octet_error error = {};
-    const octet_status status = guarded(&error, [&] {
-      const Taken scratch(&running);
-      running.layer_->run(*call, (uint8_t*)scratch.blob->data);
-    });
-    if (status != OCTET_OK) ++*running.failures_;
+    const auto& running = *(const Running*)context;
+    const RunMemory::Taken scratch(running.memory.get());
+    running.layer->run(*call, (uint8_t*)scratch.data());
   }
 
- private:
-  struct Taken {
-    explicit Taken(Running* from) : running(*from) {
-      const std::lock_guard<std::mutex> lock(running.mutex_);
-      blob = std::move(running.free_.back());
-      running.free_.pop_back();
-    }
-    ~Taken() {
-      const std::lock_guard<std::mutex> lock(running.mutex_);
-      running.free_.push_back(std::move(blob));
-    }
-    Taken(const Taken&) = delete;
-    Taken& operator=(const Taken&) = delete;
-    Running& running;
-    std::unique_ptr<Blob> blob;
-  };
-
-  const std::unique_ptr<recurrent::Layer> layer_;
-  const std::shared_ptr<std::atomic<size_t>> failures_ = std::make_shared<std::atomic<size_t>>(0);
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Blob>> free_;
-  size_t made_ = 0, runs_ = 0;  // blobs, at least as many as runs at the same time
+  const std::unique_ptr<recurrent::Layer> layer;
+  const std::shared_ptr<RunMemory> memory;
 };
 
 }  // namespace
@@ -80,7 +39,7 @@ void make_state_layer(const Graph& graph, const Op& op, octet_isa isa, PackedWei
       throw Refused(OCTET_NULL_POINTER, "the data of its weights or of a bias is null");
   const recurrent::Packing packing = {isa, weights};
   const auto running = std::make_shared<Running>(make(graph, op, &packing));
-  to->failures = running->failures(), to->memory = running;
+  to->memory = running->memory;
   Function& f = to->function;
   f.arguments = running;
   f.lines.run = Running::run, f.lines.context = running.get();

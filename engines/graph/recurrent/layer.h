@@ -26,7 +26,6 @@ class Layer {
   // The whole output at once. call's inputs are x and the states, which are written, too. x and the
   // output are one line of rows, `pixel` bytes apart over all images; states are dense. scratch
   // begins at a multiple of OCTET_ALIGNMENT. Called by many threads at once, with other states.
-  // Throws.
   virtual void run(const octet_network_call& call, uint8_t* scratch) const = 0;
 };
 

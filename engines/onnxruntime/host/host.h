@@ -4,6 +4,7 @@
 #include <onnxruntime_c_api.h>
 
 #include <cstdio>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,7 @@ struct HostGraph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<int> outputs;
+  std::deque<std::vector<uint8_t>> folded;  // data of constants that nodes compute
 };
 HostGraph read_graph(const OrtGraph* graph);
 

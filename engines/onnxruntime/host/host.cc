@@ -1,5 +1,5 @@
 // Calls ONNX Runtime's C functions for graphs, nodes, attributes and constants.
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/host.h"
 
 #include <map>
 

@@ -4,18 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "engines/onnxruntime/host.h"
+#include "engines/onnxruntime/host/host.h"
 
 namespace octet::onnxruntime {
 
 class NodeUses {
  public:
-  explicit NodeUses(const HostGraph& host)
+  // without: nodes that do not count as readers, as Known::nodes; null: all count.
+  explicit NodeUses(const HostGraph& host, const std::vector<char>* without = nullptr)
       : host_(host), makers_(host.values.size(), -1), readers_(host.values.size()) {
     for (size_t i = 0; i < host.nodes.size(); ++i) {
       for (const std::vector<int>* ends : {&host.nodes[i].inputs, &host.nodes[i].captured})
         for (const int t : *ends)
-          if (t >= 0) readers_[(size_t)t].push_back(i);
+          if (t >= 0 && !(without && (*without)[i])) readers_[(size_t)t].push_back(i);
       for (const int t : host.nodes[i].outputs)
         if (t >= 0) makers_[(size_t)t] = (int)i;
     }
@@ -24,6 +25,7 @@ class NodeUses {
       if (t >= 0) is_output_[(size_t)t] = 1;
   }
 
+  size_t count() const { return host_.nodes.size(); }  // of nodes
   const Node& node(size_t i) const { return host_.nodes[i]; }
   const Value& value(int t) const { return host_.values[(size_t)t]; }
   bool is(size_t i, const char* domain, const char* op) const {
