@@ -375,34 +375,37 @@ testing::AssertionResult Gemm::as_expected(size_t rows) const {
 
 namespace {
 
-// Threads that stay: starting seven takes up to 80 ms under Wine, waking them 6 ms.
+// Threads that stay: starting seven takes up to 80 ms under Wine.
 class Threads {
  public:
   Threads() {
-    for (size_t t = 0; t < kThreads; ++t) std::thread([this] { serve(); }).detach();
+    for (size_t t = 0; t < kMost; ++t) std::thread([this] { serve(); }).detach();
   }
-  // The caller and all threads do the work; a second caller, or a nested one, does it alone.
-  void run(const std::function<void()>& work) {
+  // The caller and this many threads, or fewer, do the work; a second caller, or a nested one, does
+  // it alone.
+  void run(size_t threads, const std::function<void()>& work) {
     if (called_.exchange(true)) return work();
+    threads = std::min(threads, kMost);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      work_ = &work, working_ = kThreads, ++round_;
+      work_ = &work, wanted_ = working_ = threads;
     }
-    begin_.notify_all();
+    for (size_t t = 0; t < threads; ++t) begin_.notify_one();
     work();
     std::unique_lock<std::mutex> lock(mutex_);
+    working_ -= wanted_, wanted_ = 0;  // threads that have not begun would find nothing to do
     end_.wait(lock, [&] { return working_ == 0; });
     called_ = false;
   }
 
  private:
-  static constexpr size_t kThreads = 7;
+  static constexpr size_t kMost = 7;
 
   void serve() {
     std::unique_lock<std::mutex> lock(mutex_);
-    for (size_t seen = 0;;) {
-      begin_.wait(lock, [&] { return round_ != seen; });
-      seen = round_;
+    for (;;) {
+      begin_.wait(lock, [&] { return wanted_ > 0; });
+      --wanted_;
       lock.unlock(), (*work_)(), lock.lock();
       if (--working_ == 0) end_.notify_one();
     }
@@ -412,7 +415,7 @@ class Threads {
   std::mutex mutex_;
   std::condition_variable begin_, end_;
   const std::function<void()>* work_ = nullptr;
-  size_t round_ = 0, working_ = 0;
+  size_t wanted_ = 0, working_ = 0;  // threads that are to begin, and those and the ones that have
 };
 
 }  // namespace
@@ -420,7 +423,7 @@ class Threads {
 void threaded_for(void*, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
   static Threads* const threads = new Threads;  // outlives the threads
   std::atomic<size_t> next{0};
-  threads->run([&] {
+  threads->run(count - 1, [&] {
     for (size_t i; (i = next++) < count;) fn(arg, i);
   });
 }
