@@ -308,8 +308,8 @@ class Finder : FloatUses {
     int product = -1, mask = -1;
     double scale = 1;
   };
-  // Of the axes images, heads, queries and tokens all but the last one may be 1, or left out. A size
-  // that is not known is looked at in each run.
+  // Of the axes images, heads, queries and tokens all but the last one may be 1, or left out. Each
+  // run looks at a size that is not known.
   bool is_mask(int t, const Value& q) const {
     if (t < 0 || value(t).type != kFloat || !value(t).shape_known) return false;
     const Value& mask = value(t);
