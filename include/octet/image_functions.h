@@ -161,8 +161,8 @@ typedef struct octet_softmax_desc {
   size_t struct_size;
   octet_image_input input;
   float beta; /* ONNX: 1; OCTET_ARITHMETIC_ONNXRUNTIME takes no other */
-  /* Of the input's type, or, of bytes, OCTET_F32: exponential / sum; then output.scale and output.zero_point
-   * are 0. */
+  /* Of the input's type, or, of bytes, OCTET_F32: exponential / sum; then output.scale and
+   * output.zero_point are 0. */
   octet_quantized output;
   /* Of integer outputs; docs/functions.md has the formulas. OCTET_ARITHMETIC_XNNPACK is
    * OCTET_ARITHMETIC_TFLITE. */
