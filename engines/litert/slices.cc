@@ -13,8 +13,8 @@ void slice(const Node& n) {
   n.op->inputs.resize(1);
 }
 
-// Inputs: x, begins, ends and strides of its first axes. An axis of the shrink mask has one element,
-// and none in the output.
+// Inputs: x, begins, ends and strides of its first axes. An axis of the shrink mask has one
+// element, and the output has no such axis.
 void strided_slice(const Node& n) {
   const auto& p = n.params<TfLiteStridedSliceParams>();
   if (p.ellipsis_mask || p.new_axis_mask) return n.refuse("it has an ellipsis or axes of its own");
