@@ -1,4 +1,6 @@
 """Damaged models and damaged files of packed weights; each function yields complaints."""
+import concurrent.futures
+
 import numpy as np
 import onnxruntime as ort
 
@@ -58,3 +60,16 @@ def cached(path, folder, session, feeds):
             yield from use(f"{len(files) - 1} packed weights come from {folder}, 1 were packed")
         if file.read_bytes() != whole:
             yield "a damaged file of packed weights was not written anew"
+
+    # Sessions that begin at the same time write and map the same files
+    shared = folder / "shared"
+    shared.mkdir()
+
+    def work(_):
+        return all(np.array_equal(a, b) for a, b in zip(session(path, {"cache": str(shared)}).run(None, given), want))
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        if not all(pool.map(work, range(32))):
+            yield "sessions that share a folder of packed weights gave other bytes"
+    if len(list(shared.iterdir())) != len(files):
+        yield "sessions that share a folder of packed weights left other files than one session"
