@@ -186,6 +186,7 @@ class GraphReader : DescriptionFile {
     to->block = op.contains("block") ? count(op.at("block"), "block") : 1;
     if (octet::graph::has_state(to->kind)) layer_with_state(op, to);
     if (to->kind == Kind::kSlice) to->begins = numbers(op, "begins");
+    if (to->kind == Kind::kSlice && op.contains("sizes")) to->sizes = numbers(op, "sizes");
     if (to->kind == Kind::kTranspose) to->permutation = numbers(op, "permutation");
     const std::string where = op.value("coordinates", "asymmetric");
     const char* const known[] = {"asymmetric", "align corners", "half pixel", "pytorch half pixel"};

@@ -93,12 +93,21 @@ def sliced(graph, op, inputs, _):
 
 
 def strided(graph, op, inputs, _):
-    o, x, y = op.options(tflite.StridedSliceOptions), graph.shape(inputs[0]), graph.shape(op.outputs[0])
-    begins, strides = constant(graph, inputs, 1, "its beginning"), constant(graph, inputs, 3, "its stride")
-    if o.EllipsisMask() or o.NewAxisMask() or o.ShrinkAxisMask() or len(x) != len(y) or any(s != 1 for s in strides):
-        raise ops.Unreadable("it has strides or changes the number of axes")
-    begins = [0 if o.BeginMask() >> i & 1 else b + n if b < 0 else b for i, (b, n) in enumerate(zip(begins, x))]
-    return "slice", inputs[:1], {"begins": begins}
+    o, shape = op.options(tflite.StridedSliceOptions), graph.shape(inputs[0])
+    given, ends, strides = (constant(graph, inputs, i, name) for i, name in ((1, "its beginning"), (2, "its end"), (3, "its stride")))
+    if o.EllipsisMask() or o.NewAxisMask() or any(stride != 1 for stride in strides):
+        raise ops.Unreadable("it has strides, an ellipsis or axes of its own")
+    begins, sizes = [], []
+    for axis, size in enumerate(shape):
+        def place(places, mask, otherwise):
+            if axis >= len(places) or mask >> axis & 1:
+                return otherwise
+            return min(max(places[axis] + size if places[axis] < 0 else places[axis], 0), size)
+
+        begins.append(place(given, o.BeginMask(), 0))
+        shrinks = axis < len(given) and o.ShrinkAxisMask() >> axis & 1
+        sizes.append(1 if shrinks else place(ends, o.EndMask(), size) - begins[-1])
+    return "slice", inputs[:1], {"begins": begins, **({"sizes": sizes} if o.ShrinkAxisMask() else {})}
 
 
 def transpose(graph, op, inputs, _):
