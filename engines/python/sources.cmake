@@ -14,6 +14,5 @@ if(OCTET_BUILD_ENGINES AND OCTET_BUILD_TESTS AND TARGET octet_threads AND NOT CM
   octet_add_script(python tests/python/check.py ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/python
     LABELS engines slow)
   octet_add_script(python_torch tests/python/torch_check.py ${PROJECT_BINARY_DIR}/python
-    LABELS engines slow)
-  set_tests_properties(python_torch PROPERTIES DEPENDS python)
+    LABELS engines slow PROPERTIES DEPENDS python)
 endif()
