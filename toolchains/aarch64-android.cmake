@@ -1,4 +1,6 @@
-# Android on arm64-v8a, by the NDK's own toolchain file: ANDROID_NDK_ROOT names the NDK. Not verified: it was never run with an NDK.
+# Android on arm64-v8a, by the NDK's own toolchain file: ANDROID_NDK_ROOT names the NDK.
+# Verified: the library's files compile with Bionic's headers (docs/building.md). Not verified: an NDK,
+# and running anything.
 if(NOT DEFINED ENV{ANDROID_NDK_ROOT})
   message(FATAL_ERROR "Set ANDROID_NDK_ROOT to the Android NDK")
 endif()

@@ -100,7 +100,7 @@ class GraphReader : DescriptionFile {
     tensor.shape_known = !t.at("shape").is_null();
     if (tensor.shape_known)
       for (const json& size : array(t, "shape"))
-        tensor.shape.push_back((int64_t)std::min<size_t>(count(size, "a size"), INT64_MAX));
+        tensor.shape.push_back((int64_t)std::min<uint64_t>(count(size, "a size"), INT64_MAX));
     if (!tensor.constant && tensor.shape_known) multiply_batch(&tensor.shape);
     tensor.scales = scales(t), tensor.zero_points = zero_points(index, t);
     if (tensor.constant && t.contains("data_at")) {
@@ -218,7 +218,7 @@ class GraphReader : DescriptionFile {
   std::vector<int64_t> numbers(const json& op, const char* field) const {
     std::vector<int64_t> all;
     for (const json& number : array(op, field))
-      all.push_back((int64_t)std::min<size_t>(count(number, field), INT64_MAX));
+      all.push_back((int64_t)std::min<uint64_t>(count(number, field), INT64_MAX));
     return all;
   }
 
