@@ -98,6 +98,11 @@ void multiply(const Tile& t) {
     if (t.row_init) acc[i] = _mm256_add_epi32(acc[i], _mm256_set1_epi32(t.row_init[i]));
   });
   add_products(t, acc);
+  if (t.scale && t.requantization->to_floats) {
+    EpilogueVector sums[rows][1];
+    unroll<rows>([&](auto i) OCTET_INLINE { sums[i][0] = acc[i]; });
+    return store_floats(t, Int<rows>{}, sums);
+  }
   if (t.scale && !t.requantization->tflite_apart) return store_requantized8(t, acc);
 
   alignas(32) int32_t sums[rows][kNr];
@@ -124,7 +129,7 @@ const MicroKernel avx2_u8s8_8x8x4 = {
     .mr = kMr,
     .nr = kNr,
     .n_max = kNr,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch,
