@@ -249,8 +249,11 @@ Function transposed(const Tensor& x, const Tensor& y, const std::vector<int64_t>
 Function cut(const Tensor& x, const Tensor& y, const Op& op) {
   const size_t rank = x.shape.size();
   const std::vector<int64_t>&begins = op.begins, &sizes = op.sizes.empty() ? y.shape : op.sizes;
-  if (sizes.size() != rank || begins.size() != rank || rank < 2)
-    refuse("its input and its output differ in rank, or it has no beginnings");
+  if (rank < 2) refuse("its input is a vector; it would need a matrix");
+  if (begins.size() != rank)
+    refuse("it has ", begins.size(), " beginnings, its input ", rank, " axes");
+  if (sizes.size() != rank)
+    refuse("its input and its output differ in rank: ", rank, " and ", sizes.size(), " axes");
   int64_t count = 1;
   for (size_t i = 0; i < rank; ++i) {
     if (begins[i] < 0 || begins[i] > x.shape[i] || sizes[i] < 0 ||

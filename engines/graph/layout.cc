@@ -200,8 +200,7 @@ class Placer {
   void elementwise(const Op& op) {
     bool moved = false;
     for (const int t : op.inputs) moved |= !tensor(t).constant && where(t).moved;
-    const int lead = tensor(op.inputs[0]).constant ? op.inputs[1] : op.inputs[0];
-    const size_t first = ordered(lead, moved);
+    const size_t first = ordered(op.inputs[tensor(op.inputs[0]).constant], moved);
     nodes_[first].settled = true;
     const Sizes sizes = lies(first);
     std::vector<size_t> inputs;
@@ -358,6 +357,7 @@ class Placer {
     if (slices_only) set_sizes(node, all);
     if (!(lies(node) == all)) return false;
     nodes_[node].settled = nodes_[node].has_slices = true;
+    to_.cuts_images |= part->axis == 0 && tensor(x).shape.size() > 1;
     const octet_network_tensor source = to_.tensors[node];
     const size_t made = add_made(own, source.type),
                  first = part->first * own.channels / part->count;

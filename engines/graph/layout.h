@@ -28,6 +28,8 @@ struct PlacedGraph {
   std::vector<std::pair<size_t, std::vector<uint8_t>>> constants;
   // The network's tensor of each of the graph's ends; kNowhere: an input that nothing reads.
   std::vector<size_t> inputs, outputs;
+  // A slice of images lies in a tensor of one image: no run of fewer images is possible.
+  bool cuts_images = false;
 };
 constexpr size_t kNowhere = SIZE_MAX;
 

@@ -135,7 +135,7 @@ struct Program::Parts {
       if (t.batch != batch) batch = 0;
     // Its rows are one line, whose number of images is 1, and its states are those of all images
     for (const PlacedOp& op : placed.ops) has_states |= op.has_state;
-    if (has_states) batch = 0;
+    if (has_states || placed.cuts_images) batch = 0;
     for (size_t i = 0; i < placed.inputs.size(); ++i)
       if (placed.inputs[i] != kNowhere && ordered.tensors[(size_t)ordered.inputs[i]].variable)
         variables.push_back(i);

@@ -76,9 +76,10 @@ int32_t value_of(octet_type type, int byte) { return type == OCTET_S8 ? (int8_t)
 
 void check_steps(const std::vector<FloatStep>& steps) {
   if (steps.empty()) refuse("it has no steps");
-  for (const FloatStep& s : steps)
-    if (!std::isfinite(s.by) || (s.function == FloatStep::kDivide && s.by == 0))
-      refuse("its number is ", s.by, "; it needs a finite one, and not to divide by 0");
+  for (const FloatStep& s : steps) {
+    if (!std::isfinite(s.by)) refuse("its number is ", s.by, "; it needs a finite one");
+    if (s.function == FloatStep::kDivide && s.by == 0) refuse("it divides by 0");
+  }
 }
 
 // Dequantized, computed in floats and quantized, as ONNX has it. A NaN, as GELU makes of -infinity,

@@ -1,4 +1,4 @@
-// What the translation of one node reads and fills.
+// One node of LiteRT's graph, as its translation reads it, and the operator that it fills.
 #pragma once
 
 #include <string>

@@ -52,8 +52,6 @@ class FloatUses : protected NodeUses {
     return known_.values[(size_t)(&of - host_.values.data())].shape;
   }
 
-  // Finds x where t is x as [image, token, head, element], transposed so.
-
   const Known& known_;
   std::set<size_t> taken_;
 };

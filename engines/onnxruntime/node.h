@@ -29,7 +29,7 @@ class Form {
   std::vector<float> floats(size_t i) const {
     return value(i) ? value(i)->floats() : std::vector<float>();
   }
-  // What is known of an input that is not left out.
+  // The known sizes and elements of an input that is not left out.
   const KnownValue& known(size_t i) const { return known_.values[(size_t)input(i)]; }
   size_t rank(size_t i) const { return value(i) ? value(i)->shape.size() : 0; }
 

@@ -181,6 +181,7 @@ void slice(const Form& f) {
   const std::vector<int64_t> starts = f.integers(1), ends = f.integers(2), axes = f.integers(3),
                              steps = f.integers(4);
   const Shape x = f.tensor(f.input(0)).shape;
+  if (!f.tensor(f.input(0)).shape_known) return f.refuse("the sizes of its input are not known");
   if (starts.empty() || ends.size() != starts.size() ||
       (f.input(3) >= 0 && axes.size() != starts.size()) ||
       (f.input(4) >= 0 && steps.size() != starts.size()) ||

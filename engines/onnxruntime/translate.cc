@@ -55,7 +55,7 @@ void translate_node(const HostGraph& host, const Known& known, size_t i, Transla
   graph::Op& op = to->graph.ops[i];
   op.name = node.op + " '" + (node.name.empty() ? std::to_string(i) : node.name) + "'";
   if (known.nodes[i]) {
-    op.refused = "it computes sizes for nodes that stay, too";
+    op.refused = "it computes sizes, which other nodes or the outputs of the graph read";
     return;
   }
   op.inputs = given(node.inputs), op.outputs = given(node.outputs);

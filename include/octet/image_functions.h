@@ -156,7 +156,8 @@ OCTET_API octet_status octet_resize_create(const octet_resize_desc* desc, octet_
  *
  * Of OCTET_S16, with OCTET_ARITHMETIC_TFLITE only, exponentials and the sum's reciprocal are of
  * tables, in integers. The output is of OCTET_S16 with a scale of 2^-15, and there are at most 2^16
- * channels. An input.values.scale * beta of 5 or more is OCTET_BAD_SCALE. */
+ * channels, else it is OCTET_BAD_SIZE. Another type of the output is OCTET_UNSUPPORTED; another
+ * scale of it, or an input.values.scale * beta of 5 or more, is OCTET_BAD_SCALE. */
 typedef struct octet_softmax_desc {
   size_t struct_size;
   octet_image_input input;

@@ -38,11 +38,14 @@ typedef enum octet_gguf_type OCTET_INT_ENUM {
   OCTET_GGUF_Q8_0 = 8  /* 34 bytes: an f16 scale, 32 of s8: q * scale */
 } octet_gguf_type;
 
-/* A tensor as f32: n rows of k values, dense, of which octet_quantize_weights or octet_quantize
- * makes what octet_pack takes. For Q4_1 there is no other way, because a minimum is no integer zero
- * point, and none for Q8_0, because weights of 8 bits have no scale blocks. Only a sum with a
- * minimum rounds, once. `blocks` is at any alignment. A scale or a minimum that is not finite is
- * OCTET_BAD_SCALE. */
+/* Writes a tensor as f32 to `values`, the caller's memory for n rows of k values, dense.
+ * octet_quantize_weights or octet_quantize makes integers of them, which octet_pack takes. Tensors
+ * of Q4_1 and Q8_0 are only read so: a minimum is no integer zero point, and weights of 8 bits have
+ * no scale blocks. Only a sum with a minimum rounds, once. `blocks` is at any alignment.
+ *
+ * OCTET_UNKNOWN_ENUM, OCTET_NULL_POINTER, OCTET_MISALIGNED (of values); OCTET_BAD_SIZE if 32 does
+ * not divide k, or n or k is 0; OCTET_OVERLAP; OCTET_BAD_SCALE if a scale or a minimum is not
+ * finite. */
 OCTET_API octet_status octet_dequantize_gguf(octet_gguf_type type, const void* blocks, size_t n,
                                              size_t k, float* values, octet_error* error);
 

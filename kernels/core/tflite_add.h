@@ -3,7 +3,7 @@
 //
 //     x * factor[0] + r * factor[1] + offset >> right
 //
-// equals the result of the definition's three roundings. The factors have up to 22 bits, too many
+// equals the result of the definition's three roundings. The factors have up to 23 bits, too many
 // for an int16 multiply-add, so each is split in two.
 #pragma once
 

@@ -204,6 +204,7 @@ TEST(GraphLayout, SlicesAreNoOps) {
   c.op(Kind::kTanh, {gate}, y);
   c.g.outputs = {y};
   EXPECT_EQ(op_count(c.g), 2u);
+  EXPECT_FALSE(created(c.g)->has_batch());
 }
 
 TEST(GraphLayout, JoinedChannelsAreSlices) {

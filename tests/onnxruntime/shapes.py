@@ -56,7 +56,7 @@ def attention_network(way, hidden=48, heads=3):
 
 
 def places_network():
-    """What moves elements, by numbers, with free sizes: Slices of channels, a Squeeze of all ones, a pool that rounds up."""
+    """Nodes that move elements, with free sizes: Slices of channels, a Squeeze of all ones, a pool that rounds up."""
     b = Written(32)
     x = b.input("x", ["N", 6, "H", "W"])
     of = [b.constant(np.float32(0.03)), b.constant(np.int8(-3))]

@@ -95,8 +95,8 @@ def sliced(graph, op, inputs, _):
 def strided(graph, op, inputs, _):
     o, shape = op.options(tflite.StridedSliceOptions), graph.shape(inputs[0])
     given, ends, strides = (constant(graph, inputs, i, name) for i, name in ((1, "its beginning"), (2, "its end"), (3, "its stride")))
-    if o.EllipsisMask() or o.NewAxisMask() or any(stride != 1 for stride in strides):
-        raise ops.Unreadable("it has strides, an ellipsis or axes of its own")
+    if o.EllipsisMask() or o.NewAxisMask() or getattr(o, "Offset", bool)() or any(stride != 1 for stride in strides):
+        raise ops.Unreadable("it has strides, an ellipsis, axes of its own, or ends that are counted from its beginnings")
     begins, sizes = [], []
     for axis, size in enumerate(shape):
         def place(places, mask, otherwise):
@@ -106,7 +106,7 @@ def strided(graph, op, inputs, _):
 
         begins.append(place(given, o.BeginMask(), 0))
         shrinks = axis < len(given) and o.ShrinkAxisMask() >> axis & 1
-        sizes.append(1 if shrinks else place(ends, o.EndMask(), size) - begins[-1])
+        sizes.append(1 if shrinks else max(0, place(ends, o.EndMask(), size) - begins[-1]))
     return "slice", inputs[:1], {"begins": begins, **({"sizes": sizes} if o.ShrinkAxisMask() else {})}
 
 

@@ -377,17 +377,23 @@ class Finder {
       const size_t count = std::max(a.numbers.size(), b.numbers.size());
       if (std::min(a.numbers.size(), b.numbers.size()) != 1 && a.numbers.size() != b.numbers.size())
         return;
+      // Else each operand is repeated along an axis of the other one
+      if (!(product(made->shape) == number((int64_t)count))) return;
       for (size_t i = 0; i < count; ++i) {
         const float x = a.numbers[each(i, a.numbers.size())],
                     y = b.numbers[each(i, b.numbers.size())];
         made->numbers.push_back(op == '*' ? x * y : op == '/' ? x / y : x + y);
       }
-    } else if (a.elements.size() == 1 && b.elements.size() == 1) {
+    } else if (a.elements.size() == 1 && b.elements.size() == 1 &&
+               host_.values[(size_t)node.outputs[0]].type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64) {
       const Size &x = a.elements[0], &y = b.elements[0];
       std::optional<Size> result;
       if (op == '*') result = times(x, y);
       if (op == '/') result = divided(x, y);
-      if (op == '+' && is_number(x) && is_number(y)) result = number(x.factor + y.factor);
+      int64_t sum;
+      if (op == '+' && is_number(x) && is_number(y) &&
+          !__builtin_add_overflow(x.factor, y.factor, &sum))
+        result = number(sum);
       if (result) made->elements = {*result}, made->has_elements = true;
     }
   }
@@ -401,9 +407,11 @@ class Finder {
         !are_numbers(from.elements))
       return;
     std::vector<uint8_t> bytes;
+    size_t count = 0;
     const auto add = [&](auto element) {
       const auto* const first = (const uint8_t*)&element;
       bytes.insert(bytes.end(), first, first + sizeof element);
+      ++count;
     };
     switch (to.type) {
       case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
@@ -418,9 +426,12 @@ class Finder {
         break;
       default: return;
     }
-    to.shape.clear(), to.dim.clear(), to.shape_known = true;
-    for (const Size& size : from.shape) to.shape.push_back(size.factor), to.dim.emplace_back();
-    to.count = count_of(to.shape), to.bytes = bytes.size();
+    std::vector<int64_t> shape;
+    for (const Size& size : from.shape) shape.push_back(size.factor);
+    if (count != count_of(shape)) return;  // elements that are not known, or a malformed model's
+    to.dim.assign(shape.size(), {});
+    to.shape = std::move(shape), to.shape_known = true;
+    to.count = count, to.bytes = bytes.size();
     host_.folded.push_back(std::move(bytes));
     to.data = host_.folded.back().data(), to.constant = true;
   }

@@ -1,5 +1,5 @@
-// What is known before a run of sizes that only runs have, and of tensors that are computed of
-// them: exporters write the shapes of Reshapes as Shape, Gather, Unsqueeze and Concat.
+// Finds, before a run, products of sizes that only runs have, and small tensors made of such sizes:
+// exporters write the shapes of Reshapes as Shape, Gather, Unsqueeze and Concat.
 #pragma once
 
 #include <vector>

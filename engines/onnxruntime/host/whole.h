@@ -1,4 +1,4 @@
-// What keeps the host from running several nodes as one, and nodes that come with others.
+// Finds out which nodes the host cannot run as one, and which nodes come with others.
 #pragma once
 
 #include <set>

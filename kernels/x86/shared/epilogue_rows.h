@@ -24,7 +24,7 @@ OCTET_INLINE inline __m512d all_doubles_at(const double* x) { return _mm512_load
 OCTET_INLINE inline __m512d doubles_of(const int32_t* x) {
   return _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i*)x));
 }
-// Halves away from zero, of what is beyond int16 its ends
+// Rounds halves away from zero, and values beyond int16 to its ends
 OCTET_INLINE inline __m256i rounded_away(__m512d x) {
   x = _mm512_max_pd(_mm512_min_pd(x, _mm512_set1_pd(32767)), _mm512_set1_pd(-32768));
   const __m512d sign = _mm512_and_pd(x, _mm512_set1_pd(-0.0));
