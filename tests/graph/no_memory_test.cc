@@ -16,6 +16,20 @@ __attribute__((noinline)) void* operator new(size_t bytes) {
   if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
+#ifndef _WIN32  // whose aligned_alloc is another function, with a free of its own
+__attribute__((noinline)) void* operator new(size_t bytes, std::align_val_t alignment) {
+  if (allocation_that_fails && --allocation_that_fails == 0) throw std::bad_alloc();
+  const auto unit = (size_t)alignment;
+  if (void* const memory = std::aligned_alloc(unit, (bytes / unit + 1) * unit)) return memory;
+  throw std::bad_alloc();
+}
+__attribute__((noinline)) void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+__attribute__((noinline)) void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+#endif
 __attribute__((noinline)) void operator delete(void* memory) noexcept { std::free(memory); }
 __attribute__((noinline)) void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
