@@ -266,8 +266,8 @@ class Finder : FloatUses {
     double scale = 1;
   };
 
-  // Finds x where t is x as [image, token, head, element], transposed so. Behind the Transpose there
-  // may be a Mul by a number.
+  // Finds x where t is x as [image, token, head, element], transposed so. Behind the Transpose
+  // there may be a Mul by a number.
   bool side(int t, const std::vector<int64_t>& perm, std::vector<size_t>* nodes, Side* to) const {
     if (const int mul = before(t, "Mul"); mul >= 0) {
       const size_t k = is_constant(input((size_t)mul, 0)) ? 0 : 1;
