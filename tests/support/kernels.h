@@ -38,6 +38,15 @@ inline bool serves(const MicroKernel& kernel, Types types) {
   return lhs && rhs;
 }
 
+// Whether other kernels of the same weights, of a better tier, leave so few columns to this one.
+// kernel: null for none.
+inline bool is_for_few_columns(const MicroKernel* kernel, size_t columns) {
+  const auto kernels = octet::int8_kernels();
+  return kernel && (kernel->n_max || std::any_of(kernels.begin(), kernels.end(), [&](auto* other) {
+                      return other->rhs_layout == kernel->rhs_layout && columns < other->n_min;
+                    }));
+}
+
 // The CPU's features with this machine's caches and cores.
 inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
   octet::add_microarchitecture(&cpu);
