@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <cstdlib>
 #include <new>
 
 #include "engines/graph/check.h"
@@ -13,7 +13,7 @@
 namespace octet::graph {
 namespace {
 
-// The parts of a descriptor that a blob depends on, in a line, and hashes of its arrays.
+// The parts of a descriptor that say which weights a blob has, in a line, and hashes of its arrays.
 uint64_t zero_points(const int32_t* zeros, size_t count) {
   return content_hash(zeros, count * sizeof *zeros);
 }
@@ -38,6 +38,42 @@ std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
               zero_points(r.zero_points, r.zero_point_count), ' ', r.scale_block, ' ',
               (int)r.scale_type, ' ',
               content_hash(r.scales, scales * (r.scale_type == OCTET_F16 ? 2 : sizeof(float))));
+}
+
+// The other parts, which choose the algorithm and the format of a blob. Any such blob serves all
+// sizes, so that a program for other sizes shares the one in memory. Files are told apart by them:
+// each session finds the blob that it would pack, in whatever order sessions come.
+std::string choices_of(const octet_filter_desc& f) {
+  const octet_conv2d_shape& s = f.shape;
+  return join(" of ", s.batch_max, ' ', s.in_h_max, ' ', s.in_w_max, ' ', s.pad_top, ' ',
+              s.pad_bottom, ' ', s.pad_left, ' ', s.pad_right, ' ', s.output_padding_h, ' ',
+              s.output_padding_w, ' ', (int)f.dst_type, ' ', (int)f.requant, ' ', f.has_residual,
+              ' ', f.has_lut);
+}
+
+std::string choices_of(const octet_rhs_desc& r) { return join(" of ", r.m_max); }
+
+bool is_set(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value && *value;
+}
+
+// True while the environment chooses kernels, algorithms or formats. Packing reads these variables
+// each time, and a blob may then be one that a process without them does not run.
+bool environment_chooses() {
+  return is_set("OCTET_KERNEL") || is_set("OCTET_CONV") || is_set("OCTET_TUNING");
+}
+
+// The parts of a file's key that are not of a descriptor: what OCTET_ISA_AUTO means here and now,
+// and the facts that the choice of an algorithm looks at.
+std::string machine_words() {
+  octet_cpu_info info = OCTET_CPU_INFO_INIT;
+  octet_get_cpu_info(&info, nullptr);
+  const char* const limit = std::getenv("OCTET_MAX_ISA");
+  return join(octet_version(), ' ', octet_isa_name(info.best_isa), ' ', limit ? limit : "", ' ',
+              info.compiled_isas, ' ', info.detected_isas, ' ', info.demoted_isas, ' ',
+              octet_cpu_design_name(info.design), ' ', info.l1d_bytes, ' ', info.l2_bytes, ' ',
+              info.l3_bytes, ' ', info.known_cores, ' ', info.in_order_cores, ' ');
 }
 
 }  // namespace
@@ -91,42 +127,36 @@ RunMemory::Taken::~Taken() {
 }
 
 template <typename Desc, typename PackSize, typename Pack>
-std::shared_ptr<const Blob> PackedWeights::find_or_pack(const std::string& key, const Desc& desc,
-                                                        octet_isa isa, PackSize pack_size,
-                                                        Pack pack) {
+std::shared_ptr<const Blob> PackedWeights::find_or_pack(const Desc& desc, octet_isa isa,
+                                                        PackSize pack_size, Pack pack) {
+  const std::string key = key_of(desc, isa);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = blobs_.find(key);
   if (found != blobs_.end()) return found->second;
   size_t bytes = 0;
   octet_error error = {};
   check(pack_size(&desc, isa, &bytes, &error), error);
-  const std::string key_of_file = folder_.empty() ? "" : prefix_ + key;
-  if (!folder_.empty())
+  const bool in_files = !folder_.empty() && !environment_chooses();
+  const std::string key_of_file = in_files ? machine_words() + key + choices_of(desc) : "";
+  if (in_files)
     if (std::shared_ptr<const Blob> blob = read_blob(folder_, key_of_file, bytes)) {
       ++mapped_;
       return blobs_[key] = std::move(blob);
     }
   const auto blob = std::make_shared<Blob>(bytes);
   check(pack(&desc, isa, blob->data, bytes, &error), error);
-  if (!folder_.empty() && !write_blob(folder_, key_of_file, *blob)) ++unwritten_;
+  const bool written = in_files && write_blob(folder_, key_of_file, *blob);
+  if (!folder_.empty() && !written) ++unwritten_;
   blobs_[key] = blob;
   return blob;
 }
 
-PackedWeights::PackedWeights(std::string folder) : folder_(std::move(folder)) {
-  octet_cpu_info info = OCTET_CPU_INFO_INIT;
-  octet_get_cpu_info(&info, nullptr);
-  // Of what OCTET_ISA_AUTO means here, and of what the choice of an algorithm looks at
-  prefix_ = join(octet_version(), ' ', octet_isa_name(info.best_isa), ' ',
-                 octet_cpu_design_name(info.design), ' ', info.l2_bytes, ' ', info.l3_bytes, ' ');
-}
-
 std::shared_ptr<const Blob> PackedWeights::get(const octet_filter_desc& filter, octet_isa isa) {
-  return find_or_pack(key_of(filter, isa), filter, isa, octet_conv2d_pack_size, octet_conv2d_pack);
+  return find_or_pack(filter, isa, octet_conv2d_pack_size, octet_conv2d_pack);
 }
 
 std::shared_ptr<const Blob> PackedWeights::get(const octet_rhs_desc& rhs, octet_isa isa) {
-  return find_or_pack(key_of(rhs, isa), rhs, isa, octet_pack_size, octet_pack);
+  return find_or_pack(rhs, isa, octet_pack_size, octet_pack);
 }
 
 size_t PackedWeights::packed() const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engines/graph/memory/blob.h"
@@ -74,25 +75,26 @@ class RunMemory {
 class PackedWeights {
  public:
   PackedWeights() = default;
-  // With a folder of files, one for each blob: what an earlier process packed for the same weights,
-  // release of Octet and kind of CPU is mapped, unless a byte of it is damaged; what is packed is
-  // written. Without files of other users: a file is trusted to hold the weights that it names.
-  explicit PackedWeights(std::string folder);
+  // With a folder of files, one for each blob: get maps a blob that an earlier process packed for
+  // the same weights, sizes, release of Octet and kind of CPU, unless a byte of it is damaged, and
+  // writes each blob that it packs. A file is trusted to hold the weights that it names, so other
+  // users may not write to the folder. While OCTET_KERNEL, OCTET_CONV or OCTET_TUNING is set, get
+  // neither reads nor writes files: a blob would depend on these variables.
+  explicit PackedWeights(std::string folder) : folder_(std::move(folder)) {}
 
   // Packs what it does not have yet. Throws.
   std::shared_ptr<const Blob> get(const octet_filter_desc& filter, octet_isa isa);
   std::shared_ptr<const Blob> get(const octet_rhs_desc& rhs, octet_isa isa);
-  size_t packed() const;     // how many blobs were packed
-  size_t mapped() const;     // how many come from files
-  size_t unwritten() const;  // how many were packed and could not be written
+  size_t packed() const;     // blobs that were packed
+  size_t mapped() const;     // blobs that come from files
+  size_t unwritten() const;  // blobs that were packed and, in spite of a folder, not written
   size_t bytes() const;      // of all blobs
 
  private:
   template <typename Desc, typename PackSize, typename Pack>
-  std::shared_ptr<const Blob> find_or_pack(const std::string& key, const Desc& desc, octet_isa isa,
-                                           PackSize pack_size, Pack pack);
+  std::shared_ptr<const Blob> find_or_pack(const Desc& desc, octet_isa isa, PackSize pack_size,
+                                           Pack pack);
   const std::string folder_;  // empty: none
-  std::string prefix_;        // of the keys of its files
   mutable std::mutex mutex_;
   size_t mapped_ = 0, unwritten_ = 0;
   std::map<std::string, std::shared_ptr<const Blob>> blobs_;

@@ -72,7 +72,7 @@ struct Provider : OrtEp {
     const graph::PackedWeights& weights = *shared->weights;
     say(graph::join(weights.mapped(), " packed weights come from ", shared->options.cache, ", ",
                     weights.packed(), " were packed, of which ", weights.unwritten(),
-                    " could not be written there"));
+                    " were not written there"));
   }
 
   OrtNodeComputeInfo* compile(const OrtNode* node) {

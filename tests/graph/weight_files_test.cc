@@ -1,7 +1,11 @@
 // Checks packed weights in files, which later programs map, or pack again where one is damaged.
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
+#include "engines/graph/memory/map.h"
 #include "graph/good_graph.h"
 
 namespace octet_test {
@@ -82,6 +86,119 @@ TEST_F(WeightFiles, DamagedOnes) {
   const std::vector<fs::path> both = files();
   write(both[0], read(both[1]));
   EXPECT_EQ(use(folder)->mapped(), 1u);
+}
+
+// A convolution of 3x3 from 64 to 64 channels, whose best algorithm depends on the image.
+struct Wide : GraphCase {
+  Wide(int64_t size, int64_t pad) {
+    const int x = input({1, size, size, 64}, OCTET_S8, 0.1f, 1), w = weights({64, 3, 3, 64}),
+              b = bias(64), out = size + 2 * pad - 2;
+    const int y = tensor({1, out, out, 64}, OCTET_S8, 0.2f);
+    op(Kind::kConvolution, {x, w, b}, y).window.padding = pad ? Padding::kSame : Padding::kValid;
+    g.outputs = {y};
+  }
+};
+
+// Equal weights have a file for each size of the images, and each session maps its own.
+TEST_F(WeightFiles, OfOtherSizes) {
+  Wide cases[] = {{10, 1}, {56, 1}, {10, 0}};
+  for (int round = 0; round < 3; ++round)
+    for (Wide& c : cases) {
+      const auto weights = std::make_shared<PackedWeights>(folder.string());
+      const Bytes image(c.count(c.g.inputs[0]), 3);
+      EXPECT_EQ(run(*created(c.g, {}, weights), c.g, {image}), run(*created(c.g), c.g, {image}));
+      EXPECT_EQ(weights->packed(), round ? 0u : 1u);
+      EXPECT_EQ(weights->mapped(), round ? 1u : 0u);
+    }
+  EXPECT_EQ(files().size(), 3u);
+  // In memory one blob serves all sizes
+  const auto weights = std::make_shared<PackedWeights>(folder.string());
+  for (Wide& c : cases) created(c.g, {}, weights);
+  EXPECT_EQ(weights->mapped(), 1u);
+  EXPECT_EQ(weights->packed(), 0u);
+}
+
+struct Variable {
+  Variable(const char* its_name, const char* value) : name(its_name) {
+    if (const char* const before = std::getenv(name)) old = before, was_set = true;
+    setenv(name, value, 1);
+  }
+  ~Variable() { was_set ? setenv(name, old.c_str(), 1) : unsetenv(name); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  const char* const name;
+  std::string old;
+  bool was_set = false;
+};
+
+// A blob that such a variable chose is not for sessions without it, nor the other way round.
+TEST_F(WeightFiles, NotWithAnEnvironmentThatChooses) {
+  const fs::path tuning = folder / "tuning";
+  write(tuning, {});
+  const std::pair<const char*, std::string> variables[] = {{"OCTET_KERNEL", "scalar_u8s8_4x4x4"},
+                                                           {"OCTET_CONV", "im2col"},
+                                                           {"OCTET_TUNING", tuning.string()}};
+  for (const bool filled : {false, true}) {
+    if (filled) use(folder);
+    const size_t before = files().size();
+    EXPECT_EQ(before, filled ? 3u : 1u);
+    for (const auto& [name, value] : variables) {
+      SCOPED_TRACE(name);
+      const Variable variable(name, value.c_str());
+      const auto weights = use(folder);
+      EXPECT_EQ(weights->mapped(), 0u);
+      EXPECT_EQ(weights->packed(), 2u);
+      EXPECT_EQ(weights->unwritten(), 2u);
+      EXPECT_EQ(files().size(), before);
+    }
+  }
+  const Variable empty("OCTET_CONV", "");  // as if it were not set
+  EXPECT_EQ(use(folder)->mapped(), 2u);
+}
+
+// A pipe, a link or a folder in a file's place: nothing waits, and a link's target stays as it is.
+TEST_F(WeightFiles, NoRegularFilesInTheirPlaces) {
+  use(folder);
+  const fs::path path = files()[0], target = folder / "target";
+  const Bytes whole = read(path), text = {'t', 'e', 'x', 't'};
+  const auto replaced = [&] {
+    const auto weights = use(folder);
+    EXPECT_EQ(weights->packed(), 1u);
+    EXPECT_EQ(weights->unwritten(), 0u);
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(path)));
+    EXPECT_EQ(read(path), whole);
+  };
+  fs::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  replaced();
+  fs::remove(path);
+  write(target, text);
+  fs::create_symlink(target, path);
+  replaced();
+  EXPECT_EQ(read(target), text);
+  fs::remove(path);
+  fs::create_directory(path);
+  EXPECT_EQ(use(folder)->unwritten(), 1u);
+  EXPECT_EQ(files().size(), 3u);  // both and the target: no unfinished file stays
+}
+
+// The names of unfinished files may be in use.
+TEST_F(WeightFiles, UnfinishedOnesOfOthers) {
+  use(folder);
+  const fs::path path = files()[0], target = folder / "target";
+  const Bytes whole = read(path), text = {'t', 'e', 'x', 't'};
+  write(target, text);
+  fs::remove(path);
+  const std::string start = path.string() + '.' + std::to_string(process_number()) + '.';
+  constexpr int kNames = 4000;  // more than this process has written files
+  for (int i = 0; i < kNames; ++i) fs::create_symlink(target, start + std::to_string(i));
+  const auto weights = use(folder);
+  EXPECT_EQ(weights->packed(), 1u);
+  EXPECT_EQ(weights->unwritten(), 0u);
+  EXPECT_EQ(read(path), whole);
+  EXPECT_EQ(read(target), text);
+  for (int i = 0; i < kNames; ++i)
+    EXPECT_TRUE(fs::is_symlink(fs::symlink_status(start + std::to_string(i))));
 }
 
 TEST_F(WeightFiles, NowhereToWrite) {

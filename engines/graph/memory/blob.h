@@ -10,7 +10,8 @@ namespace octet::graph {
 
 struct Blob {
   explicit Blob(size_t size);  // throws std::bad_alloc
-  // What lies `offset` bytes, a multiple of OCTET_ALIGNMENT, into mapped memory, which it unmaps.
+  // The bytes from `offset`, a multiple of OCTET_ALIGNMENT, to the end of a mapping. The blob owns
+  // the whole mapping, and its destructor unmaps it.
   Blob(void* mapping, size_t mapping_bytes, size_t offset);
   ~Blob();
   Blob(const Blob&) = delete;

@@ -2,6 +2,7 @@
 #include "engines/graph/memory/blob_file.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -10,7 +11,8 @@
 namespace octet::graph {
 namespace {
 
-// What a file begins with: another key of the same name, or another form, differs in it.
+// The bytes that a file begins with. A file whose key has the same hash, or that has another form,
+// begins with other bytes.
 std::string head_of(const std::string& key) {
   std::string head = "Octet's packed weights, form 1\n" + key + '\n';
   head.resize(aligned(head.size()));
@@ -22,6 +24,19 @@ std::string path_of(const std::string& folder, const std::string& key) {
   std::snprintf(name, sizeof name, "/%016llx.octet",
                 (unsigned long long)content_hash(key.data(), key.size()));
   return folder + name;
+}
+
+// Creates a file of its own beside the path, and tells its name; null if the system refuses it. A
+// name is in use where a process with the same number died, or works in another container.
+std::FILE* create_beside(const std::string& path, std::string* name) {
+  static std::atomic<unsigned> count(0);
+  constexpr int kMostNames = 1 << 16;
+  for (int i = 0; i < kMostNames; ++i) {
+    *name = path + '.' + std::to_string(process_number()) + '.' + std::to_string(count++);
+    if (std::FILE* const file = create_new(*name)) return file;
+    if (errno != EEXIST) return nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -47,11 +62,10 @@ std::shared_ptr<const Blob> read_blob(const std::string& folder, const std::stri
 }
 
 bool write_blob(const std::string& folder, const std::string& key, const Blob& blob) {
-  static std::atomic<unsigned> count(0);
+  if (!kMapsFiles) return false;
   const std::string head = head_of(key), path = path_of(folder, key);
-  const std::string unfinished =
-      path + '.' + std::to_string(process_number()) + '.' + std::to_string(count++);
-  std::FILE* const file = std::fopen(unfinished.c_str(), "wb");
+  std::string unfinished;
+  std::FILE* const file = create_beside(path, &unfinished);
   if (!file) return false;
   const bool written = std::fwrite(head.data(), 1, head.size(), file) == head.size() &&
                        std::fwrite(blob.data, 1, blob.bytes, file) == blob.bytes;

@@ -15,7 +15,8 @@ std::shared_ptr<const Blob> read_blob(const std::string& folder, const std::stri
                                       size_t bytes);
 
 // Puts the blob into the folder, in the place of an older file with its key: other processes see
-// the older one or the whole new one. False: the system did not let it.
+// the older one or the whole new one. False: the system did not let it, or it does not map files,
+// so that nothing would read the blob.
 bool write_blob(const std::string& folder, const std::string& key, const Blob& blob);
 
 }  // namespace octet::graph
