@@ -162,16 +162,27 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
   });
 }
 
-// Copies `bytes` of each pixel by two moves of a Word, which overlap.
-template <typename Word, int pixels, size_t lanes>
-void copy_pixels(const uint8_t* const* from, size_t bytes, uint8_t (&to)[pixels][lanes]) {
-  for (int i = 0; i < pixels; ++i) {
+// Copies `bytes` of each pixel by two moves of a Word, which overlap. Not inlined, so that all
+// variants share it.
+template <typename Word>
+__attribute__((noinline)) void copy_pixels(const uint8_t* const* from, size_t bytes, size_t pixels,
+                                           uint8_t* to, size_t stride) {
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < pixels; ++i, to += stride) {
     Word first, last;
     memcpy(&first, from[i], sizeof first);
     memcpy(&last, from[i] + bytes - sizeof last, sizeof last);
-    memcpy(to[i], &first, sizeof first);
-    memcpy(to[i] + bytes - sizeof last, &last, sizeof last);
+    memcpy(to, &first, sizeof first);
+    memcpy(to + bytes - sizeof last, &last, sizeof last);
   }
+}
+inline void copy_few_channels(const WinogradInput& in, size_t pixels, uint8_t* to, size_t stride) {
+  const auto copy = in.channels >= 16  ? copy_pixels<uint64_t[2]>
+                    : in.channels >= 8 ? copy_pixels<uint64_t>
+                    : in.channels >= 4 ? copy_pixels<uint32_t>
+                    : in.channels >= 2 ? copy_pixels<uint16_t>
+                                       : copy_pixels<uint8_t>;
+  copy(in.pixels, in.channels, pixels, to, stride);
 }
 
 template <typename Variant, typename Lanes, ElementType kType>
@@ -182,12 +193,7 @@ void input_channels(const WinogradInput& in) {
     uint8_t bytes[taps][lanes];
     const uint8_t* pixels[taps];
     memset(bytes, 0, sizeof bytes);
-    const auto copy = in.channels >= 16  ? copy_pixels<uint64_t[2], taps, lanes>
-                      : in.channels >= 8 ? copy_pixels<uint64_t, taps, lanes>
-                      : in.channels >= 4 ? copy_pixels<uint32_t, taps, lanes>
-                      : in.channels >= 2 ? copy_pixels<uint16_t, taps, lanes>
-                                         : copy_pixels<uint8_t, taps, lanes>;
-    copy(in.pixels, in.channels, bytes);
+    copy_few_channels(in, taps, bytes[0], lanes);
     for (int i = 0; i < taps; ++i) pixels[i] = bytes[i];
     input_lanes<Variant, Lanes, kType>(in, pixels, 0);
     return;

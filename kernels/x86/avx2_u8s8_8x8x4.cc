@@ -90,6 +90,11 @@ OCTET_INLINE inline void store_requantized8(const Tile& t, const __m256i (&acc)[
     }
 }
 
+// One text for all heights, which few columns hardly wait for.
+__attribute__((noinline)) void store_all_floats(const Tile& t, const __m256i (&acc)[kMr][1]) {
+  store_floats(t, t.rows, acc);
+}
+
 template <int rows>
 void multiply(const Tile& t) {
   __m256i acc[rows];
@@ -99,9 +104,9 @@ void multiply(const Tile& t) {
   });
   add_products(t, acc);
   if (t.scale && t.requantization->to_floats) {
-    EpilogueVector sums[rows][1];
+    __m256i sums[kMr][1];
     unroll<rows>([&](auto i) OCTET_INLINE { sums[i][0] = acc[i]; });
-    return store_floats(t, Int<rows>{}, sums);
+    return store_all_floats(t, sums);
   }
   if (t.scale && !t.requantization->tflite_apart) return store_requantized8(t, acc);
 

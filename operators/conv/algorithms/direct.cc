@@ -174,8 +174,9 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
 
 // Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
 // Returns false if they do not fit, or if other rows are copied less often.
-bool run_line_windows(const ConvPlan& plan, const ConvRun& run, const Workspace& w,
-                      const ConvTask& task, uint8_t* workspace) {
+__attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const ConvRun& run,
+                                                const Workspace& w, const ConvTask& task,
+                                                uint8_t* workspace) {
   const MicroKernel& kernel = *plan.kernel;
   if (!kernel.copy_rows ||
       !LineWindows::are_fewer(kernel.step_depth, kernel.mr, plan.shape, run.out_w))

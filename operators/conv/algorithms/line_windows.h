@@ -111,7 +111,8 @@ class LineWindows {
 
   // Copies the windows of `lines` input lines of an image, those of output line y's first kernel
   // line on.
-  void copy_lines(size_t image, size_t group, size_t y, size_t lines, uint8_t* to) const {
+  __attribute__((noinline)) void copy_lines(size_t image, size_t group, size_t y, size_t lines,
+                                            uint8_t* to) const {
     // Lines without gaps are one line, but for the ends of windows
     const bool joined =
         s_.stride_w == 1 && run_.out_w == run_.in_w && run_.lhs_row == run_.in_w * run_.lhs_pixel;
