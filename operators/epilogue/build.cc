@@ -3,6 +3,7 @@
 
 #include "dispatch/select/machine.h"
 #include "kernels/core/micro_kernel.h"
+#include "kernels/core/table_rows.h"
 #include "operators/epilogue/builder.h"
 
 namespace octet {
@@ -74,7 +75,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
     uint8_t* lut = arena->take<uint8_t>(512);
     if (lut) {
       memcpy(lut, e.lut, 256);
-      for (size_t i = 0; i < 256; ++i) lut[256 + i] = i % 128 < 16 ? lut[i] : lut[i] ^ lut[i - 16];
+      write_table_rows(lut, lut + 256);
     }
     f.lut = lut;
     f.look_up = ops.look_up_for(this_machine().cpu.features);

@@ -117,5 +117,19 @@ inline Neighbours tflite_neighbours(int64_t position, size_t in) {
                 high = std::min<int64_t>((position + 1023) / 1024, last);
   return {(size_t)low, (size_t)high, position - 1024 * low};
 }
+// Of int8 or int16, to the sizes of `out`.
+inline void resize_as_tflite(const Image& in, octet_coordinates coordinates, Image* out) {
+  for_each(out, [&](size_t y, size_t x, size_t c) {
+    const auto v =
+        tflite_neighbours(tflite_position(y, in.size.h, out->size.h, coordinates), in.size.h);
+    const auto h =
+        tflite_neighbours(tflite_position(x, in.size.w, out->size.w, coordinates), in.size.w);
+    const int64_t sum = in.at(v.low, h.low, c) * (1024 - v.part) * (1024 - h.part) +
+                        in.at(v.high, h.low, c) * v.part * (1024 - h.part) +
+                        in.at(v.low, h.high, c) * (1024 - v.part) * h.part +
+                        in.at(v.high, h.high, c) * v.part * h.part;
+    return divide_away(sum, 1 << 20);
+  });
+}
 
 }  // namespace octet_test

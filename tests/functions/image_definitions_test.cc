@@ -248,17 +248,7 @@ TEST_P(ImageDefinitionsTest, BilinearResizeOfTflite) {
     desc.interpolation = OCTET_INTERPOLATION_BILINEAR;
     desc.coordinates = (octet_coordinates)(i % 3);
     desc.arithmetic = OCTET_ARITHMETIC_TFLITE;
-    for_each(&out, [&](size_t y, size_t x, size_t c) {
-      const auto v =
-          tflite_neighbours(tflite_position(y, size.h, out.size.h, desc.coordinates), size.h);
-      const auto h =
-          tflite_neighbours(tflite_position(x, size.w, out.size.w, desc.coordinates), size.w);
-      const int64_t sum = in.at(v.low, h.low, c) * (1024 - v.part) * (1024 - h.part) +
-                          in.at(v.high, h.low, c) * v.part * (1024 - h.part) +
-                          in.at(v.low, h.high, c) * (1024 - v.part) * h.part +
-                          in.at(v.high, h.high, c) * v.part * h.part;
-      return divide_away(sum, 1 << 20);
-    });
+    resize_as_tflite(in, desc.coordinates, &out);
     octet_function* f = nullptr;
     const octet_status status = octet_resize_create(&desc, &f, nullptr);
     check(created(status, f, in.size, out.size), in.bytes, out.bytes);

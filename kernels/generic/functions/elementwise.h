@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/table_rows.h"
 #include "octet/network.h"
 
 namespace octet {
@@ -48,13 +49,10 @@ struct FixedFactor {
 
 struct TablePlan {
   uint8_t table[256];  // by the input's byte
-  // Of each entry and the one 16 before it, the xor; of the first 16 of each half, the entry.
-  uint8_t differences[256];
+  uint8_t rows[256];   // write_table_rows of it
   void set(const uint8_t* entries) {
-    for (size_t i = 0; i < sizeof table; ++i) {
-      table[i] = entries[i];
-      differences[i] = (uint8_t)(i % 128 < 16 ? entries[i] : entries[i] ^ entries[i - 16]);
-    }
+    __builtin_memcpy(table, entries, sizeof table);
+    write_table_rows(table, rows);
   }
 };
 

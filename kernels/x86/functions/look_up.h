@@ -1,6 +1,6 @@
 // Looks bytes up in a table of 256, which is 16 rows of 16, by PSHUFB, which gives 0 for negative
 // indices. From row to row 16 is subtracted from the index: it stays at 0 or above for its own row
-// and all rows before, which hold TablePlan::differences, so that the xor of all is the entry.
+// and all rows before, which hold TablePlan::rows, so that the xor of all is the entry.
 // Bytes below 128 and from there on have eight rows each.
 #pragma once
 
@@ -47,7 +47,7 @@ inline void look_up_x86(void* plan, const octet_network_call* call) {
   const TablePlan& p = *(const TablePlan*)plan;
   for_each_run(*call, [&](const uint8_t* from, uint8_t* to, size_t bytes) {
     const size_t whole = bytes / (kVectors * kVector) * (kVectors * kVector);
-    look_up_vectors(p.differences, from, to, whole);
+    look_up_vectors(p.rows, from, to, whole);
     for (size_t i = whole; i < bytes; ++i) to[i] = p.table[from[i]];
   });
 }
