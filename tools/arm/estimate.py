@@ -225,7 +225,7 @@ def main():
                         help="aarch64 build of Octet; repeat to compare compilers")
     parser.add_argument("--tier", action="append", choices=TIERS, help="default: all")
     parser.add_argument("--cpu", action="append", choices=DISPATCH, help="only these of a tier's cores")
-    parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST[:tflite][:sparse]]",
+    parser.add_argument("--shape", action="append", metavar="CASE[:LHS:RHS:DST[:OPTION]...]",
                         help=f"MxNxK, or a convolution as octet bench names it; default: {' '.join(SHAPES)}, types {DEFAULT_TYPES}")
     parser.add_argument("--blocks", type=int, default=0, metavar="COUNT", help="also list the functions and blocks that cost most")
     options = parser.parse_args()

@@ -2,12 +2,13 @@
 // exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing, self-test and
 // create. Linked statically and without PIE, so that addresses are those of the file.
 //
-//     one_shape MxNxK LHS RHS DST RUNS [tflite] [sparse]
-//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [tflite] [sparse]
+//     one_shape MxNxK LHS RHS DST RUNS [OPTION...]
+//     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [OPTION...]
 //
-// sparse: two of every four weights are zero, and they are packed sparse. Types: s8 u8 (dst also
-// s32). Convolutions as `octet bench` names them. Prints the multiply-adds and the kernel's name,
-// for convolutions the algorithm too.
+// Types: s8 u8 (dst also s32, f32); an lhs of f32 is quantized by the run, asymmetrically per row.
+// Options: tflite; sparse: two of every four weights are zero, and they are packed sparse;
+// zero-points: each column has a zero point. Convolutions as `octet bench` names them. Prints the
+// multiply-adds and the kernel's name, for convolutions the algorithm too.
 #include <octet/octet.h>
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ octet_type type_of(const char* name) {
   if (strcmp(name, "u8") == 0) return OCTET_U8;
   if (strcmp(name, "s4") == 0) return OCTET_S4;  // of a product; half of the random bytes
   if (strcmp(name, "s32") == 0) return OCTET_S32;
+  if (strcmp(name, "f32") == 0) return OCTET_F32;
   fail("unknown type", name);
 }
 
@@ -52,6 +54,22 @@ void check(octet_status status, const octet_error& error) {
   if (status != OCTET_OK) fail(octet_status_name(status), error.message);
 }
 
+// Activations of the type. Floats are between -1 and 1.
+void* random_lhs(octet_type type, size_t count) {
+  int8_t* bytes = random_bytes(count);
+  if (type != OCTET_F32) return bytes;
+  float* values = (float*)allocate(count * sizeof(float));
+  for (size_t i = 0; i < count; ++i) values[i] = (float)bytes[i] / 127;
+  return values;
+}
+
+// One zero point per output, near the middle of the type's range.
+const int32_t* random_zero_points(octet_type type, size_t n) {
+  int32_t* values = (int32_t*)allocate(n * sizeof(int32_t));
+  for (size_t i = 0; i < n; ++i) values[i] = (type == OCTET_U8 ? 128 : 0) + (int32_t)(i % 7) - 3;
+  return values;
+}
+
 // One scale and one bias per output. The scales make outputs fill their range, as calibration does,
 // so that create certifies the usual steps.
 float scale(size_t i, size_t depth) {
@@ -67,7 +85,7 @@ const int32_t* biases(size_t n) {
 
 struct Types {
   octet_type lhs, rhs, dst;
-  bool tflite, sparse;
+  bool tflite, sparse, zero_points;
 };
 
 // Random weights, 2:4 if sparse and if the depth is a multiple of four.
@@ -79,7 +97,13 @@ int8_t* random_weights(size_t count, const Types& types) {
 }
 
 void set_epilogue(size_t n, size_t depth, const Types& types, octet_epilogue* epilogue) {
-  epilogue->bias = biases(n);
+  if (types.dst == OCTET_F32) {
+    float* values = (float*)allocate(n * sizeof(float));
+    for (size_t i = 0; i < n; ++i) values[i] = (float)(i % 11) - 5;
+    epilogue->bias_f32 = values;
+  } else {
+    epilogue->bias = biases(n);
+  }
   if (types.dst == OCTET_S32) return;
   if (!types.tflite) {
     float* values = (float*)allocate(n * sizeof(float));
@@ -108,6 +132,10 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   weights.k = k;
   weights.data = random_weights(n * k, types);
   weights.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
+  if (types.zero_points) {
+    weights.zero_points = random_zero_points(types.rhs, n);
+    weights.zero_point_count = n;
+  }
   size_t bytes;
   check(octet_pack_size(&weights, OCTET_ISA_AUTO, &bytes, &error), error);
   void* packed = allocate(bytes);
@@ -120,6 +148,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   desc.lhs_type = types.lhs;
   desc.rhs_type = types.rhs;
   desc.dst_type = types.dst;
+  if (types.lhs == OCTET_F32) desc.lhs_quant = OCTET_LHS_ASYMMETRIC;
   desc.packed = packed;
   desc.packed_bytes = bytes;
   set_epilogue(n, k, types, &desc.epilogue);
@@ -128,7 +157,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
 
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   args.m = m;
-  args.lhs = random_bytes(m * k);
+  args.lhs = random_lhs(types.lhs, m * k);
   args.dst = allocate(m * n * 4);
   check(octet_gemm_workspace(gemm, m, 1, &args.workspace_bytes, &error), error);
   args.workspace = allocate(args.workspace_bytes);
@@ -176,6 +205,10 @@ void run_conv(const char* name, const Types& types, long runs) {
   filter.type = types.rhs;
   filter.data = random_weights(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels, types);
   filter.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
+  if (types.zero_points) {
+    filter.zero_points = random_zero_points(types.rhs, s.out_channels);
+    filter.zero_point_count = s.out_channels;
+  }
   size_t bytes;
   check(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), error);
   void* packed = allocate(bytes);
@@ -209,20 +242,27 @@ void run_conv(const char* name, const Types& types, long runs) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool tflite = false, sparse = false, known = argc >= 6;
+  Types types = {};
+  bool known = argc >= 6;
   for (int i = 6; i < argc; ++i) {
     if (strcmp(argv[i], "tflite") == 0)
-      tflite = true;
+      types.tflite = true;
     else if (strcmp(argv[i], "sparse") == 0)
-      sparse = true;
+      types.sparse = true;
+    else if (strcmp(argv[i], "zero-points") == 0)
+      types.zero_points = true;
     else
       known = false;
   }
   if (!known) {
-    fprintf(stderr, "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse]\n");
+    fprintf(
+        stderr,
+        "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse] [zero-points]\n");
     return 2;
   }
-  const Types types = {type_of(argv[2]), type_of(argv[3]), type_of(argv[4]), tflite, sparse};
+  types.lhs = type_of(argv[2]);
+  types.rhs = type_of(argv[3]);
+  types.dst = type_of(argv[4]);
   const long runs = atol(argv[5]);
   size_t m, n, k;
   if (sscanf(argv[1], "%zux%zux%zu", &m, &n, &k) == 3)
