@@ -64,6 +64,10 @@ void multiply(const Tile& t) {
   for (size_t i = 0; i < (t.init_stride ? t.rows : 1); ++i)
     trace.read(t.init + i * t.init_stride, row);
   if (t.row_init) trace.read(t.row_init, t.rows * sizeof *t.row_init);
+  if (t.row_factors) {
+    trace.read(t.row_factors, t.rows * sizeof *t.row_factors);
+    trace.read(t.column_factors, t.cols * sizeof *t.column_factors);
+  }
   read_operands(trace, t);
   if (t.scale) trace.read(t.scale, t.cols * sizeof *t.scale);
   const bool floats = t.scale && t.requantization->to_floats;

@@ -94,6 +94,7 @@ void multiply(const Tile& t, bool in_order) {
     OCTET_UNROLL(4)
     for (int v = 0; v < vectors; ++v) acc[i][v] = vld1q_s32(init + 4 * v);
   }
+  if (t.row_factors) subtract_factors(t.row_factors, t.column_factors, acc);
 
   const uint8_t* rhs = t.rhs;
   for (size_t tap = 0;;) {
@@ -142,7 +143,7 @@ void multiply(const Tile& t, bool in_order) {
     if (++tap == t.taps) break;
     if (t.tap_steps) base += t.tap_steps[tap - 1];
   }
-  store_tile(t, acc);
+  store_tile<kMr>(t, acc);
 }
 
 template <int vectors>
@@ -155,10 +156,12 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
-// Multiplies all rows by a micro-panel; s32 outputs and the rows beyond sixes go tile by tile.
+// Multiplies all rows by a micro-panel; s32 and clamped f32 outputs and the rows beyond sixes go
+// tile by tile.
 void multiply_micro_panel(const Tile& t) {
   size_t row = 0;
-  if (t.scale) {
+  const Store store = store_of(t);
+  if (store != Store::kS32 && (store != Store::kFloats || floats_leave_registers(t))) {
     row = t.rows / kMr * kMr;
     multiply_tiles_of_six(t, t.rows / kMr);
     if (row == t.rows) return;
@@ -168,6 +171,8 @@ void multiply_micro_panel(const Tile& t) {
     rest.rows = t.rows - row < kMr ? t.rows - row : kMr;
     rest.lhs = (const uint8_t*)t.lhs + row * t.lhs_stride;
     rest.dst = (uint8_t*)t.dst + row * t.dst_stride;
+    if (t.row_scale) rest.row_scale = t.row_scale + row;
+    if (t.row_factors) rest.row_factors = t.row_factors + row;
     dispatch<false>(rest);
   }
 }
@@ -180,8 +185,7 @@ constexpr MicroKernel kernel(const char* name) {
       .lhs_element_type = ElementType::kS8,
       .mr = kMr,
       .nr = 4 * kVectors,
-      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
-               kTfliteRightShiftOnly | (in_order ? kInOrder : 0),
+      .flags = kAnyLhs | kStores | kRowFactors | (in_order ? kInOrder : 0),
       .rhs_layout = kDotprodLayout,
       .lhs_kr = 4,
       .multiply = dispatch<in_order>,

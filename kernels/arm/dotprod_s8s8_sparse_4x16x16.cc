@@ -107,7 +107,7 @@ void multiply(const Tile& t) {
   OCTET_NO_UNROLL
   for (size_t pairs = groups / 2; pairs; --pairs) add_groups<2>(acc, tables, values, places, seven);
   if (groups % 2) add_groups<1>(acc, tables, values, places, seven);
-  store_tile(t, acc);
+  store_tile<0>(t, acc);
 }
 
 constexpr MultiplyFn kByRows[kMr] = {multiply<1>, multiply<2>, multiply<3>, multiply<4>};
@@ -122,7 +122,7 @@ const MicroKernel dotprod_s8s8_sparse_4x16x16 = {
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+    .flags = kAnyLhs | kStores,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,

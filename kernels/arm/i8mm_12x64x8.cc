@@ -25,8 +25,7 @@
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/shared/copy_bytes.h"
-#include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/i8mm_blocks.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
@@ -65,18 +64,9 @@ struct U8U8 {
   }
 };
 
-inline int32x4_t zip_low(int32x4_t a, int32x4_t b) {
-  return vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
-}
-inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
-  return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
-}
-
 // ---- lhs panel ----------------------------------------------------------------------------------
 
 constexpr uint64_t kFlips = 0x8080808080808080;
-
-inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, sizeof word); }
 
 // Writes the rest of the depth, with zeros beyond it and for a row that does not exist. `to` is the
 // start of the last, partial group.
@@ -166,89 +156,7 @@ void gather_pairs(const Rows& r, size_t lanes, void* panel) {
   (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel);
 }
 
-// ---- stores -------------------------------------------------------------------------------------
-
-// Bytes from row 2p to the row below it, or 0 if there is none. The second row is stored first, so
-// that the first overwrites it.
-template <int pairs>
-inline size_t second_row(bool odd, int p, size_t stride) {
-  return p == pairs - 1 && odd ? 0 : stride;
-}
-
-template <int pairs>
-OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
-                                   bool odd) {
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
-    int32_t* const row0 = (int32_t*)dst;
-    int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(odd, p, stride));
-    vst1q_s32(row1, zip_high(acc[p][0], acc[p][1]));
-    vst1q_s32(row1 + 4, zip_high(acc[p][2], acc[p][3]));
-    vst1q_s32(row0, zip_low(acc[p][0], acc[p][1]));
-    vst1q_s32(row0 + 4, zip_low(acc[p][2], acc[p][3]));
-  }
-}
-
-template <int pairs, Store store>
-OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], const float* scales,
-                                           size_t apart, const Requantizing16 n, uint8_t* dst,
-                                           size_t stride, bool odd) {
-  using Scale = typename ScaleOf<store>::Type;
-  Scale scale[4];  // for columns 2j, 2j + 1, 2j, 2j + 1
-  OCTET_UNROLL(4)
-  for (int j = 0; j < 4; ++j) {
-    scale[j] = Scale::at(scales + j / 2 * 4, apart).shuffled([j](int32x4_t four) OCTET_INLINE {
-      return j % 2 ? zip_high(four, four) : zip_low(four, four);
-    });
-  }
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
-    // Each 32 bits hold two bytes of the first row and two bytes of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<store>(acc[p], scale, n));
-    vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
-    vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
-  }
-}
-
 // ---- kernel -------------------------------------------------------------------------------------
-
-// Loads one row of init for all rows: it is stored once in the accumulators' order and loaded for
-// each pair. Next to a store of outputs, loads are free but register copies are not.
-template <int pairs>
-OCTET_INLINE inline void start_alike(const int32_t* init, uint8_t* blocks,
-                                     int32x4_t (&acc)[pairs][4]) {
-  uint64_t two[4];
-  OCTET_UNROLL(4)
-  for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
-  // Else compilers go through vectors
-  __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));
-  OCTET_UNROLL(4)
-  for (int j = 0; j < 4; ++j) {
-    store8(two[j], blocks + 16 * j);
-    store8(two[j], blocks + 16 * j + 8);
-  }
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p) {
-    __asm__("" : : "r"(blocks) : "memory");  // else compilers load once and copy
-    OCTET_UNROLL(4)
-    for (int j = 0; j < 4; ++j) acc[p][j] = vreinterpretq_s32_u8(vld1q_u8(blocks + 16 * j));
-  }
-}
-
-template <int pairs>
-OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd,
-                                    int32x4_t (&acc)[pairs][4]) {
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, init += 2 * stride) {
-    const int32_t* const row1 = init + second_row<pairs>(odd, p, stride);
-    const int32x4_t a0 = vld1q_s32(init), a1 = vld1q_s32(row1), b0 = vld1q_s32(init + 4),
-                    b1 = vld1q_s32(row1 + 4);
-    acc[p][0] = zip_low(a0, a1);
-    acc[p][1] = zip_high(a0, a1);
-    acc[p][2] = zip_low(b0, b1);
-    acc[p][3] = zip_high(b0, b1);
-  }
-}
 
 // Multiplies groups of 8 along depth, with `sets` sets of accumulators.
 template <typename Types, int pairs, int sets>
@@ -336,8 +244,9 @@ void multiply(const Tile& t, Signs signs) {
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride,
-               init_stride = t.init_stride, element = saturated || t.scale ? 1 : 4;
-  const int32_t* init = t.init;
+               init_stride = t.init_stride, element = saturated ? 1 : element_bytes(t);
+  const int32_t *init = t.init, *column_factors = t.column_factors;
+  const int32_t* const row_factors = t.row_factors;
   const float* scale = t.scale;
   Requantizing16 requantization;
   size_t tflite_apart = 0;
@@ -346,7 +255,8 @@ void multiply(const Tile& t, Signs signs) {
     if (!saturated) tflite_apart = t.requantization->tflite_apart;
   }
   spill(requantization);
-  const bool odd = t.rows % 2;
+  const bool odd = t.rows % 2, to_floats = !saturated && store_of(t) == Store::kFloats,
+             from_registers = pairs == kPairs && to_floats && floats_leave_registers(t);
   uint8_t* dst = (uint8_t*)t.dst;
   size_t stride = t.dst_stride;
 
@@ -354,16 +264,20 @@ void multiply(const Tile& t, Signs signs) {
   start_alike(init, blocks, acc);
   for (size_t columns = t.cols;; columns -= kWidth) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
+    if (row_factors) subtract_factors(row_factors, column_factors, odd, acc);
     __asm__("" : "+r"(signs));  // else compilers make a loop over panels for each sign
     if (kBuildsSve256 && !saturated && signs >= Signs::kSve256S8S8)
-      multiply_panel_sve256(lhs, rhs, groups, signs, init_stride ? nullptr : blocks, acc);
+      multiply_panel_sve256(lhs, rhs, groups, signs, init_stride || row_factors ? nullptr : blocks,
+                            acc);
     else
       multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
     stride = columns < kWidth ? kWidth * element : stride;
     if constexpr (saturated)
       store_requantized<pairs, Store::kSaturated>(acc, scale, 0, requantization, dst, stride, odd);
-    else if (!scale)
+    else if (pairs == kPairs && from_registers && columns >= kWidth)
+      store_floats(t, scale, acc, dst, stride, odd);
+    else if (!scale || to_floats)
       store_s32(acc, dst, stride, odd);
     else if (tflite_apart)
       store_requantized<pairs, Store::kTflite>(acc, scale, tflite_apart, requantization, dst,
@@ -371,11 +285,14 @@ void multiply(const Tile& t, Signs signs) {
     else
       store_requantized<pairs, Store::kClamped>(acc, scale, 0, requantization, dst, stride, odd);
     init += columns > kWidth ? kWidth : 0;
+    column_factors += kWidth;
     start_alike(init, blocks, acc);
     if (columns <= kWidth) {
       uint8_t* const to = (uint8_t*)t.dst + (t.cols - columns) * element;
       if (columns < kWidth)
         copy_rows(whole, kWidth * element, to, t.dst_stride, t.rows, columns * element);
+      if (to_floats && !(from_registers && columns == kWidth))
+        floats_in_place(t, from_registers ? t.cols - columns : 0);
       return;
     }
     rhs += rhs_panel_stride;
@@ -411,8 +328,7 @@ constexpr MicroKernel kernel(const char* name) {
       .lhs_element_type = is_s8 ? ElementType::kS8 : ElementType::kU8,
       .mr = 2 * kPairs,
       .nr = kNr,
-      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
-               (is_u8u8 ? kAnyLhs : 0),
+      .flags = kStores | kRowFactors | (is_u8u8 ? kAnyLhs : 0),
       .rhs_layout = is_u8u8 ? kI8mmU8Layout : kI8mmLayout,
       .gather = gather_pairs,
       .lhs_lanes_step = 2,

@@ -20,6 +20,7 @@
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
@@ -64,10 +65,17 @@ OCTET_INLINE inline void store_columns(const Tile& t, int32x4_t (&acc)[2][4]) {
   for (int v = 0; v < kVectors; ++v)
     columns[v] = vaddq_s32(vpaddq_s32(acc[v / 2][v % 2 * 2], acc[v / 2][v % 2 * 2 + 1]),
                            vld1q_s32(t.init + 4 * v));
+  if (t.row_factors) {
+    OCTET_UNROLL(4)
+    for (int v = 0; v < kVectors; ++v)
+      columns[v] =
+          vmlsq_s32(columns[v], vld1q_s32(t.column_factors + 4 * v), vld1q_dup_s32(t.row_factors));
+  }
   alignas(16) uint8_t whole[kNr * 4];
   const bool partial = t.cols < 4 * kVectors;
   uint8_t* const dst = partial ? whole : (uint8_t*)t.dst;
-  if (t.scale) {
+  const Store store = store_of(t);
+  if (store != Store::kS32 && store != Store::kFloats) {
     const auto bytes_by = [&](auto like) OCTET_INLINE {
       decltype(like) scale[4];
       OCTET_UNROLL(4)
@@ -78,7 +86,7 @@ OCTET_INLINE inline void store_columns(const Tile& t, int32x4_t (&acc)[2][4]) {
       return requantized<Store::kClamped>(all, scale, requantizing16(*t.requantization));
     };
     const uint8x16_t bytes =
-        t.requantization->tflite_apart ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
+        store == Store::kTflite ? bytes_by(TfliteRight{}) : bytes_by(FloatScale{});
     if (panels == 2)
       vst1q_u8(dst, bytes);
     else
@@ -87,7 +95,8 @@ OCTET_INLINE inline void store_columns(const Tile& t, int32x4_t (&acc)[2][4]) {
     OCTET_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) vst1q_s32((int32_t*)dst + 4 * v, columns[v]);
   }
-  if (partial) copy_rows(whole, 0, (uint8_t*)t.dst, 0, 1, t.cols * (t.scale ? 1 : 4));
+  if (partial) copy_rows(whole, 0, (uint8_t*)t.dst, 0, 1, t.cols * element_bytes(t));
+  if (store == Store::kFloats) floats_in_place(t, 0);
 }
 
 template <int panels>
@@ -162,8 +171,7 @@ constexpr MicroKernel kernel(const char* name) {
       .mr = 1,
       .nr = kNr,
       .m_max = 1,
-      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
-               (signs == Signs::kU8U8 ? kAnyLhs : 0),
+      .flags = kStores | kRowFactors | (signs == Signs::kU8U8 ? kAnyLhs : 0),
       .rhs_layout = signs == Signs::kU8U8 ? kI8mmU8Layout : kI8mmLayout,
       .lhs_kr = 8,
       .multiply = dispatch<signs>,

@@ -16,7 +16,7 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs) {
       .mr = mr,
       .nr = nr,
       .m_max = kOne,
-      .flags = kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+      .flags = kStores | kRowFactors,
       .rhs_layout = kI8mmInt4Layout,
       .gather = kOne ? nullptr : gather_by<operands>,
       .lhs_lanes_step = kOne ? 1 : 2,

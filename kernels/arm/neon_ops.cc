@@ -2,10 +2,11 @@
 // because compilers do not vectorize it; the rest is the baseline's, which on AArch64 is NEON, too.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/arm/shared/tflite.h"
 #include "kernels/generic/epilogue.h"
 #if defined(__aarch64__)
-#include "kernels/generic/portable.h"
+#include "kernels/arm/shared/neon_rows.h"
 #else
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
@@ -76,6 +77,12 @@ void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t, size_t first,
 }
 
 #if defined(__aarch64__)
+// Copies up to three elements of four bytes.
+OCTET_INLINE inline void copy_few(const void* from, size_t count, void* to) {
+  for (size_t j = 0; j < count; ++j)
+    __builtin_memcpy((uint8_t*)to + 4 * j, (const uint8_t*)from + 4 * j, 4);
+}
+
 // The table stays in 16 registers, of which an instruction reads four and leaves bytes with other
 // indices as they are, or 0.
 void look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
@@ -98,30 +105,21 @@ void look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_
 }
 constexpr LookUpFn kLookUp = look_up;
 
-void init(const Init& i) { portable_ops.init(i); }
-void sum_rows(const Rows& rows, bool is_signed, int32_t* sums) {
-  portable_ops.sum_rows(rows, is_signed, sums);
-}
-RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  return portable_ops.quantize_row(row, depth, asymmetric, out);
-}
-RowQuant measure_rows(const FloatRows& rows, bool asymmetric) {
-  return portable_ops.measure_rows(rows, asymmetric);
-}
-FloatEnds find_ends(const FloatRows& rows) { return portable_ops.find_ends(rows); }
-void quantize_floats(const Quantization& by, const float* x, size_t count, uint8_t* out) {
-  portable_ops.quantize_floats(by, x, count, out);
-}
-void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
+constexpr QuantizeFloatsFn kQuantizeFloats = quantize_floats_neon;
+constexpr FindEndsFn kFindEnds = find_ends_neon;
+constexpr RowSumFn kSumRows = sum_rows_neon;
+constexpr InitFn kInit = init_neon;
+void copy(const Windows& windows) { portable_ops.copy_windows(windows); }
 void split_words(const WordRow& row) { portable_ops.split_words(row); }
 void finish_words(const WordEpilogue& f, const WordTile& t) { portable_ops.finish_words(f, t); }
 void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
 constexpr LookUpFn kLookUp = nullptr;
-RowQuant quantize_row(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  return quantize_row_by<quantize_floats>(row, depth, asymmetric, out);
-}
-void init(const Init& i) { init_tile(i); }
+void copy(const Windows& windows) { copy_windows(windows); }
+constexpr QuantizeFloatsFn kQuantizeFloats = quantize_floats;
+constexpr FindEndsFn kFindEnds = find_ends;
+constexpr RowSumFn kSumRows = sum_rows;
+constexpr InitFn kInit = init_tile;
 void others(const Epilogue& f, const EpilogueTile& t) { apply_epilogue(f, t); }
 #endif
 
@@ -135,8 +133,49 @@ void epilogue(const Epilogue& f, const EpilogueTile& t) {
 
 }  // namespace
 
-const TierOps neon_ops = {init,      epilogue,        sum_rows,     quantize_row, measure_rows,
-                          find_ends, quantize_floats, copy_windows, split_words,  finish_words,
-                          nullptr,   false,           kLookUp};
+#if defined(__aarch64__)
+void floats_in_place(const Tile& t, size_t column) {
+  const Requantization& n = *t.requantization;
+  const float32x4_t lo = vdupq_n_f32(n.lo_f32), hi = vdupq_n_f32(n.hi_f32);
+  const float one = 1, *const row_scales = t.row_scale ? t.row_scale : &one;
+  const size_t next = t.row_scale ? 1 : 0;
+  const auto convert = [&](int32x4_t acc, FloatColumns& by, const float* row_scale) OCTET_INLINE {
+    float32x4_t x = floats<true>(acc, by, [&]() OCTET_INLINE { return vld1q_dup_f32(row_scale); });
+    // A value that equals a limit is kept, as -0 is beside 0: FMAX and FMIN would not
+    if (n.clamps) {
+      x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
+      x = vbslq_f32(vcgtq_f32(x, hi), hi, x);
+    }
+    return vreinterpretq_s32_f32(x);
+  };
+  for (; column < t.cols; column += 4) {
+    FloatColumns by = FloatColumns::at(t.scale + column, n.bias_apart);
+    uint8_t* dst = (uint8_t*)t.dst + column * sizeof(float);
+    const float* row_scale = row_scales;
+    const size_t left = t.cols - column;
+    for (size_t i = t.rows; i; --i, dst += t.dst_stride, row_scale += next) {
+      int32_t four[4] = {};
+      int32_t* const at = left < 4 ? four : (int32_t*)dst;
+      if (left < 4) copy_few(dst, left, four);
+      vst1q_s32(at, convert(vld1q_s32(at), by, row_scale));
+      if (left < 4) copy_few(four, left, dst);
+    }
+  }
+}
+#endif
+
+const TierOps neon_ops = {kInit,
+                          epilogue,
+                          kSumRows,
+                          quantize_row_by<kQuantizeFloats, kFindEnds>,
+                          measure_rows_by<kFindEnds>,
+                          kFindEnds,
+                          kQuantizeFloats,
+                          copy,
+                          split_words,
+                          finish_words,
+                          nullptr,
+                          false,
+                          kLookUp};
 
 }  // namespace octet

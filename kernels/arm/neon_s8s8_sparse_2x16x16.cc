@@ -99,7 +99,7 @@ void multiply(const Tile& t) {
                              vld1q_s32(t.init + i * t.init_stride + 4 * v));
     });
   });
-  store_tile(t, sums);
+  store_tile<0>(t, sums);
 }
 
 template <bool int8_min>
@@ -115,8 +115,7 @@ const MicroKernel neon_s8s8_sparse_2x16x16 = {
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly |
-             kNoInt8Min,
+    .flags = kAnyLhs | kStores | kNoInt8Min,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,
@@ -129,7 +128,7 @@ const MicroKernel neon_s8s8_sparse_int8min_2x16x16 = {
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+    .flags = kAnyLhs | kStores,
     .rhs_layout = kSparseLayout,
     .gather = gather_tables,
     .lhs_kr = 16,

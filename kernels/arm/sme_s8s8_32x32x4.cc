@@ -94,7 +94,7 @@ OCTET_INLINE inline void store_rows(const Tile& t, const int32_t* sums) {
                             vld1q_s32(t.init + i * t.init_stride + 4 * v));
     });
   });
-  store_tile(t, acc);
+  store_tile<0>(t, acc);
 }
 
 // Stores up to 16 columns of all rows, a few rows at a time.

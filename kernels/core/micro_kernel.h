@@ -36,6 +36,9 @@ struct Tile {
   size_t init_stride;  // elements; 0 = one row for all
   // With kRowInit: one value per row, added to the init of all its columns; or null
   const int32_t* row_init = nullptr;
+  // With kRowFactors, instead: the init of row i and column j is less by row_factors[i] *
+  // column_factors[j], readable as init is; or both null
+  const int32_t *row_factors = nullptr, *column_factors = nullptr;
   void* dst;
   size_t dst_stride;  // bytes
   // Null: store s32. Readable up to cols rounded up to the layout's step. In TFLite mode it is the
@@ -98,6 +101,9 @@ enum KernelFlags : uint16_t {
   kOptional = 2048,
   // The kernel can convert to f32 in registers (Requantization::to_floats).
   kStoresFloats = 4096,
+  // The kernel subtracts Tile::row_factors times column_factors, for zero points of weights or of
+  // rows. It has not kRowInit, too.
+  kRowFactors = 8192,
 };
 
 struct MicroKernel {

@@ -43,7 +43,7 @@ void multiply_int4(const MicroKernel& kernel, const MicroKernel& operands, const
     operands.multiply(part);
     part.init = sums;
     part.init_stride = lanes;
-    part.row_init = nullptr;
+    part.row_init = part.row_factors = part.column_factors = nullptr;
   }
 }
 

@@ -78,8 +78,7 @@ constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
   return {bits_float(ordered(least)), bits_float(most)};
 }
 
-[[maybe_unused]] RowQuant measure_rows(const FloatRows& r, bool asymmetric) {
-  const FloatEnds ends = find_ends(r);
+inline RowQuant quant_between(const FloatEnds& ends, bool asymmetric) {
   const int32_t below = float_bits(ends.least) & 0x7fffffff, above = float_bits(ends.most);
   const int32_t largest = below > above ? below : above;
   const float range = asymmetric ? ends.most - ends.least : bits_float(largest);
@@ -90,6 +89,12 @@ constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
   const int32_t zero_point = round_half_even(0.0f - ends.least / scale);
   return {scale, zero_point > 255 ? 255 : zero_point};
 }
+
+template <FindEndsFn find>
+RowQuant measure_rows_by(const FloatRows& r, bool asymmetric) {
+  return quant_between(find(r), asymmetric);
+}
+constexpr MeasureRowsFn measure_rows = measure_rows_by<find_ends>;
 
 [[maybe_unused]] void quantize_floats(const Quantization& by, const float* x, size_t count,
                                       uint8_t* out) {
@@ -105,9 +110,9 @@ constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
   }
 }
 
-template <QuantizeFloatsFn quantize>
+template <QuantizeFloatsFn quantize, FindEndsFn find = find_ends>
 RowQuant quantize_row_by(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  const RowQuant quant = measure_rows({row, depth, 1, depth}, asymmetric);
+  const RowQuant quant = quant_between(find({row, depth, 1, depth}), asymmetric);
   quantize(dynamic_quantization(quant, asymmetric), row, depth, out);
   return quant;
 }

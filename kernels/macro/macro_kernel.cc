@@ -13,9 +13,17 @@ class Start {
       : macro_kernel_(macro_kernel),
         weights_(weights),
         block_(block),
-        per_row_(block.row_sums || block.terms.zero_points) {}
+        per_row_(block.row_sums || (block.terms.zero_points && !block.row_factors)) {}
 
   bool per_row() const { return per_row_; }
+
+  // What Block::row_factors are multiplied by, or null.
+  const int32_t* column_factors(size_t n) const {
+    const Columns columns = weights_.columns.from(n);
+    return !block_.row_factors        ? nullptr
+           : block_.terms.zero_points ? columns.weight_sum
+                                      : columns.zero_point;
+  }
 
   // Room for a tile's sums, in the place of its init: kernels take an init that is their dst.
   int32_t* sums() { return values_; }
@@ -28,6 +36,7 @@ class Start {
     const bool all = !used || (used->first == 0 && used->end == macro_kernel_.taps.groups &&
                                !used->before && !used->after);
     *stride = 0;
+    if (block_.row_factors && lhs.zero_points) return columns.bias;  // of a matrix: all taps
     if (!per_row_ && (lhs.in_bias ? all || lhs.zero_point == 0 : lhs.zero_point == 0))
       return columns.bias;
     Init init = {};
@@ -179,6 +188,8 @@ class Product {
   void multiply_rows() {
     tile_.init = start_.make(n_, lanes_, nullptr, 0, 1, &tile_.init_stride);
     tile_.row_init = block_.row_init;
+    tile_.row_factors = block_.row_factors;
+    tile_.column_factors = start_.column_factors(n_);
     point_at_weights(0);
     tile_.lhs = block_.panels ? block_.panels : block_.lhs;
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : macro_kernel_.taps.depth;
@@ -211,6 +222,8 @@ class Product {
         tile_.rows = used.rows;
         tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
         tile_.row_init = block_.row_init ? block_.row_init + row + from : nullptr;
+        tile_.row_factors = block_.row_factors ? block_.row_factors + row + from : nullptr;
+        tile_.column_factors = start_.column_factors(n_);
         multiply_taps(used, row + from);
         pass_panels(used, 1);
       }
@@ -231,6 +244,7 @@ class Product {
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
     const Output to = output_.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
+    if (block_.row_factors) tile_.row_factors = block_.row_factors + row;
     tile_.row_scale = nullptr;
     point_at_rows(used, 0, macro_kernel_.taps.needed(used.taps.count(), n_));
     uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
@@ -314,7 +328,7 @@ class Product {
     tile_.cols = cols;
     tile_.init = start_.sums();
     tile_.init_stride = lanes_;
-    tile_.row_init = nullptr;
+    tile_.row_init = tile_.row_factors = tile_.column_factors = nullptr;
   }
 
   const MacroKernel& macro_kernel_;

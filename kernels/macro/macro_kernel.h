@@ -112,6 +112,9 @@ struct Block {
   // - zero_point * row_sum: replaces row_sums for kernels with kRowInit where all columns have one
   // zero point; else null
   const int32_t* row_init;
+  // Row sums or zero points of rows, which replace row_sums or terms.zero_points for kernels with
+  // kRowFactors; else null
+  const int32_t* row_factors;
   uint8_t* decoded;  // room for a decoded micro-panel of weights; null if it does not pay
   uint8_t* room;     // see Tile::room
 };

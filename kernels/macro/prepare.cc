@@ -60,6 +60,8 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   if (block->prepared) return;
   block->panels = nullptr;
   block->row_sums = block->row_init = nullptr;
+  block->row_factors =
+      kernel.is(kRowFactors) && !weight_zero_points ? block->terms.zero_points : nullptr;
   block->decoded = nullptr;
   block->room = kernel.decoder.room ? workspace + at.room : nullptr;
   const bool copies = kernel.copy_rows && block->tiles;
@@ -115,6 +117,8 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
       for (size_t row = 0; row < block->rows; ++row)
         sums[row] = (int32_t)((uint32_t)sums[row] * factor);
       block->row_init = sums;
+    } else if (kernel.is(kRowFactors) && !block->terms.zero_points) {
+      block->row_factors = sums;
     } else {
       block->row_sums = sums;
     }

@@ -28,6 +28,7 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
          tile.cols <= kernel.nr && (!(tall || kernel.copy_rows) || !tile.lhs_rows) && tile.taps &&
          (!tile.rhs_decoded || kernel.decoder.decode) && (!tile.row_init || kernel.is(kRowInit)) &&
+         (!tile.row_factors || kernel.is(kRowFactors)) &&
          (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
@@ -78,6 +79,7 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
     OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
     if (tile->row_init) tile->row_init += tile->rows;
+    if (tile->row_factors) tile->row_factors += tile->rows;
     if (tile->row_scale) tile->row_scale += tile->rows;
     from += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     dst += tile->rows * tile->dst_stride;
@@ -89,8 +91,7 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
   const bool at_once = tile->cols == kernel.nr && kernel.multiply_micro_panel &&
                        tile->depth >= kernel.micro_panel_depth.least &&
-                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init &&
-                       !tile->row_scale;
+                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init;
   if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);
@@ -116,6 +117,7 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
     kernel.multiply(*tile);
     output.ops->epilogue(*output.epilogue, out);
     if (tile->row_init) tile->row_init += out.rows;
+    if (tile->row_factors) tile->row_factors += out.rows;
     lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
     if (out.row_scale) out.row_scale += out.rows;
     out.to.dst += out.rows * out.to.stride;

@@ -101,12 +101,23 @@ class KernelTile {
       for (size_t i = 0; i < c.rows; ++i) row_init_.data<int32_t>()[i] = (int32_t)random();
       tile_.row_init = row_init_.data<int32_t>();
     }
+    if (kernel.is(octet::kRowFactors) && c.depth % 3) {
+      const auto fill = [&](size_t count, Guarded* values) {
+        *values = Guarded(count * sizeof(int32_t), c.side, sizeof(int32_t));
+        for (size_t i = 0; i < count; ++i) values->data<int32_t>()[i] = (int32_t)random();
+        return values->data<int32_t>();
+      };
+      tile_.row_factors = fill(c.rows, &row_init_);
+      tile_.column_factors = fill(lanes, &column_factors_);
+    }
   }
 
   // Wraps, as the contract allows for everything but the final value.
   int32_t expected(size_t i, size_t j) const {
     uint32_t acc = (uint32_t)tile_.init[i * tile_.init_stride + j];
     if (tile_.row_init) acc += (uint32_t)tile_.row_init[i];
+    if (tile_.row_factors)
+      acc -= (uint32_t)tile_.row_factors[i] * (uint32_t)tile_.column_factors[j];
     for (size_t k = 0; k < c_.depth; ++k) {
       const uint8_t byte = (uint8_t)(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
       acc += (uint32_t)(read(byte, kernel_.lhs_element_type) *
@@ -170,7 +181,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, row_init_, panel_, decoded_, room_;
+  Guarded lhs_, rhs_, init_, row_init_, column_factors_, panel_, decoded_, room_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };

@@ -21,6 +21,8 @@ inline uint64_t load8(const uint8_t* bytes) {
   return word;
 }
 
+inline void store8(uint64_t word, uint8_t* to) { __builtin_memcpy(to, &word, sizeof word); }
+
 inline uint32_t load4_before(const uint8_t* end) {
   uint32_t quad;
   __builtin_memcpy(&quad, end - sizeof quad, sizeof quad);

@@ -53,6 +53,19 @@ OCTET_INLINE inline int8x16_t requantize_row(int32x4_t (&acc)[4], const FloatSca
   return vreinterpretq_s8_s32(acc[0]);
 }
 
+// Loads one row of init for all rows, and subtracts and passes the rows' factors.
+OCTET_INLINE inline void start_tile(
+    const int32_t* init, const int32_t*& row_factors, const int32_t* column_factors,
+    int32x4_t (&acc)[DotMicroPanel::kRows][DotMicroPanel::kVectors]) {
+  unroll<DotMicroPanel::kRows>([&](auto i) OCTET_INLINE {
+    load_two<0>(acc[i][0], acc[i][1], init);
+    load_two<32>(acc[i][2], acc[i][3], init);
+  });
+  if (!row_factors) return;
+  subtract_factors(row_factors, column_factors, acc);
+  row_factors += DotMicroPanel::kRows;
+}
+
 // Multiplies `tiles` times six rows.
 void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   constexpr int kRows = DotMicroPanel::kRows;
@@ -69,14 +82,13 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
   const int32_t* const init = t.init;
   const float* const scale = t.scale;
+  const float* row_scale = t.row_scale;
+  const int32_t* row_factors = t.row_factors;
   uint8_t* dst = (uint8_t*)t.dst;
   for (; tiles != 0; --tiles, lhs += kRows * stride) {
     int32x4_t acc[kRows][DotMicroPanel::kVectors];
     int8x16_t a[kRows];
-    unroll<kRows>([&](auto i) OCTET_INLINE {
-      load_two<0>(acc[i][0], acc[i][1], init);
-      load_two<32>(acc[i][2], acc[i][3], init);
-    });
+    start_tile(init, row_factors, t.column_factors, acc);
     const auto flip_all = [&]() OCTET_INLINE {
       if (__builtin_expect(flip, 0))
         unroll<kRows>([&](auto i) OCTET_INLINE { a[i] = veorq_s8(a[i], vdupq_n_s8(-128)); });
@@ -101,6 +113,12 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       if (lanes > 1) multiply_lane<1>(acc, a, rhs);
       if (lanes > 2) multiply_lane<2>(acc, a, rhs);
       if (lanes > 3) multiply_lane<3>(acc, a, rhs);
+    }
+    if (__builtin_expect(store == Store::kFloats, 0)) {
+      store_floats(t, row_scale, acc, dst, to_stride);
+      if (row_scale) row_scale += kRows;
+      dst += kRows * to_stride;
+      continue;
     }
     if (__builtin_expect(store == Store::kTflite, 0)) {
       store_requantized<kRows, DotMicroPanel::kVectors, Store::kTflite>(t, acc, requantization, dst,

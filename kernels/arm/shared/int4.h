@@ -4,6 +4,7 @@
 #include <arm_neon.h>
 
 #include "kernels/arm/shared/layouts.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/core/compiler.h"
 
 namespace octet {

@@ -16,7 +16,7 @@ constexpr MicroKernel int4_kernel_of(const char* name) {
       .lhs_element_type = ElementType::kS8,
       .mr = rows,
       .nr = kNr,
-      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite | kTfliteRightShiftOnly,
+      .flags = kAnyLhs | kStores | kRowFactors,
       .rhs_layout = kNeonInt4Layout,
       .lhs_kr = 16,
       .multiply = multiply_int4_by<self, operands>,

@@ -25,6 +25,7 @@
 #include "kernels/arm/shared/layouts.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
@@ -159,13 +160,58 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
   });
 }
 
+// ---- the end of a panel -------------------------------------------------------------------------
+
+// Subtracts Tile::row_factors times column_factors of a panel, and passes them.
+template <int rows>
+OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t*& of_columns,
+                                          int32x4_t (&sum)[rows]) {
+  const int32x4_t factors = vld1q_s32(of_columns);
+  of_columns += kWidth;
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    sum[i] = vmlsq_s32(sum[i], factors, vld1q_dup_s32(of_rows + i));
+  });
+}
+
+// down, up: bytes to the next row, and from the last row to the next panel's first.
+template <int rows, typename Scale, typename Requantizing>
+OCTET_INLINE inline void store_bytes(const Scale& by, const int32x4_t (&sum)[rows],
+                                     const Requantizing& requantization, uint8_t*& dst,
+                                     ptrdiff_t down, ptrdiff_t up) {
+  const auto bytes = [&]() OCTET_INLINE {
+    if constexpr (rows <= 2)
+      return requantized<Store::kClamped>(sum[0], sum[rows - 1], by, requantization);
+    else
+      return requantized<Store::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]}, {by, by, by, by},
+                                          requantization);
+  }();
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
+  });
+}
+
+template <int rows>
+OCTET_INLINE inline void store_floats(const Tile& t, const float* scale,
+                                      const int32x4_t (&sum)[rows], uint8_t*& dst, ptrdiff_t down,
+                                      ptrdiff_t up) {
+  FloatColumns by = FloatColumns::at(scale, t.requantization->bias_apart);
+  by_row_scaled(t.row_scale, [&](auto row_scaled) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      vst1q_f32((float*)dst, floats<row_scaled>(sum[i], by, [&]() OCTET_INLINE {
+                  return vld1q_dup_f32(t.row_scale + i);
+                }));
+      dst += i == rows - 1 ? up : down;
+    });
+  });
+}
+
 template <int rows, bool flip, bool int8_min>
 void multiply(const Tile& t) {
   constexpr int kGroup = 16 * kWidth;
   using Requantizing = decltype(requantizing_of<rows>(*t.requantization));
   alignas(16) uint8_t tails[kMr][16];
   alignas(16) uint8_t whole[kMr * kWidth * 4];
-  const size_t taps = t.taps, bytes = t.depth % 16, element = t.scale ? 1 : 4;
+  const size_t taps = t.taps, bytes = t.depth % 16, element = element_bytes(t);
   // The rest of a row: up to eight bytes take half a step. Exactly eight are read where they lie;
   // otherwise the rest, or a whole row shorter than a step, is copied and filled with zeros.
   const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
@@ -175,7 +221,7 @@ void multiply(const Tile& t) {
   const uint8_t* rhs = t.rhs;
   const ptrdiff_t to_next_panel =
       (ptrdiff_t)(t.rhs_panel_stride - taps * (all_groups + (rest != 0)) * kGroup);
-  const int32_t* init = t.init;
+  const int32_t *init = t.init, *column_factors = t.column_factors;
   const float* scale = t.scale;
   size_t tflite_apart = 0;
   Requantizing requantization;
@@ -184,7 +230,11 @@ void multiply(const Tile& t) {
     tflite_apart = t.requantization->tflite_apart;
   }
   spill(requantization);
-  const Store store = !scale ? Store::kS32 : tflite_apart ? Store::kTflite : Store::kClamped;
+  Store store = store_of(t);
+  if (store == Store::kSaturated) store = Store::kClamped;  // they share their code
+  const bool to_floats = kStoresFloatsHere && store == Store::kFloats,
+             from_registers = rows == kMr && to_floats && floats_leave_registers(t),
+             unusual = store != Store::kClamped || column_factors;  // one test for all
   // Bytes from a row of outputs to the next one, and from the last row to the next columns' first
   uint8_t* dst = (uint8_t*)t.dst;
   ptrdiff_t down = (ptrdiff_t)t.dst_stride, up = (ptrdiff_t)(kWidth * element) - (rows - 1) * down;
@@ -278,28 +328,22 @@ void multiply(const Tile& t) {
           vaddq_s32(vpaddq_s32(vpaddq_s32(acc[i][0], acc[i][1]), vpaddq_s32(acc[i][2], acc[i][3])),
                     load_init(init, i == rows - 1 ? init_up : init_down));
     });
-    const auto store_bytes = [&](const auto& by) OCTET_INLINE {
-      const auto bytes = [&]() OCTET_INLINE {
-        if constexpr (rows <= 2)
-          return requantized<Store::kClamped>(sum[0], sum[rows - 1], by, requantization);
-        else
-          return requantized<Store::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]},
-                                              {by, by, by, by}, requantization);
-      }();
-      scale += kWidth;
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
-      });
-    };
-    if (__builtin_expect(store == Store::kClamped, 1))
-      store_bytes(FloatScale::at(scale, 0));
-    else if (store == Store::kTflite)
-      store_bytes(TfliteRight::at(scale, tflite_apart));
-    else
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        vst1q_s32((int32_t*)dst, sum[i]);
-        dst += i == rows - 1 ? up : down;
-      });
+    bool stored = false;
+    if (__builtin_expect(unusual, 0)) {
+      if (column_factors) subtract_factors(t.row_factors, column_factors, sum);
+      stored = store != Store::kClamped;
+      if (store == Store::kTflite)
+        store_bytes(TfliteRight::at(scale, tflite_apart), sum, requantization, dst, down, up);
+      else if (kStoresFloatsHere && rows == kMr && from_registers)
+        store_floats(t, scale, sum, dst, down, up);
+      else if (stored)
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          vst1q_s32((int32_t*)dst, sum[i]);
+          dst += i == rows - 1 ? up : down;
+        });
+    }
+    if (!stored) store_bytes(FloatScale::at(scale, 0), sum, requantization, dst, down, up);
+    if (store != Store::kS32) scale += kWidth;
     columns -= kWidth;
     rhs += to_next_panel;
     if (__builtin_expect((ptrdiff_t)columns < kWidth, 0)) {
@@ -310,6 +354,7 @@ void multiply(const Tile& t) {
   }
   if (partial)
     copy_rows(whole, kWidth * element, partial, t.dst_stride, t.rows, t.cols % kWidth * element);
+  if (to_floats && !from_registers) floats_in_place(t, 0);
 }
 
 template <bool flip, bool int8_min>
@@ -335,8 +380,7 @@ constexpr MicroKernel int8_kernel_of(const char* name) {
       .lhs_element_type = ElementType::kS8,
       .mr = kMr,
       .nr = kNr,
-      .flags = kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
-               kTfliteRightShiftOnly | kNoInt8Min * !int8_min,
+      .flags = kAnyLhs | kStores | kRowFactors | kNoInt8Min * !int8_min,
       .rhs_layout = kNeonLayout,
       .lhs_kr = 16,
       .multiply = multiply,

@@ -18,9 +18,13 @@ struct Shallow {
   // Whether this code takes the tile: the usual cases only; neon_int8.h does the others.
   static bool takes(const Tile& t) {
     return t.depth <= kMost && t.scale && t.taps == 1 && t.rows + 1 >= kRows &&
-           t.init_stride == 0 && t.cols >= kWidth;
+           t.init_stride == 0 && t.cols >= kWidth &&
+           (!t.requantization->to_floats || floats_leave_registers(t));
   }
 };
+
+// With three rows, the fourth is the third again: it stores the same bytes to the same place.
+OCTET_INLINE inline size_t row_of(const Tile& t, int i) { return i < 3 ? (size_t)i : t.rows - 1; }
 
 // Multiplies four rows of a group by a column; `bytes` bytes of each row are not padding.
 template <bool int8_min, bool first, int bytes, int j>
@@ -72,15 +76,39 @@ OCTET_INLINE inline void load_two_of(int8x16_t (&b)[2], const uint8_t* rhs) {
   }
 }
 
+OCTET_INLINE inline void subtract_factors_of(const Tile& t, const int32_t*& of_columns,
+                                             int32x4_t (&out)[4]) {
+  const int32x4_t factors = vld1q_s32(of_columns);
+  of_columns += kWidth;
+  unroll<4>([&](auto i) OCTET_INLINE {
+    out[i] = vmlsq_s32(out[i], factors, vld1q_dup_s32(t.row_factors + row_of(t, i)));
+  });
+}
+
+OCTET_INLINE inline void store_floats_of(const Tile& t, const float* scale,
+                                         const int32x4_t (&out)[4], uint8_t* (&dst)[4]) {
+  FloatColumns by = FloatColumns::at(scale, t.requantization->bias_apart);
+  by_row_scaled(t.row_scale, [&](auto row_scaled) OCTET_INLINE {
+    unroll<4>([&](auto i) OCTET_INLINE {
+      vst1q_f32((float*)dst[i], floats<row_scaled>(out[i], by, [&]() OCTET_INLINE {
+                  return vld1q_dup_f32(t.row_scale + row_of(t, i));
+                }));
+      dst[i] += kWidth * sizeof(float);
+    });
+  });
+}
+
 // Multiplies all whole panels of a tile. last: the bytes of the rows' last group that are
 // multiplied, 8 or 16.
 template <bool int8_min, int groups, int last>
 OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&rows)[4]) {
   constexpr int kGroup = 16 * kWidth;
   const uint8_t* rhs = t.rhs;
-  const int32_t* init = t.init;
+  const int32_t *init = t.init, *column_factors = t.column_factors;
   const float* scale = t.scale;
   const size_t tflite_apart = t.requantization->tflite_apart, to_next_panel = t.rhs_panel_stride;
+  const bool to_floats = t.requantization->to_floats,
+             unusual = to_floats || tflite_apart || column_factors;  // one test for all
   Requantizing16 requantization = requantizing16(*t.requantization);
   spill(requantization);
   const uint8x16_t flip = vdupq_n_u8((uint8_t)t.lhs_flip);
@@ -95,7 +123,7 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
       else
         a[g][i] = flipped(load_rest(rows[i], t.depth, 16 * groups - t.depth));
     });
-    dst[i] = (uint8_t*)t.dst + (i < 3 ? (size_t)i : t.rows - 1) * t.dst_stride;
+    dst[i] = (uint8_t*)t.dst + row_of(t, i) * t.dst_stride;
   });
   for (size_t panels = t.cols / kWidth; panels != 0; --panels) {
     int32x4_t acc[4][kWidth], sum[2][4];
@@ -126,10 +154,16 @@ OCTET_INLINE inline void multiply_panels(const Tile& t, const uint8_t* const (&r
       const uint8x16_t bytes = requantized<Store::kClamped>(out, {by, by, by, by}, requantization);
       store_quads(bytes, dst);
     };
-    if (__builtin_expect(!tflite_apart, 1))
-      store(FloatScale::at(scale, 0));
-    else
-      store(TfliteRight::at(scale, tflite_apart));
+    bool stored = false;
+    if (__builtin_expect(unusual, 0)) {
+      if (column_factors) subtract_factors_of(t, column_factors, out);
+      stored = to_floats || tflite_apart;
+      if (to_floats)
+        store_floats_of(t, scale, out, dst);
+      else if (tflite_apart)
+        store(TfliteRight::at(scale, tflite_apart));
+    }
+    if (!stored) store(FloatScale::at(scale, 0));
     scale += kWidth;
   }
 }
@@ -139,10 +173,9 @@ template <bool int8_min>
 __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   alignas(16) uint8_t tails[Shallow::kRows][16];
   if (t.depth < 16) copy_tails(t, 0, (const uint8_t*)t.lhs, tails);
-  // With three rows, the fourth is the third again: it stores the same bytes to the same place
   const uint8_t* rows[4];
   unroll<4>([&](auto at) OCTET_INLINE {
-    const size_t i = at < 3 ? (size_t)at : t.rows - 1;
+    const size_t i = row_of(t, at);
     rows[at] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
     if (t.depth < 16) rows[at] = tails[i];
   });
@@ -163,7 +196,8 @@ __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   last.rhs += done * t.rhs_panel_stride;
   last.init += done * kWidth;
   last.scale += done * kWidth;
-  last.dst = (uint8_t*)t.dst + done * kWidth;
+  if (t.row_factors) last.column_factors += done * kWidth;
+  last.dst = (uint8_t*)t.dst + done * kWidth * element_bytes(t);
   dispatch<int8_min>(last);
 }
 

@@ -46,12 +46,18 @@ inline uint8x16_t pack(int32x4_t a, int32x4_t b, int32x4_t c, int32x4_t d, const
 
 // The way in which a kernel stores a tile. kSaturated: the clamp is the type's range, the most
 // frequent case, so saturation suffices.
-enum class Store { kS32, kSaturated, kClamped, kTflite };
+enum class Store { kS32, kFloats, kSaturated, kClamped, kTflite };
 
 inline Store store_of(const Tile& t) {
   if (!t.scale) return Store::kS32;
+  if (t.requantization->to_floats) return Store::kFloats;
   if (t.requantization->tflite_apart) return Store::kTflite;
   return t.requantization->hi - t.requantization->lo == 255 ? Store::kSaturated : Store::kClamped;
+}
+
+// Bytes of an output.
+inline size_t element_bytes(const Tile& t) {
+  return t.scale && !t.requantization->to_floats ? 1 : sizeof(int32_t);
 }
 
 // The scales of four columns. Rounded products fit in 16 bits, so the low halves of the rounded

@@ -1,0 +1,152 @@
+// Blocks of two rows x two columns, as SMMLA accumulates them: they start from the init, and are
+// stored as s32, f32 or 8 bits. A pair of rows has four blocks, of 8 columns.
+#pragma once
+
+#include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
+#include "kernels/core/compiler.h"
+
+namespace octet {
+namespace {
+
+inline int32x4_t zip_low(int32x4_t a, int32x4_t b) {
+  return vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
+  return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+
+// ---- starts -------------------------------------------------------------------------------------
+
+// Bytes from row 2p to the row below it, or 0 if there is none. The second row is stored first, so
+// that the first overwrites it.
+template <int pairs>
+inline size_t second_row(bool odd, int p, size_t stride) {
+  return p == pairs - 1 && odd ? 0 : stride;
+}
+
+// Loads one row of init for all rows: it is stored once in the accumulators' order and loaded for
+// each pair. Next to a store of outputs, loads are free but register copies are not.
+template <int pairs>
+OCTET_INLINE inline void start_alike(const int32_t* init, uint8_t* blocks,
+                                     int32x4_t (&acc)[pairs][4]) {
+  uint64_t two[4];
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) two[j] = load8((const uint8_t*)(init + 2 * j));
+  // Else compilers go through vectors
+  __asm__("" : "+r"(two[0]), "+r"(two[1]), "+r"(two[2]), "+r"(two[3]));
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) {
+    store8(two[j], blocks + 16 * j);
+    store8(two[j], blocks + 16 * j + 8);
+  }
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p) {
+    __asm__("" : : "r"(blocks) : "memory");  // else compilers load once and copy
+    OCTET_UNROLL(4)
+    for (int j = 0; j < 4; ++j) acc[p][j] = vreinterpretq_s32_u8(vld1q_u8(blocks + 16 * j));
+  }
+}
+
+template <int pairs>
+OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd,
+                                    int32x4_t (&acc)[pairs][4]) {
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, init += 2 * stride) {
+    const int32_t* const row1 = init + second_row<pairs>(odd, p, stride);
+    const int32x4_t a0 = vld1q_s32(init), a1 = vld1q_s32(row1), b0 = vld1q_s32(init + 4),
+                    b1 = vld1q_s32(row1 + 4);
+    acc[p][0] = zip_low(a0, a1);
+    acc[p][1] = zip_high(a0, a1);
+    acc[p][2] = zip_low(b0, b1);
+    acc[p][3] = zip_high(b0, b1);
+  }
+}
+
+// Subtracts Tile::row_factors times column_factors from the blocks.
+template <int pairs>
+OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t* of_columns,
+                                          bool odd, int32x4_t (&acc)[pairs][4]) {
+  int32x4_t columns[4];
+  unroll<2>([&](auto half) OCTET_INLINE {
+    const int32x4_t four = vld1q_s32(of_columns + 4 * half);
+    columns[2 * half] = zip_low(four, four);
+    columns[2 * half + 1] = zip_high(four, four);
+  });
+  unroll<pairs>([&](auto p) OCTET_INLINE {
+    const int32_t* const first = of_rows + 2 * p;
+    const int32x4_t two =
+        vcombine_s32(vld1_dup_s32(first), vld1_dup_s32(first + second_row<pairs>(odd, p, 1)));
+    unroll<4>([&](auto j) OCTET_INLINE { acc[p][j] = vmlsq_s32(acc[p][j], columns[j], two); });
+  });
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+template <int pairs>
+OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
+                                   bool odd) {
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
+    int32_t* const row0 = (int32_t*)dst;
+    int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(odd, p, stride));
+    vst1q_s32(row1, zip_high(acc[p][0], acc[p][1]));
+    vst1q_s32(row1 + 4, zip_high(acc[p][2], acc[p][3]));
+    vst1q_s32(row0, zip_low(acc[p][0], acc[p][1]));
+    vst1q_s32(row0 + 4, zip_low(acc[p][2], acc[p][3]));
+  }
+}
+
+template <int pairs>
+OCTET_INLINE inline void store_floats(const Tile& t, const float* scales,
+                                      const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
+                                      bool odd) {
+  const float* const row_scale = t.row_scale;
+  by_row_scaled(row_scale, [&](auto row_scaled) OCTET_INLINE {
+    unroll<2>([&](auto half) OCTET_INLINE {
+      const FloatColumns four = FloatColumns::at(scales + 4 * half, t.requantization->bias_apart);
+      FloatColumns by[2] = {four.shuffled([](int32x4_t x) OCTET_INLINE { return zip_low(x, x); }),
+                            four.shuffled([](int32x4_t x) OCTET_INLINE { return zip_high(x, x); })};
+      uint8_t* to = dst + 16 * half;
+      unroll<pairs>([&](auto p) OCTET_INLINE {
+        const size_t below = second_row<pairs>(odd, p, stride);
+        int32x4_t x[2];
+        unroll<2>([&](auto j) OCTET_INLINE {
+          x[j] = vreinterpretq_s32_f32(
+              floats<row_scaled>(acc[p][2 * half + j], by[j], [&]() OCTET_INLINE {
+                const float* const first = row_scale + 2 * p;
+                return vcombine_f32(vld1_dup_f32(first), vld1_dup_f32(first + (below ? 1 : 0)));
+              }));
+        });
+        vst1q_s32((int32_t*)(to + below), zip_high(x[0], x[1]));
+        vst1q_s32((int32_t*)to, zip_low(x[0], x[1]));
+        to += 2 * stride;
+      });
+    });
+  });
+}
+
+template <int pairs, Store store>
+OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], const float* scales,
+                                           size_t apart, const Requantizing16 n, uint8_t* dst,
+                                           size_t stride, bool odd) {
+  using Scale = typename ScaleOf<store>::Type;
+  Scale scale[4];  // for columns 2j, 2j + 1, 2j, 2j + 1
+  OCTET_UNROLL(4)
+  for (int j = 0; j < 4; ++j) {
+    scale[j] = Scale::at(scales + j / 2 * 4, apart).shuffled([j](int32x4_t four) OCTET_INLINE {
+      return j % 2 ? zip_high(four, four) : zip_low(four, four);
+    });
+  }
+  OCTET_UNROLL(6)
+  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
+    // Each 32 bits hold two bytes of the first row and two bytes of the second.
+    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<store>(acc[p], scale, n));
+    vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
+    vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
+  }
+}
+
+}  // namespace
+}  // namespace octet

@@ -1,0 +1,190 @@
+// Sums, measures and quantizes rows, and makes the accumulators' init, in vectors of AArch64.
+#pragma once
+
+#include "kernels/arm/shared/intrinsics.h"
+#include "kernels/core/accumulator_init.h"
+#include "kernels/core/compiler.h"
+#include "kernels/generic/lhs_rows.h"
+#include "kernels/generic/portable.h"
+
+namespace octet {
+namespace {
+
+// ---- sums of bytes ------------------------------------------------------------------------------
+
+// Sums rows of at least 16 bytes, four rows at a time: with little depth most of the work is to
+// find the rows and to add up one register. The last 16 bytes of a row may be summed in part
+// before.
+void sum_rows_neon(const Rows& r, bool is_signed, int32_t* sums) {
+  if (r.depth < 16) return portable_ops.sum_rows(r, is_signed, sums);
+  constexpr size_t kAtOnce = 128 * 16;  // 128 sums of two bytes fit 16 bits
+  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  // As in sum_rows of kernels/generic/lhs_rows.h
+  const uint8x16_t flip = vdupq_n_u8((uint8_t)(r.flip ^ (is_signed ? 0x80 : 0)));
+  const size_t whole = r.depth / 16 * 16, rest = r.depth - whole;
+  const uint8x16_t last = vcgeq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
+  const uint32x4_t bias = vdupq_n_u32(is_signed ? 128 * (uint32_t)r.depth : 0);
+  for (size_t i = 0; i < r.rows; i += 4) {
+    const uint8_t* row[4];
+    uint16x8_t words[4];
+    uint32x4_t sum[4];
+    unroll<4>([&](auto at) OCTET_INLINE {
+      row[at] = r.row(i + at < r.rows ? i + at : r.rows - 1);
+      words[at] = vdupq_n_u16(0);
+      if (rest)
+        words[at] = vpaddlq_u8(vandq_u8(veorq_u8(vld1q_u8(row[at] + r.depth - 16), flip), last));
+      sum[at] = vpaddlq_u16(words[at]);
+    });
+    for (size_t k = 0; k < whole;) {
+      const size_t end = smaller(k + kAtOnce, whole);
+      unroll<4>([&](auto at) OCTET_INLINE { words[at] = vdupq_n_u16(0); });
+      OCTET_NO_UNROLL
+      for (; k < end; k += 16)
+        unroll<4>([&](auto at) OCTET_INLINE {
+          words[at] = vpadalq_u8(words[at], veorq_u8(vld1q_u8(row[at] + k), flip));
+        });
+      unroll<4>([&](auto at) OCTET_INLINE { sum[at] = vpadalq_u16(sum[at], words[at]); });
+    }
+    const int32x4_t four = vreinterpretq_s32_u32(
+        vsubq_u32(vpaddq_u32(vpaddq_u32(sum[0], sum[1]), vpaddq_u32(sum[2], sum[3])), bias));
+    if (r.rows - i >= 4) {
+      vst1q_s32(sums + i, four);
+    } else {
+      int32_t some[4];
+      vst1q_s32(some, four);
+      for (size_t at = 0; at < r.rows - i; ++at) sums[i + at] = some[at];
+    }
+  }
+}
+
+// ---- floats -------------------------------------------------------------------------------------
+
+// FMIN and FMAX return NaN if an operand is NaN. The last 16 floats of a row may be looked at
+// twice.
+FloatEnds find_ends_neon(const FloatRows& r) {
+  if (r.depth < 16) return portable_ops.find_ends(r);
+  float32x4_t least[4], most[4];
+  unroll<4>([&](auto v) OCTET_INLINE { least[v] = most[v] = vdupq_n_f32(0); });
+  for (size_t i = 0; i < r.rows; ++i) {
+    const float* const row = r.data + i * r.stride;
+    const auto look_at = [&](size_t k) OCTET_INLINE {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        const float32x4_t x = vld1q_f32(row + k + 4 * v);
+        least[v] = vminq_f32(least[v], x);
+        most[v] = vmaxq_f32(most[v], x);
+      });
+    };
+    OCTET_NO_UNROLL
+    for (size_t k = 0; k + 16 <= r.depth; k += 16) look_at(k);
+    if (r.depth % 16) look_at(r.depth - 16);
+  }
+  const float lowest = vminvq_f32(
+                  vminq_f32(vminq_f32(least[0], least[1]), vminq_f32(least[2], least[3]))),
+              highest =
+                  vmaxvq_f32(vmaxq_f32(vmaxq_f32(most[0], most[1]), vmaxq_f32(most[2], most[3])));
+  if (highest != highest) return {0, bits_float(0x7fc00000)};
+  return {lowest, highest};
+}
+
+// x * (1 / scale) is within 2^-22 of x / scale, relatively, and quotients that are not clamped are
+// below 2^9: so only a product within 2^-13 of half an integer may round to another integer than
+// the quotient. Sixteen floats with such a product, or with NaN, are divided. FCVTNS makes 0 of NaN
+// and saturates.
+template <bool is_signed>
+OCTET_INLINE inline void quantize_sixteen(const float* x, float32x4_t scale, float32x4_t inverse,
+                                          int16x8_t zero_point, uint8x16_t lo, uint8x16_t hi,
+                                          uint8_t* out) {
+  int32x4_t q[4];
+  float32x4_t away[4];
+  unroll<4>([&](auto v) OCTET_INLINE {
+    const float32x4_t product = vmulq_f32(vld1q_f32(x + 4 * v), inverse);
+    q[v] = vcvtnq_s32_f32(product);
+    away[v] = vabdq_f32(product, vcvtq_f32_s32(q[v]));
+  });
+  const float32x4_t most = vmaxq_f32(vmaxq_f32(away[0], away[1]), vmaxq_f32(away[2], away[3]));
+  if (__builtin_expect(!(vmaxvq_f32(most) <= 0.5f - 1.0f / 8192), 0))
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { q[v] = vcvtnq_s32_f32(vdivq_f32(vld1q_f32(x + 4 * v), scale)); });
+  const auto words = [&](int32x4_t a, int32x4_t b) OCTET_INLINE {
+    return vqaddq_s16(vqmovn_high_s32(vqmovn_s32(a), b), zero_point);
+  };
+  const int16x8_t low = words(q[0], q[1]), high = words(q[2], q[3]);
+  if (is_signed) {
+    const int8x16_t bytes = vqmovn_high_s16(vqmovn_s16(low), high);
+    vst1q_s8((int8_t*)out,
+             vminq_s8(vmaxq_s8(bytes, vreinterpretq_s8_u8(lo)), vreinterpretq_s8_u8(hi)));
+  } else {
+    vst1q_u8(out, vminq_u8(vmaxq_u8(vqmovun_high_s16(vqmovun_s16(low), high), lo), hi));
+  }
+}
+
+template <bool is_signed>
+void quantize_sixteens(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+  const float32x4_t scale = vdupq_n_f32(by.scale), inverse = vdupq_n_f32(1.0f / by.scale);
+  const int16x8_t zero_point = vdupq_n_s16((int16_t)by.zero_point);
+  const uint8x16_t lo = vdupq_n_u8((uint8_t)by.lo), hi = vdupq_n_u8((uint8_t)by.hi);
+  size_t k = 0;
+  OCTET_NO_UNROLL
+  for (; k + 16 <= count; k += 16)
+    quantize_sixteen<is_signed>(x + k, scale, inverse, zero_point, lo, hi, out + k);
+  if (k == count) return;
+  k = count - 16;  // some of them again
+  quantize_sixteen<is_signed>(x + k, scale, inverse, zero_point, lo, hi, out + k);
+}
+
+void quantize_floats_neon(const Quantization& by, const float* x, size_t count, uint8_t* out) {
+  // The scale NaN, and scales that are denormal themselves or inverted
+  if (count < 16 || !(by.scale > 0x1p-120f && by.scale < 0x1p120f))
+    return portable_ops.quantize_floats(by, x, count, out);
+  (by.lo < 0 ? quantize_sixteens<true> : quantize_sixteens<false>)(by, x, count, out);
+}
+
+// ---- init ---------------------------------------------------------------------------------------
+
+// The init of `vectors` vectors of columns, whose values of columns are loaded once for all rows.
+template <int vectors, bool less_sums, bool less_rows>
+OCTET_INLINE inline void init_vectors(const Init& t, size_t j) {
+  int32x4_t base[vectors], weight_sum[vectors], zero_point[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    base[v] = vld1q_s32(t.base + j + 4 * v);
+    if (less_sums) weight_sum[v] = vld1q_s32(t.weight_sums + j + 4 * v);
+    if (less_rows) zero_point[v] = vld1q_s32(t.rhs_zero_points + j + 4 * v);
+  });
+  const int32_t *of_row = t.lhs_zero_points, *row_sum = t.row_sums;
+  const size_t step = t.lhs_zero_point_step, stride = t.out_stride;
+  int32_t* out = t.out + j;
+  for (size_t i = t.rows; i; --i, out += stride, of_row += step, ++row_sum) {
+    int32x4_t x[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      x[v] = base[v];
+      if (less_sums) x[v] = vmlsq_s32(x[v], weight_sum[v], vld1q_dup_s32(of_row));
+      if (less_rows) x[v] = vmlsq_s32(x[v], zero_point[v], vld1q_dup_s32(row_sum));
+      vst1q_s32(out + 4 * v, x[v]);
+    });
+  }
+}
+
+template <bool less_sums, bool less_rows>
+void init_columns_neon(const Init& t) {
+  size_t j = 0;
+  for (; j + 16 <= t.cols; j += 16) init_vectors<4, less_sums, less_rows>(t, j);
+  for (; j + 4 <= t.cols; j += 4) init_vectors<1, less_sums, less_rows>(t, j);
+  if (j == t.cols) return;
+  Init rest = t;
+  rest.cols -= j;
+  rest.base += j;
+  if (less_sums) rest.weight_sums += j;
+  if (less_rows) rest.rhs_zero_points += j;
+  rest.out += j;
+  portable_ops.init(rest);
+}
+
+void init_neon(const Init& t) {
+  if (t.lhs_zero_points)
+    t.row_sums ? init_columns_neon<true, true>(t) : init_columns_neon<true, false>(t);
+  else
+    t.row_sums ? init_columns_neon<false, true>(t) : init_columns_neon<false, false>(t);
+}
+
+}  // namespace
+}  // namespace octet
