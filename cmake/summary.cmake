@@ -1,5 +1,5 @@
 # Prints the configuration at its end: two builds of one source differ by what is installed.
-foreach(part CONVOLUTION WINOGRAD DEPTHWISE SPARSE TUNING NETWORK TRAFFIC CPU_FILES)
+foreach(part CONVOLUTION WINOGRAD DEPTHWISE SPARSE INT4 INT16 RUNTIME_WEIGHTS TUNING NETWORK TRAFFIC CPU_FILES)
   string(TOLOWER ${part} name)
   octet_choose(part " ${name}" "" OCTET_WITH_${part})
   string(APPEND octet_parts "${part}")

@@ -3,6 +3,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/tflite.h"
+#include "kernels/core/parts.h"
 #include "kernels/generic/epilogue.h"
 #if defined(__aarch64__)
 #include "kernels/generic/portable.h"
@@ -113,8 +114,10 @@ void quantize_floats(const Quantization& by, const float* x, size_t count, uint8
   portable_ops.quantize_floats(by, x, count, out);
 }
 void copy_windows(const Windows& windows) { portable_ops.copy_windows(windows); }
-void split_words(const WordRow& row) { portable_ops.split_words(row); }
-void finish_words(const WordEpilogue& f, const WordTile& t) { portable_ops.finish_words(f, t); }
+[[maybe_unused]] void split_words(const WordRow& row) { portable_ops.split_words(row); }
+[[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
+  portable_ops.finish_words(f, t);
+}
 void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
 constexpr LookUpFn kLookUp = nullptr;
@@ -135,8 +138,18 @@ void epilogue(const Epilogue& f, const EpilogueTile& t) {
 
 }  // namespace
 
-const TierOps neon_ops = {init,      epilogue,        sum_rows,     quantize_row, measure_rows,
-                          find_ends, quantize_floats, copy_windows, split_words,  finish_words,
-                          nullptr,   false,           kLookUp};
+const TierOps neon_ops = {init,
+                          epilogue,
+                          sum_rows,
+                          quantize_row,
+                          measure_rows,
+                          find_ends,
+                          quantize_floats,
+                          copy_windows,
+                          OCTET_IF(INT16, split_words, nullptr),
+                          OCTET_IF(INT16, finish_words, nullptr),
+                          nullptr,
+                          false,
+                          kLookUp};
 
 }  // namespace octet

@@ -30,6 +30,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/parts.h"
 
 namespace octet {
 namespace {
@@ -341,7 +342,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.layout = depthwise_layout(sizeof(Taps) / 4);
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
-  k.words = words;
+  k.words = OCTET_IF(INT16, words, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
   k.requantize = requantize;

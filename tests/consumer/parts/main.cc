@@ -73,6 +73,42 @@ int multiply_sparse() {
   return multiply(m, n, k, lhs, weights, *packed);
 }
 
+// Creates a product, or prints why the library has none.
+int create(const octet_gemm_desc& desc) {
+  const octet::Result<octet::Gemm> gemm = octet::Gemm::create(desc);
+  if (gemm) return 0;
+  std::printf("%s\n", gemm.error().message);
+  return gemm.error().status != OCTET_UNSUPPORTED;
+}
+
+// Asks for 16x8, for weights that come with a run, and for weights of 4 bits.
+int create_others() {
+  constexpr size_t n = 20, k = 30;
+  const std::vector<int8_t> weights = numbers<int8_t>(k * n);
+  auto rhs = octet::make<octet_rhs_desc>();
+  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
+  if (!packed) return fail("pack", packed.error());
+  const float scale = 0.5f;
+  auto desc = octet::make<octet_gemm_desc>();
+  desc.m_max = 4, desc.n = n, desc.k = k;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  int wrong = create(desc);
+  packed->attach(desc);
+  desc.lhs_type = OCTET_S16, desc.dst_type = OCTET_S16;
+  desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
+  wrong += create(desc);
+  rhs.type = OCTET_S4;
+  const octet::Result<octet::PackedWeights> int4 = octet::PackedWeights::pack(rhs);
+  if (int4) {
+    int4->attach(desc);
+    desc.lhs_type = OCTET_S8, desc.rhs_type = OCTET_S4, desc.dst_type = OCTET_S32;
+    return wrong + create(desc);
+  }
+  std::printf("%s\n", int4.error().message);
+  return wrong + (int4.error().status != OCTET_UNSUPPORTED);
+}
+
 struct Layer {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
   size_t out_h = 0, out_w = 0;
@@ -157,7 +193,7 @@ int convolve_every_way(const Layer& l) {
 }  // namespace
 
 int main() {
-  int wrong = multiply_dense() + multiply_sparse();
+  int wrong = multiply_dense() + multiply_sparse() + create_others();
   wrong += convolve_every_way(layer(20, 40, 1, 1));
   wrong += convolve_every_way(layer(20, 40, 2, 1));
   wrong += convolve_every_way(layer(70, 70, 1, 70));
