@@ -349,7 +349,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   return k;
 }
 
-// Likewise of M that multiplies words by int8 weights, which it reads as Weights lays them out.
+// A kernel of an M that multiplies words by int8 weights, which it reads as Weights lays them out.
 // kind: kSums, or kWords of an M that finishes words.
 template <typename M, typename Weights, DepthwiseOutput kind = DepthwiseOutput::kSums>
 constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {

@@ -90,6 +90,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
     kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
     kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
+    kernels/x86/avx512bw/avx512bw_s16s8_dw64.cc kernels/x86/avx512vnni_u8s8_dw64.cc
     kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
     kernels/x86/amx/amxint8_16x64x4.cc kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
