@@ -29,8 +29,7 @@ function(octet_sources)
   set_property(SOURCE ${arg_SETUP} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
   set_property(SOURCE ${arg_VECTORS} APPEND PROPERTY COMPILE_OPTIONS
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:MinSizeRel>>>:${octet_vectors}>")
-  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS
-    $<IF:$<CONFIG:Debug>,-O0,-O1>)
+  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS $<IF:$<CONFIG:Debug>,-O0,-O1>)
   set_property(SOURCE ${arg_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
     "$<$<NOT:$<CONFIG:MinSizeRel>>:${octet_unrolled}>")
 endfunction()
