@@ -55,7 +55,7 @@ endfunction()
 # When the tier is built, OCTET_BUILDS_<tier> is set, octet_flags_<tier> has its flags, and the tier is
 # a feature of the tables. octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
-  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;${octet_kernel_parts}" ${ARGN})
   if(arg_XSIMD AND NOT octet_xsimd)
     if(tier IN_LIST OCTET_TIERS)
       message(FATAL_ERROR "OCTET_TIERS has ${tier}, whose kernels are written on xsimd: "
