@@ -13,7 +13,7 @@ IsaMask failing_matrix_isas(const CpuFeatures& cpu) {
     const IsaMask tier = mask_of(kernel->isa);
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
-      const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
+      [[maybe_unused]] const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
       if (OCTET_IF(RUNTIME_WEIGHTS, (runtime && !passes(*runtime)), false) ||
           OCTET_IF(INT4, !passes(scale_block_kernel_of(kernel->isa)), false))
         failing |= tier;

@@ -332,7 +332,8 @@ inline void split_pairs(const uint64_t* groups, uint8_t* to) {
 // Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
-                                           uint16_t flags, const DepthwiseKernel* words,
+                                           uint16_t flags,
+                                           [[maybe_unused]] const DepthwiseKernel* words,
                                            void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;

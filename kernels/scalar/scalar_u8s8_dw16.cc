@@ -128,7 +128,8 @@ void multiply_words(const DepthwiseTile& t) {
 }
 
 template <typename Weight>
-constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* words = nullptr) {
+constexpr DepthwiseKernel kernel(const char* name,
+                                 [[maybe_unused]] const DepthwiseKernel* words = nullptr) {
   return {
       .name = name,
       .isa = Isa::kScalar,

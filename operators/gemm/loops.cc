@@ -172,7 +172,7 @@ void run_task(const GemmRun& run, size_t index) {
       multiply_words(run, kernel, matrix, packed, task, workspace);
       continue;
     }
-    if (OCTET_IF(INT4, plan.scale_block_kernel, nullptr)) {
+    if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = smaller(task.m1 - m0, at.rows);
         block.output.to = to.from(m0);

@@ -43,7 +43,7 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
   }
   if (OCTET_IF(INT16, has_words(plan), false)) {
     lay_out_words(plan, kernel, n, k, &sections, &at);
-  } else if (OCTET_IF(INT4, plan.scale_block_kernel, nullptr)) {
+  } else if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {
     lay_out_scale_blocks(plan, k, &sections, &at);
   } else if (few) {  // a row of ones follows the rows
     at.few_stride = round_up(k, kAlignment);
