@@ -1,12 +1,12 @@
 # How a tier is added. Only kernels/x86/tiers.cmake and kernels/arm/tiers.cmake spell ISA flags.
 
-# octet_add_sources(FLAGS <flags> SOURCES <files> SPARSE <files> WINOGRAD <files>
-#                   DEPTHWISE <files>):
-# the flags come last on the command line, so that they beat a distribution's -mcpu. The last three
-# lists are left out of a library without these parts.
+# octet_add_sources(FLAGS <flags> SOURCES <files> [<part> <files>]...): the flags come last on the
+# command line, so that they beat a distribution's -mcpu. A part's files are left out of a library
+# without it. Takes octet_add_tier's other arguments, too, and ignores them.
+set(octet_kernel_parts SPARSE INT4 RUNTIME_WEIGHTS WINOGRAD DEPTHWISE)
 function(octet_add_sources)
-  cmake_parse_arguments(arg "" "" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
-  foreach(part SPARSE WINOGRAD DEPTHWISE)
+  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;${octet_kernel_parts}" ${ARGN})
+  foreach(part ${octet_kernel_parts})
     if(OCTET_WITH_${part})
       list(APPEND arg_SOURCES ${arg_${part}})
     endif()
@@ -55,7 +55,7 @@ endfunction()
 # When the tier is built, OCTET_BUILDS_<tier> is set, octet_flags_<tier> has its flags, and the tier is
 # a feature of the tables. octet_tiers lists all tiers of this architecture, octet_built_tiers those that are built.
 function(octet_add_tier tier)
-  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;SPARSE;WINOGRAD;DEPTHWISE" ${ARGN})
+  cmake_parse_arguments(arg "XSIMD" "PROBE" "FLAGS;SOURCES;${octet_kernel_parts}" ${ARGN})
   if(arg_XSIMD AND NOT octet_xsimd)
     if(tier IN_LIST OCTET_TIERS)
       message(FATAL_ERROR "OCTET_TIERS has ${tier}, whose kernels are written on xsimd: "
@@ -69,13 +69,11 @@ function(octet_add_tier tier)
   endif()
   octet_probe(${tier} "${arg_PROBE}" ${arg_FLAGS})
   if(NOT OCTET_COMPILES_${tier})
-    list(JOIN arg_FLAGS " " flags)
     message(WARNING "Octet: this compiler cannot build the ${tier} kernels "
-      "(${flags}); the library will do without them")
+      "(${arg_FLAGS}); the library will do without them")
     return()
   endif()
-  octet_add_sources(FLAGS ${arg_FLAGS} SOURCES ${arg_SOURCES}
-    SPARSE ${arg_SPARSE} WINOGRAD ${arg_WINOGRAD} DEPTHWISE ${arg_DEPTHWISE})
+  octet_add_sources(${ARGN})
   octet_add_feature(${tier})
   set(OCTET_BUILDS_${tier} ON PARENT_SCOPE)
   set(octet_flags_${tier} ${arg_FLAGS} PARENT_SCOPE)

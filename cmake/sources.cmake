@@ -5,27 +5,31 @@ set(calls asan-instrumentation-with-call-threshold=0)
 octet_choose(calls "--param;${calls}" "-mllvm;-${calls};-fsanitize-trap=undefined;-fno-sanitize=null,object-size,pointer-overflow"
   CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 octet_choose(octet_unrolled "-O1;${calls}" -O3 CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+# For GCC: vectors, and no copies of loops for every count.
+set(octet_vectors -O2 -ftree-vectorize -fvect-cost-model=dynamic)
 
-# octet_sources([IF <condition>] <file>... [SETUP|LOOPS|UNTIMED <file>...]... [TARGET <target>]): the
-# sources of the folder whose file calls it, each named once, with the size or the speed that it
+# octet_sources([IF <condition>] <file>... [SETUP|VECTORS|LOOPS|UNTIMED <file>...]...
+#               [TARGET <target>]):
+# the sources of the folder whose file calls it, each named once, with the size or the speed that it
 # needs; only where the condition, one string of what if() takes, holds. SETUP runs once per object:
-# small counts. LOOPS are portable loops over every weight or every accumulator: GCC 12 makes vectors
-# of them only at -O3; a MinSizeRel build gets them small. UNTIMED files of tools compile faster so.
+# small counts. VECTORS need vectors somewhere. LOOPS are portable loops over every accumulator, which
+# GCC 12 needs -O3 for; a MinSizeRel build gets both small. UNTIMED files of tools compile faster so.
 function(octet_sources)
-  cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;LOOPS;UNTIMED" IF ON TARGET octet ${ARGN})
+  cmake_parse_arguments(arg "" "IF;TARGET" "SETUP;VECTORS;LOOPS;UNTIMED" IF ON TARGET octet ${ARGN})
   string(REPLACE " " ";" condition "${arg_IF}")
   if(NOT (${condition}))
     return()
   endif()
   get_target_property(type ${arg_TARGET} TYPE)
   octet_choose(arg_TARGET octet ${arg_TARGET} type STREQUAL INTERFACE_LIBRARY)
-  foreach(kind UNPARSED_ARGUMENTS SETUP LOOPS UNTIMED)
+  foreach(kind UNPARSED_ARGUMENTS SETUP VECTORS LOOPS UNTIMED)
     list(TRANSFORM arg_${kind} PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
     target_sources(${arg_TARGET} PRIVATE ${arg_${kind}})
   endforeach()
   set_property(SOURCE ${arg_SETUP} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
-  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS
-    $<IF:$<CONFIG:Debug>,-O0,-O1>)
+  set_property(SOURCE ${arg_VECTORS} APPEND PROPERTY COMPILE_OPTIONS
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:MinSizeRel>>>:${octet_vectors}>")
+  set_property(SOURCE ${arg_UNTIMED} APPEND PROPERTY COMPILE_OPTIONS $<IF:$<CONFIG:Debug>,-O0,-O1>)
   set_property(SOURCE ${arg_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
     "$<$<NOT:$<CONFIG:MinSizeRel>>:${octet_unrolled}>")
 endfunction()

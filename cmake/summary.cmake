@@ -1,9 +1,4 @@
 # Prints the configuration at its end: two builds of one source differ by what is installed.
-foreach(part CONVOLUTION WINOGRAD DEPTHWISE SPARSE TUNING NETWORK TRAFFIC CPU_FILES)
-  string(TOLOWER ${part} name)
-  octet_choose(part " ${name}" "" OCTET_WITH_${part})
-  string(APPEND octet_parts "${part}")
-endforeach()
 octet_choose(cpuinfo ON OFF octet_cpuinfo)
 octet_choose(tests ON OFF TARGET octet_test_support)
 octet_choose(benchmarks ON OFF TARGET kernel_bench)

@@ -234,7 +234,7 @@ void ask_cpuinfo(Microarchitecture* found) {
 
 #endif
 
-#if defined(__linux__) && !defined(__x86_64__) && !defined(OCTET_WITHOUT_CPU_FILES)
+#if defined(__linux__) && !defined(__x86_64__) && OCTET_WITH_CPU_FILES
 
 CpuFiles read_files() {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);

@@ -113,7 +113,7 @@ bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, Depthwi
   return true;
 }
 
-// Likewise in both modes: accumulators start at the cases, and the weights are zeros.
+// Tests these outputs in both modes: accumulators start at the cases, and the weights are zeros.
 bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, const DepthwiseTile& tile,
                     void* prepared) {
   const FloatCases floats(Accumulators::kAll);

@@ -3,6 +3,7 @@
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/scale_block_kernels.h"
+#include "kernels/core/parts.h"
 
 namespace octet {
 
@@ -12,8 +13,9 @@ IsaMask failing_matrix_isas(const CpuFeatures& cpu) {
     const IsaMask tier = mask_of(kernel->isa);
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
-      const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
-      if ((runtime && !passes(*runtime)) || !passes(scale_block_kernel_of(kernel->isa)))
+      [[maybe_unused]] const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
+      if (OCTET_IF(RUNTIME_WEIGHTS, (runtime && !passes(*runtime)), false) ||
+          OCTET_IF(INT4, !passes(scale_block_kernel_of(kernel->isa)), false))
         failing |= tier;
     }
     looked_at |= tier;

@@ -7,6 +7,7 @@
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
+#include "kernels/core/parts.h"
 #include "packing/packed_rhs.h"
 
 namespace octet {
@@ -134,7 +135,8 @@ bool rounds_to_nearest() {
 bool passes(const TierOps& ops) {
   if (!rounds_to_nearest()) return true;
   const FloatCases cases(Accumulators::kAll);
-  return epilogue_is_right(ops, cases) && quantizes(ops) && computes_words(ops, cases);
+  return epilogue_is_right(ops, cases) && quantizes(ops) &&
+         OCTET_IF(INT16, computes_words(ops, cases), true);
 }
 
 bool passes(const MicroKernel& kernel) {

@@ -1,14 +1,14 @@
 // The table of depthwise and grouped kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
-#include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
+#include "kernels/core/parts.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
 
 namespace octet {
 namespace {
 
-#define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(&kernel)
+#define DEPTHWISE(isa, kernel, use) OCTET_IF(DEPTHWISE, ROW, NO_ROW)(&kernel)
 constexpr const DepthwiseKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
     nullptr};  // a library without them has an array, too

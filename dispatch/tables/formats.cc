@@ -1,8 +1,8 @@
 // The table of weight formats, one row each.
 #include "dispatch/tables/formats.h"
 
-#include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
+#include "kernels/core/parts.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
 #include "packing/int4.h"
@@ -18,7 +18,7 @@ constexpr KernelKind kInt8 = KernelKind::kInt8, kInt16 = KernelKind::kInt16,
 // Without sparse kernels these formats stay known, so that their blobs are recognized, but nothing
 // is packed in them.
 [[maybe_unused]] constexpr Packing kNoSparse = {};
-constexpr const Packing& kSparse = OCTET_IF_SPARSE(kSparsePacking, kNoSparse);
+constexpr const Packing& kSparse = OCTET_IF(SPARSE, kSparsePacking, kNoSparse);
 
 // The layouts are constants in the kernels' headers, which give the reasons.
 // clang-format off

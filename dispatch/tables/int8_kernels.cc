@@ -1,7 +1,7 @@
 // The table of the kernels of matrices that are compiled in: int8, 2:4 sparse and int4.
 #include "dispatch/tables/kernels.h"
-#include "dispatch/tables/parts.h"
 #include "kernels/arm/kernels.h"
+#include "kernels/core/parts.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/x86/kernels.h"
 
@@ -9,8 +9,8 @@ namespace octet {
 namespace {
 
 #define INT8(isa, kernel, ...) &kernel,
-#define INT4(isa, kernel, use) &kernel,
-#define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(&kernel)
+#define INT4(isa, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(&kernel)
+#define SPARSE(isa, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dispatch/tables/parts.h"
+#include "kernels/core/parts.h"
 
 namespace octet {
 namespace {
@@ -12,10 +12,10 @@ constexpr bool kChosen = false, kForced = true;
 #define NAMED(kernel, isa, ...) \
   { #kernel, Isa::isa, __VA_ARGS__ }
 #define INT8(isa, kernel, ...) NAMED(kernel, isa, __VA_ARGS__),
-#define INT4(isa, kernel, use) NAMED(kernel, isa, use),
-#define SPARSE(isa, kernel, use) OCTET_IF_SPARSE(ROW, NO_ROW)(NAMED(kernel, isa, use))
-#define INT16(isa, kernel, use) OCTET_IF_WINOGRAD(ROW, NO_ROW)(NAMED(kernel, isa, use))
-#define DEPTHWISE(isa, kernel, use) OCTET_IF_DEPTHWISE(ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define INT4(isa, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define SPARSE(isa, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define INT16(isa, kernel, use) OCTET_IF(WINOGRAD, ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define DEPTHWISE(isa, kernel, use) OCTET_IF(DEPTHWISE, ROW, NO_ROW)(NAMED(kernel, isa, use))
 constexpr KernelName kNames[] = {
 #include "dispatch/tables/kernels.def"
 };

@@ -4,6 +4,7 @@
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
 #include "kernels/arm/shared/tflite.h"
+#include "kernels/core/parts.h"
 #include "kernels/generic/epilogue.h"
 #if defined(__aarch64__)
 #include "kernels/arm/shared/neon_rows.h"
@@ -110,8 +111,10 @@ constexpr FindEndsFn kFindEnds = find_ends_neon;
 constexpr RowSumFn kSumRows = sum_rows_neon;
 constexpr InitFn kInit = init_neon;
 void copy(const Windows& windows) { portable_ops.copy_windows(windows); }
-void split_words(const WordRow& row) { portable_ops.split_words(row); }
-void finish_words(const WordEpilogue& f, const WordTile& t) { portable_ops.finish_words(f, t); }
+[[maybe_unused]] void split_words(const WordRow& row) { portable_ops.split_words(row); }
+[[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
+  portable_ops.finish_words(f, t);
+}
 void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
 #else
 constexpr LookUpFn kLookUp = nullptr;
@@ -172,8 +175,8 @@ const TierOps neon_ops = {kInit,
                           kFindEnds,
                           kQuantizeFloats,
                           copy,
-                          split_words,
-                          finish_words,
+                          OCTET_IF(INT16, split_words, nullptr),
+                          OCTET_IF(INT16, finish_words, nullptr),
                           nullptr,
                           false,
                           kLookUp};

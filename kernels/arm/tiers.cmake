@@ -3,7 +3,8 @@ set(octet_intrinsics arm_neon.h)
 set(octet_neon "vgetq_lane_s32(vpaddlq_s16(vmull_s8(vdup_n_s8(1), vdup_n_s8(1))), 0)")
 if(OCTET_TARGET STREQUAL "arm")
   octet_add_tier(NEON FLAGS -mfpu=neon PROBE ${octet_neon} SOURCES neon_s8s8_2x64x16.cc
-    neon_s8s4_2x64x32.cc neon_ops.cc neon_s8u4_blocks_2x16x8.cc WINOGRAD neon_s16s16_4x8x1.cc neon_winograd.cc DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
+    neon_ops.cc INT4 neon_s8s4_2x64x32.cc neon_s8u4_blocks_2x16x8.cc
+    WINOGRAD neon_s16s16_4x8x1.cc neon_winograd.cc DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
   return()
 endif()
 
@@ -18,15 +19,15 @@ octet_choose(octet_armv82 "-mtune=generic;-mcpu=cortex-a76+dotprod" -march=armv8
 if(SME IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS DOTPROD I8MM)
 endif()
-octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc neon_s8s4_4x64x32.cc neon_s8u4_blocks_2x16x8.cc
-  SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
+octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc
+  INT4 neon_s8s4_4x64x32.cc neon_s8u4_blocks_2x16x8.cc SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
   DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
-octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc dotprod_s8s4_6x16x8.cc
-  dotprod_s8u4_blocks_4x16x8.cc SPARSE dotprod_s8s8_sparse_4x16x16.cc
+octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc
+  INT4 dotprod_s8s4_6x16x8.cc dotprod_s8u4_blocks_4x16x8.cc SPARSE dotprod_s8s8_sparse_4x16x16.cc
   DEPTHWISE dotprod_s8s8_dw16.cc dotprod_s8s8_group64.cc
   PROBE "vgetq_lane_s32(vdotq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
-octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x16x8.cc i8mm_int4.cc
-  i8mm_s8u4_blocks_4x16x8.cc
+octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x16x8.cc
+  INT4 i8mm_int4.cc i8mm_s8u4_blocks_4x16x8.cc
   PROBE "vgetq_lane_s32(vmmlaq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
 if(OCTET_BUILDS_I8MM AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
   # Vectors of 256 bits beyond the tier, where the system tells their length.

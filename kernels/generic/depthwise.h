@@ -30,6 +30,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/depthwise_kernel.h"
+#include "kernels/core/parts.h"
 
 namespace octet {
 namespace {
@@ -331,7 +332,8 @@ inline void split_pairs(const uint64_t* groups, uint8_t* to) {
 // Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
-                                           uint16_t flags, const DepthwiseKernel* words,
+                                           uint16_t flags,
+                                           [[maybe_unused]] const DepthwiseKernel* words,
                                            void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
@@ -341,14 +343,14 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.layout = depthwise_layout(sizeof(Taps) / 4);
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
-  k.words = words;
+  k.words = OCTET_IF(INT16, words, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
   k.requantize = requantize;
   return k;
 }
 
-// Likewise of M that multiplies words by int8 weights, which it reads as Weights lays them out.
+// A kernel of an M that multiplies words by int8 weights, which it reads as Weights lays them out.
 // kind: kSums, or kWords of an M that finishes words.
 template <typename M, typename Weights, DepthwiseOutput kind = DepthwiseOutput::kSums>
 constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {

@@ -1,15 +1,21 @@
 // The operations of tiers that need no build of their own.
 #include "kernels/generic/portable.h"
 
+#include "kernels/core/parts.h"
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/words.h"
 
 namespace octet {
-const TierOps portable_ops = {init_tile,       apply_epilogue<int32_t>,
-                              sum_rows,        quantize_row_by<quantize_floats>,
-                              measure_rows,    find_ends,
-                              quantize_floats, copy_windows,
-                              split_words,     finish_words};
+const TierOps portable_ops = {init_tile,
+                              apply_epilogue<int32_t>,
+                              sum_rows,
+                              quantize_row_by<quantize_floats>,
+                              measure_rows,
+                              find_ends,
+                              quantize_floats,
+                              copy_windows,
+                              OCTET_IF(INT16, split_words, nullptr),
+                              OCTET_IF(INT16, finish_words, nullptr)};
 }  // namespace octet

@@ -76,7 +76,7 @@ OCTET_INLINE inline void tflite_int32(const int32_t* acc, const double* factor, 
   for_columns([&](size_t j) OCTET_INLINE { out[j] = (int16_t)low[j]; });
 }
 
-// Likewise of products of 38 and 15 bits, which leave no bit for `up`.
+// The same outputs of products of 38 and 15 bits, which leave no bit for `up`.
 OCTET_INLINE inline void tflite_double(const double* acc, const double* factor, double lo,
                                        double hi, int16_t* out) {
   double rounded[kWordColumns];  // converted later: compilers then take their widest vectors

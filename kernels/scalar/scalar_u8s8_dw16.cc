@@ -2,6 +2,7 @@
 // takes blocks of 16 channels of one output, tap after tap, with the sums in registers: vectors
 // where the compiler makes them of a loop of known length, else general registers.
 #include "kernels/core/compiler.h"
+#include "kernels/core/parts.h"
 #include "kernels/scalar/kernels.h"
 #include "kernels/scalar/vectors.h"
 
@@ -127,7 +128,8 @@ void multiply_words(const DepthwiseTile& t) {
 }
 
 template <typename Weight>
-constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* words = nullptr) {
+constexpr DepthwiseKernel kernel(const char* name,
+                                 [[maybe_unused]] const DepthwiseKernel* words = nullptr) {
   return {
       .name = name,
       .isa = Isa::kScalar,
@@ -137,7 +139,7 @@ constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* words 
       .channels = kChannels,
       .reach = kChannels,
       .rows = 1,
-      .words = words,
+      .words = OCTET_IF(INT16, words, nullptr),
       .prepare = prepare<Weight>,
       .multiply = multiply<Weight>,
   };

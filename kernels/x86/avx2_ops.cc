@@ -1,4 +1,5 @@
 // The operations of the AVX2 tiers besides multiplying.
+#include "kernels/core/parts.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/avx2_plain_ops.h"
@@ -11,9 +12,17 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 }
 }  // namespace
 
-const TierOps avx2_ops = {
-    avx2_init,        epilogue_x86,      avx2_sum_rows,        quantize_row_by<quantize_floats_x86>,
-    measure_rows,     find_ends,         quantize_floats_x86,  avx2_copy_windows,
-    avx2_split_words, avx2_finish_words, avx2_find_tflite_add, true,
-    avx2_look_up};
+const TierOps avx2_ops = {avx2_init,
+                          epilogue_x86,
+                          avx2_sum_rows,
+                          quantize_row_by<quantize_floats_x86>,
+                          measure_rows,
+                          find_ends,
+                          quantize_floats_x86,
+                          avx2_copy_windows,
+                          OCTET_IF(INT16, avx2_split_words, nullptr),
+                          OCTET_IF(INT16, avx2_finish_words, nullptr),
+                          avx2_find_tflite_add,
+                          true,
+                          avx2_look_up};
 }  // namespace octet

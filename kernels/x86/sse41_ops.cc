@@ -1,4 +1,5 @@
 // The operations of the SSE4.1 tier besides multiplying.
+#include "kernels/core/parts.h"
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/generic/words.h"
@@ -6,8 +7,14 @@
 #include "kernels/xsimd/epilogue.h"
 
 namespace octet {
-const TierOps sse41_ops = {
-    init_tile,    epilogue_by_vectors, sum_rows,        quantize_row_by<quantize_floats>,
-    measure_rows, find_ends,           quantize_floats, copy_windows,
-    split_words,  finish_words};
+const TierOps sse41_ops = {init_tile,
+                           epilogue_by_vectors,
+                           sum_rows,
+                           quantize_row_by<quantize_floats>,
+                           measure_rows,
+                           find_ends,
+                           quantize_floats,
+                           copy_windows,
+                           OCTET_IF(INT16, split_words, nullptr),
+                           OCTET_IF(INT16, finish_words, nullptr)};
 }  // namespace octet

@@ -16,9 +16,9 @@ if(OCTET_COMPILES_AVXVNNI)
     set(OCTET_COMPILES_${tier} 1 CACHE INTERNAL "by AVX-VNNI's probe")
   endforeach()
 endif()
-octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc int4/sse41_s16s4_6x8x8.cc
-  sse41_ops.cc runtime/sse41_runtime.cc functions/sse41_elementwise.cc
-  scale_blocks/sse41_s8u4_blocks_2x16x8.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
+octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc
+  sse41_ops.cc functions/sse41_elementwise.cc RUNTIME_WEIGHTS runtime/sse41_runtime.cc
+  INT4 int4/sse41_s16s4_6x8x8.cc scale_blocks/sse41_s8u4_blocks_2x16x8.cc WINOGRAD sse41_s16s16_3x16x2.cc sse41_winograd.cc
   DEPTHWISE sse41_s16s8_dw16.cc
   PROBE "_mm_extract_epi32(_mm_max_epi32(_mm_set1_epi32(1), _mm_set1_epi32(1)), 0)")
 # AVX512BW takes all kernels that it does not have itself from AVX2.
@@ -26,14 +26,14 @@ if(AVX512BW IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX2)
 endif()
 octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
-  SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_6x64x4.cc int4/avx2_u8s4_6x16x8.cc
-  runtime/avx2_runtime.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
-  SPARSE avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
+  SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_6x64x4.cc
+  INT4 int4/avx2_u8s4_6x16x8.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
+  RUNTIME_WEIGHTS runtime/avx2_runtime.cc SPARSE avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
   DEPTHWISE avx2_s16s8_dw32.cc avx2_s16s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_madd_epi16(_mm256_set1_epi8(1), _mm256_set1_epi8(1)), 0)")
 octet_add_tier(AVXVNNI FLAGS ${octet_avxvnni} SOURCES avxvnni_u8s8_6x16x4.cc
-  int4/avxvnni_u8s4_6x16x8.cc runtime/avxvnni_runtime.cc
-  scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
+  INT4 int4/avxvnni_u8s4_6x16x8.cc scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
+  RUNTIME_WEIGHTS runtime/avxvnni_runtime.cc
   SPARSE avxvnni_u8s8_sparse_4x16x16.cc avxvnni_u8s8_sparse_4x16x32.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE ${octet_probe_avxvnni})
@@ -58,9 +58,9 @@ if(AMXINT8 IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX512VNNI)
 endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
-  SOURCES avx512vnni_u8s8_6x64x4.cc int4/avx512vnni_u8s4_6x64x8.cc avx512vnni_ops.cc
-  avx512vnni_epilogue.cc runtime/avx512vnni_runtime.cc
-  scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
+  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
+  INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
+  RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
@@ -90,6 +90,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
     kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
     kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
+    kernels/x86/avx512bw/avx512bw_s16s8_dw64.cc kernels/x86/avx512vnni_u8s8_dw64.cc
     kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
     kernels/x86/amx/amxint8_16x64x4.cc kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc
@@ -99,7 +100,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/shared/avx2_plain_ops.cc
     kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
     kernels/generic/functions/image_portable.cc
-    APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+    APPEND PROPERTY COMPILE_OPTIONS ${octet_vectors})
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)
 endif()

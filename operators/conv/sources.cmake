@@ -1,5 +1,6 @@
 octet_sources(IF "NOT OCTET_WITH_CONVOLUTION" not_built.cc)
-octet_sources(IF OCTET_WITH_CONVOLUTION blob.cc check.cc choice.cc cost.cc create.cc filter.cc kernels.cc layouts.cc limit.cc
-  machine.cc pack.cc plan.cc run.cc run_lines.cc schedule.cc shape.cc trace.cc)
-octet_sources(IF "OCTET_WITH_CONVOLUTION AND OCTET_WITH_TUNING" tuning.cc)
+octet_sources(IF OCTET_WITH_CONVOLUTION blob.cc cost.cc layouts.cc machine.cc plan.cc run.cc run_lines.cc
+  schedule.cc shape.cc trace.cc
+  SETUP check.cc choice.cc create.cc filter.cc kernels.cc limit.cc pack.cc)
+octet_sources(IF "OCTET_WITH_CONVOLUTION AND OCTET_WITH_TUNING" SETUP tuning.cc)
 octet_folders(algorithms)

@@ -35,7 +35,7 @@ struct EpilogueBuilder {
   double stretch = 1;         // how many times its exact range a sum may reach, if approximate
   int32_t max_shift = 0;      // largest left shift of TFLite's
   int64_t max_word = 0;       // of an s16 lhs: largest |acc|
-  int64_t max_word_sum = 0;   // likewise, largest |acc| without the bias
+  int64_t max_word_sum = 0;   // of an s16 lhs: largest |acc| without the bias
   Epilogue plan = {};         // without its arrays
 
   template <typename Desc>

@@ -1,6 +1,8 @@
 // The checks and the outputs of products of words (s16): TensorFlow Lite's 16x8 and float mode.
 #include "operators/epilogue/words.h"
 
+#include "kernels/core/parts.h"
+
 namespace octet {
 namespace {
 
@@ -43,6 +45,10 @@ octet_status check_word_combination(const EpilogueBuilder& builder) {
       return refuse("desc.epilogue.bias_s64 is for an s16 lhs; use desc.epilogue.bias");
     return OCTET_OK;
   }
+  if (!OCTET_IF(INT16, true, false))
+    return refuse(
+        "desc.lhs_type is OCTET_S16, but this library was built without 16x8 "
+        "(OCTET_WITH_INT16=OFF)");
   if (builder.rhs_type != OCTET_S8)
     return refuse("an s16 lhs is multiplied by s8 weights; desc.rhs_type must be OCTET_S8");
   if (builder.dst_type != OCTET_S16 && builder.dst_type != OCTET_F32)

@@ -1,5 +1,6 @@
 // The checks of octet_gemm_create that look at the descriptor and its packed weights alone.
 #include "operators/common/check.h"
+#include "kernels/core/parts.h"
 #include "operators/common/blob.h"
 #include "operators/epilogue/words.h"
 #include "operators/gemm/builder.h"
@@ -73,7 +74,16 @@ octet_status check_sizes(GemmBuilder* builder) {
         "desc.n = %zu, desc.k = %zu: arrays over the columns and packed weights leave size_t", d.n,
         d.k);
 
-  builder->has_blob = d.packed != nullptr;
+  if (!OCTET_IF(INT4, true, false) && is_4bit(d.rhs_type))
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.rhs_type is %s, but this library was built without products by weights of 4 "
+                "bits (OCTET_WITH_INT4=OFF)",
+                octet_type_name(d.rhs_type));
+  if (!OCTET_IF(RUNTIME_WEIGHTS, true, false) && !d.packed)
+    return fail(error, OCTET_UNSUPPORTED,
+                "desc.packed is null, but this library was built without weights that come with a "
+                "run (OCTET_WITH_RUNTIME_WEIGHTS=OFF)");
+  builder->has_blob = OCTET_IF(RUNTIME_WEIGHTS, d.packed != nullptr, true);
   builder->matrices = 1;
   if (!d.packed) {
     if (is_4bit(d.rhs_type))

@@ -1,6 +1,7 @@
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
+#include "kernels/core/parts.h"
 #include "operators/gemm/runtime_weights.h"
 #include "operators/gemm/scale_blocks.h"
 
@@ -159,7 +160,7 @@ void run_task(const GemmRun& run, size_t index) {
   for (size_t b = task.batch0; b < task.batch1; ++b) {
     const GemmMatrix matrix = run.matrix(run.matrix_context, b);
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
-    if (leaves_weights(plan, run.schedule.sizes.m)) {
+    if (OCTET_IF(RUNTIME_WEIGHTS, leaves_weights(plan, run.schedule.sizes.m), false)) {
       block.rows = run.schedule.sizes.m;
       read_lhs(run, kFewRowsLhs, matrix, 0, workspace, &block);
       block.output.to = to;
@@ -167,11 +168,11 @@ void run_task(const GemmRun& run, size_t index) {
       continue;
     }
     const size_t packed = plan.columns_count > 1 ? b : 0;
-    if (has_words(plan)) {
+    if (OCTET_IF(INT16, has_words(plan), false)) {
       multiply_words(run, kernel, matrix, packed, task, workspace);
       continue;
     }
-    if (plan.scale_block_kernel) {
+    if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = smaller(task.m1 - m0, at.rows);
         block.output.to = to.from(m0);
@@ -186,7 +187,7 @@ void run_task(const GemmRun& run, size_t index) {
                                                                    : SIZE_MAX;
     for (size_t n0 = task.n0, n1; n0 < task.n1; n0 = n1) {
       n1 = n0 + smaller(task.n1 - n0, pass);
-      const Weights weights = plan.runtime_rhs
+      const Weights weights = OCTET_IF(RUNTIME_WEIGHTS, plan.runtime_rhs, false)
                                   ? pack_weights(run, kernel, matrix, n0, n1, workspace)
                                   : packed_weights(plan, packed);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {

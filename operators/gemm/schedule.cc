@@ -1,6 +1,7 @@
 // Computes a run's schedule from its sizes, and the workspace of all runs that a query covers.
 #include "operators/gemm/schedule.h"
 
+#include "kernels/core/parts.h"
 #include "kernels/core/sections.h"
 #include "operators/gemm/scale_blocks.h"
 
@@ -40,9 +41,9 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
     at.zero_points = sections.take(at.rows * sizeof(int32_t));
     at.scales = sections.take(at.rows * quantized_parts(plan) * sizeof(float));
   }
-  if (has_words(plan)) {
+  if (OCTET_IF(INT16, has_words(plan), false)) {
     lay_out_words(plan, kernel, n, k, &sections, &at);
-  } else if (plan.scale_block_kernel) {
+  } else if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {
     lay_out_scale_blocks(plan, k, &sections, &at);
   } else if (few) {  // a row of ones follows the rows
     at.few_stride = round_up(k, kAlignment);

@@ -1,6 +1,7 @@
 // Checks an octet_rhs_desc.
 #include "operators/gemm/weights.h"
 
+#include "kernels/core/parts.h"
 #include "operators/common/check.h"
 
 namespace octet {
@@ -13,6 +14,11 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, 
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "rhs.type is %d; weights are OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
                 (int)rhs->type);
+  if (!OCTET_IF(INT4, true, false) && is_4bit(rhs->type))
+    return fail(error, OCTET_UNSUPPORTED,
+                "rhs.type is %s, but this library was built without products by weights of 4 bits "
+                "(OCTET_WITH_INT4=OFF)",
+                octet_type_name(rhs->type));
   if (is_4bit(rhs->type) && (sparse || rhs->sparsity != OCTET_SPARSE_NONE))
     return fail(error, OCTET_UNSUPPORTED, "rhs.type is %s; weights of 4 bits are not sparse",
                 octet_type_name(rhs->type));

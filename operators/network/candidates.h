@@ -40,7 +40,7 @@ class Candidates {
     OpCost* ops;       // two for each op
     RingCost* rings;   // one for each tensor
     State* states;     // slots_of(number of ops)
-    Figures* figures;  // likewise
+    Figures* figures;  // slots_of(number of ops)
     LineRange* lines;  // one for each tensor
     size_t* values;    // shaping_values(number of ops)
   };

@@ -18,7 +18,14 @@ BUILD = Build(sys.argv[1])
 WORK = Path(BUILD.text("PROJECT_BINARY_DIR")) / "parts"
 # These depend on the parts; other objects are this build's.
 COMPILED_ANEW = re.compile(
-    r"^dispatch/tables/|algorithms/table\.cc|not_built|^dispatch/cpu/features")
+    r"^dispatch/tables/|algorithms/table\.cc|not_built|^dispatch/cpu/features|"
+    r"^operators/(gemm/(check|weights)|epilogue/words)\.cc")
+# Other files that lack something without a part.
+OF_PART = {
+    "WITH_INT4=OFF": r"gemm/(loops|schedule)\.cc|self_test/products\.cc",
+    "WITH_RUNTIME_WEIGHTS=OFF": r"gemm/loops\.cc|self_test/products\.cc",
+    "WITH_INT16=OFF": r"gemm/(loops|schedule)\.cc|self_test/self_test\.cc|_dw\d+\.cc|_ops\.cc|generic/portable\.cc",
+}
 FILE_FUNCTIONS = re.compile(
     r"^_?(f?open|openat|opendir|f?read|readlink|l?stat|fstat|sysconf|cpuinfo_[a-z]+)(64)? U", re.M)
 NOT_OF_PRODUCTS = re.compile(r".*(?:octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
@@ -37,9 +44,10 @@ def attempted(off, *command, **options):
 
 def objects_of(build, off):
     """The objects of the files that this configuration compiles."""
+    compiled_anew = [COMPILED_ANEW, *(OF_PART[part] for part in off if part in OF_PART)]
     for entry in json.loads((build / "compile_commands.json").read_text()):
         file = str(Path(entry["file"]).relative_to(ROOT))
-        if COMPILED_ANEW.search(file):
+        if any(re.search(files, file) for files in compiled_anew):
             command = shlex.split(entry["command"])
             target = build / command[command.index("-o") + 1]
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +75,7 @@ def check(*off):
               build / "parts")
     output = attempted(off, *BUILD.items("CMAKE_CROSSCOMPILING_EMULATOR"), build / "parts")
     # A part that is left out is refused by the option's name, and nothing else is.
-    for part in ("CONVOLUTION", "SPARSE"):
+    for part in ("CONVOLUTION", "SPARSE", "INT4", "INT16", "RUNTIME_WEIGHTS"):
         if (f"OCTET_WITH_{part}=OFF" in output) != (f"WITH_{part}=OFF" in off):
             complaints.append(f"With {off}, of {part}:\n{output}")
     print(f"With {off}:\n{output}")
@@ -99,8 +107,8 @@ def main():
         check(f"TIERS={tier}")
     check("WITH_CPU_FILES=OFF", "WITH_TUNING=OFF")
     if BUILD.text("CMAKE_CROSSCOMPILING") != "TRUE":
-        for part in ("CONVOLUTION", "SPARSE", "TUNING", "NETWORK", "TRAFFIC", "WINOGRAD",
-                     "DEPTHWISE"):
+        for part in ("CONVOLUTION", "SPARSE", "INT4", "INT16", "RUNTIME_WEIGHTS", "TUNING",
+                     "NETWORK", "TRAFFIC", "WINOGRAD", "DEPTHWISE"):
             check(f"WITH_{part}=OFF")
         check("WITH_CONVOLUTION=OFF", "WITH_TUNING=OFF")
         check("WITH_WINOGRAD=OFF", "WITH_DEPTHWISE=OFF", f"TIERS={tiers[0]}")

@@ -168,7 +168,7 @@ struct ConvPlan {
   const MicroKernel* kernel;         // null for depthwise
   const DepthwiseKernel* depthwise;  // null for all others
   const TierOps* ops;                // of the kernel's tier
-  const WinogradOps* transforms;     // likewise
+  const WinogradOps* transforms;     // of the kernel's tier
   // kS8 or kU8, as the caller has it; of an s16 lhs kS16, or the type of the bytes that words are
   // split into
   ElementType lhs_type;

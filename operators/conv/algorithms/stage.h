@@ -42,8 +42,8 @@ constexpr size_t kStageSlack = 64;
 void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
                 size_t image, size_t y, uint8_t zero, uint8_t* to);
 
-// Likewise of words: writes a line of their high bytes and one of their low bytes, each made
-// `type`.
+// Writes line y of a staged input of words as two: a line of their high bytes and one of their low
+// bytes, each made `type`.
 void split_line(const Tensor& from, SplitWordsFn split, ElementType type, const Borders& borders,
                 size_t image, size_t y, uint8_t* high, uint8_t* low);
 

@@ -1,13 +1,13 @@
 // The table of convolution algorithms, indexed by octet_conv_algorithm.
 #include "operators/conv/algorithms/table.h"
 
-#include "dispatch/tables/parts.h"
+#include "kernels/core/parts.h"
 
 namespace octet {
 namespace {
 
-#define WINOGRAD(implementation) OCTET_IF_WINOGRAD(&implementation, nullptr)
-#define DEPTHWISE(implementation) OCTET_IF_DEPTHWISE(&implementation, nullptr)
+#define WINOGRAD(implementation) OCTET_IF(WINOGRAD, &implementation, nullptr)
+#define DEPTHWISE(implementation) OCTET_IF(DEPTHWISE, &implementation, nullptr)
 
 // Indexed by octet_conv_algorithm.
 constexpr const ConvAlgorithm* kImplementations[kAlgorithms] = {

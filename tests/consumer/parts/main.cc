@@ -73,6 +73,44 @@ int multiply_sparse() {
   return multiply(m, n, k, lhs, weights, *packed);
 }
 
+// Whether an error says that the library was built without a part; prints it.
+bool left_out(const octet_error& error) {
+  std::printf("%s\n", error.message);
+  return error.status == OCTET_UNSUPPORTED && std::strstr(error.message, "OCTET_WITH_");
+}
+
+// Creates a product. Returns 1 if that fails for another reason than a part that is left out.
+int create(const octet_gemm_desc& desc) {
+  const octet::Result<octet::Gemm> gemm = octet::Gemm::create(desc);
+  return !gemm && !left_out(gemm.error());
+}
+
+// Asks for 16x8, for weights that come with a run, and for weights of 4 bits.
+int create_others() {
+  constexpr size_t n = 20, k = 30;
+  const std::vector<int8_t> weights = numbers<int8_t>(k * n);
+  auto rhs = octet::make<octet_rhs_desc>();
+  rhs.type = OCTET_S8, rhs.n = n, rhs.k = k, rhs.data = weights.data();
+  const octet::Result<octet::PackedWeights> packed = octet::PackedWeights::pack(rhs);
+  if (!packed) return fail("pack", packed.error());
+  const float scale = 0.5f;
+  auto desc = octet::make<octet_gemm_desc>();
+  desc.m_max = 4, desc.n = n, desc.k = k;
+  desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
+  int wrong = create(desc);
+  packed->attach(desc);
+  desc.lhs_type = OCTET_S16, desc.dst_type = OCTET_S16;
+  desc.epilogue.scales = &scale, desc.epilogue.scale_count = 1;
+  wrong += create(desc);
+  rhs.type = OCTET_S4;
+  const octet::Result<octet::PackedWeights> int4 = octet::PackedWeights::pack(rhs);
+  if (!int4) return wrong + !left_out(int4.error());
+  int4->attach(desc);
+  desc.lhs_type = OCTET_S8, desc.rhs_type = OCTET_S4, desc.dst_type = OCTET_S32;
+  desc.epilogue.scales = nullptr, desc.epilogue.scale_count = 0;
+  return wrong + create(desc);
+}
+
 struct Layer {
   octet_conv2d_shape shape = OCTET_CONV2D_SHAPE_INIT;
   size_t out_h = 0, out_w = 0;
@@ -157,7 +195,7 @@ int convolve_every_way(const Layer& l) {
 }  // namespace
 
 int main() {
-  int wrong = multiply_dense() + multiply_sparse();
+  int wrong = multiply_dense() + multiply_sparse() + create_others();
   wrong += convolve_every_way(layer(20, 40, 1, 1));
   wrong += convolve_every_way(layer(20, 40, 2, 1));
   wrong += convolve_every_way(layer(70, 70, 1, 70));
