@@ -12,8 +12,8 @@
 namespace octet {
 namespace {
 
-// The weights, packed for one algorithm in the tier's format. Its members begin as zeros here, since
-// GCC 10 copies the elements of an array that `= {}` begins in a class with inherited constructors.
+// The weights, packed for one algorithm in the tier's format. Members begin as zeros here: GCC 10
+// copies the elements of an array that `= {}` begins in a class with inherited constructors.
 struct PackedFormat {
   ConvFormat format = {};
   TuneBuffer blob;  // empty: the algorithm cannot be used
