@@ -66,6 +66,6 @@ install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT do
   PATTERN "*.py" EXCLUDE)
 install(FILES README.md DESIGN.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT documentation)
-if(PROJECT_IS_TOP_LEVEL)
+if(top)
   include(packaging/cpack.cmake)
 endif()

@@ -10,6 +10,9 @@ set_target_properties(octet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PR
 if(WIN32)
   target_compile_definitions(octet PRIVATE OCTET_API=__declspec\(dllexport\)
     INTERFACE OCTET_API=__declspec\(dllimport\))
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_link_options(octet PRIVATE -static) # else the DLL needs GCC's libraries beside it
+  endif()
 else()
   target_compile_definitions(octet PRIVATE OCTET_API=__attribute__\(\(visibility\("default"\)\)\))
 endif()

@@ -12,16 +12,17 @@
 namespace octet {
 namespace {
 
-// The weights, packed for one algorithm in the tier's format.
+// The weights, packed for one algorithm in the tier's format. Members begin as zeros here: GCC 10
+// copies the elements of an array that `= {}` begins in a class with inherited constructors.
 struct PackedFormat {
-  ConvFormat format;
+  ConvFormat format = {};
   TuneBuffer blob;  // empty: the algorithm cannot be used
-  size_t bytes;
+  size_t bytes = 0;
 };
 
 struct ConvTarget : TuneTarget<ConvTarget, octet_conv2d_desc, octet_conv2d_args, octet_conv2d> {
   ConvSpace space = {};
-  PackedFormat formats[kAlgorithms] = {};
+  PackedFormat formats[kAlgorithms];
 
   using TuneTarget::TuneTarget;
   static constexpr auto run = octet_conv2d_run;

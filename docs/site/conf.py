@@ -26,6 +26,8 @@ breathe_default_project = "octet"
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
 html_theme = "furo"
 html_title = f"Octet {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 # The pages are written for a repository's viewer, which knows more languages than Pygments.
 suppress_warnings = ["misc.highlighting_failure"]
 

@@ -193,11 +193,12 @@ OCTET_INLINE inline void add_groups(RowAddresses<most, Form>& lhs, const uint8_t
       unroll<vectors>([&](auto v) OCTET_INLINE { more[s + 1][i][v] = _mm512_setzero_si512(); });
     });
   });
-  const auto sum = [&](auto set, int i, int v) OCTET_INLINE -> __m512i& {
+  // No reference: GCC 9 refuses an attribute before a lambda's return type.
+  const auto sum = [&](auto set, int i, int v) OCTET_INLINE {
     if constexpr (set.value == 0)
-      return acc[i][v];
+      return &acc[i][v];
     else
-      return more[set][i][v];
+      return &more[set][i][v];
   };
   const auto step = [&](auto set, auto prefetches) OCTET_INLINE {
     __m512i b[vectors];
@@ -210,7 +211,7 @@ OCTET_INLINE inline void add_groups(RowAddresses<most, Form>& lhs, const uint8_t
     unroll<rows>([&](auto i) OCTET_INLINE {
       const __m512i a = broadcast<Form, flip>(lhs.of(i, k));
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        __m512i& to = sum(set, i, v);
+        __m512i& to = *sum(set, i, v);
         to = _mm512_dpbusd_epi32(to, a, b[v]);
         pin(to);
       });
@@ -228,7 +229,7 @@ OCTET_INLINE inline void add_groups(RowAddresses<most, Form>& lhs, const uint8_t
       unroll<4>([&](auto group) OCTET_INLINE {
         const __m512i a = _mm512_shuffle_epi32(quads, (_MM_PERM_ENUM)(group * 0x55));
         unroll<vectors>([&](auto v) OCTET_INLINE {
-          __m512i& to = sum(Int<group.value % sets>{}, 0, v);
+          __m512i& to = *sum(Int<group.value % sets>{}, 0, v);
           to = _mm512_dpbusd_epi32(to, a, _mm512_loadu_si512(rhs + v * panel));
           pin(to);
         });

@@ -146,8 +146,9 @@ struct OfPixels : OfWords<OfPixels> {
     __m256i halves[2];
   };
   OCTET_INLINE static inline Pixel load(const uint8_t* p) {
-    const __m128i* const eight = (const __m128i*)p;
-    return {{_mm256_loadu2_m128i(eight + 2, eight), _mm256_loadu2_m128i(eight + 3, eight + 1)}};
+    // GCC 9 has no _mm256_loadu2_m128i.
+    const auto eight = [p](int i) OCTET_INLINE { return _mm_loadu_si128((const __m128i*)p + i); };
+    return {{_mm256_set_m128i(eight(2), eight(0)), _mm256_set_m128i(eight(3), eight(1))}};
   }
   template <typename Use>
   OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {

@@ -74,7 +74,8 @@ class SparseProduct {
 
  private:
   // Multiplies one group. each(f) calls f for the rows; eight(bytes, line) broadcasts eight lhs
-  // bytes of a row; more: the group has more than 16 steps; sum(line, i, v): an accumulator.
+  // bytes of a row; more: the group has more than 16 steps; sum(line, i, v): the address of an
+  // accumulator, since GCC 9 refuses an attribute before a lambda's return type, a reference.
   template <int rows, typename Each, typename Eight, typename More, typename Sum>
   OCTET_INLINE void step(const Each& each, const Eight& eight, More more, const Sum& sum) {
     constexpr int kAhead = Width::ahead(tight, rows), kPanels = Width::kApart ? 1 : vectors;
@@ -107,7 +108,7 @@ class SparseProduct {
       each([&](auto i) OCTET_INLINE {
         const Vector a = eight(lhs_[i] + k_, line);
         unroll<vectors>([&](auto v) OCTET_INLINE {
-          Vector& to = sum(line, i, v);
+          Vector& to = *sum(line, i, v);
           to = Width::dot(to, Width::shuffle(a, places[v]), values[v]);
           pin(to);
         });
@@ -134,12 +135,12 @@ class SparseProduct {
     };
     const auto group = [&](auto turn) OCTET_INLINE {
       step<rows>([](const auto& f) OCTET_INLINE { unroll<rows>(f); }, eight, Int<1>{},
-                 [&](auto line, int i, int v) OCTET_INLINE -> Vector& {
+                 [&](auto line, int i, int v) OCTET_INLINE {
                    constexpr int set = (kLines * turn.value + line.value) % sets;
                    if constexpr (set == 0)
-                     return acc[i][v];
+                     return &acc[i][v];
                    else
-                     return more[set][i][v];
+                     return &more[set][i][v];
                  });
     };
     if constexpr (sets > kLines) {
@@ -171,7 +172,7 @@ class SparseProduct {
                             ? Width::template eight_of<half>(bytes, first, flips, follows)
                             : Width::template eight_of<half>(bytes + 16, tail - 16, flips, true);
                },
-               tail > 16, [&](auto, int i, int v) OCTET_INLINE -> Vector& { return acc[i][v]; });
+               tail > 16, [&](auto, int i, int v) OCTET_INLINE { return &acc[i][v]; });
   }
 
   const uint8_t* lhs_[most];
