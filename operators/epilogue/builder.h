@@ -36,6 +36,7 @@ struct EpilogueBuilder {
   int32_t max_shift = 0;      // largest left shift of TFLite's
   int64_t max_word = 0;       // of an s16 lhs: largest |acc|
   int64_t max_word_sum = 0;   // likewise, largest |acc| without the bias
+  bool doubles_as_floats = false;  // double mode: every factor has a float_scale_of
   Epilogue plan = {};         // without its arrays
 
   template <typename Desc>
