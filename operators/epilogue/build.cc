@@ -41,9 +41,9 @@ const float* build_float_scales(const EpilogueBuilder& builder, size_t columns, 
   const octet_epilogue& e = builder.desc;
   float* const scales = arena->take<float>(padded);
   for (size_t n = 0; scales && n < padded; ++n)
-    scales[n] = n >= columns           ? 1
-                : n < e.factor_count   ? float_scale_of(e.factors[n], builder.plan)
-                                       : scales[n % e.factor_count];
+    scales[n] = n >= columns         ? 1
+                : n < e.factor_count ? float_scale_of(e.factors[n], builder.plan)
+                                     : scales[n % e.factor_count];
   return scales;
 }
 
