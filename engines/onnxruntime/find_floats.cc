@@ -61,8 +61,8 @@ class Finder : FloatUses {
     if (!result(i)) return false;
     if (is(i, "", "LayerNormalization")) return normalization(i, unit);
     if (is(i, "com.microsoft", "SkipLayerNormalization")) return skip_normalization(i, unit);
-    if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") ||
-        is(i, "com.microsoft", "BiasGelu") || is(i, "com.microsoft", "FastGelu"))
+    if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu") ||
+        is(i, "com.microsoft", "FastGelu"))
       return gelu(i, unit);
     if (is(i, "", "Add")) return written_normalization(i, unit);
     if (is(i, "", "Mul")) return written_gelu(i, unit);
