@@ -169,15 +169,11 @@ class Maker {
   }
 
   octet_function* slice() const {
-    const size_t rank = x_.shape.size();
-    if (x_.type != y_.type || !same_quantization(x_, y_) || y_.shape.size() != rank ||
-        op_.begins.size() != rank || rank < 2 || rank > 4)
-      refuse("its input and its output differ in rank or quantization, or it has no beginnings");
+    slice_sizes(g_, op_);
     std::vector<int64_t> begins = op_.begins;
-    for (size_t i = 0; i < rank; ++i)
-      if (begins[i] < 0 || begins[i] > x_.shape[i] || y_.shape[i] > x_.shape[i] - begins[i])
-        refuse("it ends behind its input along axis ", i);
-    if (moved_ && rank > 2) begins.push_back(begins[1]), begins.erase(begins.begin() + 1);
+    const size_t rank = begins.size();
+    if (rank < 2 || rank > 4) refuse("its input has ", rank, " axes; it would need 2 to 4 of them");
+    if (moved_) move_channels(&begins);
     octet_slice_desc d = OCTET_SLICE_DESC_INIT;
     d.input = input(), d.size = image_size(out_);
     d.first.channels = (size_t)begins[rank - 1];
@@ -246,24 +242,13 @@ Function transposed(const Tensor& x, const Tensor& y, const std::vector<int64_t>
 }
 
 // A slice of any axes, the images' too.
-Function cut(const Tensor& x, const Tensor& y, const Op& op) {
-  const size_t rank = x.shape.size();
-  const std::vector<int64_t>&begins = op.begins, &sizes = op.sizes.empty() ? y.shape : op.sizes;
-  if (rank < 2) refuse("its input is a vector; it would need a matrix");
-  if (begins.size() != rank)
-    refuse("it has ", begins.size(), " beginnings, its input ", rank, " axes");
-  if (sizes.size() != rank)
-    refuse("its input and its output differ in rank: ", rank, " and ", sizes.size(), " axes");
-  int64_t count = 1;
-  for (size_t i = 0; i < rank; ++i) {
-    if (begins[i] < 0 || begins[i] > x.shape[i] || sizes[i] < 0 ||
-        sizes[i] > x.shape[i] - begins[i])
-      refuse("it ends behind its input along axis ", i);
-    count *= sizes[i];
-  }
-  if (count != (int64_t)element_count(y)) refuse("its output has not the elements of its slice");
-  return cut_function(type_bytes(x.type), {x.shape.begin(), x.shape.end()},
-                      {begins.begin(), begins.end()}, {sizes.begin(), sizes.end()});
+Function cut(const Graph& g, const Op& op) {
+  const std::vector<int64_t>&sizes = slice_sizes(g, op),
+        &shape = g.tensors[(size_t)op.inputs[0]].shape;
+  if (shape.size() < 2) refuse("its input is a vector; it would need a matrix");
+  return cut_function(type_bytes(g.tensors[(size_t)op.inputs[0]].type),
+                      {shape.begin(), shape.end()}, {op.begins.begin(), op.begins.end()},
+                      {sizes.begin(), sizes.end()});
 }
 
 // ---- means in f32
@@ -364,11 +349,11 @@ bool takes_images(const Graph& g, const Op& op) {
 
 Function make_move(const Graph& g, const Op& op) {
   if (op.inputs.size() != 1) refuse("it has ", op.inputs.size(), " inputs, not 1");
+  if (op.kind == Kind::kSlice) return cut(g, op);
   const Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
   if (x.type == 0 || !same_quantization(x, y))
     refuse("its input and its output are of different types, or quantized differently");
   if (op.kind == Kind::kTranspose) return transposed(x, y, op.permutation);
-  if (op.kind == Kind::kSlice) return cut(x, y, op);
   Sizes in = sizes_of(g, op.inputs[0], g.channels_first),
         out = sizes_of(g, op.outputs[0], g.channels_first);
   const bool to_depth = op.kind == Kind::kSpaceToDepth;

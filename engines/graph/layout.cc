@@ -351,10 +351,7 @@ class Placer {
     if (!part) return false;
     const Sizes all = sizes_from_axis(g_, x, moved, part->axis),
                 own = sizes_from_axis(g_, y, moved, part->axis);
-    bool slices_only = !nodes_[node].settled;
-    for (const Op& reader : g_.ops)
-      for (const int input : reader.inputs) slices_only &= input != x || reader.kind == op.kind;
-    if (slices_only) set_sizes(node, all);
+    if (!nodes_[node].settled && only_slices_read(g_, x)) set_sizes(node, all);
     if (!(lies(node) == all)) return false;
     nodes_[node].settled = nodes_[node].has_slices = true;
     to_.cuts_images |= part->axis == 0 && tensor(x).shape.size() > 1;

@@ -4,10 +4,27 @@
 
 #include "engines/graph/objects.h"
 #include "engines/graph/refused.h"
+#include "engines/graph/sizes.h"
 #include "engines/graph/weights.h"
 
 namespace octet::graph {
 namespace {
+
+// A run looks at the zero points that come with it, and create at none. Throws what it would say.
+void check_sums(const ProductDescription& d) {
+  const octet_epilogue& e = d.gemm.epilogue;
+  int64_t most = INT32_MAX;
+  for (size_t i = 0; e.shifts && i < e.multiplier_count; ++i)
+    most = std::min<int64_t>(most, INT32_MAX >> std::max(e.shifts[i], 0));
+  const Bounds bounds = bounds_of_type(d.gemm.rhs_type);
+  for (const int32_t zero : d.weight_zeros) {
+    const int64_t reach = std::max(bounds.most - zero, zero - bounds.least);
+    if (255 * reach * (int64_t)d.gemm.k > most)
+      throw Refused(OCTET_ACCUMULATOR_OVERFLOW,
+                    join("its rows of ", d.gemm.k, " elements, with the right zero point ", zero,
+                         ", have sums that may leave int32"));
+  }
+}
 
 class Pair {
  public:
@@ -17,6 +34,7 @@ class Pair {
         matrices_(d.rhs_matrices),
         zeros_(d.weight_zeros),
         dst_element_(d.gemm.dst_type == OCTET_S8 || d.gemm.dst_type == OCTET_U8 ? 1 : 4) {
+    check_sums(d);
     octet_gemm_desc desc = d.gemm;
     desc.max_isa = isa;
     octet_error error = {};
@@ -30,8 +48,7 @@ class Pair {
 
   const std::shared_ptr<RunMemory>& memory() const { return memory_; }
 
-  // A network takes no error from a function, and there is none: the run has begun with memory for
-  // all of its tasks, and the network has checked the tensors.
+  // The run has begun with memory for all of its tasks.
   static void run(void* context, const octet_network_call* call) noexcept {
     ((const Pair*)context)->multiply(*call);
   }
@@ -53,7 +70,7 @@ class Pair {
       args.rhs = (const uint8_t*)rhs.data + matrix * k_rows_ * rhs.pixel;
       args.dst = (uint8_t*)dst.data + row * dst.pixel;
       octet_error error = {};
-      check(octet_gemm_run(gemm_, &args, &error), error);
+      if (octet_gemm_run(gemm_, &args, &error) != OCTET_OK) return memory_->fail(error);
     }
   }
 

@@ -36,6 +36,10 @@ class Begun {
     }
   }
   ~Begun() { end(); }
+  void check_runs() const {
+    for (const Object& object : objects_)
+      if (object.memory) object.memory->check_runs();
+  }
   Begun(const Begun&) = delete;
   Begun& operator=(const Begun&) = delete;
 
@@ -232,6 +236,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
     if (own) p.workspaces.give(std::move(own));
     check(status, failed);
+    begun.check_runs();
   });
 }
 

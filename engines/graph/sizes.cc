@@ -8,14 +8,6 @@
 #include "engines/graph/refused.h"
 
 namespace octet::graph {
-namespace {
-
-template <typename T>
-void move_channels(std::vector<T>* axes) {
-  if (axes->size() > 2) std::rotate(axes->begin() + 1, axes->begin() + 2, axes->end());
-}
-
-}  // namespace
 
 Sizes sizes_of(const Graph& g, int tensor, bool moved) { return sizes_of(g, tensor, moved, 0); }
 
@@ -46,17 +38,43 @@ Sizes sizes_from_axis(const Graph& g, int tensor, bool moved, size_t axis) {
   return s;
 }
 
-std::optional<AxisPart> axis_part(const Graph& g, const Op& slice, bool moved) {
+const std::vector<int64_t>& slice_sizes(const Graph& g, const Op& slice) {
   const Tensor &x = g.tensors[(size_t)slice.inputs[0]], &y = g.tensors[(size_t)slice.outputs[0]];
-  std::vector<int64_t> from = x.shape, to = y.shape, begins = slice.begins;
-  if (!same_quantization(x, y) || from.empty() || from.size() != to.size() ||
-      from.size() != begins.size() || element_count(x) == 0 || element_count(y) == 0)
-    return {};
+  const size_t rank = x.shape.size();
+  const std::vector<int64_t>&begins = slice.begins,
+        &sizes = slice.sizes.empty() ? y.shape : slice.sizes;
+  if (x.type == 0 || !same_quantization(x, y))
+    refuse("its input and its output are of different types, or quantized differently");
+  if (begins.size() != rank)
+    refuse("it has ", begins.size(), " beginnings, its input ", rank, " axes");
+  if (sizes.size() != rank)
+    refuse("its input and its output differ in rank: ", rank, " and ", sizes.size(), " axes");
+  int64_t count = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    if (begins[i] < 0 || begins[i] > x.shape[i] || sizes[i] < 0 ||
+        sizes[i] > x.shape[i] - begins[i])
+      refuse("it ends behind its input along axis ", i);
+    count *= sizes[i];
+  }
+  if (count != (int64_t)element_count(y)) refuse("its output has not the elements of its slice");
+  return sizes;
+}
+
+bool only_slices_read(const Graph& g, int tensor) {
+  return std::all_of(g.ops.begin(), g.ops.end(), [&](const Op& op) {
+    return op.kind == Kind::kSlice ||
+           std::find(op.inputs.begin(), op.inputs.end(), tensor) == op.inputs.end();
+  });
+}
+
+std::optional<AxisPart> axis_part(const Graph& g, const Op& slice, bool moved) {
+  std::vector<int64_t> from = g.tensors[(size_t)slice.inputs[0]].shape, to = slice_sizes(g, slice),
+                       begins = slice.begins;
+  if (from.empty() || from.size() != g.tensors[(size_t)slice.outputs[0]].shape.size()) return {};
   if (moved) move_channels(&from), move_channels(&to), move_channels(&begins);
   AxisPart part = {from.size() - 1, 0, (size_t)to.back()};
   size_t cut = 0;
   for (size_t i = 0; i < from.size(); ++i) {
-    if (begins[i] < 0 || to[i] > from[i] || begins[i] > from[i] - to[i]) return {};
     if (from[i] == to[i]) continue;
     part = {i, (size_t)begins[i], (size_t)to[i]};
     ++cut;

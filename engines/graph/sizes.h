@@ -1,7 +1,9 @@
 // Gives shapes as images of lines of pixels, and real bounds as bytes.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "engines/graph/graph.h"
 #include "octet/network.h"
@@ -28,12 +30,26 @@ Sizes sizes_of(const Graph& graph, int tensor, bool moved, size_t rank);
 // sizes_of if that is the last axis.
 Sizes sizes_from_axis(const Graph& graph, int tensor, bool moved, size_t axis);
 
+// Moves the second of three or more axes to the end.
+template <typename T>
+void move_channels(std::vector<T>* axes) {
+  if (axes->size() > 2) std::rotate(axes->begin() + 1, axes->begin() + 2, axes->end());
+}
+
+// Sizes of the slice along its input's axes, which its output may lack where they are 1. Throws a
+// sentence unless it lies in its input, begins once for each axis and has its output's elements,
+// which are quantized as its input's.
+const std::vector<int64_t>& slice_sizes(const Graph& graph, const Op& slice);
+
+// Whether no operator but slices reads the tensor.
+bool only_slices_read(const Graph& graph, int tensor);
+
 // `count` values of one axis from `first` on, and all values of the other axes.
 struct AxisPart {
   size_t axis, first, count;
 };
-// Of a slice along at most one axis, counted as its input lies. Nothing: of another one, or one
-// that make_function would refuse.
+// Of a slice along at most one axis whose output has all axes of its input, counted as its input
+// lies. Nothing: of another one. Throws as slice_sizes does.
 std::optional<AxisPart> axis_part(const Graph& graph, const Op& slice, bool moved);
 
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);

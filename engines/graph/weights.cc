@@ -64,16 +64,17 @@ bool environment_chooses() {
   return is_set("OCTET_KERNEL") || is_set("OCTET_CONV") || is_set("OCTET_TUNING");
 }
 
-// The parts of a file's key that are not of a descriptor: what OCTET_ISA_AUTO means here and now,
-// and the facts that the choice of an algorithm looks at.
+// The words of a file's key that are not of a descriptor: the library's release and parts, what
+// OCTET_ISA_AUTO means here and now, and the facts that the choice of an algorithm looks at.
 std::string machine_words() {
   octet_cpu_info info = OCTET_CPU_INFO_INIT;
   octet_get_cpu_info(&info, nullptr);
   const char* const limit = std::getenv("OCTET_MAX_ISA");
-  return join(octet_version(), ' ', octet_isa_name(info.best_isa), ' ', limit ? limit : "", ' ',
-              info.compiled_isas, ' ', info.detected_isas, ' ', info.demoted_isas, ' ',
-              octet_cpu_design_name(info.design), ' ', info.l1d_bytes, ' ', info.l2_bytes, ' ',
-              info.l3_bytes, ' ', info.known_cores, ' ', info.in_order_cores, ' ');
+  return join(octet_version(), " with ", OCTET_PARTS, ", ", octet_isa_name(info.best_isa), ' ',
+              limit ? limit : "", ' ', info.compiled_isas, ' ', info.detected_isas, ' ',
+              info.demoted_isas, ' ', octet_cpu_design_name(info.design), ' ', info.l1d_bytes, ' ',
+              info.l2_bytes, ' ', info.l3_bytes, ' ', info.known_cores, ' ', info.in_order_cores,
+              ' ');
 }
 
 }  // namespace
@@ -113,6 +114,17 @@ void RunMemory::begin(size_t tasks) {
 void RunMemory::end(size_t tasks) noexcept {
   const std::lock_guard<std::mutex> lock(mutex_);
   promised_ -= needed(tasks);
+  if (promised_ == 0) failed_.status = OCTET_OK;
+}
+
+void RunMemory::fail(const octet_error& error) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (failed_.status == OCTET_OK) failed_ = error;
+}
+
+void RunMemory::check_runs() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  check(failed_.status, failed_);
 }
 
 RunMemory::Taken::Taken(RunMemory* from) noexcept : from_(*from) {

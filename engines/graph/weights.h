@@ -36,7 +36,7 @@ class Workspaces {
 };
 
 // Memory of a function for its tasks in runs at the same time. A run that begins has all that it
-// may take, so that nothing fails in the function, which has no way to say so.
+// may take, so that no task lacks memory.
 class RunMemory {
  public:
   // bytes: of one task. most_tasks: how many of one run call the function at the same time.
@@ -45,6 +45,11 @@ class RunMemory {
   // Of a run, with the same number of tasks. Throws std::bad_alloc, and then the run has not begun.
   void begin(size_t tasks);
   void end(size_t tasks) noexcept;
+
+  // A network takes no status from a function, and a task does not know its run: what the function
+  // tells here ends all runs in progress, by check_runs, which throws it. The first one counts.
+  void fail(const octet_error& error) noexcept;
+  void check_runs();
 
   // One task's, between begin and end; it goes back with the object.
   class Taken {
@@ -67,6 +72,7 @@ class RunMemory {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Blob>> free_;
   size_t made_ = 0, promised_ = 0;  // blobs: promised to runs in progress, at most those made
+  octet_error failed_ = {};         // OCTET_OK: no task
 };
 
 // Blobs by the descriptor and a hash of 64 bits of the weights; programs share one, from any

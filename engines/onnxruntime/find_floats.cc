@@ -61,7 +61,8 @@ class Finder : FloatUses {
     if (!result(i)) return false;
     if (is(i, "", "LayerNormalization")) return normalization(i, unit);
     if (is(i, "com.microsoft", "SkipLayerNormalization")) return skip_normalization(i, unit);
-    if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu"))
+    if (is(i, "com.microsoft", "Gelu") || is(i, "", "Gelu") || is(i, "com.microsoft", "BiasGelu") ||
+        is(i, "com.microsoft", "FastGelu"))
       return gelu(i, unit);
     if (is(i, "", "Add")) return written_normalization(i, unit);
     if (is(i, "", "Mul")) return written_gelu(i, unit);
@@ -202,7 +203,8 @@ class Finder : FloatUses {
     need_float(x, "input");
     if (bias) need_vector(bias, "bias");
     if (x->constant) graph::refuse("its input is a constant");
-    if (node(i).text("approximate") == "tanh") graph::refuse("it approximates by tanh");
+    if (node(i).text("approximate") == "tanh" || node(i).op == "FastGelu")
+      graph::refuse("it approximates by tanh");
     unit->nodes = {i}, unit->says = node(i).op + " '" + node(i).name + "'";
     unit->work = std::make_unique<GeluWork>(*x, bias, *result(i), threads_);
     return true;

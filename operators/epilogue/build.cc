@@ -5,6 +5,7 @@
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/table_rows.h"
 #include "operators/epilogue/builder.h"
+#include "operators/epilogue/float_scale.h"
 
 namespace octet {
 namespace {
@@ -35,6 +36,17 @@ const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena
   return sum && find(f, sum) ? sum : nullptr;
 }
 
+const float* build_float_scales(const EpilogueBuilder& builder, size_t columns, size_t padded,
+                                Arena* arena) {
+  const octet_epilogue& e = builder.desc;
+  float* const scales = arena->take<float>(padded);
+  for (size_t n = 0; scales && n < padded; ++n)
+    scales[n] = n >= columns         ? 1
+                : n < e.factor_count ? float_scale_of(e.factors[n], builder.plan)
+                                     : scales[n % e.factor_count];
+  return scales;
+}
+
 bool all_finite(const float* values, size_t count) {
   for (size_t i = 0; values && i < count; ++i)
     if (!__builtin_isfinite(values[i])) return false;
@@ -52,6 +64,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
            : builder.dst_type == OCTET_S16     ? EpilogueMode::kFloat8  // see build_words
            : e.requant == OCTET_REQUANT_FLOAT  ? EpilogueMode::kFloat8
            : e.requant == OCTET_REQUANT_TFLITE ? EpilogueMode::kTflite8
+           : builder.doubles_as_floats         ? EpilogueMode::kFloat8
                                                : EpilogueMode::kDouble8;
   f.dst_type = element_type_of(builder.dst_type);
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
@@ -60,6 +73,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
   if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, builder.columns, columns, padded, 0.0f);
   if (e.factors) f.factor = spread(arena, e.factors, e.factor_count, columns, padded, 1.0);
+  if (builder.doubles_as_floats) f.scale = build_float_scales(builder, columns, padded, arena);
   if (f.mode == EpilogueMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
     int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);

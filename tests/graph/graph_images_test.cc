@@ -3,6 +3,7 @@
 #include <cstring>
 #include <thread>
 
+#include "engines/graph/refused.h"
 #include "graph/graph_case.h"
 
 namespace octet_test {
@@ -305,6 +306,26 @@ TEST(GraphImages, ThreadsShareAnAttention) {
   for (const Bytes& bytes : made) EXPECT_EQ(bytes, expected);
 }
 
+// A function's status ends the runs in progress, and no later one.
+TEST(GraphImages, AFunctionThatFails) {
+  octet::graph::RunMemory memory(64, 2);
+  const auto status = [&] {
+    octet_error error = {};
+    return octet::graph::guarded(&error, [&] { memory.check_runs(); });
+  };
+  memory.begin(2), memory.begin(1);
+  EXPECT_EQ(status(), OCTET_OK);
+  memory.fail({OCTET_ACCUMULATOR_OVERFLOW, "the first"});
+  memory.fail({OCTET_OVERLAP, "the second"});
+  EXPECT_EQ(status(), OCTET_ACCUMULATOR_OVERFLOW);
+  memory.end(2);
+  EXPECT_EQ(status(), OCTET_ACCUMULATOR_OVERFLOW);
+  memory.end(1);
+  memory.begin(1);
+  EXPECT_EQ(status(), OCTET_OK);
+  memory.end(1);
+}
+
 TEST(GraphImages, PairsThatDoNotFit) {
   const auto refusal = [](const Shape& x, const Shape& w, const Shape& y, const auto& change) {
     GraphCase c;
@@ -325,6 +346,12 @@ TEST(GraphImages, PairsThatDoNotFit) {
             std::string::npos);
   EXPECT_NE(refusal({2, 3}, {3, 0}, {2, 0}, nothing).find("no elements"), std::string::npos);
   EXPECT_NE(refusal({2, 140000}, {140000, 2}, {2, 2}, nothing), "");  // sums that leave int32
+  const auto least = [](GraphCase* c, Op* op) {
+    c->g.tensors[(size_t)op->inputs[1]].zero_points = {-128};
+  };
+  EXPECT_EQ(refusal({2, 33000}, {33000, 2}, {2, 2}, least), "");
+  EXPECT_NE(refusal({2, 33100}, {33100, 2}, {2, 2}, least).find("may leave int32"),
+            std::string::npos);
   const auto residual = [](GraphCase* c, Op* op) {
     op->inputs = {op->inputs[0], op->inputs[1], -1, c->input({2, 4}, OCTET_S8, 0.1f)};
   };

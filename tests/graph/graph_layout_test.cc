@@ -96,22 +96,28 @@ struct Reader {
   int (*add)(GraphCase& c, int t);
 };
 
+// Tensors are of int8 or of int16, with one scale for both.
+octet_type type_of(const GraphCase& c, int t) { return c.g.tensors[(size_t)t].type; }
 int same(GraphCase& c, Kind kind, int t) {
   const Shape shape = c.g.tensors[(size_t)t].shape;
-  const int y = c.tensor(shape, OCTET_S8, kind == Kind::kSoftmax ? 1 / 256.f : 0.1f,
-                         kind == Kind::kSoftmax ? -128 : 0);
+  const bool shares = kind == Kind::kSoftmax, words = type_of(c, t) == OCTET_S16;
+  const int y = c.tensor(shape, type_of(c, t),
+                         !shares ? 0.1f
+                         : words ? 0x1p-15f
+                                 : 0x1p-8f,
+                         shares && !words ? -128 : 0);
   c.op(kind, {t}, y);
   return y;
 }
 
 const Reader kReaders[] = {
     {"output", [](GraphCase&, int t) { return t; }},
-    {"elements", [](GraphCase& c, int t) { return same(c, Kind::kHardSwish, t); }},
+    {"elements", [](GraphCase& c, int t) { return same(c, Kind::kLeakyRelu, t); }},
     {"lines", [](GraphCase& c, int t) { return same(c, Kind::kMaxPool, t); }},
     {"softmax", [](GraphCase& c, int t) { return same(c, Kind::kSoftmax, t); }},
     {"sum",
      [](GraphCase& c, int t) {
-       const int y = c.tensor(c.g.tensors[(size_t)t].shape, OCTET_S8, 0.1f);
+       const int y = c.tensor(c.g.tensors[(size_t)t].shape, type_of(c, t), 0.1f);
        c.op(Kind::kAdd, {t, t}, y);
        return y;
      }},
@@ -120,7 +126,7 @@ const Reader kReaders[] = {
        Shape shape = c.g.tensors[(size_t)t].shape;
        const int64_t depth = shape.back();
        shape.back() = 7;
-       const int y = c.tensor(shape, OCTET_S8, 0.3f);
+       const int y = c.tensor(shape, type_of(c, t), 0.3f);
        c.op(Kind::kProduct, {t, c.weights({7, depth})}, y);
        return y;
      }},
@@ -130,14 +136,14 @@ const Reader kReaders[] = {
        int64_t& channels = shape[c.g.channels_first ? 1 : 3];
        const int w = c.weights({9, 1, 1, channels});
        channels = 9;
-       const int y = c.tensor(shape, OCTET_S8, 0.3f);
+       const int y = c.tensor(shape, type_of(c, t), 0.3f);
        c.op(Kind::kConvolution, {t, w}, y);
        return y;
      }},
     {"transposition",
      [](GraphCase& c, int t) {
        const Shape shape = c.g.tensors[(size_t)t].shape;
-       const int y = c.tensor({shape[0], shape[3], shape[1], shape[2]}, OCTET_S8, 0.1f);
+       const int y = c.tensor({shape[0], shape[3], shape[1], shape[2]}, type_of(c, t), 0.1f);
        c.op(Kind::kTranspose, {t}, y).permutation = {0, 3, 1, 2};
        return y;
      }},
@@ -145,7 +151,7 @@ const Reader kReaders[] = {
      [](GraphCase& c, int t) {
        Shape shape = c.g.tensors[(size_t)t].shape;
        shape[3] *= 2;
-       const int y = c.tensor(shape, OCTET_S8, 0.1f);
+       const int y = c.tensor(shape, type_of(c, t), 0.1f);
        c.op(Kind::kConcatenate, {t, t}, y).axis = 3;
        return y;
      }},
@@ -153,58 +159,69 @@ const Reader kReaders[] = {
      [](GraphCase& c, int t) {
        Shape shape = c.g.tensors[(size_t)t].shape;
        shape[3] = 1;
-       const int y = c.tensor(shape, OCTET_S8, 0.1f);
+       const int y = c.tensor(shape, type_of(c, t), 0.1f);
        c.op(Kind::kSlice, {t}, y).begins = {0, 0, 0, 1};
        return y;
      }},
 };
 
+// The values of `all` at [first, first + part) of an axis.
+Bytes part_of(const Bytes& in, const Shape& all, size_t axis, int64_t first, int64_t part,
+              size_t element) {
+  Bytes out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    int64_t rest = (int64_t)(i / element);
+    for (size_t behind = all.size(); --behind > axis;) rest /= all[behind];
+    const int64_t at = rest % all[axis];
+    if (at >= first && at < first + part) out.push_back(in[i]);
+  }
+  return out;
+}
+
 // A slice gives each operator the bytes that the slice as an input of its own would, whether it
 // lies in an input of the graph or in a tensor that an operator makes.
 TEST(GraphLayout, SlicesOfAnyAxisForAnyReader) {
   const Shape all = {2, 4, 6, 10};
-  for (const Reader& reader : kReaders)
-    for (const bool first : {false, true})
-      for (const bool made : {false, true})
-        for (size_t axis = 0; axis < 4; ++axis) {
-          GraphCase c, direct;
-          c.g.channels_first = direct.g.channels_first = first;
-          const int x = c.input(all, OCTET_S8, 0.1f);
-          const int source = made ? same(c, Kind::kMaxPool, x) : x;
-          Shape part = all, begins(4, 0);
-          begins[axis] = 1, part[axis] = all[axis] / 2;
-          const int slice = c.tensor(part, OCTET_S8, 0.1f);
-          c.op(Kind::kSlice, {source}, slice).begins = begins;
-          c.random.seed(1), direct.random.seed(1);
-          c.g.outputs = {reader.add(c, slice)};
-          direct.g.outputs = {reader.add(direct, direct.input(part, OCTET_S8, 0.1f))};
-          const Bytes in = c.draw(c.count(x));
-          Bytes of_part;
-          for (size_t i = 0; i < in.size(); ++i) {
-            const int64_t at[] = {(int64_t)i / 240, (int64_t)i / 60 % 4, (int64_t)i / 10 % 6,
-                                  (int64_t)i % 10};
-            const bool inside = at[axis] >= 1 && at[axis] < 1 + part[axis];
-            if (inside) of_part.push_back(in[i]);
+  for (const octet_type type : {OCTET_S8, OCTET_S16})
+    for (const Reader& reader : kReaders)
+      for (const bool first : {false, true})
+        for (const bool made : {false, true})
+          for (size_t axis = 0; axis < 4; ++axis) {
+            GraphCase c, direct;
+            c.g.channels_first = direct.g.channels_first = first;
+            const int x = c.input(all, type, 0.1f);
+            const int source = made ? same(c, Kind::kMaxPool, x) : x;
+            Shape part = all, begins(4, 0);
+            begins[axis] = 1, part[axis] = all[axis] / 2;
+            const int slice = c.tensor(part, type, 0.1f);
+            c.op(Kind::kSlice, {source}, slice).begins = begins;
+            c.random.seed(1), direct.random.seed(1);
+            c.g.outputs = {reader.add(c, slice)};
+            direct.g.outputs = {reader.add(direct, direct.input(part, type, 0.1f))};
+            const size_t element = type == OCTET_S16 ? 2 : 1;
+            const Bytes in = c.draw(c.count(x) * element),
+                        of_part = part_of(in, all, axis, 1, part[axis], element);
+            EXPECT_EQ(run(*created(c.g), c.g, {in}), run(*created(direct.g), direct.g, {of_part}))
+                << reader.name << " along axis " << axis << (first ? ", channels first" : "")
+                << (made ? ", of an operator" : "") << ", of " << element << " bytes";
           }
-          EXPECT_EQ(run(*created(c.g), c.g, {in}), run(*created(direct.g), direct.g, {of_part}))
-              << reader.name << " along axis " << axis << (first ? ", channels first" : "")
-              << (made ? ", of an operator" : "");
-        }
 }
 
 // An unrolled LSTM reads steps of its input and gates of its sums without an op for each.
 TEST(GraphLayout, SlicesAreNoOps) {
-  GraphCase c;
-  const int x = c.input({5, 16}, OCTET_S8, 0.1f), step = c.tensor({1, 16}, OCTET_S8, 0.1f);
-  const int gates = c.tensor({1, 24}, OCTET_S8, 0.2f), y = c.tensor({1, 8}, OCTET_S8, 1 / 128.f);
-  const int gate = c.tensor({1, 8}, OCTET_S8, 0.2f);
-  c.op(Kind::kSlice, {x}, step).begins = {3, 0};
-  c.op(Kind::kProduct, {step, c.weights({24, 16})}, gates);
-  c.op(Kind::kSlice, {gates}, gate).begins = {0, 8};
-  c.op(Kind::kTanh, {gate}, y);
-  c.g.outputs = {y};
-  EXPECT_EQ(op_count(c.g), 2u);
-  EXPECT_FALSE(created(c.g)->has_batch());
+  for (const octet_type type : {OCTET_S8, OCTET_S16}) {
+    GraphCase c;
+    const int x = c.input({5, 16}, type, 0.1f), step = c.tensor({1, 16}, type, 0.1f);
+    const int gates = c.tensor({1, 24}, type, 0.2f), gate = c.tensor({1, 8}, type, 0.2f);
+    const int y = c.tensor({1, 8}, type, type == OCTET_S16 ? 0x1p-15f : 0x1p-7f);
+    c.op(Kind::kSlice, {x}, step).begins = {3, 0};
+    c.op(Kind::kProduct, {step, c.weights({24, 16})}, gates);
+    c.op(Kind::kSlice, {gates}, gate).begins = {0, 8};
+    c.op(Kind::kTanh, {gate}, y);
+    c.g.outputs = {y};
+    EXPECT_EQ(op_count(c.g), 2u);
+    EXPECT_FALSE(created(c.g)->has_batch());
+  }
 }
 
 TEST(GraphLayout, JoinedChannelsAreSlices) {

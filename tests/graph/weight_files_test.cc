@@ -1,6 +1,7 @@
 // Checks packed weights in files, which later programs map, or pack again where one is damaged.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -61,6 +62,27 @@ TEST_F(WeightFiles, AreMapped) {
   EXPECT_EQ(other->packed(), 1u);
   EXPECT_EQ(other->mapped(), 1u);
   EXPECT_EQ(files().size(), 3u);
+}
+
+// A library without some algorithm packs other blobs, and names other files.
+TEST_F(WeightFiles, SayTheLibrarysParts) {
+  use(folder);
+  for (const fs::path& path : files()) {
+    const Bytes bytes = read(path);
+    const std::string head(bytes.begin(), std::find(bytes.begin() + 40, bytes.end(), '\n'));
+    const std::string words = std::string(octet_version()) + " with ";
+    const size_t at = head.find(words);
+    ASSERT_NE(at, std::string::npos) << head;
+    octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+    filter.shape.in_channels = filter.shape.out_channels = 64;
+    filter.shape.in_h_max = filter.shape.in_w_max = 28;
+    filter.shape.kernel_h = filter.shape.kernel_w = 3;
+    filter.type = OCTET_S8;
+    filter.algorithm = OCTET_CONV_WINOGRAD_2X2;
+    size_t size = 0;
+    const bool has = octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &size, nullptr) == OCTET_OK;
+    EXPECT_EQ(head.compare(at + words.size(), 3, "ON ") == 0, has) << head;
+  }
 }
 
 // Whatever is wrong with a file, it is not used, and a whole one takes its place.

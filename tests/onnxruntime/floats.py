@@ -287,6 +287,7 @@ def refused_network():
     add("LayerNormalization", "double", "its input is not of f32", [b.input("d", [5, 8], TensorProto.DOUBLE), b.constant(np.ones(8))])
     add("LayerNormalization", "below", "its epsilon is not finite, or below 0", [x, vector], epsilon=-1.0)
     add("Gelu", "tanh", "it approximates by tanh", [x], approximate="tanh")
+    add("FastGelu", "fast", "it approximates by tanh", [x, vector], "com.microsoft")
     add("LayerNormalization", "alone", "it is next to nothing that Octet takes", [x, vector])
     add("Gelu", "lonely", "it is next to nothing that Octet takes", [x])
     for output in b.outputs:

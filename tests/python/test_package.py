@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -28,6 +29,20 @@ def test_stubs():
 def test_docstrings():
     for name in octet.__all__:
         assert getattr(octet, name).__doc__, name
+
+
+@pytest.mark.parametrize("engine", ["litert", "onnxruntime", "torch"])
+def test_engines_without_an_import(engine):
+    """As README has them, after nothing but `import octet`."""
+    program = f"import octet; print(octet.{engine}.__name__)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    # octet.litert is for two packages, and imports neither
+    if engine == "litert" or importlib.util.find_spec(engine):
+        assert ran.stdout == f"octet.{engine}\n", ran.stderr
+    else:
+        assert "No module named" in ran.stderr
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        octet.nothing
 
 
 def test_command():

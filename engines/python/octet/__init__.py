@@ -12,6 +12,9 @@ octet.litert and octet.onnxruntime make an unmodified LiteRT or ONNX Runtime run
 octet.torch has layers for PyTorch.
 """
 
+import importlib
+import typing
+
 from ._octet import cpu, matmul, version
 from .layers import Conv2d, Linear, explain
 from .linear4 import Linear4
@@ -35,3 +38,13 @@ __all__ = [
     "quantize_weights",
     "version",
 ]
+
+
+def __getattr__(name: str) -> typing.Any:
+    """octet.litert, octet.onnxruntime and octet.torch, imported where they are first named.
+
+    Each imports its engine's package, which may be missing: then an ImportError.
+    """
+    if name in ("litert", "onnxruntime", "torch"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
