@@ -153,7 +153,7 @@ class Product {
 
  private:
   // Points at the micro-panel at place_, which ends before column n1.
-  void point_at_micro_panel(size_t n1) {
+  __attribute__((noinline)) void point_at_micro_panel(size_t n1) {
     const size_t panel = place_.panel, lane = place_.lane, turn = macro_kernel_.taps.short_from;
     width_ = smaller(larger(layout_.width, kernel_.nr), weights_.lanes - panel);
     // A narrower last panel has other strides, and is multiplied by itself
@@ -340,7 +340,7 @@ class Product {
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_decoded = false;
-      tile_.lhs_rows = nullptr;  // the tile before may have set it for fewer rows
+      tile_.lhs_rows = nullptr;                // the tile before may have set it for fewer rows
       const int32_t* const sums = tile_.sums;  // of the next tile
       tile_.sums = nullptr;
       multiply_into(only_init, output, to, n, lanes_, row_scale, &tile_);

@@ -152,7 +152,8 @@ class CopiedWindows {
     for (const octet::BlockTile& tile : tiles) {
       ASSERT_EQ(tile.pixel, seen);
       for (size_t i = 0; i < tile.rows; ++i) {
-        for (size_t ky = 0; ky < tile.taps.first; ++ky) ASSERT_TRUE(is_padding(pixel + seen + i, ky));
+        for (size_t ky = 0; ky < tile.taps.first; ++ky)
+          ASSERT_TRUE(is_padding(pixel + seen + i, ky));
         for (size_t ky = tile.taps.end; ky < s.kernel_h; ++ky)
           ASSERT_TRUE(is_padding(pixel + seen + i, ky));
         const uint8_t* row = tile.base + i * windows.row_stride();
@@ -181,9 +182,7 @@ class CopiedWindows {
                        ky * plan_.shape.dilation_h) -
            (ptrdiff_t)run_.pad_top;
   }
-  bool is_padding(size_t pixel, size_t ky) const {
-    return (size_t)line_of(pixel, ky) >= run_.in_h;
-  }
+  bool is_padding(size_t pixel, size_t ky) const { return (size_t)line_of(pixel, ky) >= run_.in_h; }
   // Whether `row` has the kernel_w pixels that an output reads in kernel line ky.
   bool is_window(const uint8_t* row, size_t group, size_t pixel, size_t ky) const {
     const octet::ConvShape& s = plan_.shape;
@@ -192,10 +191,10 @@ class CopiedWindows {
       const ptrdiff_t x = (ptrdiff_t)(pixel % run_.out_w * s.stride_w + kx * s.dilation_w) -
                           (ptrdiff_t)run_.pad_left;
       const bool outside = is_padding(pixel, ky) || (size_t)x >= run_.in_w;
-      const uint8_t* const from =
-          outside ? run_.zero_rows + image * run_.zero_row_stride
-                  : run_.lhs + image * run_.lhs_image + (size_t)line_of(pixel, ky) * run_.lhs_row +
-                        (size_t)x * run_.lhs_pixel + group * depth;
+      const uint8_t* const from = outside ? run_.zero_rows + image * run_.zero_row_stride
+                                          : run_.lhs + image * run_.lhs_image +
+                                                (size_t)line_of(pixel, ky) * run_.lhs_row +
+                                                (size_t)x * run_.lhs_pixel + group * depth;
       for (size_t k = 0; k < depth; ++k)
         if (row[kx * depth + k] != (uint8_t)(from[k] ^ plan_.lhs_flip)) return false;
     }
@@ -212,7 +211,9 @@ class CopiedWindows {
 // Every stride or dilation between lines, blocks that begin and end anywhere, several images.
 TEST(CopiedLineWindows, AreThePixelsThatOutputsRead) {
   std::mt19937 random(32);
-  const auto draw = [&](size_t first, size_t last) { return first + random() % (last - first + 1); };
+  const auto draw = [&](size_t first, size_t last) {
+    return first + random() % (last - first + 1);
+  };
   size_t shapes = 0;
   for (int turn = 0; turn < 400; ++turn) {
     octet::ConvShape s = {};

@@ -3,9 +3,9 @@
 // padding. One copy serves several kernel lines, and the copies of an image's outputs lie at one
 // stride, across line ends: tiles read them in place.
 //
-// With a stride between lines, input lines are copied in phases, by their remainder: every stride-th
-// kernel line reads the lines of one phase, one by one. A dilation between lines keeps one phase, of
-// which a kernel line reads further lines.
+// With a stride between lines, input lines are copied in phases, by their remainder: every
+// stride-th kernel line reads the lines of one phase, one by one. With a dilation between lines
+// there is one phase, and kernel lines read lines that far apart.
 #pragma once
 
 #include "operators/conv/algorithms/block.h"
@@ -135,11 +135,11 @@ class LineWindows {
   // few before them.
   TapRange lines_inside(size_t y, size_t last) const {
     const size_t below = run_.pad_top + run_.in_h, above = run_.pad_top,
-                 end = smaller(s_.kernel_h, divide_up(below - smaller(y * s_.stride_h, below),
-                                                      s_.dilation_h)),
+                 end = smaller(s_.kernel_h,
+                               divide_up(below - smaller(y * s_.stride_h, below), s_.dilation_h)),
                  inside = divide_up(above - smaller(last * s_.stride_h, above), s_.dilation_h),
                  // tap_steps are those from the first line of the first phase on
-                 first = inside / s_.stride_h * s_.stride_h;
+        first = inside / s_.stride_h * s_.stride_h;
     return first < end ? TapRange{first, end} : TapRange{0, 0};
   }
 
