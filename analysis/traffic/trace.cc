@@ -207,6 +207,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   MicroKernel traced = kernel;
   traced.multiply = multiply;
   traced.multiply_micro_panel = nullptr;
+  traced.ahead = {};
   if (kernel.gather) traced.gather = gather;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;
   if (kernel.decoder.decode) traced.decoder.decode = decode;

@@ -113,29 +113,40 @@ __attribute__((noinline)) void store_columns(Tile part, size_t rows, const int32
   }
 }
 
-void multiply(const Tile& t) {
-  alignas(64) int32_t sums[kMr * kNr];
-  TilesProduct products[16];  // of vectors of 128 bits; one of 512 bits
+constexpr size_t kMostProducts = 16;  // of a tile, by vectors of 128 bits; one by 512 bits
+
+// Writes the products of a tile, and returns their end.
+void* note(const Tile& t, int32_t* sums, void* to) {
   const size_t vector = lanes_vector_bytes(), groups = divide_up(t.depth, kGroup),
                height = round_up_pow2(t.rows, kLanes) * kGroup,
                width = round_up_pow2(t.cols, kDotprodLayout.step) * kGroup;
-  TilesProduct* end = products;
-  const bool two_heights = t.rows * kGroup > vector;
+  TilesProduct* end = (TilesProduct*)to;
   for (size_t i = 0; i < t.rows * kGroup; i += 2 * vector)
     for (size_t j = 0; j < t.cols * kGroup; j += 2 * vector) {
       TilesProduct& p = *end++;
       p.lhs = (const uint8_t*)t.lhs + i;
       p.sums = sums + i / kGroup * kNr + j / kGroup;
+      p.groups = groups;
+      p.lhs_step = (uint32_t)height;
+      p.two_heights = t.rows * kGroup > vector;
       for (size_t v = 0; v < 2; ++v) {
         const size_t at = j + v * vector, panel = at / kLine, lane = at % kLine;
         // The last panel may have 8 columns
-        p.step[v] = panel ? smaller(kLine, width - kLine) : t.rhs_stride;
+        p.step[v] = (uint32_t)(panel ? smaller(kLine, width - kLine) : t.rhs_stride);
         const bool exists = at < width;
-        p.bytes[v] = exists ? smaller(vector, p.step[v] - lane) : 0;
+        p.bytes[v] = (uint32_t)(exists ? smaller(vector, p.step[v] - lane) : 0);
         p.rhs[v] = t.rhs + (exists ? panel * t.rhs_panel_stride + lane : 0);
       }
     }
-  multiply_za_tiles({products, end, groups, height, vector, kNr * sizeof(int32_t), two_heights});
+  return end;
+}
+void sum_noted(const void* notes, const void* end) {
+  multiply_za_tiles((const TilesProduct*)notes, (const TilesProduct*)end, lanes_vector_bytes(),
+                    kNr * sizeof(int32_t));
+}
+
+// Stores the sums of a tile.
+void store(const Tile& t, const int32_t* sums) {
   Tile part = t;
   for (size_t column = 0; column < t.cols; column += kLanes) {
     part.cols = smaller(kLanes, t.cols - column);
@@ -145,6 +156,14 @@ void multiply(const Tile& t) {
     (part.cols > 8 ? store_columns<4> : store_columns<2>)(part, t.rows, sums + column);
   }
 }
+
+__attribute__((noinline)) void multiply_alone(const Tile& t) {
+  alignas(64) int32_t sums[kMr * kNr];
+  TilesProduct products[kMostProducts];
+  sum_noted(products, note(t, sums, products));
+  store(t, sums);
+}
+void multiply(const Tile& t) { t.sums ? store(t, t.sums) : multiply_alone(t); }
 
 void leave() {}
 
@@ -167,6 +186,7 @@ const MicroKernel sme_s8s8_32x32x4 = {
     .lhs_lanes_step = kLanes,
     .lhs_kr = kGroup,
     .multiply = multiply,
+    .ahead = {kMostProducts * sizeof(TilesProduct), note, sum_noted},
     .enter = save_dormant_za,
     .leave = leave,
 };

@@ -48,6 +48,8 @@ struct Tile {
   // With kStoresFloats: one per row, which multiplies the columns' scales; null = 1
   const float* row_scale = nullptr;
   uint8_t* room = nullptr;  // Decoder::room bytes of workspace
+  // Not null: the sums of the products, by SumsAhead, from which multiply adds init and stores
+  const int32_t* sums = nullptr;
 };
 
 using MultiplyFn = void (*)(const Tile&);
@@ -68,6 +70,18 @@ struct Decoder {
   uint32_t room = 0;
   // From so many tiles on, decoding once is faster than decoding for each
   uint16_t tiles = 4;
+};
+
+// The products of several tiles before any of them is stored, where a kernel multiplies in a state
+// that it must leave to store (a streaming mode). The tiles have a gather's panels.
+struct SumsAhead {
+  static constexpr size_t kTiles = 16;  // of several micro-panels, where a block has fewer
+  uint32_t note_bytes = 0;              // of a tile, at most
+  // Writes what is to be multiplied of a tile, whose init and output need not be set; sums: room
+  // for mr x nr, aligned to kAlignment. Returns the end, where the next tile's notes begin
+  void* (*note)(const Tile& tile, int32_t* sums, void* notes) = nullptr;
+  // Multiplies all that was noted, for at least one tile
+  void (*sum)(const void* notes, const void* end) = nullptr;
 };
 
 enum KernelFlags : uint16_t {
@@ -147,6 +161,7 @@ struct MicroKernel {
   // looks at; 0: none
   uint8_t few_nr = 0;
   Decoder decoder = {};
+  SumsAhead ahead = {};
   // CPU features beyond those that its tier needs: a CPU of the tier without them never runs it.
   Features needs = 0;
   // Called before and after the products of a task, on the task's thread, where the kernel needs a
@@ -171,6 +186,10 @@ struct MicroKernel {
   }
   // Whether a run needs workspace for it: panels of the lhs, or decoded weights.
   constexpr bool prepares() const { return gather || decoder.decode; }
+  // Bytes of the sums of so many tiles that are multiplied ahead.
+  constexpr size_t sums_bytes(size_t tiles) const {
+    return ahead.note ? tiles * mr * nr * sizeof(int32_t) : 0;
+  }
   // The most rows that a tile of this many columns may have.
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }
 };

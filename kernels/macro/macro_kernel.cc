@@ -149,29 +149,84 @@ class Product {
     // multiply_rows steps through an array of scales; scales_ has one tile's rows only
     const bool matrix = !block_.tiles && !start_.per_row() &&
                         (output_.s32() || !block_.terms.scaled || block_.terms.scales);
-    const size_t span = larger(layout_.width, kernel_.nr), turn = macro_kernel_.taps.short_from;
-    for (size_t panel = n0, width; panel < n1; panel += width) {
-      width = smaller(span, weights_.lanes - panel);
-      // A narrower last panel has other strides, and is multiplied by itself
-      if (width > layout_.width) width = width / layout_.width * layout_.width;
-      group_ = smaller(layout_.width, width) * lane_group_;
-      tap_ = smaller(layout_.width, width) * tap_lane_;
-      for (size_t lane = 0; lane < width && panel + lane < n1; lane += lanes_) {
-        n_ = panel + lane;
-        lanes_ = smaller(smaller(kernel_.nr, width - lane), n_ < turn ? turn - n_ : SIZE_MAX);
-        // Within a panel, or at the beginning of a panel
-        micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
-                       lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
-        tile_.cols = smaller(lanes_, n1 - n_);
-        if (block_.decoded)
-          decode_panels(kernel_, micro_panel_, group_, panel_stride(), lanes_, groups(),
-                        block_.decoded);
-        matrix ? multiply_rows() : multiply_tiles();
-      }
+    size_t summed = n0;  // columns before it have sums
+    for (place_ = {n0, 0}; place_.panel < n1; pass_micro_panel(n1)) {
+      point_at_micro_panel(n1);
+      if (block_.decoded)
+        decode_panels(kernel_, micro_panel_, group_, panel_stride(), lanes_, groups(),
+                      block_.decoded);
+      if (block_.sums && n_ >= summed) summed = sum_ahead(n1);
+      matrix ? multiply_rows() : multiply_tiles();
     }
   }
 
  private:
+  // Points at the micro-panel at place_, which ends before column n1.
+  __attribute__((noinline)) void point_at_micro_panel(size_t n1) {
+    const size_t panel = place_.panel, lane = place_.lane, turn = macro_kernel_.taps.short_from;
+    width_ = smaller(larger(layout_.width, kernel_.nr), weights_.lanes - panel);
+    // A narrower last panel has other strides, and is multiplied by itself
+    if (width_ > layout_.width) width_ = width_ / layout_.width * layout_.width;
+    group_ = smaller(layout_.width, width_) * lane_group_;
+    tap_ = smaller(layout_.width, width_) * tap_lane_;
+    n_ = panel + lane;
+    lanes_ = smaller(smaller(kernel_.nr, width_ - lane), n_ < turn ? turn - n_ : SIZE_MAX);
+    // Within a panel, or at the beginning of a panel
+    micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
+                   lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
+    tile_.cols = smaller(lanes_, n1 - n_);
+  }
+  void pass_micro_panel(size_t n1) {
+    place_.lane += lanes_;
+    if (place_.lane >= width_ || place_.panel + place_.lane >= n1)
+      place_ = {place_.panel + width_, 0};
+  }
+
+  // Sums the products of all tiles by this micro-panel, and by as many of the next ones before
+  // column n1 as there is room for. Returns the first column without sums.
+  __attribute__((noinline)) size_t sum_ahead(size_t n1) {
+    const Place here = place_;
+    const size_t at_once = block_.sums_tiles / larger(block_.made, 1);
+    void* end = block_.notes;
+    int32_t* sums = block_.sums;
+    for (size_t i = 0; i < at_once && place_.panel < n1; ++i) {
+      point_at_micro_panel(n1);
+      end = note_tiles(end, &sums);
+      pass_micro_panel(n1);
+    }
+    const size_t summed = place_.panel + place_.lane;
+    if (end != block_.notes) kernel_.ahead.sum(block_.notes, end);
+    place_ = here;
+    point_at_micro_panel(n1);
+    tile_.sums = block_.sums;
+    return summed;
+  }
+
+  // Notes the tiles that multiply_rows or multiply_tiles will pass to the kernel, in their order.
+  void* note_tiles(void* notes, int32_t** sums) {
+    const BlockTile all = whole_matrix(macro_kernel_, block_);
+    const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
+    const size_t count = block_.tiles ? block_.tile_count : 1;
+    panel_ = 0;
+    for (size_t t = 0; t < count; ++t) {
+      const Tiling tiling = tiling_of(tiles[t], kernel_, tile_.cols);
+      for (size_t i = 0, from = 0; i < tiling.count; from += tiling.rows(i++)) {
+        const BlockTile used = part_of(tiles[t], block_, from, tiling.rows(i));
+        const size_t taps = macro_kernel_.taps.needed(used.taps.count(), n_);
+        OCTET_ASSERT(!(used.before | used.after));
+        if (taps > 0) {
+          tile_.rows = used.rows;
+          point_at_weights(used.taps.first);
+          point_at_rows(used, 0, taps);
+          notes = kernel_.ahead.note(tile_, *sums, notes);
+          *sums += kernel_.mr * kernel_.nr;
+        }
+        pass_panels(used, 1);
+      }
+    }
+    return notes;
+  }
+
   size_t groups() const { return weights_.lane_bytes / lane_group_; }  // of all taps
   size_t panel_stride() const { return layout_.width * weights_.lane_bytes; }
 
@@ -299,8 +354,12 @@ class Product {
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_decoded = false;
-      tile_.lhs_rows = nullptr;  // the tile before may have set it for fewer rows
-      return multiply_into(only_init, output, to, n, lanes_, row_scale, &tile_);
+      tile_.lhs_rows = nullptr;                // the tile before may have set it for fewer rows
+      const int32_t* const sums = tile_.sums;  // of the next tile
+      tile_.sums = nullptr;
+      multiply_into(only_init, output, to, n, lanes_, row_scale, &tile_);
+      tile_.sums = sums;
+      return;
     }
     // Where taps of each group are omitted, each group is a call that starts from the sums of the
     // groups before it.
@@ -341,6 +400,11 @@ class Product {
   const size_t tap_steps_;              // a tap's depth that kernels multiply
   Start start_;
   float scales_[kMaxTileRows];
+  // Where the micro-panel begins: a panel, or the first of those that it spans, and a lane there
+  struct Place {
+    size_t panel, lane;
+  } place_;
+  size_t width_;  // lanes of that panel, or of all that it spans
   // The micro-panel: its first column, the columns that weights and init provide, its weights and
   // the bytes between its groups and between its taps
   size_t n_, lanes_;

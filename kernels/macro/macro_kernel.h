@@ -117,6 +117,12 @@ struct Block {
   const int32_t* row_factors;
   uint8_t* decoded;  // room for a decoded micro-panel of weights; null if it does not pay
   uint8_t* room;     // see Tile::room
+  // For kernels that sum ahead, else null: room for the sums of so many tiles, and for what is
+  // noted of them
+  int32_t* sums;
+  uint8_t* notes;
+  size_t sums_tiles;
+  size_t made;  // micro-tiles of the block
 };
 
 // Bytes of a decoded micro-panel of weights for blocks of up to `rows` rows; 0 if the kernel has no
@@ -126,7 +132,8 @@ size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. pointed:
 // so many of them may be copied for kernels that take rows at one stride.
 struct PreparedSections {
-  size_t panels, row_sums, room, decoded;  // offsets; panels come first
+  size_t panels, row_sums, room, decoded, sums, notes;  // offsets; panels come first
+  size_t sums_tiles;
   size_t bytes;
 };
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,

@@ -49,6 +49,11 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
   at.room = sections.take(kernel.decoder.room);
   at.decoded = sections.take(decoded_bytes(macro_kernel, rows));
+  if (kernel.ahead.note) {
+    at.sums_tiles = larger(divide_up(rows, kernel.mr), SumsAhead::kTiles);
+    at.sums = sections.take(kernel.sums_bytes(at.sums_tiles));
+    at.notes = sections.take(at.sums_tiles * kernel.ahead.note_bytes);
+  }
   at.bytes = sections.bytes;
   return at;
 }
@@ -63,6 +68,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->row_factors =
       kernel.is(kRowFactors) && !weight_zero_points ? block->terms.zero_points : nullptr;
   block->decoded = nullptr;
+  block->sums = nullptr;
   block->room = kernel.decoder.room ? workspace + at.room : nullptr;
   const bool copies = kernel.copy_rows && block->tiles;
   if (!kernel.prepares() && !copies && !weight_zero_points) return;
@@ -122,6 +128,13 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
     } else {
       block->row_sums = sums;
     }
+  }
+  if (kernel.ahead.note) {
+    OCTET_ASSERT(made <= at.sums_tiles);
+    block->sums = (int32_t*)(workspace + at.sums);
+    block->notes = workspace + at.notes;
+    block->sums_tiles = at.sums_tiles;
+    block->made = made;
   }
   if (made >= kernel.decoder.tiles && decoded_bytes(macro_kernel, block->rows))
     block->decoded = workspace + at.decoded;

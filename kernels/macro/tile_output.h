@@ -33,6 +33,11 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
 
+// Goes on to the sums of the next tile, where they were made ahead.
+inline void pass_sums(const MicroKernel& kernel, Tile* tile) {
+  if (tile->sums) tile->sums += kernel.mr * kernel.nr;
+}
+
 // Prefetches the lines that the epilogue will write and read; kernels that store in place do this
 // themselves.
 inline void prefetch(const Output& to, size_t rows) {
@@ -54,6 +59,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
     tile->requantization = output.requantization;
     tile->row_scale = row_scale;
     kernel.multiply(*tile);
+    pass_sums(kernel, tile);
     return output.epilogue->finish_in_place(at.dst, at.stride, tile->rows, tile->cols);
   }
   prefetch(at, tile->rows);
@@ -62,6 +68,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   kernel.multiply(*tile);
+  pass_sums(kernel, tile);
   output.ops->epilogue(*output.epilogue, {acc, lanes, tile->rows, tile->cols, n, row_scale, at});
 }
 
@@ -78,6 +85,7 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
     tile->dst = dst;
     OCTET_ASSERT(may_multiply(kernel, *tile));
     kernel.multiply(*tile);
+    pass_sums(kernel, tile);
     if (tile->row_init) tile->row_init += tile->rows;
     if (tile->row_factors) tile->row_factors += tile->rows;
     if (tile->row_scale) tile->row_scale += tile->rows;
@@ -115,6 +123,7 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
     OCTET_ASSERT(may_multiply(kernel, *tile));
     prefetch(out.to, out.rows);
     kernel.multiply(*tile);
+    pass_sums(kernel, tile);
     output.ops->epilogue(*output.epilogue, out);
     if (tile->row_init) tile->row_init += out.rows;
     if (tile->row_factors) tile->row_factors += out.rows;

@@ -20,7 +20,8 @@ size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
 }  // namespace
 
 size_t block_rows(const CpuFeatures& cpu, const MicroKernel& kernel, size_t k) {
-  const size_t rows = cpu.l2_bytes() / 2 / (k * kernel.lhs_element_bytes) / kernel.mr * kernel.mr;
+  const size_t row = k * kernel.lhs_element_bytes + kernel.sums_bytes(1) / kernel.mr,
+               rows = cpu.l2_bytes() / 2 / row / kernel.mr * kernel.mr;
   return larger(rows, kernel.mr);
 }
 

@@ -1,7 +1,13 @@
 // Checks the windows of kernel lines that the direct algorithm copies for kernels which take rows
 // at one stride only: at the sides, between images, in blocks that begin within a line, and where
 // other ways take their place. All tiers run each case.
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "operators/conv/algorithms/line_windows.h"
 #include "support/conv_case.h"
+#include "support/guarded.h"
 
 namespace octet_test {
 namespace {
@@ -80,6 +86,188 @@ TEST_F(LineWindows, ZeroPoints) {
   for (const FilterZeroPoints zero_points :
        {FilterZeroPoints::kNone, FilterZeroPoints::kTensor, FilterZeroPoints::kChannel})
     for (const bool runtime_quant : {false, true}) check_shape(s, zero_points, runtime_quant);
+}
+
+// ---- the copies themselves, which only some CPUs' kernels read
+
+constexpr size_t kStep = 64, kMr = 16;
+
+// Copies rows as a kernel's copy_rows does: whole groups of 4 bytes, the last one filled by zeros.
+void copy_rows(const octet::Rows& rows, size_t stride, uint8_t* to) {
+  for (size_t i = 0; i < rows.rows; ++i, to += stride)
+    for (size_t k = 0; k < octet::round_up(rows.depth, 4); ++k)
+      to[k] = k < rows.depth ? (uint8_t)(rows.row(i)[k] ^ rows.flip) : 0;
+}
+
+MicroKernel some_kernel() {
+  MicroKernel kernel = {};
+  kernel.mr = kMr, kernel.nr = 64;
+  kernel.lhs_lanes_step = kMr, kernel.lhs_kr = 4;
+  kernel.copy_rows = copy_rows;
+  kernel.step_depth = kStep;
+  kernel.tall_mr = 2 * kMr, kernel.tall_nr = 32;
+  return kernel;
+}
+
+// A tensor between guard pages, with gaps between pixels and lines, all of it random.
+class CopiedWindows {
+ public:
+  CopiedWindows(const octet::ConvShape& shape, size_t batch, size_t in_h, size_t in_w, size_t gap,
+                uint32_t seed)
+      : random_(seed), kernel_(some_kernel()) {
+    plan_.shape = shape;
+    plan_.kernel = &kernel_;
+    plan_.lhs_flip = seed % 2 ? 0x80 : 0;
+    run_.batch = batch, run_.in_h = in_h, run_.in_w = in_w;
+    run_.out_h = octet::conv_out_h(shape, in_h), run_.out_w = octet::conv_out_w(shape, in_w);
+    run_.pad_top = shape.pad_top, run_.pad_left = shape.pad_left;
+    run_.lhs_pixel = shape.in_channels + gap;
+    run_.lhs_row = in_w * run_.lhs_pixel + gap;
+    run_.lhs_image = in_h * run_.lhs_row + gap;
+    lhs_ = filled((batch * in_h - 1) * run_.lhs_row + (batch - 1) * gap +
+                  (in_w - 1) * run_.lhs_pixel + shape.in_channels);
+    zeros_ = filled(batch * zero_row());
+    run_.lhs = lhs_.data();
+    run_.zero_rows = zeros_.data();
+    run_.zero_row_stride = zero_row();
+  }
+
+  size_t outputs() const { return run_.batch * run_.out_h * run_.out_w; }
+  size_t random(size_t end) { return random_() % end; }
+
+  // Copies the windows of a block, and compares every tile's rows with the tensor.
+  void check(size_t most, size_t group, size_t pixel, size_t rows) {
+    SCOPED_TRACE("pixels " + std::to_string(pixel) + " and " + std::to_string(rows - 1) +
+                 " more, in blocks of " + std::to_string(most));
+    const octet::ConvShape& s = plan_.shape;
+    const Guarded room(octet::LineWindows::bytes(kernel_, s, run_, most), Side::kBack, 64);
+    octet::LineWindows windows(plan_, run_, most, room.data());
+    std::vector<ptrdiff_t> steps(s.kernel_h);
+    windows.tap_steps(steps.data());
+    windows.copy(group, pixel, rows);
+    std::vector<const uint8_t*> pointers(rows * s.kernel_h);
+    std::vector<octet::BlockTile> tiles(rows);
+    tiles.resize(windows.point(pixel, rows, pointers.data(), tiles.data()));
+    size_t seen = 0;
+    for (const octet::BlockTile& tile : tiles) {
+      ASSERT_EQ(tile.pixel, seen);
+      for (size_t i = 0; i < tile.rows; ++i) {
+        for (size_t ky = 0; ky < tile.taps.first; ++ky)
+          ASSERT_TRUE(is_padding(pixel + seen + i, ky));
+        for (size_t ky = tile.taps.end; ky < s.kernel_h; ++ky)
+          ASSERT_TRUE(is_padding(pixel + seen + i, ky));
+        const uint8_t* row = tile.base + i * windows.row_stride();
+        for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
+          if (!tile.base)
+            row = tile.pointers[tap * tile.rows + i];
+          else if (tap)
+            row += steps[tap - 1];
+          ASSERT_TRUE(is_window(row, group, pixel + seen + i, tile.taps.first + tap));
+        }
+      }
+      seen += tile.rows;
+    }
+    ASSERT_EQ(seen, rows);
+  }
+
+ private:
+  size_t zero_row() const { return octet::round_up(plan_.shape.in_channels, 64) + 64; }
+  Guarded filled(size_t bytes) {
+    Guarded out(bytes, Side::kBack);
+    for (size_t i = 0; i < bytes; ++i) out.data()[i] = (uint8_t)random_();
+    return out;
+  }
+  ptrdiff_t line_of(size_t pixel, size_t ky) const {
+    return (ptrdiff_t)(pixel / run_.out_w % run_.out_h * plan_.shape.stride_h +
+                       ky * plan_.shape.dilation_h) -
+           (ptrdiff_t)run_.pad_top;
+  }
+  bool is_padding(size_t pixel, size_t ky) const { return (size_t)line_of(pixel, ky) >= run_.in_h; }
+  // Whether `row` has the kernel_w pixels that an output reads in kernel line ky.
+  bool is_window(const uint8_t* row, size_t group, size_t pixel, size_t ky) const {
+    const octet::ConvShape& s = plan_.shape;
+    const size_t image = pixel / run_.out_w / run_.out_h, depth = s.group_in();
+    for (size_t kx = 0; kx < s.kernel_w; ++kx) {
+      const ptrdiff_t x = (ptrdiff_t)(pixel % run_.out_w * s.stride_w + kx * s.dilation_w) -
+                          (ptrdiff_t)run_.pad_left;
+      const bool outside = is_padding(pixel, ky) || (size_t)x >= run_.in_w;
+      const uint8_t* const from = outside ? run_.zero_rows + image * run_.zero_row_stride
+                                          : run_.lhs + image * run_.lhs_image +
+                                                (size_t)line_of(pixel, ky) * run_.lhs_row +
+                                                (size_t)x * run_.lhs_pixel + group * depth;
+      for (size_t k = 0; k < depth; ++k)
+        if (row[kx * depth + k] != (uint8_t)(from[k] ^ plan_.lhs_flip)) return false;
+    }
+    return true;
+  }
+
+  std::mt19937 random_;
+  const MicroKernel kernel_;
+  octet::ConvPlan plan_ = {};
+  octet::ConvRun run_ = {};
+  Guarded lhs_, zeros_;
+};
+
+// Every stride or dilation between lines, blocks that begin and end anywhere, several images.
+TEST(CopiedLineWindows, AreThePixelsThatOutputsRead) {
+  std::mt19937 random(32);
+  const auto draw = [&](size_t first, size_t last) {
+    return first + random() % (last - first + 1);
+  };
+  size_t shapes = 0;
+  for (int turn = 0; turn < 400; ++turn) {
+    octet::ConvShape s = {};
+    s.groups = draw(1, 2);
+    s.in_channels = s.groups * kStep;
+    s.out_channels = s.groups * draw(1, 70);
+    s.kernel_h = draw(1, 5), s.kernel_w = draw(1, 4);
+    s.stride_w = draw(1, 3), s.dilation_w = draw(1, 3);
+    s.stride_h = turn % 2 ? draw(1, 6) : 1, s.dilation_h = turn % 2 ? 1 : draw(1, 4);
+    s.pad_top = draw(0, 6), s.pad_bottom = draw(0, 6);
+    s.pad_left = draw(0, 4), s.pad_right = draw(0, 4);
+    s.phases = 1;
+    const size_t batch = draw(1, 3), in_h = draw(1, 9), in_w = draw(1, 9);
+    s.batch = batch, s.in_h = in_h, s.in_w = in_w;
+    if ((s.kernel_h - 1) * s.dilation_h + 1 > in_h + s.pad_top + s.pad_bottom ||
+        (s.kernel_w - 1) * s.dilation_w + 1 > in_w + s.pad_left + s.pad_right)
+      continue;
+    SCOPED_TRACE("turn " + std::to_string(turn));
+    CopiedWindows windows(s, batch, in_h, in_w, turn % 3 ? 0 : 5, (uint32_t)turn);
+    const size_t all = windows.outputs();
+    for (int block = 0; block < 4; ++block) {
+      const size_t most = block ? 1 + windows.random(all) : all,
+                   pixel = block ? windows.random(all) : 0, rows = std::min(most, all - pixel);
+      windows.check(most, windows.random(s.groups), pixel, rows);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    ++shapes;
+  }
+  EXPECT_GT(shapes, 200u);
+}
+
+// Windows are copied where that copies less: not with a stride as long as the kernel, nor of long
+// lines, nor where lines have a stride and a dilation.
+TEST(CopiedLineWindows, AreChosenWhereTheyAreFewer) {
+  const auto are_fewer = [](size_t kernel, size_t stride, size_t dilation, size_t out_w,
+                            size_t channels = kStep) {
+    octet::ConvShape s = {};
+    s.groups = s.phases = 1;
+    s.in_channels = s.out_channels = channels;
+    s.kernel_h = s.kernel_w = kernel;
+    s.stride_h = s.stride_w = stride;
+    s.dilation_h = s.dilation_w = dilation;
+    return octet::LineWindows::are_fewer(kStep, kMr, s, out_w);
+  };
+  EXPECT_TRUE(are_fewer(3, 1, 1, 95));
+  EXPECT_FALSE(are_fewer(3, 1, 1, 96));
+  EXPECT_TRUE(are_fewer(3, 2, 1, 47));
+  EXPECT_FALSE(are_fewer(3, 2, 1, 48));
+  EXPECT_TRUE(are_fewer(3, 1, 4, 30));
+  EXPECT_FALSE(are_fewer(3, 2, 2, 30));
+  EXPECT_FALSE(are_fewer(3, 3, 1, 7));
+  EXPECT_FALSE(are_fewer(2, 2, 1, 7));
+  EXPECT_FALSE(are_fewer(1, 1, 1, 7));
+  EXPECT_FALSE(are_fewer(3, 1, 1, 14, 40));
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "dispatch/select/select.h"
+#include "operators/conv/object.h"
+#include "operators/gemm/object.h"
+#include "support/conv_case.h"
 #include "support/gemm_case.h"
 #include "support/kernels.h"
 
@@ -148,6 +151,95 @@ TEST_F(Streaming, RegistersThatAFunctionKeepsAreKept) {
         "memory");
   for (int i = 0; i < 8; ++i) EXPECT_EQ(after[i], before[i]) << 'd' << 8 + i;
   for (const int32_t sum : out) ASSERT_EQ(sum, 2 * (int32_t)kDepth);
+}
+
+// The kernel, which counts how often it enters streaming mode.
+class Sessions {
+ public:
+  Sessions() {
+    ahead_ = alone_ = stored_ = 0;
+    kernel_.ahead.sum = [](const void* notes, const void* end) {
+      ++ahead_;
+      original().ahead.sum(notes, end);
+    };
+    kernel_.multiply = [](const octet::Tile& tile) {
+      ++(tile.sums ? stored_ : alone_);
+      original().multiply(tile);
+    };
+  }
+  const MicroKernel* kernel() const { return &kernel_; }
+  static size_t ahead() { return ahead_; }
+  static size_t alone() { return alone_; }    // tiles with a session each
+  static size_t stored() { return stored_; }  // tiles without
+
+ private:
+  static const MicroKernel& original() { return *octet::find(octet::int8_kernels(), kKernel); }
+
+  MicroKernel kernel_ = original();
+  static inline size_t ahead_, alone_, stored_;
+};
+
+void count_product(GemmCase c, size_t sessions) {
+  SCOPED_TRACE(std::to_string(c.m) + 'x' + std::to_string(c.n) + 'x' + std::to_string(c.k));
+  c.kernel = kKernel;
+  const Sessions counted;
+  Gemm gemm(c);
+  ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
+  gemm.prepare_workspace(c.m, 1);
+  octet_gemm copy = *gemm.get();
+  copy.plan.kernel = counted.kernel();
+  ASSERT_EQ(octet_gemm_run(&copy, &gemm.args(), &gemm.error()), OCTET_OK) << gemm.error().message;
+  EXPECT_TRUE(gemm.as_expected(c.m));
+  EXPECT_EQ(counted.ahead(), sessions);
+  EXPECT_EQ(counted.alone(), 0u);
+  // A last panel of 8 columns is multiplied by itself
+  const size_t across = octet::divide_up(c.n, 32) + (c.n % 32 > 16 && c.n % 32 <= 24);
+  EXPECT_EQ(counted.stored(), octet::divide_up(c.m, 32) * across);
+}
+
+// A session multiplies all rows of a block by 32 columns at least, and 16 tiles where there are so
+// many.
+TEST_F(Streaming, ProductsOfSeveralTilesAreOneSession) {
+  constexpr size_t kSizes[][4] = {{3, 16, 64, 1},     {32, 32, 256, 1},  {128, 128, 256, 1},
+                                  {196, 256, 576, 4}, {49, 384, 64, 2},  {600, 96, 40, 3},
+                                  {600, 40, 40, 2},   {64, 258, 128, 2}, {40, 24, 128, 1}};
+  for (const auto& [m, n, k, sessions] : kSizes) {
+    GemmCase c;
+    c.m = m, c.n = n, c.k = k;
+    count_product(c, sessions);
+    c.dst = OCTET_S8;
+    count_product(c, sessions);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Of convolutions, too: tiles at the sides, and those that read padding only, are like others.
+TEST_F(Streaming, ConvolutionsOfSeveralTilesAreOneSession) {
+  const struct {
+    size_t in, outputs, pad, sessions;
+  } kCases[] = {{8, 32, 1, 1}, {14, 64, 1, 1}, {14, 96, 1, 2}, {5, 40, 4, 1}, {28, 48, 0, 2}};
+  for (const auto& [in, outputs, pad, sessions] : kCases)
+    for (const octet_type dst : {OCTET_S32, OCTET_S8}) {
+      SCOPED_TRACE(std::to_string(in) + " to " + std::to_string(outputs));
+      ConvCase c;
+      c.shape = square(in, 64, outputs, 3, 1, pad);
+      c.dst = dst;
+      const ConvProblem problem(c);
+      ConvHow how;
+      how.algorithm = OCTET_CONV_DIRECT;
+      how.kernel = kKernel;
+      how.cache_bytes = 4 << 20;  // one block
+      Conv conv(problem, how);
+      ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+      const Sessions counted;
+      octet_conv2d copy = *conv.get();
+      copy.plan.kernel = counted.kernel();
+      ASSERT_EQ(octet_conv2d_run(&copy, &conv.args(), &conv.error()), OCTET_OK)
+          << conv.error().message;
+      EXPECT_TRUE(conv.as_expected());
+      EXPECT_EQ(counted.ahead(), sessions);
+      EXPECT_EQ(counted.alone(), 0u);
+    }
 }
 
 // Products of DOTPROD's blob, by either tier's kernel, have the same bytes: `check` compares both

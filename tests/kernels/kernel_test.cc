@@ -110,6 +110,13 @@ class KernelTile {
       tile_.row_factors = fill(c.rows, &row_init_);
       tile_.column_factors = fill(lanes, &column_factors_);
     }
+    if (kernel.ahead.note && c.depth % 2) {  // both ways for each shape
+      sums_ = Guarded(kernel.sums_bytes(1), c.side, 64);
+      notes_ = Guarded(kernel.ahead.note_bytes, c.side, 64);
+      void* const end = kernel.ahead.note(tile_, sums_.data<int32_t>(), notes_.data());
+      kernel.ahead.sum(notes_.data(), end);
+      tile_.sums = sums_.data<int32_t>();
+    }
   }
 
   // Wraps, as the contract allows for everything but the final value.
@@ -181,7 +188,7 @@ class KernelTile {
   const MicroKernel& kernel_;
   TileCase c_;
   RhsLayout layout_;
-  Guarded lhs_, rhs_, init_, row_init_, column_factors_, panel_, decoded_, room_;
+  Guarded lhs_, rhs_, init_, row_init_, column_factors_, panel_, decoded_, room_, sums_, notes_;
   std::vector<uint8_t> weights_;
   octet::Tile tile_ = {};
 };

@@ -18,21 +18,14 @@ namespace {
 struct TilesProduct {
   const uint8_t* lhs;     // two vectors, side by side
   const uint8_t* rhs[2];  // the vectors of columns
-  uint64_t bytes[2];      // of each; 0: the second does not exist
-  uint64_t step[2];       // bytes between groups of each
   int32_t* sums;
+  uint32_t bytes[2];     // of each vector of columns; 0: the second does not exist
+  uint32_t step[2];      // bytes between groups of each
+  uint64_t groups;       // of 4 depth steps, not 0
+  uint32_t lhs_step;     // bytes between groups
+  uint32_t two_heights;  // 0: there is one vector of rows
 };
 static_assert(sizeof(TilesProduct) == 64, "the assembly reads it by offsets");
-
-// What all products of a tile have in common.
-struct TilesProducts {
-  const TilesProduct *first, *end;
-  uint64_t groups;       // of 4 depth steps, not 0
-  uint64_t lhs_step;     // bytes between groups
-  uint64_t vector;       // bytes of a vector, at most 64
-  uint64_t sums_stride;  // bytes
-  uint64_t two_heights;  // 0: there is one vector of rows
-};
 
 // Bytes of a vector of lanes: those of a streaming vector, or of 16 lanes where it is longer.
 inline size_t lanes_vector_bytes() {
@@ -44,8 +37,8 @@ inline size_t lanes_vector_bytes() {
 // Pieces of the loops over groups. Rows are loaded to z0 and z1, columns to z2 and z3.
 #define OCTET_LOAD(vector, predicate, from, step) \
   "ld1b {" vector ".b}, " predicate "/z, [" from "]\n\tadd " from ", " from ", " step "\n\t"
-#define OCTET_ROWS_0 OCTET_LOAD("z0", "p0", "x9", "%[lhs_step]")
-#define OCTET_ROWS_1 OCTET_LOAD("z1", "p0", "x17", "%[lhs_step]")
+#define OCTET_ROWS_0 OCTET_LOAD("z0", "p0", "x9", "x7")
+#define OCTET_ROWS_1 OCTET_LOAD("z1", "p0", "x17", "x7")
 #define OCTET_COLUMNS_0 OCTET_LOAD("z2", "p2", "x10", "x15")
 #define OCTET_COLUMNS_1 OCTET_LOAD("z3", "p3", "x11", "x16")
 #define OCTET_PRODUCT(tile, rows, columns) \
@@ -53,9 +46,10 @@ inline size_t lanes_vector_bytes() {
 #define OCTET_GROUPS(label, body) \
 #label ":\n\t" body "subs x13, x13, #1\n\tb.ne " #label "b\n\tb 6f\n"
 
-// Multiplies all of them, and stores the sums of whole vectors: lanes that do not exist have any.
-inline void multiply_za_tiles(const TilesProducts& p) {
-  const TilesProduct* product = p.first;
+// Multiplies all of [product, end), not empty, and stores the sums of whole vectors: lanes that do
+// not exist have any. vector: its bytes, at most 64; sums_stride: bytes between rows of sums.
+inline void multiply_za_tiles(const TilesProduct* product, const TilesProduct* end, size_t vector,
+                              size_t sums_stride) {
   __asm__ volatile(
       ".arch_extension sme\n\t"
       "smstart\n\t"
@@ -64,15 +58,16 @@ inline void multiply_za_tiles(const TilesProducts& p) {
       "whilelo p1.s, xzr, x13\n"
       "1:\n\t"
       "ldp x9, x10, [%[product]]\n\t"        // lhs, rhs[0]
-      "ldp x11, x13, [%[product], #16]\n\t"  // rhs[1], bytes[0]
-      "ldp x14, x15, [%[product], #32]\n\t"  // bytes[1], step[0]
-      "ldr x16, [%[product], #48]\n\t"       // step[1]
+      "ldr x11, [%[product], #16]\n\t"       // rhs[1]
+      "ldp w13, w14, [%[product], #32]\n\t"  // bytes
+      "ldp w15, w16, [%[product], #40]\n\t"  // step
+      "ldp w7, w8, [%[product], #56]\n\t"    // lhs_step, two_heights
       "whilelo p2.b, xzr, x13\n\t"
       "whilelo p3.b, xzr, x14\n\t"
       "add x17, x9, %[vector]\n\t"
       "zero {za}\n\t"
-      "mov x13, %[groups]\n\t"
-      "cbz %[two], 3f\n\t"
+      "ldr x13, [%[product], #48]\n\t"  // groups
+      "cbz w8, 3f\n\t"
       "cbz x14, 4f\n"
       OCTET_GROUPS(2, OCTET_ROWS_0 OCTET_COLUMNS_0 OCTET_ROWS_1 OCTET_COLUMNS_1
                    OCTET_PRODUCT("za0", "z0", "z2") OCTET_PRODUCT("za2", "z1", "z2")
@@ -85,7 +80,7 @@ inline void multiply_za_tiles(const TilesProducts& p) {
                    OCTET_PRODUCT("za0", "z0", "z2") OCTET_PRODUCT("za2", "z1", "z2"))
       OCTET_GROUPS(5, OCTET_ROWS_0 OCTET_COLUMNS_0 OCTET_PRODUCT("za0", "z0", "z2"))
       "6:\n\t"
-      "ldr x9, [%[product], #56]\n\t"  // sums: rows of za0 and za1, those of za2 and za3 below
+      "ldr x9, [%[product], #24]\n\t"  // sums: rows of za0 and za1, those of za2 and za3 below
       "lsr x14, %[vector], #2\n\t"
       "madd x10, x14, %[sums_stride], x9\n\t"
       "mov w12, #0\n"
@@ -106,14 +101,13 @@ inline void multiply_za_tiles(const TilesProducts& p) {
       "b.ne 1b\n\t"
       "smstop\n\t"
       : [product] "+&r"(product)
-      : [end] "r"(p.end), [groups] "r"(p.groups), [lhs_step] "r"(p.lhs_step),
-        [vector] "r"(p.vector), [sums_stride] "r"(p.sums_stride), [two] "r"(p.two_heights)
+      : [end] "r"(end), [vector] "r"(vector), [sums_stride] "r"(sums_stride)
       // SMSTART and SMSTOP clear all vectors, predicates too
-      : "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "v0", "v1", "v2", "v3", "v4",
-        "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
-        "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31",
-        "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11", "p12", "p13",
-        "p14", "p15", "cc", "memory");
+      : "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "v0", "v1", "v2",
+        "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16",
+        "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29",
+        "v30", "v31", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11",
+        "p12", "p13", "p14", "p15", "cc", "memory");
 }
 
 #undef OCTET_LOAD

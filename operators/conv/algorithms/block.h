@@ -10,7 +10,8 @@ namespace octet {
 // Rows of a block: its data per row fits half of L2; the other half is for the weights.
 inline size_t conv_block_rows(const ConvPlan& plan, size_t bytes_per_row) {
   const size_t mr = plan.kernel->mr;
-  return larger(plan.cache_bytes / 2 / bytes_per_row / mr, 1) * mr;
+  const size_t bytes = bytes_per_row + plan.kernel->sums_bytes(1) / mr;
+  return larger(plan.cache_bytes / 2 / bytes / mr, 1) * mr;
 }
 
 // The packed weights of a channel group.

@@ -59,8 +59,8 @@ Estimate estimate(const ConvWork& w) {
     const double ends = (double)smaller((size_t)w.out_w, 2 * w.cost.mr) / w.out_w;
     const size_t step = w.cost.step;
     if (step && LineWindows::are_fewer(step, w.cost.mr, s, (size_t)w.out_w)) {
-      p.rows_copied =
-          p.windows / p.taps * (double)s.kernel_w * (1 + (double)(s.kernel_h - 1) / w.out_h);
+      p.rows_copied = p.windows / p.taps * (double)s.kernel_w *
+                      LineWindows::lines_of(s, (double)w.out_h) / (double)w.out_h;
     } else {
       p.points = w.pixels * ends * groups * p.taps;
       if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
@@ -193,7 +193,7 @@ __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const Conv
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
   const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
   BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
-  LineWindows windows(plan, run, workspace + w.prepared_at + prepared.bytes);
+  LineWindows windows(plan, run, w.rows, workspace + w.prepared_at + prepared.bytes);
   windows.tap_steps(steps);
   Block block = make_block(plan);
   block.lhs_stride = windows.row_stride();

@@ -1,7 +1,11 @@
 // Windows of single kernel lines, for kernels that take rows at one stride only: the pixels of one
 // input line that an output reads, side by side. They are copied once per block, with their
-// padding. One copy serves all kernel lines, and the copies of an image's outputs lie at one
+// padding. One copy serves several kernel lines, and the copies of an image's outputs lie at one
 // stride, across line ends: tiles read them in place.
+//
+// With a stride between lines, input lines are copied in phases, by their remainder: every
+// stride-th kernel line reads the lines of one phase, one by one. With a dilation between lines
+// there is one phase, and kernel lines read lines that far apart.
 #pragma once
 
 #include "operators/conv/algorithms/block.h"
@@ -11,12 +15,17 @@ namespace octet {
 class LineWindows {
  public:
   // Whether they are copied for outputs in lines of `out_w` pixels, because that copies fewer
-  // bytes: each output copies kernel_w pixels. Else all taps of the tiles are copied that reach
-  // beyond their line or image, two tiles of each line. Taps that fill no whole steps are always
-  // copied side by side, where they take fewer steps. step, mr: of the kernel.
+  // bytes: each output copies kernel_w pixels per phase. Else all taps of the tiles are copied that
+  // reach beyond their line or image, two tiles of each line. Taps that fill no whole steps are
+  // always copied side by side, where they take fewer steps. step, mr: of the kernel.
   static bool are_fewer(size_t step, size_t mr, const ConvShape& s, size_t out_w) {
-    return !s.transposed && s.taps() > 1 && s.stride_h == 1 && s.dilation_h == 1 &&
-           s.group_in() % step == 0 && out_w < 2 * s.kernel_h * mr;
+    return !s.transposed && s.taps() > 1 && (s.stride_h == 1 || s.dilation_h == 1) &&
+           (phases(s) < s.kernel_h || s.kernel_h == 1) && s.group_in() % step == 0 &&
+           phases(s) * out_w < 2 * s.kernel_h * mr;
+  }
+  // The lines of windows that `lines` output lines of an image have.
+  static double lines_of(const ConvShape& s, double lines) {
+    return (double)phases(s) * (lines + (double)further_lines(s));
   }
   // Bytes from the windows of an output to those of the next.
   static size_t stride(const MicroKernel& kernel, const ConvShape& s) {
@@ -29,19 +38,18 @@ class LineWindows {
   // The most bytes of the windows of such outputs.
   static size_t bytes(const MicroKernel& kernel, const ConvShape& s, const ConvRun& run,
                       size_t rows) {
-    const size_t lines = smaller(most_lines(run, rows), run.batch * run.out_h) +
-                         most_images(run, rows) * (s.kernel_h - 1);
-    return lines * run.out_w * stride(kernel, s);
+    return phases(s) * phase_bytes(kernel, s, run, rows);
   }
 
-  // windows: room for those of a block.
-  LineWindows(const ConvPlan& plan, const ConvRun& run, uint8_t* windows)
+  // windows: room for those of a block of up to `rows` outputs.
+  LineWindows(const ConvPlan& plan, const ConvRun& run, size_t rows, uint8_t* windows)
       : s_(plan.shape),
         kernel_(*plan.kernel),
         run_(run),
         flip_(plan.lhs_flip),
         stride_(stride(kernel_, s_)),
         line_(run.out_w * stride_),
+        phase_(phase_bytes(kernel_, s_, run, rows)),
         windows_(windows) {}
 
   size_t row_stride() const { return stride_; }
@@ -49,7 +57,8 @@ class LineWindows {
   // Writes the bytes from a row in one kernel line to the same row in the next: kernel_h - 1
   // values.
   void tap_steps(ptrdiff_t* out) const {
-    for (size_t ky = 1; ky < s_.kernel_h; ++ky) *out++ = (ptrdiff_t)line_;
+    for (size_t ky = 1; ky < s_.kernel_h; ++ky)
+      *out++ = (ptrdiff_t)kernel_line(ky) - (ptrdiff_t)kernel_line(ky - 1);
   }
 
   // Copies the windows of a channel group for `rows` contiguous outputs, from `pixel` of the whole
@@ -61,8 +70,12 @@ class LineWindows {
     for (size_t line = first_line_, lines; line < end; line += lines) {
       const size_t y = line % run_.out_h;
       lines = smaller(end - line, run_.out_h - y);
-      copy_lines(line / run_.out_h, group, y, lines + s_.kernel_h - 1, to);
-      to += (lines + s_.kernel_h - 1) * line_;
+      for (size_t phase = 0; phase < phases(s_); ++phase) {
+        const size_t further = ((s_.kernel_h - 1) * s_.dilation_h - phase) / s_.stride_h;
+        copy_lines(line / run_.out_h, group, y * s_.stride_h + phase, lines + further,
+                   to + phase * phase_);
+      }
+      to += (lines + further_lines(s_)) * line_;
     }
   }
 
@@ -80,16 +93,28 @@ class LineWindows {
           row,  1,       (uint32_t)height, (uint32_t)used.first, (uint32_t)used.end, 0, 0, used,
           true, nullptr, pointers};
       if (together) {
-        tiles[t].base = at(pixel + row) + used.first * line_;
+        tiles[t].base = at(pixel + row) + kernel_line(used.first);
         continue;
       }
       for (size_t ky = 0; ky < s_.kernel_h; ++ky)
-        for (size_t i = 0; i < height; ++i) *pointers++ = at(pixel + row + i) + ky * line_;
+        for (size_t i = 0; i < height; ++i) *pointers++ = at(pixel + row + i) + kernel_line(ky);
     }
     return tiling.count;
   }
 
  private:
+  // Without a stride or without a dilation between lines; else windows are not copied.
+  static size_t phases(const ConvShape& s) { return smaller(s.stride_h, s.kernel_h); }
+  // The lines of a phase that the outputs of an image have beyond one for each line of theirs.
+  static size_t further_lines(const ConvShape& s) {
+    return (s.kernel_h - 1) * s.dilation_h / s.stride_h;
+  }
+  static size_t phase_bytes(const MicroKernel& kernel, const ConvShape& s, const ConvRun& run,
+                            size_t rows) {
+    const size_t lines = smaller(most_lines(run, rows), run.batch * run.out_h) +
+                         most_images(run, rows) * further_lines(s);
+    return lines * run.out_w * stride(kernel, s);
+  }
   static size_t most_lines(const ConvRun& run, size_t rows) {
     return divide_up(rows - 1, run.out_w) + 1;
   }
@@ -98,28 +123,38 @@ class LineWindows {
   const uint8_t* at(size_t pixel) const {
     const size_t images = pixel / run_.out_w / run_.out_h - first_line_ / run_.out_h;
     return windows_ + (pixel - first_line_ * run_.out_w) * stride_ +
-           images * (s_.kernel_h - 1) * line_;
+           images * further_lines(s_) * line_;
+  }
+  // Bytes from the windows of an output in the first kernel line to those in line ky.
+  size_t kernel_line(size_t ky) const {
+    const size_t line = ky * s_.dilation_h;
+    return line % s_.stride_h * phase_ + line / s_.stride_h * line_;
   }
 
-  // The kernel lines that are not padding for all output lines from y to last.
+  // The kernel lines that are not padding for all output lines from y to last, and with a stride a
+  // few before them.
   TapRange lines_inside(size_t y, size_t last) const {
-    const size_t end = smaller(s_.kernel_h,
-                               run_.pad_top + run_.in_h - smaller(y, run_.pad_top + run_.in_h)),
-                 first = run_.pad_top - smaller(last, run_.pad_top);
+    const size_t below = run_.pad_top + run_.in_h, above = run_.pad_top,
+                 end = smaller(s_.kernel_h,
+                               divide_up(below - smaller(y * s_.stride_h, below), s_.dilation_h)),
+                 inside = divide_up(above - smaller(last * s_.stride_h, above), s_.dilation_h),
+                 // tap_steps are those from the first line of the first phase on
+        first = inside / s_.stride_h * s_.stride_h;
     return first < end ? TapRange{first, end} : TapRange{0, 0};
   }
 
-  // Copies the windows of `lines` input lines of an image, those of output line y's first kernel
-  // line on.
+  // Copies the windows of `lines` input lines of an image, stride_h lines apart, from line `y` on,
+  // which counts the padding above.
   __attribute__((noinline)) void copy_lines(size_t image, size_t group, size_t y, size_t lines,
                                             uint8_t* to) const {
     // Lines without gaps are one line, but for the ends of windows
-    const bool joined =
-        s_.stride_w == 1 && run_.out_w == run_.in_w && run_.lhs_row == run_.in_w * run_.lhs_pixel;
-    for (size_t line = 0, together; line < lines; line += together, to += together * line_) {
-      const size_t left = lines - line, iy = y + line - run_.pad_top;
-      const bool above = y + line < run_.pad_top, inside = !above && iy < run_.in_h;
-      together = above ? smaller(left, run_.pad_top - y - line)
+    const bool joined = s_.stride_h == 1 && s_.stride_w == 1 && run_.out_w == run_.in_w &&
+                        run_.lhs_row == run_.in_w * run_.lhs_pixel;
+    for (size_t line = 0, together; line < lines;
+         line += together, y += together * s_.stride_h, to += together * line_) {
+      const size_t left = lines - line, iy = y - run_.pad_top;
+      const bool above = y < run_.pad_top, inside = !above && iy < run_.in_h;
+      together = above ? smaller(left, divide_up(run_.pad_top - y, s_.stride_h))
                  : inside
                      ? smaller(left, joined ? smaller(run_.lines_together(iy), run_.in_h - iy) : 1)
                      : left;
@@ -162,6 +197,7 @@ class LineWindows {
   const uint8_t flip_;
   const size_t stride_;  // bytes from an output's windows to the next one's
   const size_t line_;    // ... from an output line's to the next one's
+  const size_t phase_;   // ... from a phase to the next
   uint8_t* const windows_;
   size_t first_line_ = 0;
 };
