@@ -10,6 +10,7 @@
 #include "operators/conv/algorithms/line_windows.h"
 #include "operators/conv/algorithms/transposed.h"
 #include "operators/conv/algorithms/window.h"
+#include "operators/conv/algorithms/words.h"
 
 namespace octet {
 namespace {
@@ -164,6 +165,7 @@ Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  if (takes_words(plan)) return words_workspace(plan, plan.shape.batch * out_h * out_w);
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
   if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
@@ -276,6 +278,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
 }
 
 void run(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace) {
+  if (takes_words(plan)) return run_words(plan, run, task, workspace);
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
