@@ -19,10 +19,10 @@
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
-#include "kernels/x86/shared/gather_words.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 #include "kernels/x86/shared/tail.h"
+#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {

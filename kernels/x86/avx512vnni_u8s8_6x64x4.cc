@@ -18,6 +18,7 @@
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
+#include "kernels/x86/words/kernels.h"
 
 namespace octet {
 namespace {

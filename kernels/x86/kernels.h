@@ -15,7 +15,6 @@ namespace octet {
 extern const MicroKernel amxint8_u8s8_2x64x4, amxint8_u8s8_32x32x4, amxint8_u8s8_16x64x4,
     amxint8_s8s8_32x32x4, amxint8_s8s8_16x64x4;
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
-extern const MicroKernel avx512vnni_s16s8_12x32x4;
 void avx512vnni_multiply_u8s8(const Tile& t);  // its function
 extern const MicroKernel avx512vnni_u8s8_sparse_8x32x16;
 extern const MicroKernel avx512vnni_u8s8_sparse_4x32x32;

@@ -36,10 +36,10 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
 
-// Exchanges a kernel of bytes for one that multiplies words of an input by the same weights, if that
-// can compute the shape: of a depthwise convolution its own or, if it has none, that of a tier
-// below, of one whose pixels are rows of a matrix its own or itself. sums_fit: no sum of words leaves
-// int32; zero_points: weights have them.
+// Exchanges a kernel of bytes for one that multiplies words of an input by the same weights, if
+// that can compute the shape: of a depthwise convolution its own or, if it has none, that of a
+// tier below, of one whose pixels are rows of a matrix its own or itself. sums_fit: no sum of words
+// leaves int32; zero_points: weights have them.
 void take_words(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
                 ConvKernel* kernel);
 

@@ -218,13 +218,12 @@ TEST(ConvWords, PointwiseTakesWords) {
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 2), Fill::kRandom, as_is));
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 1), Fill::kRandom, as_is));
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 0, 2), Fill::kRandom, as_is));
+  EXPECT_TRUE(
+      is_split(one(9, 20, 20), Fill::kRandom, [](ConvCase* c) { c->lhs_layout = OCTET_NCHW; }));
+  EXPECT_TRUE(
+      is_split(one(9, 20, 20), Fill::kRandom, [](ConvCase* c) { c->dst_layout = OCTET_NCHW; }));
   EXPECT_TRUE(is_split(one(9, 20, 20), Fill::kRandom,
-                       [](ConvCase* c) { c->lhs_layout = OCTET_NCHW; }));
-  EXPECT_TRUE(is_split(one(9, 20, 20), Fill::kRandom,
-                       [](ConvCase* c) { c->dst_layout = OCTET_NCHW; }));
-  EXPECT_TRUE(is_split(one(9, 20, 20), Fill::kRandom, [](ConvCase* c) {
-    c->filter_zero_points = FilterZeroPoints::kChannel;
-  }));
+                       [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
 // Kernels that scale words do so where all channels' accumulators and products fit; else sums leave

@@ -17,8 +17,8 @@
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
-#include "kernels/x86/shared/gather_words.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
+#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {

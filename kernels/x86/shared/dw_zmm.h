@@ -16,7 +16,6 @@
 #include <immintrin.h>
 
 #include "kernels/generic/depthwise.h"
-#include "kernels/x86/shared/dw_words_zmm.h"
 #include "kernels/x86/shared/tflite_dw.h"
 
 namespace octet {

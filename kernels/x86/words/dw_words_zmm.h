@@ -1,5 +1,5 @@
-// Depthwise of words by int8 on zmm registers: 16 channels to a register, the words of two pixels in
-// each lane. The including file defines dot_add_int16(acc, a, b) for zmm.
+// Depthwise of words by int8 on zmm: 16 channels to a register, the words of two pixels in each
+// lane. The including file defines dot_add_int16(acc, a, b) for zmm.
 //
 // A walk along a line takes 16 channels of its block at a time, so that the weights of all taps, 12
 // registers, the last three columns, 6, and the scales stay in registers: loads of weights would
@@ -22,15 +22,15 @@ OCTET_INLINE inline __m512i load_sums(const void* p) { return _mm512_loadu_si512
 // The words of 16 channels of two pixels, channel by channel.
 struct PairsOfWords {
   // Words i of a and i of b, whose first one is 32
-  const __m512i order = _mm512_add_epi32(
-      _mm512_set1_epi32(32 << 16), _mm512_mullo_epi32(_mm512_set1_epi32(0x10001), lanes()));
+  const __m512i order = _mm512_add_epi32(_mm512_set1_epi32(32 << 16),
+                                         _mm512_mullo_epi32(_mm512_set1_epi32(0x10001), lanes()));
   static __m512i lanes() {
     return _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   }
   OCTET_INLINE inline __m512i of(const uint8_t* a, const uint8_t* b) const {
-    return _mm512_permutex2var_epi16(
-        _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)a)), order,
-        _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)b)));
+    return _mm512_permutex2var_epi16(_mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)a)),
+                                     order,
+                                     _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i*)b)));
   }
 };
 
@@ -123,9 +123,7 @@ __attribute__((noinline)) void words_walk(const DepthwiseTile& t, const WordsBlo
       a = c;
     }
     if (end.sums) {
-      unroll<rows>([&](auto r) OCTET_INLINE {
-        _mm512_storeu_si512(dst + r * t.dst_line, acc[r]);
-      });
+      unroll<rows>([&](auto r) OCTET_INLINE { _mm512_storeu_si512(dst + r * t.dst_line, acc[r]); });
       continue;
     }
     unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = end.scaled_by(acc[r], scale); });
@@ -160,8 +158,8 @@ __attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlo
         unroll<2>([&](auto i) OCTET_INLINE {
           const __m512i words = pairs.of(p[2 * i] + 32 * g, p[2 * i + 1] + 32 * g);
           unroll<rows>([&](auto r) OCTET_INLINE {
-            acc[r][g] = dot_add_int16(acc[r][g], words,
-                                      load_sums(weights + r * set + 64 * (2 * g + i)));
+            acc[r][g] =
+                dot_add_int16(acc[r][g], words, load_sums(weights + r * set + 64 * (2 * g + i)));
           });
         });
       });

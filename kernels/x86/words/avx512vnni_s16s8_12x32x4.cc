@@ -6,14 +6,16 @@
 //   row i, 2 words    | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
 //   broadcast         +------------+--------+
 //
-// Rows are read where they lie. Per group of 4 along depth: 2 loads of weights, one from each of two
-// panels, 4 shuffles and 4 shifts that widen two steps of each, 24 broadcasts, 48 products.
+// Rows are read where they lie. Per group of 4 along depth: 4 loads of weights, one from each of
+// two panels and each of them twice, 4 shuffles and 4 shifts that widen them, 24 broadcasts, 48
+// products.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
-#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/by_rows.h"
+#include "kernels/x86/shared/layouts.h"
 #include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/words/kernels.h"
 
 namespace octet {
 namespace {
@@ -53,9 +55,8 @@ OCTET_INLINE inline void add_group(const Tile& t, const uint8_t* rhs, const Load
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
       const __m512i a = _mm512_set1_epi32(load(i, half));
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]);
-      });
+      unroll<vectors>([&](auto v)
+                          OCTET_INLINE { acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]); });
     });
   });
 }
@@ -66,20 +67,26 @@ OCTET_INLINE inline void add_groups(const Tile& t, __m512i (&acc)[kMr][vectors])
   const uint8_t* rhs = t.rhs;
   OCTET_NO_UNROLL
   for (size_t left = t.depth / 4; left; --left, lhs.skip(8), rhs += kGroup)
-    add_group<rows>(t, rhs, [&](int i, int half) OCTET_INLINE {
-      int32_t words;
-      __builtin_memcpy(&words, lhs.row(i) + 4 * half, sizeof words);
-      return words;
-    }, acc);
+    add_group<rows>(
+        t, rhs,
+        [&](int i, int half) OCTET_INLINE {
+          int32_t words;
+          __builtin_memcpy(&words, lhs.row(i) + 4 * half, sizeof words);
+          return words;
+        },
+        acc);
   // Weights beyond the depth are 0, but rows end there
   if (const size_t tail = t.depth % 4)
-    add_group<rows>(t, rhs, [&](int i, int half) OCTET_INLINE {
-      uint64_t words = 0;
-      __builtin_memcpy(&words, lhs.row(i), 2);
-      if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, lhs.row(i) + 2, 2);
-      if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, lhs.row(i) + 4, 2);
-      return (int32_t)(uint32_t)(words >> 32 * half);
-    }, acc);
+    add_group<rows>(
+        t, rhs,
+        [&](int i, int half) OCTET_INLINE {
+          uint64_t words = 0;
+          __builtin_memcpy(&words, lhs.row(i), 2);
+          if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, lhs.row(i) + 2, 2);
+          if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, lhs.row(i) + 4, 2);
+          return (int32_t)(uint32_t)(words >> 32 * half);
+        },
+        acc);
 }
 
 template <int vectors>
@@ -110,9 +117,8 @@ OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]
         pin(acc[i][v]);  // else compilers start all rows at once and spill
       });
     else
-      unroll<kMr>([&](auto i) OCTET_INLINE {
-        acc[i][v] = scaled(acc[i][v], _mm512_castsi512_ps(scale));
-      });
+      unroll<kMr>([&](auto i)
+                      OCTET_INLINE { acc[i][v] = scaled(acc[i][v], _mm512_castsi512_ps(scale)); });
   });
   uint8_t* const dst = (uint8_t*)t.dst;
   if constexpr (vectors == 2) {
