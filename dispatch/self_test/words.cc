@@ -88,7 +88,7 @@ bool finishes_floats(const TierOps& ops, bool in_int32, const FloatCases& cases)
 }
 
 // Words and weights of a tile with a part of a group of each axis, extremes among them.
-constexpr size_t kRows = 11, kColumns = 27, kFewColumns = 9, kWordDepth = 7;
+constexpr size_t kRows = 11, kColumns = 27, kWordDepth = 7, kWidths[] = {kColumns, 9};
 int16_t word_at(size_t i, size_t k) {
   return (i + k) % 5 == 0 ? INT16_MIN : (int16_t)(uint16_t)((i * kWordDepth + k) * 0x6d85);
 }
@@ -146,7 +146,7 @@ bool passes_words(const MicroKernel& kernel) {
   tile.rhs = rhs, tile.rhs_stride = group, tile.rhs_panel_stride = panel;
   tile.depth = kWordDepth, tile.rows = kRows;
   tile.init = init;
-  for (const size_t columns : {kColumns, kFewColumns}) {
+  for (const size_t columns : kWidths) {
     tile.cols = columns;
     if (!sums_words(kernel, tile)) return false;
   }
@@ -160,7 +160,7 @@ bool passes_words(const MicroKernel& kernel) {
     init[j] = (int32_t)words.acc[j];
     multiplier[j] = words.multiplier[j] << (32 - words.right[j]);
   }
-  for (const size_t columns : {kColumns, kFewColumns}) {
+  for (const size_t columns : kWidths) {
     tile.cols = columns;
     if (!ends_words(kernel, tile, floats.acc, floats.scale, false, rounded) ||
         !ends_words(kernel, tile, init, multiplier, true, words.tflite))
