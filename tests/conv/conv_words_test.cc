@@ -173,12 +173,13 @@ TEST(ConvWords, PointwiseTakesWords) {
       const ConvProblem problem(c);
       ConvHow how;
       how.algorithm = OCTET_CONV_DIRECT;
-      const Conv conv(problem, how);
+      Conv conv(problem, how);
       EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
       if (!conv.get()) return false;
-      const octet::MicroKernel* const kernel = conv.get()->choice.kernel;
+      const octet::MicroKernel* const kernel = conv.get()->plan.kernel;
       taken = conv.get()->plan.lhs_type == octet::ElementType::kS16;
-      may_take = kernel->words || kernel->gather_words;
+      may_take = kernel->words || kernel->gather_words ||
+                 kernel->lhs_element_type == octet::ElementType::kS16;
       EXPECT_GT(check_every_way(c), 2u);
     }
     if (!may_take) {
@@ -208,7 +209,7 @@ TEST(ConvWords, PointwiseTakesWords) {
     const ConvProblem problem(c);
     ConvHow how;
     how.algorithm = OCTET_CONV_DIRECT;
-    const Conv conv(problem, how);
+    Conv conv(problem, how);
     EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
     EXPECT_GT(check_every_way(c), 2u);
     return conv.get() && conv.get()->plan.lhs_type != octet::ElementType::kS16;
