@@ -1,10 +1,11 @@
 // Self-test of words (s16): how they are split into bytes, and how the sums of the bytes' products
-// become outputs. The products themselves are those of int8 kernels.
+// become outputs; and of kernels that multiply words as they are in the place of int8 kernels.
 #include "dispatch/self_test/words.h"
 
 #include <string.h>
 
 #include "dispatch/self_test/exact_float.h"
+#include "dispatch/self_test/self_test.h"
 
 namespace octet {
 namespace {
@@ -86,7 +87,87 @@ bool finishes_floats(const TierOps& ops, bool in_int32, const FloatCases& cases)
   return finishes(ops, f, in_int32, acc, cases.f32);
 }
 
+// Words and weights of a tile with a part of a group of each axis, extremes among them.
+constexpr size_t kRows = 11, kColumns = 27, kWordDepth = 7, kWidths[] = {kColumns, 9};
+int16_t word_at(size_t i, size_t k) {
+  return (i + k) % 5 == 0 ? INT16_MIN : (int16_t)(uint16_t)((i * kWordDepth + k) * 0x6d85);
+}
+int8_t weight_at(size_t k, size_t j) {
+  return (j + k) % 3 == 0 ? INT8_MIN : (int8_t)(uint8_t)((k * kColumns + j) * 29);
+}
+
+bool sums_words(const MicroKernel& kernel, Tile tile) {
+  int32_t out[kRows][kColumns] = {};
+  tile.dst = out, tile.dst_stride = sizeof out[0];
+  kernel.multiply(tile);
+  for (size_t i = 0; i < kRows; ++i)
+    for (size_t j = 0; j < tile.cols; ++j) {
+      int32_t sum = tile.init[j];
+      for (size_t k = 0; k < kWordDepth; ++k) sum += word_at(i, k) * weight_at(k, j);
+      if (out[i][j] != sum) return false;
+    }
+  return true;
+}
+
+// Weights of 0, and accumulators that begin at `acc`.
+bool ends_words(const MicroKernel& kernel, Tile tile, const int32_t* acc, const void* scale,
+                bool tflite, const int16_t* expected) {
+  int16_t out[kRows][kColumns] = {};
+  Requantization requantization = {0, kWordsLo, kWordsHi, ElementType::kS16};
+  requantization.tflite_apart = tflite;
+  tile.init = acc, tile.scale = (const float*)scale;
+  tile.requantization = &requantization;
+  tile.dst = out, tile.dst_stride = sizeof out[0];
+  kernel.multiply(tile);
+  for (const int16_t* row : out)
+    if (memcmp(row, expected, tile.cols * sizeof *row) != 0) return false;
+  return true;
+}
+
 }  // namespace
+
+bool passes_words(const MicroKernel& kernel) {
+  constexpr size_t kGroups = 2;
+  int16_t lhs[kRows][kWordDepth];
+  for (size_t i = 0; i < kRows; ++i)
+    for (size_t k = 0; k < kWordDepth; ++k) lhs[i][k] = word_at(i, k);
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t group = layout.width * layout.kr, panel = kGroups * group;
+  alignas(64) uint8_t rhs[kTileColumns * 4 * kGroups] = {};
+  if (layout.kr != 4 || kernel.nr > kTileColumns) return false;
+  for (size_t k = 0; k < kWordDepth; ++k)
+    for (size_t j = 0; j < kColumns; ++j)
+      rhs[j / layout.width * panel + k / 4 * group + j % layout.width * 4 + k % 4] =
+          (uint8_t)weight_at(k, j);
+  alignas(64) int32_t init[kWordTestColumns], multiplier[kWordTestColumns];
+  for (size_t j = 0; j < kWordTestColumns; ++j) init[j] = (int32_t)j * 1000 - 9000;
+  Tile tile = {};
+  tile.lhs = lhs, tile.lhs_stride = sizeof lhs[0];
+  tile.rhs = rhs, tile.rhs_stride = group, tile.rhs_panel_stride = panel;
+  tile.depth = kWordDepth, tile.rows = kRows;
+  tile.init = init;
+  for (const size_t columns : kWidths) {
+    tile.cols = columns;
+    if (!sums_words(kernel, tile)) return false;
+  }
+  if (!rounds_to_nearest() || !kernel.is(kRequantizes)) return true;
+  memset(rhs, 0, sizeof rhs);
+  const FloatCases floats(Accumulators::kAll);
+  const WordCases words(kLeastShiftInKernel);
+  int16_t rounded[kWordTestColumns];
+  for (size_t j = 0; j < kWordTestColumns; ++j) {
+    rounded[j] = within_words(floats.rounded[j]);
+    init[j] = (int32_t)words.acc[j];
+    multiplier[j] = words.multiplier[j] << (32 - words.right[j]);
+  }
+  for (const size_t columns : kWidths) {
+    tile.cols = columns;
+    if (!ends_words(kernel, tile, floats.acc, floats.scale, false, rounded) ||
+        !ends_words(kernel, tile, init, multiplier, true, words.tflite))
+      return false;
+  }
+  return true;
+}
 
 int16_t within_words(int64_t x) {
   return (int16_t)(x < kWordsLo ? kWordsLo : x > kWordsHi ? kWordsHi : x);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dispatch/self_test/cases.h"
+#include "kernels/core/micro_kernel.h"
 #include "kernels/core/tier_ops.h"
 
 namespace octet {
@@ -25,5 +26,8 @@ struct WordCases {
 
 // The thread must round to nearest. floats: Accumulators::kAll.
 bool computes_words(const TierOps& ops, const FloatCases& floats);
+
+// Of a MicroKernel::words, whose layout has groups of 4.
+bool passes_words(const MicroKernel& kernel);
 
 }  // namespace octet

@@ -283,27 +283,11 @@ OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, si
     out[i] = out[i] << bits | (low[i] >> 1) >> (8 * sizeof(Taps) - 1 - bits);
 }
 
-// Writes init and scale in the order of the accumulators, then the weights. Taps holds four taps of
-// a channel, as int8 or int16.
-template <typename M, typename Taps = uint32_t>
-void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
+// Writes a block's weights, set by set. Taps holds four taps of a channel, as int8 or int16.
+template <typename M, typename Taps>
+void write_weights(const DepthwiseBlock& b, uint8_t* out) {
   constexpr size_t bytes = M::kChannels;  // bytes of a vector
   constexpr size_t size = sizeof(Taps) / 4, group_bytes = kDepthwiseGroup * size;
-  uint8_t* out = (uint8_t*)prepared;
-  const auto spread = [&](const void* from) OCTET_INLINE {
-    for (size_t v = 0; v < 4; ++v)
-      for (size_t lane = 0; lane < bytes; lane += 16, out += 16)
-        __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
-  };
-  spread(b.init);
-  spread(b.scale ? (const void*)b.scale : b.init);
-  if constexpr (M::kShuffles) {
-    for (size_t row = 1; row < kTfliteRows; ++row)
-      spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
-  } else {
-    if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
-    out = (uint8_t*)prepared + M::kPrepared;
-  }
   const size_t sets = b.loop == DepthwiseLoop::kWalk ? M::kWalkSets : b.sets;
   for (size_t set = 0; set < sets; ++set)
     for (size_t g = 0; g < b.set_groups; ++g, out += M::kColumn) {
@@ -317,6 +301,27 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
         M::weights(taps, v, out);
       });
     }
+}
+
+// Writes init and scale in the order of the accumulators, then the weights.
+template <typename M, typename Taps = uint32_t>
+void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
+  constexpr size_t bytes = M::kChannels;  // bytes of a vector
+  uint8_t* out = (uint8_t*)prepared;
+  const auto spread = [&](const void* from) OCTET_INLINE {
+    for (size_t v = 0; v < 4; ++v)
+      for (size_t lane = 0; lane < bytes; lane += 16, out += 16)
+        __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
+  };
+  spread(b.init);
+  spread(b.scale ? (const void*)b.scale : b.init);
+  if constexpr (M::kShuffles) {
+    for (size_t row = 1; row < kTfliteRows; ++row)
+      spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
+  } else if (b.tflite_apart) {
+    M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
+  }
+  write_weights<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);
 }
 
 // Prepares int16 weights for machines whose multiply-add takes two int16 from each lane: the first

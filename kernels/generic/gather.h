@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/core/compiler.h"
 #include "kernels/core/lhs_rows.h"
 
 namespace octet {
@@ -32,25 +33,22 @@ void gather_rows(const Rows& r, size_t lanes, void* panel) {
 }
 
 // Of words, for kernels of kGathersEvenStepsFirst: a group is steps 0 and 2, then 1 and 3, each
-// pair so many times.
+// pair so many times. One row; `step` bytes lie between its groups.
 template <size_t times>
-[[maybe_unused]] void gather_words(const Rows& r, size_t lanes, void* panel) {
-  for (size_t lane = 0; lane < lanes; ++lane) {
-    const uint8_t* from = r.row(lane);
-    uint8_t* to = (uint8_t*)panel + 8 * times * lane;
-    for (size_t left = r.depth; left; from += 8, to += 8 * times * lanes) {
-      uint64_t steps = 0;
-      if (left >= 4)
-        __builtin_memcpy(&steps, from, sizeof steps);
-      else
-        __builtin_memcpy(&steps, from, 2 * left);
-      left = left > 4 ? left - 4 : 0;
-      const uint64_t middle = steps << 16 >> 32 << 16,  // steps 1 and 2
-          pairs = (steps ^ middle) | (middle << 16 & 0xffff00000000) | (middle >> 16 & 0xffff0000);
-      for (size_t i = 0; i < 2 * times; ++i) {
-        const uint32_t pair = (uint32_t)(pairs >> i / times * 32);
-        __builtin_memcpy(to + 4 * i, &pair, sizeof pair);
-      }
+OCTET_INLINE inline void gather_row_of_words(const uint8_t* from, size_t depth, size_t step,
+                                             uint8_t* to) {
+  for (size_t left = depth; left; from += 8, to += step) {
+    uint64_t steps = 0;
+    if (left >= 4)
+      __builtin_memcpy(&steps, from, sizeof steps);
+    else
+      __builtin_memcpy(&steps, from, 2 * left);
+    left = left > 4 ? left - 4 : 0;
+    const uint64_t middle = steps << 16 >> 32 << 16,  // steps 1 and 2
+        pairs = (steps ^ middle) | (middle << 16 & 0xffff00000000) | (middle >> 16 & 0xffff0000);
+    for (size_t i = 0; i < 2 * times; ++i) {
+      const uint32_t pair = (uint32_t)(pairs >> i / times * 32);
+      __builtin_memcpy(to + 4 * i, &pair, sizeof pair);
     }
   }
 }

@@ -22,6 +22,7 @@
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 #include "kernels/x86/shared/tail.h"
+#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {

@@ -25,6 +25,7 @@ OCTET_INLINE inline __m256i dot_add_int16(__m256i acc, __m256i a, __m256i b) {
 }  // namespace octet
 
 #include "kernels/x86/shared/dw_zmm.h"
+#include "kernels/x86/words/dw_words_zmm.h"
 
 namespace octet {
 namespace {

@@ -1,6 +1,7 @@
 // s16 x s8 -> s32 or 8 bits, PMADDWD on xmm, up to 6 rows x 8 columns (kernels/xsimd/int8_6x2.h).
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/words/gather_words.h"
 #include "kernels/xsimd/int8_6x2.h"
 
 namespace octet {

@@ -47,11 +47,9 @@ struct ConvBuilder {
       epilogue.lhs_type = d.lhs_quantized_type;
   }
   bool has_words() const { return desc.lhs_type == OCTET_S16; }
-  // Else words are split into bytes
-  bool takes_words() const { return has_words() && kernel.takes_words(); }
   // Bytes of what the algorithm writes
   size_t dst_bytes() const {
-    return has_words() && !takes_words() ? sizeof(int32_t) : element_bytes(desc.dst_type);
+    return has_words() && !kernel.words ? sizeof(int32_t) : element_bytes(desc.dst_type);
   }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
@@ -257,8 +255,8 @@ void set_words(const WordArrays& words, ConvPlan* plan) {
   plan->epilogue.scale = plan->words.in_kernel;
   plan->requantization = requantization_of(plan->words);
   plan->runtime_zero_point = splits_words(*plan);
-  plan->requantize_in_kernel =
-      !splits_words(*plan) && plan->words.in_kernel && (plan->depthwise->flags & kRequantizes);
+  plan->requantize_in_kernel = !splits_words(*plan) && plan->words.in_kernel && plan->depthwise &&
+                               (plan->depthwise->flags & kRequantizes);
 }
 
 // Of an s16 lhs a row of words, or the zero points and the rows of a word's two bytes.
@@ -327,10 +325,11 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_type = builder.takes_words() ? ElementType::kS16
+  plan.lhs_type = builder.kernel.words  ? ElementType::kS16
                   : builder.has_words() ? builder.kernel.byte_type()
                                         : builder.epilogue.lhs_element_type;
-  plan.lhs_shift = type_shift(plan.lhs_type, builder.kernel.lhs_element_type());
+  const ElementType read = builder.kernel.words ? plan.lhs_type : builder.kernel.lhs_element_type();
+  plan.lhs_shift = type_shift(plan.lhs_type, read);
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;
@@ -397,7 +396,8 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   const octet_conv2d_desc& d = builder->desc;
   // Copies between layouts are of bytes
   if (builder->has_words() && d.lhs_layout == OCTET_NHWC && d.dst_layout == OCTET_NHWC)
-    take_words(builder->limits.cpu, builder->shape, &builder->kernel);
+    take_words(builder->limits.cpu, builder->shape, epilogue->max_word_sum <= INT32_MAX,
+               builder->blob.find(SectionId::kZeroPoints) != nullptr, &builder->kernel);
   return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }
 

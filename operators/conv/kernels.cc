@@ -55,16 +55,28 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
   return nullptr;
 }
 
-// Sums must fit int32, and copies of channels that several outputs read are of bytes.
-void take_words(const CpuFeatures& cpu, const ConvShape& shape, ConvKernel* kernel) {
-  const DepthwiseKernel*& taken = kernel->depthwise;
-  if (!taken || shape.group_out() > 1 || shape.taps() > kMostWordTaps) return;
-  const DepthwiseKernel* words = taken->words;
+void take_words(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
+                ConvKernel* kernel) {
+  if (kernel->micro) {
+    const MicroKernel* const words =
+        kernel->micro->gather_words ? kernel->micro : kernel->micro->words;
+    if (!words || !supports(cpu, *words) || !sums_fit || zero_points || !shape.pointwise() ||
+        shape.groups > 1 || shape.batch * shape.in_h * shape.in_w < words->mr)
+      return;
+    kernel->micro = words;
+    kernel->words = true;
+    return;
+  }
+  // Copies of channels that several outputs read are of bytes
+  if (!kernel->depthwise || shape.group_out() > 1 || shape.taps() > kMostWordTaps) return;
+  const DepthwiseKernel* words = kernel->depthwise->words;
   for (const DepthwiseKernel* other : depthwise_kernels())
-    if (!words && other->isa != kPortableIsa && reads(*other, taken->layout) &&
+    if (!words && other->isa != kPortableIsa && reads(*other, kernel->depthwise->layout) &&
         supports(cpu, *other))
       words = other->words;
-  if (words) taken = words;
+  if (!words) return;
+  kernel->depthwise = words;
+  kernel->words = true;
 }
 
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,

@@ -158,6 +158,75 @@ TEST(ConvWords, DepthwiseTakesWords) {
                         [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
+// Of 1x1 convolutions whose pixels are rows of a matrix, kernels that widen bytes to words anyway
+// take words as they are, and so does AVX512-VNNI's beside its kernel of bytes, where sums fit.
+TEST(ConvWords, PointwiseTakesWords) {
+  const auto is_taken = [&](const octet_conv2d_shape& shape, Fill fill,
+                            const std::function<void(ConvCase*)>& edit) {
+    bool taken = false, may_take = false;
+    for (uint32_t turn = 0; turn < 6; ++turn) {
+      ConvCase c = words(shape, turn);
+      c.filter_zero_points = FilterZeroPoints::kNone;
+      c.lhs_layout = c.dst_layout = OCTET_NHWC;
+      c.lhs_fill = c.filter_fill = fill;
+      edit(&c);
+      const ConvProblem problem(c);
+      ConvHow how;
+      how.algorithm = OCTET_CONV_DIRECT;
+      Conv conv(problem, how);
+      EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+      if (!conv.get()) return false;
+      const octet::MicroKernel* const kernel = conv.get()->plan.kernel;
+      taken = conv.get()->plan.lhs_type == octet::ElementType::kS16;
+      may_take = kernel->words || kernel->gather_words ||
+                 kernel->lhs_element_type == octet::ElementType::kS16;
+      EXPECT_GT(check_every_way(c), 2u);
+    }
+    if (!may_take) {
+      EXPECT_FALSE(taken);
+    }
+    return taken || !may_take;
+  };
+  const auto as_is = [](ConvCase*) {};
+  const auto one = [](size_t in_h, size_t channels, size_t outputs) {
+    return square(in_h, channels, outputs, 1);
+  };
+  for (const size_t outputs : {1, 8, 15, 16, 17, 32, 33, 48, 100})
+    for (const size_t channels : {1, 2, 3, 7, 24, 66})
+      EXPECT_TRUE(is_taken(one(12, channels, outputs), Fill::kRandom, as_is)) << outputs;
+  EXPECT_TRUE(is_taken(one(5, 511, 20), Fill::kLeast, as_is));
+  EXPECT_TRUE(is_taken(one(23, 9, 300), Fill::kRandom, as_is));  // several passes and blocks
+  const auto is_split = [&](const octet_conv2d_shape& shape, Fill fill,
+                            const std::function<void(ConvCase*)>& edit) {
+    const ConvCase c = [&] {
+      ConvCase made = words(shape, 0);
+      made.filter_zero_points = FilterZeroPoints::kNone;
+      made.lhs_layout = made.dst_layout = OCTET_NHWC;
+      made.lhs_fill = made.filter_fill = fill;
+      edit(&made);
+      return made;
+    }();
+    const ConvProblem problem(c);
+    ConvHow how;
+    how.algorithm = OCTET_CONV_DIRECT;
+    Conv conv(problem, how);
+    EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+    EXPECT_GT(check_every_way(c), 2u);
+    return conv.get() && conv.get()->plan.lhs_type != octet::ElementType::kS16;
+  };
+  EXPECT_TRUE(is_split(one(5, 600, 20), Fill::kLeast, as_is));  // sums leave int32
+  EXPECT_TRUE(is_split(one(1, 20, 20), Fill::kRandom, as_is));  // too few rows
+  EXPECT_TRUE(is_split(square(9, 20, 20, 1, 2), Fill::kRandom, as_is));
+  EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 1), Fill::kRandom, as_is));
+  EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 0, 2), Fill::kRandom, as_is));
+  EXPECT_TRUE(
+      is_split(one(9, 20, 20), Fill::kRandom, [](ConvCase* c) { c->lhs_layout = OCTET_NCHW; }));
+  EXPECT_TRUE(
+      is_split(one(9, 20, 20), Fill::kRandom, [](ConvCase* c) { c->dst_layout = OCTET_NCHW; }));
+  EXPECT_TRUE(is_split(one(9, 20, 20), Fill::kRandom,
+                       [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
+}
+
 // Kernels that scale words do so where all channels' accumulators and products fit; else sums leave
 // by the tier's operation.
 TEST(ConvWords, DepthwiseKernelsScaleWords) {

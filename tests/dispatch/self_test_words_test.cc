@@ -81,6 +81,52 @@ TEST(SelfTestWords, WrongSplitsAreFound) {
   }
 }
 
+// ---- kernels that multiply words otherwise
+
+const octet::MicroKernel* right_kernel;
+
+void forgets_a_step(const octet::Tile& t) {
+  octet::Tile other = t;
+  --other.depth;
+  right_kernel->multiply(other);
+}
+void forgets_a_row(const octet::Tile& t) {
+  octet::Tile other = t;
+  --other.rows;
+  right_kernel->multiply(other);
+}
+void forgets_the_clamp(const octet::Tile& t) {
+  octet::Tile other = t;
+  octet::Requantization wide = {};
+  if (t.scale) wide = *t.requantization, wide.hi = INT16_MAX;
+  other.requantization = &wide;
+  right_kernel->multiply(other);
+}
+void takes_tflite_for_float(const octet::Tile& t) {
+  octet::Tile other = t;
+  octet::Requantization in_float = {};
+  if (t.scale) in_float = *t.requantization, in_float.tflite_apart = 0;
+  other.requantization = &in_float;
+  right_kernel->multiply(other);
+}
+
+TEST(SelfTestWords, WrongKernelsAreFound) {
+  for (const octet::MicroKernel* kernel : octet::int8_kernels()) {
+    if (!kernel->words || !usable(*kernel)) continue;
+    right_kernel = kernel->words;
+    EXPECT_TRUE(octet::passes_words(*right_kernel)) << right_kernel->name;
+    for (const octet::MultiplyFn wrong :
+         {forgets_a_step, forgets_a_row, forgets_the_clamp, takes_tflite_for_float}) {
+      octet::MicroKernel other = *right_kernel;
+      other.multiply = wrong;
+      EXPECT_FALSE(octet::passes_words(other));
+      octet::MicroKernel bytes = *kernel;
+      bytes.words = &other;
+      EXPECT_FALSE(octet::passes(bytes));
+    }
+  }
+}
+
 // ---- sums that become other outputs
 
 int64_t acc_of(const WordTile& t, size_t j) {

@@ -75,7 +75,7 @@ NATIVE = [
           "kernels/core/tflite*.h", "kernels/core/double_scale.h", "kernels/x86/shared/*"],
          ["vectors", "residual_epilogue", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
-         ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/x86/avx512bw/*", "kernels/xsimd/*"],
+         ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/x86/avx512bw/*", "kernels/x86/words/*", "kernels/xsimd/*"],
          ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
     Area("checks", 4,
          ["operators/*/*", "dispatch/api/*", "dispatch/cpu/environment.*"],

@@ -18,6 +18,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
+#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {

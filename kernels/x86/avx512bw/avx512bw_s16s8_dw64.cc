@@ -18,6 +18,7 @@ OCTET_INLINE inline __m512i dot_add_int16(__m512i acc, __m512i a, __m512i b) {
 }  // namespace octet
 
 #include "kernels/x86/shared/dw_zmm.h"
+#include "kernels/x86/words/dw_words_zmm.h"
 
 namespace octet {
 

@@ -35,22 +35,6 @@ OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
   _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
 }
-OCTET_INLINE inline void store_some(uint8_t* dst, uint64_t words, __m512i v) {
-  _mm512_mask_storeu_epi16(dst, (__mmask32)words, v);
-}
-OCTET_INLINE inline void store_some(uint8_t* dst, uint64_t words, __m256i v) {
-  _mm256_mask_storeu_epi16(dst, (__mmask16)words, v);
-}
-// The 128-bit lanes of a and b in turns, of their low or high halves.
-template <int high>
-OCTET_INLINE inline __m512i quarters_of_both(__m512i a, __m512i b) {
-  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
-  return _mm512_permutex2var_epi64(a, _mm512_add_epi64(first, _mm512_set1_epi64(4 * high)), b);
-}
-template <int high>
-OCTET_INLINE inline __m256i quarters_of_both(__m256i a, __m256i b) {
-  return _mm256_permute2x128_si256(a, b, high ? 0x31 : 0x20);
-}
 // The 128-bit lanes 0, 2, .. or 1, 3, .. of a, then of b.
 OCTET_INLINE inline __m512i even_quarters(__m512i a, __m512i b) {
   return _mm512_shuffle_i64x2(a, b, 0x88);
@@ -226,82 +210,6 @@ struct WideInt16 : Wide<kInt8> {
   }
 };
 
-// Pixels that are words. Columns are in memory, as copies of registers would take longer.
-template <int kInt8>
-struct WideWords : ColumnsInMemory<WideWords<kInt8>, 8 * kInt8, kInt8> {
-  using Weights = WideInt16<kInt8>;
-  using Vector = typename Weights::Vector;
-  using Acc = typename Weights::Acc;
-  using Ends = typename Weights::Ends;
-  static constexpr int kChannels = kInt8, kPrepared = Weights::kPrepared;
-  static constexpr bool kShuffles = false;  // sums are stored in the order of channels
-  using Memory = ColumnsInMemory<WideWords, 8 * kInt8, kInt8>;
-  // The quarters of a half are of channels 16 apart: interleaved, they lie as bytes do
-  struct Pixel {
-    Vector halves[2];
-  };
-
-  OCTET_INLINE static inline Pixel load(const uint8_t* p) {
-    const Vector a = load_vector(p), b = load_vector(p + kInt8);
-    return {{even_quarters(a, b), odd_quarters(a, b)}};
-  }
-  template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    unroll<2>([&](auto pair) OCTET_INLINE {
-      unroll<2>([&](auto high) OCTET_INLINE {
-        const Vector a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];
-        use(Int<4 * high.value + pair.value>{}, low_int16(a, b));
-        use(Int<4 * high.value + 2 + pair.value>{}, high_int16(a, b));
-      });
-    });
-  }
-  OCTET_INLINE static inline Vector load_vector(const uint8_t* p) {
-    return octet::load_vector<Vector>(p);
-  }
-  OCTET_INLINE static inline void store_vector(Vector t, uint8_t* to) {
-    __builtin_memcpy(to, &t, sizeof t);
-  }
-  // Keeps the compiler from holding the stored column in registers as well
-  OCTET_INLINE static inline void settle(typename Memory::Column& column) {
-    __asm__("" : "+m"(*(uint8_t(*)[Memory::kColumn])column.at));
-  }
-  template <int rows>
-  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Vector t,
-                                             const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      Vector& a = acc[r].a[i / 2];
-      a = dot_add_int16(a, t, load_vector(weights + r * set + kInt8 * i));
-    });
-  }
-  OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
-    Weights::store_s32(acc, dst);
-  }
-
-  // Packs scaled sums to s16, in the order of channels.
-  struct Words {
-    Vector lo, hi;
-    uint64_t channels;  // a bit each
-    Words(size_t count, const Requantization& n)
-        : lo(splat<Vector>((int16_t)n.lo)),
-          hi(splat<Vector>((int16_t)n.hi)),
-          channels(~(uint64_t)0 >> (64 - count)) {}
-    OCTET_INLINE inline void store(const Acc& q, uint8_t* dst) const {
-      Vector halves[2];
-      unroll<2>([&](auto i) OCTET_INLINE {
-        halves[i] = min_s16(max_s16(pack_int16(q.a[2 * i], q.a[2 * i + 1]), lo), hi);
-      });
-      store_some(dst, channels, quarters_of_both<0>(halves[0], halves[1]));
-      store_some(dst + kInt8, channels >> kInt8 / 2, quarters_of_both<1>(halves[0], halves[1]));
-    }
-  };
-  OCTET_INLINE static inline Vector scaled_float(Vector acc, Vector scale, const Words&) {
-    return scaled(acc, scale);
-  }
-  OCTET_INLINE static inline Vector scaled_tflite(Vector acc, Vector scale, const Words&) {
-    return high_halves(acc, scale);
-  }
-};
-
 // Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
 // a pixel, in the kernel's order, form one zmm register, the other two a second one.
 template <typename Scaler>
@@ -346,16 +254,6 @@ constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseK
                                      const DepthwiseKernel* words = nullptr) {
   DepthwiseKernel k = depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
                                                 words, requantize<M::kChannels>);
-  k.partial = true;
-  k.tail = tail;
-  return k;
-}
-
-template <int kInt8>
-constexpr DepthwiseKernel zmm_words_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
-  DepthwiseKernel k =
-      depthwise_words_kernel<WideWords<kInt8>, WideInt16<kInt8>, DepthwiseOutput::kWords>(name,
-                                                                                          isa);
   k.partial = true;
   k.tail = tail;
   return k;

@@ -1,0 +1,179 @@
+// Words: s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums fit
+// int32. It is the kernel of words beside avx512vnni_u8s8_6x64x4.cc, whose weights it reads.
+//
+//                      columns 0-15  16-31
+//                     +------------+--------+      24 accumulators, 2 for rhs, 1 for lhs,
+//   row i, 2 words    | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
+//   broadcast         +------------+--------+
+//
+// Rows are read where they lie. Per group of 4 along depth: 4 loads of weights, one from each of
+// two panels and each of them twice, 4 shuffles and 4 shifts that widen them, 24 broadcasts, 48
+// products.
+#include <immintrin.h>
+
+#include "kernels/core/compiler.h"
+#include "kernels/x86/shared/by_rows.h"
+#include "kernels/x86/shared/layouts.h"
+#include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/words/kernels.h"
+
+namespace octet {
+namespace {
+
+constexpr int kMr = 12, kGroup = 64;  // kGroup: bytes of a panel's group
+
+// Steps 2 * half and 2 * half + 1 of a group of bytes, as words.
+template <int half>
+OCTET_INLINE inline __m512i widened(__m512i bytes) {
+  // Each byte becomes the high half of a word
+  const __m512i order = _mm512_broadcast_i32x4(
+      half ? _mm_setr_epi8(-1, 2, -1, 3, -1, 6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15)
+           : _mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
+  return _mm512_srai_epi16(_mm512_shuffle_epi8(bytes, order), 8);
+}
+
+// Row i of a tile, by few registers.
+struct WordRows {
+  const uint8_t* at[kMr / 3];
+  size_t stride;
+  explicit WordRows(const Tile& t) : stride(t.lhs_stride) {
+    for (size_t i = 0; i < kMr / 3; ++i) at[i] = (const uint8_t*)t.lhs + 3 * i * stride;
+  }
+  OCTET_INLINE inline const uint8_t* row(int i) const { return at[i / 3] + i % 3 * stride; }
+  OCTET_INLINE inline void skip(size_t bytes) {
+    for (const uint8_t*& from : at) from += bytes;
+  }
+};
+
+template <int rows, int vectors, typename Load>
+OCTET_INLINE inline void add_group(const Tile& t, const uint8_t* rhs, const Load& load,
+                                   __m512i (&acc)[kMr][vectors]) {
+  unroll<2>([&](auto half) OCTET_INLINE {
+    __m512i b[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      b[v] = widened<half.value>(_mm512_loadu_si512(rhs + v * t.rhs_panel_stride));
+    });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const __m512i a = _mm512_set1_epi32(load(i, half));
+      unroll<vectors>([&](auto v)
+                          OCTET_INLINE { acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]); });
+    });
+  });
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void add_groups(const Tile& t, __m512i (&acc)[kMr][vectors]) {
+  WordRows lhs(t);
+  const uint8_t* rhs = t.rhs;
+  OCTET_NO_UNROLL
+  for (size_t left = t.depth / 4; left; --left, lhs.skip(8), rhs += kGroup)
+    add_group<rows>(
+        t, rhs,
+        [&](int i, int half) OCTET_INLINE {
+          int32_t words;
+          __builtin_memcpy(&words, lhs.row(i) + 4 * half, sizeof words);
+          return words;
+        },
+        acc);
+  // Weights beyond the depth are 0, but rows end there
+  if (const size_t tail = t.depth % 4)
+    add_group<rows>(
+        t, rhs,
+        [&](int i, int half) OCTET_INLINE {
+          uint64_t words = 0;
+          __builtin_memcpy(&words, lhs.row(i), 2);
+          if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, lhs.row(i) + 2, 2);
+          if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, lhs.row(i) + 4, 2);
+          return (int32_t)(uint32_t)(words >> 32 * half);
+        },
+        acc);
+}
+
+template <int vectors>
+OCTET_INLINE inline void store_sums(const Tile& t, const __m512i (&acc)[kMr][vectors]) {
+  const __mmask16 last = (__mmask16)(0xffffu >> (16 * vectors - t.cols));
+  for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
+    uint8_t* const dst = (uint8_t*)t.dst + i * t.dst_stride;
+    if constexpr (vectors == 2) _mm512_storeu_si512(dst, acc[i][0]);
+    _mm512_mask_storeu_epi32(dst + 64 * (vectors - 1), last, acc[i][vectors - 1]);
+  });
+}
+
+// Packs the columns of a row, or those of two rows.
+template <int vectors>
+OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]) {
+  const Requantization& n = *t.requantization;
+  const __m512i lo = splat<__m512i>((int16_t)n.lo), hi = splat<__m512i>((int16_t)n.hi);
+  const __mmask32 mask = ~(__mmask32)0 >> (32 - t.cols);
+  const auto words = [&](__m512i a, __m512i b) OCTET_INLINE {
+    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                    min_s16(max_s16(pack_int16(a, b), lo), hi));
+  };
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    const __m512i scale = _mm512_loadu_si512(t.scale + 16 * v);
+    if (n.tflite_apart)
+      for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
+        acc[i][v] = high_halves(acc[i][v], scale);
+        pin(acc[i][v]);  // else compilers start all rows at once and spill
+      });
+    else
+      unroll<kMr>([&](auto i)
+                      OCTET_INLINE { acc[i][v] = scaled(acc[i][v], _mm512_castsi512_ps(scale)); });
+  });
+  uint8_t* const dst = (uint8_t*)t.dst;
+  if constexpr (vectors == 2) {
+    for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
+      _mm512_mask_storeu_epi16(dst + i * t.dst_stride, mask, words(acc[i][0], acc[i][1]));
+    });
+  } else {
+    unroll<kMr / 2>([&](auto pair) OCTET_INLINE {
+      constexpr int i = 2 * pair.value;
+      if ((size_t)i >= t.rows) return;
+      const __m512i both = words(acc[i][0], acc[i + 1][0]);
+      uint8_t* const to = dst + i * t.dst_stride;
+      _mm256_mask_storeu_epi16(to, (__mmask16)mask, _mm512_castsi512_si256(both));
+      if ((size_t)i + 1 < t.rows)
+        _mm256_mask_storeu_epi16(to + t.dst_stride, (__mmask16)mask,
+                                 _mm512_extracti64x4_epi64(both, 1));
+    });
+  }
+}
+
+// Only the depth loops differ by the count of rows.
+template <int vectors>
+void multiply_columns(const Tile& t) {
+  __m512i acc[kMr][vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    acc[0][v] = _mm512_loadu_si512(t.init + 16 * v);
+    unroll<kMr - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+  });
+  if (t.init_stride)
+    for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
+      });
+    });
+  const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
+  spill(again);
+  by_rows<1, kMr>(again->rows, [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, acc); });
+  spill(again);
+  again->scale ? store_words(*again, acc) : store_sums(*again, acc);
+}
+
+void multiply(const Tile& t) { (t.cols > 16 ? multiply_columns<2> : multiply_columns<1>)(t); }
+
+}  // namespace
+
+const MicroKernel avx512vnni_s16s8_12x32x4 = {
+    .name = "avx512vnni_s16s8_12x32x4",
+    .isa = Isa::kAvx512Vnni,
+    .lhs_element_type = ElementType::kS16,
+    .mr = kMr,
+    .nr = 32,
+    .flags = kRequantizes,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = multiply,
+};
+
+}  // namespace octet
