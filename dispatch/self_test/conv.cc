@@ -135,10 +135,35 @@ bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, const D
   return finishes_words(kernel, block, tile, prepared, requantization, tflite);
 }
 
+// True if all outputs become the floats of the cases, and half of them where the lhs's scale says
+// so and there is no bias. block: starts at the cases.
+bool converts_to_floats(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+                        void* prepared, const FloatCases& cases) {
+  Requantization floats = {};
+  floats.to_floats = true;
+  tile.requantization = &floats;
+  tile.dst_pixel = kPixel * sizeof(float);
+  tile.dst_line = tile.columns * tile.dst_pixel;
+  block.to_floats = true;
+  block.bias_f32 = cases.bias;
+  kernel.prepare(block, prepared);
+  kernel.multiply(tile);
+  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
+    if (memcmp(tile.dst + i * tile.dst_pixel, cases.f32, kernel.channels * sizeof(float)) != 0)
+      return false;
+  block.bias_f32 = nullptr;
+  block.lhs_scale = 0.5f;
+  kernel.prepare(block, prepared);
+  kernel.multiply(tile);
+  for (size_t c = 0; c < kernel.channels; ++c)
+    if (((const float*)tile.dst)[c] != (float)cases.acc[c] * (0.5f * cases.scale[c])) return false;
+  return true;
+}
+
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
                  void* prepared) {
-  const FloatCases cases(Accumulators::kAll);
+  const FloatCases cases(kernel.flags & kRequantizes16 ? Accumulators::kInt16 : Accumulators::kAll);
   uint8_t* const out = tile.dst;
   block.init = cases.acc;
   block.scale = cases.scale;
@@ -151,6 +176,8 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
   tile.requantization = &kRequantizeS8;
   kernel.multiply(tile);
   if (!is_requantized(kernel, tile, out, cases.s8)) return false;
+  if ((kernel.flags & kStoresFloats) && !converts_to_floats(kernel, block, tile, prepared, cases))
+    return false;
   if (kernel.flags & kRequantizesTflite) {
     constexpr size_t kFrom = kTfliteRightFrom;
     block.tflite_apart = kTileColumns;

@@ -37,9 +37,8 @@ struct Dotprod : Sixteen {
 
   template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    unroll<4>([&](auto v) OCTET_INLINE {
-      acc.a[v] = vdotq_s32(acc.a[v], c.t[v], vld1q_s8((const int8_t*)weights + 16 * v));
-    });
+    const DepthwiseWeights<4> w(weights);
+    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], c.t[v], w.val[v]); });
   }
 
   OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {

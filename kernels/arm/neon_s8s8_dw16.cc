@@ -20,6 +20,7 @@ namespace {
 
 struct Neon : Sixteen {
   static constexpr int kColumn = 64, kWalkSets = 1;
+  static constexpr bool kWholeGroups = true;
   struct Column {
     int8x16_t p[4];
   };
@@ -66,26 +67,25 @@ struct Neon : Sixteen {
 
   template <int first, int count>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    const auto tap = [&](int i) OCTET_INLINE { return vld1q_s8((const int8_t*)weights + 16 * i); };
-    pair(acc, c.p[first], c.p[first + 1], tap(0), tap(1));
+    const DepthwiseWeights<count> w(weights);
+    pair(acc, c.p[first], c.p[first + 1], w.val[0], w.val[1]);
     if constexpr (count == 4)
-      pair(acc, c.p[2], c.p[3], tap(2), tap(3));
+      pair(acc, c.p[2], c.p[3], w.val[2], w.val[3]);
     else
-      one(acc, c.p[first + 2], tap(2));
+      one(acc, c.p[first + 2], w.val[2]);
   }
 
-  // Distributes four taps of four channels to the taps' places.
-  static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
-    const uint8_t* const from = (const uint8_t*)taps;
-    OCTET_NO_UNROLL
-    for (int i = 0; i < 16; ++i) to[16 * (i % 4) + 4 * vector + i / 4] = from[i];
+  // Distributes four taps of sixteen channels to the taps' places.
+  OCTET_INLINE static inline void weights(const uint32_t* taps, uint8_t* to) {
+    const uint8x16x4_t by_tap = vld4q_u8((const uint8_t*)taps);
+    unroll<4>([&](auto tap) OCTET_INLINE { vst1q_u8(to + 16 * tap, by_tap.val[tap]); });
   }
 };
 
 // The kernel of int16 weights; it widens pixels when it multiplies.
 struct NeonInt16 : Neon {
   static constexpr int kColumn = 128;
-  static constexpr bool kCopyPerSign = false;
+  static constexpr bool kCopyPerSign = false, kWholeGroups = false;
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, const uint8_t* weights) {
     add(acc, vmovl_s8(vget_low_s8(p)), vmovl_high_s8(p), weights);

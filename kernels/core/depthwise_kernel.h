@@ -78,6 +78,10 @@ struct DepthwiseBlock {
   size_t tflite_apart;  // with scale: as in Requantization
   // Grouped: a quarter of a group's channels; channels of the block, the same as in its tiles
   size_t quads = 1, channels = 0;
+  // f32 output, with scale, for kStoresFloats: the lhs's scale multiplies the columns' first
+  bool to_floats = false;
+  const float* bias_f32 = nullptr;  // null: none
+  float lhs_scale = 1;
 };
 
 // A tile: some output lines, adjacent columns, one block of channels. Pointers are to the block's

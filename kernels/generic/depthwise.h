@@ -22,6 +22,7 @@
 //   kCopyPerSign  whether lhs bytes that need no flip have a copy of the code
 //   kPrepared     bytes of init and scale
 //   kColumn       bytes of a column's weights
+//   kWholeGroups  whether `weights` takes all vectors of a group at once
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
 //   Columns       holds the last three columns, in registers or, where those are few, in memory
@@ -47,7 +48,8 @@ struct InRegisters {
 template <typename M, int column_bytes, int vector_bytes>
 struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
-  static constexpr bool kTogether = true, kCopyPerSign = false, kShuffles = true;
+  static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
+                        kShuffles = true;
   struct Column {
     uint8_t* at;
   };
@@ -77,7 +79,8 @@ struct ColumnsInMemory {
 
 // kWords is sums or 16 bits in either mode, told apart at run time: the branch costs less than
 // copies of the loops.
-enum class DepthwiseOutput { kSums, kFloat, kTflite, kWords };
+// Likewise kSumsOrFloats, of machines that do not shuffle, in f32.
+enum class DepthwiseOutput { kSums, kSumsOrFloats, kFloat, kTflite, kWords };
 
 template <typename M, DepthwiseOutput>
 struct DepthwiseStore;
@@ -112,6 +115,19 @@ struct DepthwiseStore<M, DepthwiseOutput::kSums> {
     M::store_s32(acc, dst);
   }
   bool raw;
+};
+
+template <typename M>
+struct DepthwiseStore<M, DepthwiseOutput::kSumsOrFloats> {
+  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t)
+      : to_floats(t.requantization != nullptr), floats(t) {}
+  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
+                                      uint8_t* dst) const {
+    if (to_floats) return floats.store(acc, dst);
+    M::store_s32(acc, dst);
+  }
+  bool to_floats;
+  typename M::Floats floats;
 };
 
 template <typename M>
@@ -155,15 +171,17 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const uint8_t* pixel[lines];
-  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i]; });
+  size_t step[lines];
+  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i], step[i] = t.steps[i]; });
   size_t column = t.first_column;
+  const size_t in_w = t.in_w, dst_pixel = t.dst_pixel, dst_line = t.dst_line;
   const auto load = loads_of<M, flip>(t);
   const auto next = [&](typename M::Column& to) OCTET_INLINE {
     typename M::Pixel p[4];
-    if (__builtin_expect(column < t.in_w, 1)) {
+    if (__builtin_expect(column < in_w, 1)) {
       unroll<lines>([&](auto i) OCTET_INLINE {
         p[i] = load(pixel[i]);
-        pixel[i] += t.steps[i];
+        pixel[i] += step[i];
       });
     } else {
       p[0] = p[1] = p[2] = load(t.zero);
@@ -185,17 +203,17 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
       M::dot_rows(acc, a, weights, set);
       M::dot_rows(acc, b, weights + M::kColumn, set);
       M::dot_rows(acc, c, weights + 2 * M::kColumn, set);
-      unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * t.dst_line); });
+      unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * dst_line); });
     } else {
       unroll<rows>([&](auto r) OCTET_INLINE {
         typename M::Acc acc = ends.start();
         M::template dot<r.value, 3>(acc, a, weights + r * set);
         M::template dot<r.value, 3>(acc, b, weights + r * set + M::kColumn);
         M::template dot<r.value, 3>(acc, c, weights + r * set + 2 * M::kColumn);
-        store(acc, ends, dst + r * t.dst_line);
+        store(acc, ends, dst + r * dst_line);
       });
     }
-    dst += t.dst_pixel;
+    dst += dst_pixel;
   };
   next(a);
   if constexpr (stride == 1) next(b);
@@ -262,9 +280,13 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
 // time and saves a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
-  if (!t.requantization) return depthwise_form<M, true, DepthwiseOutput::kSums>(t);
-  if constexpr (!M::kShuffles)
+  if constexpr (M::kShuffles) {
+    if (!t.requantization) return depthwise_form<M, true, DepthwiseOutput::kSums>(t);
+  } else {
+    if (!t.requantization || t.requantization->to_floats)
+      return depthwise_form<M, true, DepthwiseOutput::kSumsOrFloats>(t);
     if (t.requantization->tflite_apart) return depthwise_form<M, true, DepthwiseOutput::kTflite>(t);
+  }
   if constexpr (M::kCopyPerSign)
     if (!t.flip) return depthwise_form<M, false, DepthwiseOutput::kFloat>(t);
   depthwise_form<M, true, DepthwiseOutput::kFloat>(t);
@@ -295,11 +317,12 @@ void write_weights(const DepthwiseBlock& b, uint8_t* out) {
       const uint8_t* const group = from < b.groups ? b.weights + from * group_bytes : kNoWeights;
       const uint8_t* const before =
           from - 1 < b.groups ? b.weights + (from - 1) * group_bytes : kNoWeights;
+      alignas(64) Taps taps[4][bytes / 4];
       unroll<4>([&](auto v) OCTET_INLINE {
-        alignas(64) Taps taps[bytes / 4];
-        shifted<bytes / 4>(group + v * 64 * size, before + v * 64 * size, bits, taps);
-        M::weights(taps, v, out);
+        shifted<bytes / 4>(group + v * 64 * size, before + v * 64 * size, bits, taps[v]);
+        if constexpr (!M::kWholeGroups) M::weights(taps[v], v, out);
       });
+      if constexpr (M::kWholeGroups) M::weights(taps[0], out);
     }
 }
 
@@ -318,8 +341,9 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
   if constexpr (M::kShuffles) {
     for (size_t row = 1; row < kTfliteRows; ++row)
       spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
-  } else if (b.tflite_apart) {
-    M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
+  } else {
+    if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
+    if (b.to_floats) M::write_floats(b, out);
   }
   write_weights<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);
 }

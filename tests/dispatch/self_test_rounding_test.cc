@@ -395,6 +395,31 @@ TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
   }
 }
 
+// Off by one in the last bit of a float, or by forgetting the lhs's scale.
+void lies_depthwise_in_floats(const octet::DepthwiseTile& t) {
+  honest_depthwise->multiply(t);
+  if (t.requantization && t.requantization->to_floats)
+    ++((uint32_t*)t.dst)[honest_depthwise->channels - 1];
+}
+void forgets_lhs_scale(const octet::DepthwiseBlock& block, void* prepared) {
+  octet::DepthwiseBlock without = block;
+  without.lhs_scale = 1;
+  honest_depthwise->prepare(without, prepared);
+}
+
+TEST(SelfTestDepthwise, OnesThatConvertToFloatsWronglyAreFound) {
+  for (const DepthwiseKernel* kernel : octet::depthwise_kernels()) {
+    if (!octet::supports(cpu(), *kernel) || !(kernel->flags & octet::kStoresFloats)) continue;
+    honest_depthwise = kernel;
+    DepthwiseKernel liar = *kernel;
+    liar.multiply = lies_depthwise_in_floats;
+    EXPECT_FALSE(octet::passes(liar)) << kernel->name;
+    liar = *kernel;
+    liar.prepare = forgets_lhs_scale;
+    EXPECT_FALSE(octet::passes(liar)) << kernel->name;
+  }
+}
+
 // ---- the thread's rounding mode
 
 // The mode is not the tier's fault: steps that round are skipped, others are tested.

@@ -9,9 +9,31 @@
 namespace octet {
 namespace {
 
+// Weights of so many taps or vectors: one LD1, for which AArch32 and GCC 9 have no intrinsic.
+template <int count>
+struct DepthwiseWeights {
+  int8x16_t val[count];
+
+  OCTET_INLINE inline explicit DepthwiseWeights(const uint8_t* p) {
+    const int8_t* const from = (const int8_t*)p;
+#if defined(__aarch64__) && (defined(__clang__) || __GNUC__ >= 10)
+    if constexpr (count == 4) {
+      const int8x16x4_t w = vld1q_s8_x4(from);
+      unroll<4>([&](auto i) OCTET_INLINE { val[i] = w.val[i]; });
+    } else {
+      const int8x16x3_t w = vld1q_s8_x3(from);
+      unroll<3>([&](auto i) OCTET_INLINE { val[i] = w.val[i]; });
+    }
+#else
+    unroll<count>([&](auto i) OCTET_INLINE { val[i] = vld1q_s8(from + 16 * i); });
+#endif
+  }
+};
+
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64;
-  static constexpr bool kTogether = false, kCopyPerSign = true, kShuffles = false;
+  static constexpr bool kTogether = false, kCopyPerSign = true, kWholeGroups = false,
+                        kShuffles = false;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];
@@ -39,14 +61,14 @@ struct Sixteen {
   };
 
   struct Requantizing {
-    octet::Requantizing n;
-    explicit Requantizing(const DepthwiseTile& t) : n(requantizing(*t.requantization)) {}
+    Requantizing16 n;
+    explicit Requantizing(const DepthwiseTile& t) : n(requantizing16(*t.requantization)) {}
 
     template <typename E>
     OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
-      int32x4_t q[4];
-      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v), n); });
-      vst1q_u8(dst, pack(q[0], q[1], q[2], q[3], n));
+      FloatScale by[4];
+      unroll<4>([&](auto v) OCTET_INLINE { by[v] = {ends.scale(v)}; });
+      vst1q_u8(dst, requantized<Store::kClamped>(acc.a, by, n));
     }
   };
 
@@ -72,17 +94,62 @@ struct Sixteen {
     });
   }
 
+  // As store_floats.h of x86: the scales include the lhs's, and a bias is always added.
+  struct Floats {
+    const float* scales;
+    float32x4_t lo, hi;
+    bool clamps;
+    explicit Floats(const DepthwiseTile& t)
+        : scales((const float*)t.prepared + kChannels), clamps(false) {
+      if (!t.requantization) return;
+      clamps = t.requantization->clamps;
+      lo = vdupq_n_f32(t.requantization->lo_f32), hi = vdupq_n_f32(t.requantization->hi_f32);
+    }
+
+    // By comparisons: FMAX makes +0 of -0 where the limit is +0.
+    OCTET_INLINE inline float32x4_t clamped(float32x4_t x) const {
+      x = vbslq_f32(vcltq_f32(x, lo), lo, x);
+      return vbslq_f32(vcgtq_f32(x, hi), hi, x);
+    }
+    OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst) const {
+      float32x4_t x[4];
+      unroll<4>([&](auto v) OCTET_INLINE {
+        x[v] = vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc.a[v]), vld1q_f32(scales + 4 * v)),
+                         vld1q_f32(scales + kChannels + 4 * v));
+      });
+      if (clamps) unroll<4>([&](auto v) OCTET_INLINE { x[v] = clamped(x[v]); });
+      unroll<4>([&](auto v) OCTET_INLINE { vst1q_f32((float*)dst + 4 * v, x[v]); });
+    }
+  };
+  // to: behind the scales.
+  static inline void write_floats(const DepthwiseBlock& b, uint8_t* to) {
+    unroll<4>([&](auto v) OCTET_INLINE {
+      float* const scale = (float*)to - kChannels + 4 * v;
+      vst1q_f32(scale, vmulq_f32(vdupq_n_f32(b.lhs_scale), vld1q_f32(scale)));
+      vst1q_f32((float*)to + 4 * v, b.bias_f32 ? vld1q_f32(b.bias_f32 + 4 * v)
+                                               : vdupq_n_f32(-0.0f));  // changes no float
+    });
+  }
+
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)dst + 4 * v, acc.a[v]); });
   }
 };
 
+// AArch32's vectors flush the smallest floats to zero.
+#if defined(__aarch64__)
+constexpr uint16_t kDepthwiseFloats = kStoresFloats;
+#else
+constexpr uint16_t kDepthwiseFloats = 0;
+#endif
+
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa,
                                          const DepthwiseKernel* words = nullptr) {
-  return depthwise_kernel<M, Taps>(
-      name, isa, ElementType::kS8,
-      kAnyLhs | kRequantizes | kRequantizesTflite | kTfliteRightShiftOnly, words);
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8,
+                                   kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
+                                       kTfliteRightShiftOnly | kDepthwiseFloats,
+                                   words);
 }
 
 }  // namespace

@@ -174,6 +174,13 @@ class ChannelBlock {
     image_ = image;
     zero_ = run_.zero_row(image) + (multiplier_ == 1 ? n0_ * element_ : 0);
     tile_.zero = zero_;
+    const uint8_t* const first_line = run_.line(image, 0) + channel_ * element_;
+    const bool in_place =
+        direct_ && !grouped_ && tile_.loop != DepthwiseLoop::kTaps && multiplier_ == 1 &&
+        !run_.lhs_ring &&
+        (run_.in_h - 1) * run_.lhs_row + (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <=
+            (size_t)(run_.lhs_end - first_line);
+    walked_ = in_place ? first_line : nullptr;
     for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
     const bool scales_words = element_ == 2 && ends_;
@@ -185,15 +192,29 @@ class ChannelBlock {
     const size_t groups = grouped_ ? tile_.groups : slot_groups(s_),
                  shift = tile_.loop == DepthwiseLoop::kTaps ? s_.stride_h * s_.kernel_w : 1;
     tile_.quads = quads_of(s_);
-    kernel_.prepare({tile_.loop, groups, weights_, tile_.sets, tile_.set_groups, shift, init,
-                     tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
-                     tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0,
-                     tile_.quads, channels_},
-                    c_.prepared);
+    DepthwiseBlock block = {
+        tile_.loop,
+        groups,
+        weights_,
+        tile_.sets,
+        tile_.set_groups,
+        shift,
+        init,
+        tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
+        tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0,
+        tile_.quads,
+        channels_};
+    block.to_floats = tile_.requantization && tile_.requantization->to_floats;
+    if (block.to_floats) {
+      block.bias_f32 = plan_.epilogue.bias_f32 ? plan_.epilogue.bias_f32 + n0_ : nullptr;
+      block.lhs_scale = run_.lhs_scales ? run_.lhs_scales[image] : 1;
+    }
+    kernel_.prepare(block, c_.prepared);
   }
 
   // Computes output lines [y, y + rows).
   void lines(size_t y, size_t rows) {
+    if (walked_) return walk_in_place(y, rows);
     const bool taps = tile_.loop == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
@@ -211,6 +232,26 @@ class ChannelBlock {
   }
 
  private:
+  // The same, of walks whose image is read in place and whose outputs are stored in place: lines
+  // are short, so little is done for each.
+  void walk_in_place(size_t y, size_t rows) {
+    const uint8_t** const pixels = c_.pixels;
+    size_t* const steps = c_.steps;
+    const uint8_t *const image = walked_, *const zero = zero_;
+    const size_t in_h = run_.in_h, row = run_.lhs_row, pixel = run_.lhs_pixel,
+                 first = y * s_.stride_h - run_.pad_top;
+    for (size_t i = 0; i < rows + 2; ++i) {
+      const size_t at = first + i;  // has wrapped above the image
+      const bool inside = at < in_h;
+      pixels[i] = inside ? image + at * row : zero;
+      steps[i] = inside ? pixel : 0;
+    }
+    y_ = y;
+    tile_.rows = rows;
+    tile_.first_column = 0 - run_.pad_left;
+    micro_panel(0, run_.out_w);
+  }
+
   // Returns input line y. A line above the input has wrapped, so y >= in_h.
   Line line(size_t y) {
     const bool outside = y >= run_.in_h;
@@ -304,6 +345,7 @@ class ChannelBlock {
     if (!direct_)
       for (size_t r = 0; r < tile_.rows; ++r)
         epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+    if (!plan_.epilogue.lut) return;
     if (!ends_ && !tile_.raw) return;  // the tier's epilogue has finished the outputs
     for (size_t r = 0; r < tile_.rows; ++r)
       plan_.epilogue.finish_in_place(
@@ -348,11 +390,12 @@ class ChannelBlock {
   size_t image_ = 0, y_ = 0;
   const uint8_t* weights_;  // of the block
   const uint8_t* zero_ = nullptr;
-  bool padded_;         // staged lines have their borders filled
-  bool grouped_;        // grouped: taps are slots, in their order
-  bool ends_;           // the kernel requantizes to the final output
-  bool direct_;         // and writes it into the caller's tensor
-  size_t micro_panel_;  // most columns of a tile
+  const uint8_t* walked_ = nullptr;  // the block's first pixel of an image for walk_in_place
+  bool padded_;                      // staged lines have their borders filled
+  bool grouped_;                     // grouped: taps are slots, in their order
+  bool ends_;                        // the kernel requantizes to the final output
+  bool direct_;                      // and writes it into the caller's tensor
+  size_t micro_panel_;               // most columns of a tile
   DepthwiseTile tile_ = {};
 };
 
