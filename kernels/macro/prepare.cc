@@ -123,10 +123,9 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
       for (size_t row = 0; row < block->rows; ++row)
         sums[row] = (int32_t)((uint32_t)sums[row] * factor);
       block->row_init = sums;
-    } else if (kernel.is(kRowFactors) && !block->terms.zero_points) {
-      block->row_factors = sums;
     } else {
-      block->row_sums = sums;
+      const bool factors = kernel.is(kRowFactors) && !block->terms.zero_points;
+      (factors ? block->row_factors : block->row_sums) = sums;
     }
   }
   if (kernel.ahead.note) {

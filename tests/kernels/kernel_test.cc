@@ -96,20 +96,7 @@ class KernelTile {
     tile_.cols = c.cols;
     tile_.init = init_.data<int32_t>();
     tile_.init_stride = c.init_per_row ? lanes : 0;
-    if (kernel.is(octet::kRowInit) && c.depth % 3) {
-      row_init_ = Guarded(c.rows * sizeof(int32_t), c.side, sizeof(int32_t));
-      for (size_t i = 0; i < c.rows; ++i) row_init_.data<int32_t>()[i] = (int32_t)random();
-      tile_.row_init = row_init_.data<int32_t>();
-    }
-    if (kernel.is(octet::kRowFactors) && c.depth % 3) {
-      const auto fill = [&](size_t count, Guarded* values) {
-        *values = Guarded(count * sizeof(int32_t), c.side, sizeof(int32_t));
-        for (size_t i = 0; i < count; ++i) values->data<int32_t>()[i] = (int32_t)random();
-        return values->data<int32_t>();
-      };
-      tile_.row_factors = fill(c.rows, &row_init_);
-      tile_.column_factors = fill(lanes, &column_factors_);
-    }
+    set_row_terms(c, lanes, random);
     if (kernel.ahead.note && c.depth % 2) {  // both ways for each shape
       sums_ = Guarded(kernel.sums_bytes(1), c.side, 64);
       notes_ = Guarded(kernel.ahead.note_bytes, c.side, 64);
@@ -136,6 +123,20 @@ class KernelTile {
   octet::Tile& tile() { return tile_; }
 
  private:
+  // Sets the terms of zero points that the kernel takes.
+  void set_row_terms(const TileCase& c, size_t lanes, std::mt19937& random) {
+    const auto fill = [&](size_t count, Guarded* values) {
+      *values = Guarded(count * sizeof(int32_t), c.side, sizeof(int32_t));
+      for (size_t i = 0; i < count; ++i) values->data<int32_t>()[i] = (int32_t)random();
+      return values->data<int32_t>();
+    };
+    if (kernel_.is(octet::kRowInit) && c.depth % 3) tile_.row_init = fill(c.rows, &row_init_);
+    if (kernel_.is(octet::kRowFactors) && c.depth % 3) {
+      tile_.row_factors = fill(c.rows, &row_init_);
+      tile_.column_factors = fill(lanes, &column_factors_);
+    }
+  }
+
   // Whether a sparse column stores step k: each set of at most two of four places takes its turn.
   static bool stored(size_t k, size_t j) {
     return kSparsePlaces[(j + k / 4 * 5) % std::size(kSparsePlaces)] >> k % 4 & 1;

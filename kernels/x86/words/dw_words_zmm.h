@@ -198,6 +198,7 @@ void multiply_words(const DepthwiseTile& t) {
 template <int channels>
 struct WordsWeights {
   static constexpr int kChannels = channels, kColumn = 8 * channels, kWalkSets = 2;
+  static constexpr bool kWholeGroups = false;
   OCTET_INLINE static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
     for (size_t lane = 0; lane < channels / kWordGroup; ++lane) {
       int8_t taps[16];
