@@ -23,10 +23,10 @@ struct Flipped {
 // Copies `bytes` bytes of a row, flipped, in whole vectors; weights are zero beyond a row's end.
 OCTET_INLINE inline void copy_flipped(const uint8_t* from, size_t bytes, uint8x16_t sign,
                                       uint8_t* to) {
-#define OCTET_FLIP_64                                                      \
-  "ld1 {v16.16b-v19.16b}, [%0], #64\n"                                     \
-  "eor v16.16b, v16.16b, %2.16b\n eor v17.16b, v17.16b, %2.16b\n"          \
-  "eor v18.16b, v18.16b, %2.16b\n eor v19.16b, v19.16b, %2.16b\n"          \
+#define OCTET_FLIP_64                                             \
+  "ld1 {v16.16b-v19.16b}, [%0], #64\n"                            \
+  "eor v16.16b, v16.16b, %2.16b\n eor v17.16b, v17.16b, %2.16b\n" \
+  "eor v18.16b, v18.16b, %2.16b\n eor v19.16b, v19.16b, %2.16b\n" \
   "st1 {v16.16b-v19.16b}, [%1], #64\n"
   OCTET_NO_UNROLL
   for (size_t twice = bytes / 128; twice; --twice)
