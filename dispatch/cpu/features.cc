@@ -238,7 +238,12 @@ void ask_cpuinfo(Microarchitecture* found) {
 
 CpuFiles read_files() {
   const long cpus = sysconf(_SC_NPROCESSORS_CONF);
-  return read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0);
+#if defined(__arm__)
+  const char* const cpuinfo = "/proc/cpuinfo";
+#else
+  const char* const cpuinfo = nullptr;
+#endif
+  return read_cpu_files("/sys/devices/system/cpu", cpus > 0 ? (uint32_t)cpus : 0, cpuinfo);
 }
 
 // All cache sizes come from one source: an L3 size of 0 there means that there is no L3. sysconf

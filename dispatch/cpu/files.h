@@ -21,8 +21,9 @@ struct CpuFiles {
   uint32_t identification;  // MIDR of that core, or the first MIDR that is known; 0 = unknown
 };
 
-// Reads the files under root, in the layout of /sys/devices/system/cpu. A missing or unreadable
-// file is no error.
-CpuFiles read_cpu_files(const char* root, uint32_t cpus);
+// Reads the files under root, in the layout of /sys/devices/system/cpu. Where no CPU has a MIDR
+// there, as under 32-bit kernels, its parts are read from cpuinfo, in the layout of /proc/cpuinfo;
+// null = no such file. A missing or unreadable file is no error.
+CpuFiles read_cpu_files(const char* root, uint32_t cpus, const char* cpuinfo = nullptr);
 
 }  // namespace octet

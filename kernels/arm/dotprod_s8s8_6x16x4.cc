@@ -151,9 +151,12 @@ constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1, vectors>, multi
                                                      multiply<3, vectors>, multiply<4, vectors>,
                                                      multiply<5, vectors>, multiply<6, vectors>};
 
+// Of the halves that an in-order core loads beside products, one or two rows have too few products.
+constexpr size_t kLeastInOrder = 3;
+
 template <bool in_order>
 void dispatch(const Tile& t) {
-  (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
+  (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order && t.rows >= kLeastInOrder);
 }
 
 // Multiplies all rows by a micro-panel; s32 and clamped f32 outputs and the rows beyond sixes go
@@ -190,9 +193,9 @@ constexpr MicroKernel kernel(const char* name) {
       .lhs_kr = 4,
       .multiply = dispatch<in_order>,
   };
-  if (in_order) return k;
   k.multiply_micro_panel = multiply_micro_panel;
-  k.micro_panel_depth = {DotMicroPanel::kLeast, DotMicroPanel::kMost};
+  // Deeper, an in-order core gains more from loads of halves than from fewer calls
+  k.micro_panel_depth = {DotMicroPanel::kLeast, in_order ? 48 : DotMicroPanel::kMost};
   return k;
 }
 

@@ -15,17 +15,18 @@
 //
 // 24 accumulators, 4 for rhs, 2 for lhs: 30 registers of 32.
 //
-// Per group of 8 along depth: one load of four registers, three load pairs, 24 multiplications,
-// three instructions of loop. One call does up to eight panels, which share its cost, and the rows'
-// panel stays in L1. The kernel is instantiated over pairs of rows. An odd last row is a pair whose
-// second row is computed and then overwritten by the first. The 2x2 blocks are kept until the
-// outputs are bytes: separating rows then takes two instructions per pair instead of eight. The
-// usual store has instances of its own: between the depth loops of two panels, the only branch is
-// to the loop for the operands' signs.
+// Per group of 8 along depth: five load pairs, 24 multiplications, two instructions of loop. One
+// call does up to eight panels, which share its cost, and the rows' panel stays in L1. The kernel
+// is instantiated over pairs of rows. An odd last row is a pair whose second row is computed and
+// then overwritten by the first. The 2x2 blocks are kept until the outputs are bytes: separating
+// rows then takes two instructions per pair instead of eight. The usual store has instances of its
+// own: between the depth loops of two panels, the only branch is to the loop for the operands'
+// signs.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/i8mm_blocks.h"
+#include "kernels/arm/shared/pinned.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
@@ -41,26 +42,21 @@ constexpr bool kBuildsSve256 = false;
 static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
-// The three instructions. Signs do not change how registers are filled, so the code below loads
-// plain bytes. `lhs` converts their type where they are loaded; at their use, the conversion would
-// keep GCC 12 from pairing the loads.
+// The three instructions. Signs do not change how registers are filled.
 enum class Signs { kS8S8, kU8S8, kU8U8, kSve256S8S8, kSve256U8S8, kSve256U8U8 };
 struct S8S8 {
-  static int8x16_t lhs(uint8x16_t bytes) { return vreinterpretq_s8_u8(bytes); }
-  static int32x4_t mmla(int32x4_t acc, int8x16_t a, uint8x16_t b) {
-    return vmmlaq_s32(acc, a, vreinterpretq_s8_u8(b));
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
 struct U8S8 {
-  static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
-  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
-    return vusmmlaq_s32(acc, a, vreinterpretq_s8_u8(b));
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
 struct U8U8 {
-  static uint8x16_t lhs(uint8x16_t bytes) { return bytes; }
-  static int32x4_t mmla(int32x4_t acc, uint8x16_t a, uint8x16_t b) {
-    return vreinterpretq_s32_u32(vmmlaq_u32(vreinterpretq_u32_s32(acc), a, b));
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("ummla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
   }
 };
 
@@ -158,25 +154,35 @@ void gather_pairs(const Rows& r, size_t lanes, void* panel) {
 
 // ---- kernel -------------------------------------------------------------------------------------
 
-// Multiplies groups of 8 along depth, with `sets` sets of accumulators.
+// Multiplies groups of 8 along depth, with `sets` sets of accumulators. The order of a group is
+// this text's in every compiler (pinned.h): GCC 10 moved loads ahead and copied registers for it.
 template <typename Types, int pairs, int sets>
 OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
                                          int32x4_t (&first)[pairs][4],
                                          int32x4_t (&second)[pairs][4]) {
+  constexpr int kGroup = 16 * pairs;  // bytes
   const auto step = [&](int32x4_t(&acc)[pairs][4]) OCTET_INLINE {
-    const uint8x16x4_t b = vld1q_u8_x4(rhs);
-    rhs += 8 * kWidth;
-    OCTET_UNROLL(3)
-    for (int p = 0; p < pairs; p += 2) {
-      const auto a0 = Types::lhs(vld1q_u8(lhs + 16 * p)),
-                 a1 = Types::lhs(vld1q_u8(lhs + 16 * (p + 1 < pairs ? p + 1 : p)));
-      OCTET_UNROLL(4)
-      for (int j = 0; j < 4; ++j) acc[p][j] = Types::mmla(acc[p][j], a0, b.val[j]);
-      OCTET_UNROLL(4)
-      for (int j = 0; j < 4 && p + 1 < pairs; ++j)
-        acc[p + 1][j] = Types::mmla(acc[p + 1][j], a1, b.val[j]);
-    }
-    lhs += 16 * pairs;
+    int8x16_t b[4];
+    load_columns<0>(b[0], b[1], rhs);
+    load_columns<1>(b[2], b[3], rhs);
+    unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
+      constexpr int p = 2 * two;
+      int8x16_t a[2];
+      if constexpr (pairs == 1)
+        load16_step(a[0], lhs);
+      else if constexpr (p + 1 == pairs)
+        load16<16 * p - kGroup>(a[0], lhs);
+      else if constexpr (p == 0)
+        load_two_step<kGroup>(a[0], a[1], lhs);
+      else
+        load_two<16 * p - kGroup>(a[0], a[1], lhs);
+      unroll<(p + 1 < pairs ? 2 : 1)>([&](auto i) OCTET_INLINE {
+        Types::mmla(acc[p + i][0], a[i], b[0]);
+        Types::mmla(acc[p + i][1], a[i], b[1]);
+        Types::mmla(acc[p + i][2], a[i], b[2]);
+        Types::mmla(acc[p + i][3], a[i], b[3]);
+      });
+    });
   };
   if (sets > 1) {
     OCTET_NO_UNROLL

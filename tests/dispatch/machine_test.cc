@@ -45,7 +45,9 @@ class Tree {
   Tree& midr(int cpu, const char* value) {
     return add("cpu" + std::to_string(cpu) + "/regs/identification/midr_el1", value);
   }
-  octet::CpuFiles read(uint32_t cpus) const { return octet::read_cpu_files(root_.c_str(), cpus); }
+  octet::CpuFiles read(uint32_t cpus) const {
+    return octet::read_cpu_files(root_.c_str(), cpus, (root_ + "/cpuinfo").c_str());
+  }
 
  private:
   std::string root_ = testing::TempDir() + "/octet_cpu_XXXXXX";
@@ -128,6 +130,41 @@ TEST(CpuFiles, NonsenseIsUnknown) {
   none.midr(0, "0x0000000000000000");
   expect_cores(none.read(1).cores, 0, 0);
   EXPECT_EQ(octet::read_cpu_files(long_line.c_str(), 1).cores.known, 0u);
+}
+
+// As a 32-bit kernel describes a CPU in /proc/cpuinfo.
+std::string processor(const char* part) {
+  return std::string("processor\t: 0\nmodel name\t: ARMv7 Processor rev 5 (v7l)\n") +
+         "CPU implementer\t: 0x41\nCPU architecture: 7\nCPU variant\t: 0x2\nCPU part\t: " + part +
+         "\nCPU revision\t: 5\n\n";
+}
+
+TEST(CpuFiles, CpuinfoNamesCoresWithoutRegisters) {
+  const std::string a7 = processor("0xc07"), a15 = processor("0xc0f");
+  Tree small;
+  small.add("cpuinfo", a7 + a7 + a7 + a7 + "Hardware\t: BCM2835\nRevision\t: a01041\n");
+  expect_cores(small.read(4).cores, 4, 4);
+  EXPECT_EQ(small.read(4).identification, 0x412fc075u);
+  Tree both;
+  both.add("cpuinfo", a7 + a7 + a15).cache(2, 0, "2", "Unified", "2M");
+  expect_cores(both.read(3).cores, 3, 2);
+  expect_caches(both.read(3).caches, 0, 2 << 20, 0);
+  EXPECT_EQ(both.read(3).identification, 0x412fc0f5u);
+  // Registers say more
+  both.midr(0, kA53);
+  expect_cores(both.read(3).cores, 1, 1);
+}
+
+TEST(CpuFiles, CpuinfoOfOtherCpusOrCutOffIsUnknown) {
+  std::string many;
+  for (int i = 0; i < 100; ++i) many += processor("0xc07");
+  for (const std::string& text :
+       {std::string(), std::string("processor\t: 0\nmodel name\t: another CPU\n"), many,
+        std::string("CPU revision\t: 5\n"), processor("").substr(0, 100)}) {
+    Tree tree;
+    tree.add("cpuinfo", text);
+    expect_cores(tree.read(2).cores, 0, 0);
+  }
 }
 
 TEST(CpuInfo, TellsCores) {

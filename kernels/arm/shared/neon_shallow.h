@@ -201,10 +201,5 @@ __attribute__((noinline)) void multiply_shallow(const Tile& t) {
   dispatch<int8_min>(last);
 }
 
-template <bool int8_min>
-void multiply_any(const Tile& t) {
-  Shallow::takes(t) ? multiply_shallow<int8_min>(t) : dispatch<int8_min>(t);
-}
-
 }  // namespace
 }  // namespace octet

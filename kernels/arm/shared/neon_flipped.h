@@ -1,0 +1,101 @@
+// Multiplies u8 rows on AArch64 whose call has many columns: the rows are copied to the stack once,
+// flipped to s8 on the way, for all columns of the call. In the depth loop of neon_int8.h each
+// vector would be flipped again for every four columns.
+//
+// Rows deeper than the copy are multiplied part by part; the sums so far are the next part's init.
+#pragma once
+
+#include "kernels/arm/shared/neon_int8.h"
+
+namespace octet {
+namespace {
+
+struct Flipped {
+  // Of all rows. From so many columns and so deep a row on, copies take fewer instructions than
+  // they save.
+  static constexpr size_t kBytes = 4096, kLeastColumns = 48, kLeastDepth = 128;
+
+  static bool takes(const Tile& t) {
+    return t.lhs_flip && t.cols >= kLeastColumns && t.depth * t.taps >= kLeastDepth;
+  }
+};
+
+// Copies `bytes` bytes of a row, flipped, in whole vectors; weights are zero beyond a row's end.
+OCTET_INLINE inline void copy_flipped(const uint8_t* from, size_t bytes, uint8x16_t sign,
+                                      uint8_t* to) {
+#define OCTET_FLIP_64                                             \
+  "ld1 {v16.16b-v19.16b}, [%0], #64\n"                            \
+  "eor v16.16b, v16.16b, %2.16b\n eor v17.16b, v17.16b, %2.16b\n" \
+  "eor v18.16b, v18.16b, %2.16b\n eor v19.16b, v19.16b, %2.16b\n" \
+  "st1 {v16.16b-v19.16b}, [%1], #64\n"
+  OCTET_NO_UNROLL
+  for (size_t twice = bytes / 128; twice; --twice)
+    __asm__ volatile(OCTET_FLIP_64 OCTET_FLIP_64
+                     : "+r"(from), "+r"(to)
+                     : "w"(sign)
+                     : "memory", "v16", "v17", "v18", "v19");
+#undef OCTET_FLIP_64
+  bytes %= 128;
+  OCTET_NO_UNROLL
+  for (; bytes >= 16; bytes -= 16, from += 16, to += 16)
+    vst1q_u8(to, veorq_u8(vld1q_u8(from), sign));
+  if (!bytes) return;
+  const uint64_t low = bytes < 8 ? load_tail(from, bytes) : load8(from),
+                 high = bytes > 8 ? load_tail(from + 8, bytes - 8) : 0;
+  const uint64x2_t rest = vcombine_u64(vcreate_u64(low), vcreate_u64(high));
+  vst1q_u8(to, veorq_u8(vreinterpretq_u8_u64(rest), sign));
+}
+
+template <bool int8_min>
+__attribute__((noinline)) void multiply_flipped(const Tile& t) {
+  constexpr size_t kGroup = 16 * kWidth;
+  alignas(16) uint8_t copies[Flipped::kBytes];
+  alignas(16) int32_t sums[kMr * kNr];
+  uint8x16_t sign = vdupq_n_u8(0x80);
+  pin(sign);
+  // The taps of a row side by side, each a whole number of groups
+  const size_t tap_steps = round_up_pow2(t.depth, 16), all = t.taps * tap_steps,
+               most = Flipped::kBytes / t.rows / 16 * 16;
+  Tile part = t;
+  part.lhs = copies;
+  part.lhs_stride = most;
+  part.lhs_rows = nullptr;
+  part.lhs_flip = 0;
+  part.taps = 1;
+  part.dst = sums;
+  part.dst_stride = sizeof(int32_t) * kNr;
+  part.scale = nullptr;
+  const uint8_t* base = (const uint8_t*)t.lhs;
+  size_t tap = 0, in_tap = 0;  // where the next part begins
+  for (size_t from = 0, steps; from < all; from += steps) {
+    steps = smaller(most, all - from);
+    for (size_t done = 0, count; done < steps; done += count) {
+      count = smaller(tap_steps - in_tap, steps - done);
+      const size_t bytes = smaller(count, t.depth - in_tap);
+      for (size_t i = 0; i < t.rows; ++i) {
+        const uint8_t* row = t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : base + i * t.lhs_stride;
+        copy_flipped(row + in_tap, bytes, sign, copies + i * most + done);
+      }
+      in_tap += count;
+      if (in_tap < tap_steps) continue;
+      in_tap = 0;
+      if (t.tap_steps && tap + 1 < t.taps) base += t.tap_steps[tap];
+      ++tap;
+    }
+    part.depth = steps;
+    if (from + steps == all) {
+      // Half a group, where that is the end of the last tap
+      part.depth -= (tap_steps - t.depth) / 8 * 8;
+      part.dst = t.dst;
+      part.dst_stride = t.dst_stride;
+      part.scale = t.scale;
+    }
+    kByRows<false, int8_min>[t.rows - 1](part);
+    part.rhs += steps / 16 * kGroup;
+    part.init = sums;
+    part.init_stride = kNr;
+  }
+}
+
+}  // namespace
+}  // namespace octet
