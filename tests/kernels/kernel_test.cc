@@ -336,6 +336,16 @@ TEST_P(Kernel, FewColumns) {
         }
 }
 
+// Some kernels flip the rows of a call with many columns first, part by part where they are deep.
+TEST_P(Kernel, FlipsDeepRows) {
+  if (!kernel().is(octet::kAnyLhs)) GTEST_SKIP() << kernel().name << " takes one sign only";
+  for (const size_t less : {0, 3})
+    for (const size_t rows : row_counts(kernel().mr))
+      for (const size_t depth : {127, 128, 136, 1019, 1040, 4097})
+        check_s32(kernel(), {rows, kernel().nr - less, depth, true, -1, -1, depth % 8 == 0,
+                             less ? Side::kBack : Side::kFront});
+}
+
 // Deep weights that are not decoded yet are decoded part by part.
 TEST_P(Kernel, DecodesPartByPart) {
   const octet::Decoder& decoder = kernel().decoder;

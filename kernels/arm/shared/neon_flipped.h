@@ -94,6 +94,7 @@ __attribute__((noinline)) void multiply_flipped(const Tile& t) {
     part.rhs += steps / 16 * kGroup;
     part.init = sums;
     part.init_stride = kNr;
+    part.row_factors = part.column_factors = nullptr;
   }
 }
 
