@@ -1,5 +1,6 @@
 // The operations of the Arm tiers besides multiplying. TFLite mode's epilogue is written in NEON,
-// because compilers do not vectorize it; the rest is the baseline's, which on AArch64 is NEON, too.
+// because compilers do not vectorize it, and so is that to f32 on AArch64, which also converts the
+// sums that kernels have stored; the rest is the baseline's, which on AArch64 is NEON, too.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
@@ -106,6 +107,40 @@ void look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_
 }
 constexpr LookUpFn kLookUp = look_up;
 
+// The epilogue to f32: four columns of all rows at a time. acc may be dst.
+void store_floats(const Requantization& n, const EpilogueTile& t, const float* scales) {
+  const float32x4_t lo = vdupq_n_f32(n.lo_f32), hi = vdupq_n_f32(n.hi_f32),
+                    nan = vdupq_n_f32(__builtin_nanf(""));
+  const float one = 1;
+  const size_t next = t.row_scale ? 1 : 0;
+  const auto convert = [&](int32x4_t acc, FloatColumns& by, const float* row_scale) OCTET_INLINE {
+    float32x4_t x = floats<true>(acc, by, [&]() OCTET_INLINE { return vld1q_dup_f32(row_scale); });
+    // A value that equals a limit is kept, as -0 is beside 0, and so is NaN: FMAX and FMIN differ
+    if (n.clamps) {
+      x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
+      x = vbslq_f32(vcgtq_f32(x, hi), hi, x);
+    }
+    return vreinterpretq_s32_f32(vbslq_f32(vceqq_f32(x, x), x, nan));
+  };
+  for (size_t column = 0; column < t.cols; column += 4) {
+    FloatColumns by = FloatColumns::at(scales + column, n.bias_apart);
+    const int32_t* acc = t.acc + column;
+    uint8_t* dst = t.to.dst + column * sizeof(float);
+    const float* row_scale = t.row_scale ? t.row_scale : &one;
+    const size_t left = t.cols - column;
+    for (size_t i = t.rows; i; --i, acc += t.acc_stride, dst += t.to.stride, row_scale += next) {
+      if (left >= 4) {
+        vst1q_s32((int32_t*)dst, convert(vld1q_s32(acc), by, row_scale));
+        continue;
+      }
+      int32_t four[4] = {};
+      copy_few(acc, left, four);
+      vst1q_s32(four, convert(vld1q_s32(four), by, row_scale));
+      copy_few(four, left, dst);
+    }
+  }
+}
+
 constexpr QuantizeFloatsFn kQuantizeFloats = quantize_floats_neon;
 constexpr FindEndsFn kFindEnds = find_ends_neon;
 constexpr RowSumFn kSumRows = sum_rows_neon;
@@ -115,7 +150,10 @@ void copy(const Windows& windows) { portable_ops.copy_windows(windows); }
 [[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
   portable_ops.finish_words(f, t);
 }
-void others(const Epilogue& f, const EpilogueTile& t) { portable_ops.epilogue(f, t); }
+void others(const Epilogue& f, const EpilogueTile& t) {
+  if (f.mode != EpilogueMode::kF32) return portable_ops.epilogue(f, t);
+  store_floats(requantization_of(f), t, f.scale + t.column);
+}
 #else
 constexpr LookUpFn kLookUp = nullptr;
 void copy(const Windows& windows) { copy_windows(windows); }
@@ -138,32 +176,16 @@ void epilogue(const Epilogue& f, const EpilogueTile& t) {
 
 #if defined(__aarch64__)
 void floats_in_place(const Tile& t, size_t column) {
-  const Requantization& n = *t.requantization;
-  const float32x4_t lo = vdupq_n_f32(n.lo_f32), hi = vdupq_n_f32(n.hi_f32);
-  const float one = 1, *const row_scales = t.row_scale ? t.row_scale : &one;
-  const size_t next = t.row_scale ? 1 : 0;
-  const auto convert = [&](int32x4_t acc, FloatColumns& by, const float* row_scale) OCTET_INLINE {
-    float32x4_t x = floats<true>(acc, by, [&]() OCTET_INLINE { return vld1q_dup_f32(row_scale); });
-    // A value that equals a limit is kept, as -0 is beside 0: FMAX and FMIN would not
-    if (n.clamps) {
-      x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
-      x = vbslq_f32(vcgtq_f32(x, hi), hi, x);
-    }
-    return vreinterpretq_s32_f32(x);
-  };
-  for (; column < t.cols; column += 4) {
-    FloatColumns by = FloatColumns::at(t.scale + column, n.bias_apart);
-    uint8_t* dst = (uint8_t*)t.dst + column * sizeof(float);
-    const float* row_scale = row_scales;
-    const size_t left = t.cols - column;
-    for (size_t i = t.rows; i; --i, dst += t.dst_stride, row_scale += next) {
-      int32_t four[4] = {};
-      int32_t* const at = left < 4 ? four : (int32_t*)dst;
-      if (left < 4) copy_few(dst, left, four);
-      vst1q_s32(at, convert(vld1q_s32(at), by, row_scale));
-      if (left < 4) copy_few(four, left, dst);
-    }
-  }
+  uint8_t* const dst = (uint8_t*)t.dst + column * sizeof(float);
+  store_floats(*t.requantization,
+               {(const int32_t*)dst,
+                t.dst_stride / sizeof(float),
+                t.rows,
+                t.cols - column,
+                0,
+                t.row_scale,
+                {dst, t.dst_stride, nullptr, 0}},
+               t.scale + column);
 }
 #endif
 
