@@ -105,7 +105,7 @@ void read_cpuinfo(const char* path, const Found& found) {
     const auto field = [&](const char* name, uint32_t* value) {
       if (strncmp(line, name, strlen(name)) != 0) return false;
       at = line + strlen(name);
-      at += strspn(at, " \t:");
+      while (*at == ' ' || *at == '\t' || *at == ':') ++at;
       if (strncmp(at, "0x", 2) == 0) at += 2;
       *value = number(&at, 16);
       return true;

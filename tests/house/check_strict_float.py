@@ -24,7 +24,8 @@ class Compiler:
     def compile(self, *flags):
         """(status, output, errors)."""
         done = subprocess.run([*self.command, "-std=c++17", "-w", f"-I{ROOT}", f"-I{ROOT}/include",
-                               *flags], cwd=ROOT, capture_output=True, text=True)
+                               "-DOCTET_WITH_INT16=1", *flags],
+                              cwd=ROOT, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
 
     def expect_refusal(self, source, *flags):
