@@ -17,7 +17,7 @@ class Start {
 
   bool per_row() const { return per_row_; }
 
-  // What Block::row_factors are multiplied by, or null.
+  // The factors of columns from n on that belong to Block::row_factors, or null.
   const int32_t* column_factors(size_t n) const {
     const Columns columns = weights_.columns.from(n);
     return !block_.row_factors        ? nullptr
@@ -299,7 +299,10 @@ class Product {
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
     const Output to = output_.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
-    if (block_.row_factors) tile_.row_factors = block_.row_factors + row;
+    if (block_.row_factors) {
+      tile_.row_factors = block_.row_factors + row;
+      tile_.column_factors = start_.column_factors(n_);
+    }
     tile_.row_scale = nullptr;
     point_at_rows(used, 0, macro_kernel_.taps.needed(used.taps.count(), n_));
     uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
