@@ -75,8 +75,7 @@ void run_function_task(void* context, size_t index) {
     call.end = call.first + (next - line);
     for (size_t k = 0; k < op.input_count; ++k)
       call.inputs[k] = image_of(tasks.run, op.inputs[k], call.image, op.all_images);
-    for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k)
-      call.inputs[k].data = nullptr;
+    for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k) call.inputs[k] = {};
     call.output = image_of(tasks.run, op.output, call.image, op.all_images);
     tasks.run.by.function(tasks.run.by, op, call);
   }
