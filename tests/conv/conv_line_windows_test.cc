@@ -156,7 +156,7 @@ class CopiedWindows {
           ASSERT_TRUE(is_padding(pixel + seen + i, ky));
         for (size_t ky = tile.taps.end; ky < s.kernel_h; ++ky)
           ASSERT_TRUE(is_padding(pixel + seen + i, ky));
-        const uint8_t* row = tile.base + i * windows.row_stride();
+        const uint8_t* row = tile.base ? tile.base + i * windows.row_stride() : nullptr;
         for (size_t tap = 0; tap < tile.taps.count(); ++tap) {
           if (!tile.base)
             row = tile.pointers[tap * tile.rows + i];

@@ -195,7 +195,7 @@ expect 2 'which is no answer' bench 8x8x8 --peer 'echo hello; cat >/dev/null'
 expect 0 'peer: nobody' bench 8x8x8 --repetitions 1 --peer "echo '{\"name\": \"nobody\"}'; echo {}; echo {}; cat >/dev/null"
 expect 2 'no such product' bench 8x8x8 --repetitions 1 --peer "echo '{\"error\": \"no such product\"}'; cat >/dev/null"
 # A peer and its children are stopped while Octet has its turn: a watcher in another group of
-# processes sees it.
+# processes sees it in one of 100 turns, also on a busy machine.
 cat >"$scratch/peer.py" <<'END'
 import json, os, sys
 if os.fork() == 0:
@@ -217,7 +217,7 @@ for line in sys.stdin.buffer:
     sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n" + (b"x" * 256 if verb == "get" else b""))
     sys.stdout.buffer.flush()
 END
-expect 0 'peer: stopped' bench 8x8x8 --types u8s8s32 --repetitions 3 --threads 2 --peer "exec python3 $scratch/peer.py $scratch/state"
+expect 0 'peer: stopped' bench 8x8x8 --types u8s8s32 --repetitions 100 --threads 2 --peer "exec python3 $scratch/peer.py $scratch/state"
 if [[ -r /proc/self/stat && $(cat "$scratch/state") != T ]]; then
   echo 'a peer goes on while Octet has its turn'
   failures=$((failures + 1))
