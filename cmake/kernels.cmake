@@ -41,12 +41,10 @@ function(octet_probe tier expression)
 endfunction()
 
 # octet_add_feature(<feature> [<file>...]): defines OCTET_<feature>, which a tier's kernels or a part of
-# them ask for, for these files and those that include kernels.def.
+# them ask for, for these files and the tables', which include kernels.def.
+file(GLOB octet_tables ${PROJECT_SOURCE_DIR}/dispatch/tables/*.cc)
 function(octet_add_feature feature)
-  set(tables conv_kernels depthwise_kernels elementwise image_functions int16_kernels int8_kernels
-    kernel_names runtime_ops scale_block_kernels tier_ops transforms)
-  list(TRANSFORM tables REPLACE ".+" "dispatch/tables/\\0.cc")
-  set_property(SOURCE ${tables} ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${feature})
+  set_property(SOURCE ${octet_tables} ${ARGN} APPEND PROPERTY COMPILE_DEFINITIONS OCTET_${feature})
 endfunction()
 
 # octet_add_tier(<tier> [XSIMD] <arguments of octet_add_sources> [PROBE <expression>]): built if the

@@ -409,6 +409,13 @@ IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
   return failing;
 }
 
+IsaMask failing_words_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  IsaMask failing = 0;
+  for (const MicroKernel* kernel : kernels)
+    if (supports(cpu, *kernel) && !passes_words(*kernel)) failing |= mask_of(kernel->isa);
+  return failing;
+}
+
 IsaMask failing_transforms(IsaMask tiers) {
   IsaMask failing = 0;
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)

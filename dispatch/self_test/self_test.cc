@@ -149,7 +149,6 @@ bool passes(const MicroKernel& kernel) {
   const size_t columns = smaller(kernel.nr, kTileColumns);
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
          (kernel.step_depth == 1 || multiplies_steps(kernel)) && multiplies_few(kernel) &&
-         (!kernel.words || passes_words(*kernel.words)) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
 }

@@ -27,7 +27,7 @@ struct WordCases {
 // The thread must round to nearest. floats: Accumulators::kAll.
 bool computes_words(const TierOps& ops, const FloatCases& floats);
 
-// Of a MicroKernel::words, whose layout has groups of 4.
+// Of a row of words_kernels(), whose layout has groups of 4.
 bool passes_words(const MicroKernel& kernel);
 
 }  // namespace octet

@@ -14,6 +14,9 @@ using DepthwiseList = Table<DepthwiseKernel>;
 KernelList int8_kernels();  // and those of int4
 KernelList conv_kernels();  // without int4: the kernels that convolutions use, too
 KernelList int16_kernels();
+// Kernels that read words (kS16) in the place of their tier's int8 kernels, by the same weights and
+// in one tap, where sums fit int32; with kRequantizes they make outputs of 16 bits, too.
+KernelList words_kernels();
 DepthwiseList depthwise_kernels();
 
 }  // namespace octet

@@ -138,9 +138,6 @@ struct MicroKernel {
   GatherFn gather = nullptr;
   // Makes such a panel of words (Rows::depth counts them); null: the panel's elements are not int16
   GatherFn gather_words = nullptr;
-  // Reads words (kS16) in this one's place, by the same weights and in one tap, where sums fit
-  // int32; with kRequantizes it makes outputs of 16 bits, too. Or null
-  const MicroKernel* words = nullptr;
   // The panel's rows and depth are rounded up to lhs_lanes_step and lhs_kr. lhs_element_bytes: 1
   // for int8, 2 for int16, 4 for int16 of which each pair is stored twice in a row
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;

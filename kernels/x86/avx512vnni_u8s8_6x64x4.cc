@@ -18,7 +18,6 @@
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
-#include "kernels/x86/words/kernels.h"
 
 namespace octet {
 namespace {
@@ -374,7 +373,6 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .nr = 16 * kVectors,
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86Layout,
-    .words = &avx512vnni_s16s8_12x32x4,
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
     .tall_mr = kTallMr,

@@ -39,6 +39,8 @@ extern const MicroKernel avxvnni_s16s16_6x16x2;
 extern const MicroKernel avx2_s16s16_6x16x2;
 extern const MicroKernel sse41_s16s16_3x16x2;
 
+extern const MicroKernel avx512vnni_s16s8_12x32x4;
+
 // Members `words` of the kernels of bytes.
 extern const DepthwiseKernel avx512vnni_s16s8_words_dw64;
 extern const DepthwiseKernel avx512vnni_s16s8_words_dw32;

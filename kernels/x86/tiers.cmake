@@ -58,7 +58,7 @@ if(AMXINT8 IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX512VNNI)
 endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
-  SOURCES avx512vnni_u8s8_6x64x4.cc words/avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
+  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
   INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
   RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
   SPARSE avx512vnni_u8s8_sparse_8x32x16.cc avx512vnni_u8s8_sparse_4x32x32.cc
@@ -66,7 +66,7 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
 if(OCTET_BUILDS_AVX512BW OR OCTET_BUILDS_AVX512VNNI) # what both do alike
-  octet_add_sources(FLAGS ${octet_avx512} WINOGRAD avx512bw_winograd.cc)
+  octet_add_sources(FLAGS ${octet_avx512} WINOGRAD avx512bw/avx512bw_winograd.cc)
 endif()
 if(OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc
@@ -89,7 +89,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/sse41_s16s8_6x8x4.cc kernels/x86/runtime/avxvnni_runtime.cc
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
     kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_6x32x8.cc
-    kernels/x86/words/avx512vnni_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
+    kernels/x86/avx512vnni_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
     kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc
     kernels/x86/amx/amxint8_16x64x4.cc kernels/x86/int4/avx512vnni_u8s4_6x64x8.cc kernels/x86/int4/avxvnni_u8s4_6x16x8.cc kernels/x86/int4/avx2_u8s4_6x16x8.cc

@@ -58,8 +58,10 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
 void take_words(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
                 ConvKernel* kernel) {
   if (kernel->micro) {
-    const MicroKernel* const words =
-        kernel->micro->gather_words ? kernel->micro : kernel->micro->words;
+    const MicroKernel* words = kernel->micro->gather_words ? kernel->micro : nullptr;
+    for (const MicroKernel* other : words_kernels())
+      if (!words && other->isa == kernel->micro->isa && reads(*other, kernel->micro->rhs_layout))
+        words = other;
     if (!words || !supports(cpu, *words) || !sums_fit || zero_points || !shape.pointwise() ||
         shape.groups > 1 || shape.batch * shape.in_h * shape.in_w < words->mr)
       return;

@@ -25,6 +25,7 @@ TEST(SelfTest, ThisMachineTellsTheTruth) {
   EXPECT_EQ(octet::failing_isas(octet::int8_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_TRUE(octet::this_machine().cpu.trusts_optional);
   EXPECT_EQ(octet::failing_int16_isas(octet::int16_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_words_isas(octet::words_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
 

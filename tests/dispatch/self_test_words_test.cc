@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "dispatch/self_test/conv.h"
 #include "dispatch/self_test/self_test.h"
 #include "support/kernels.h"
 #include "support/reference.h"
@@ -111,18 +112,19 @@ void takes_tflite_for_float(const octet::Tile& t) {
 }
 
 TEST(SelfTestWords, WrongKernelsAreFound) {
-  for (const octet::MicroKernel* kernel : octet::int8_kernels()) {
-    if (!kernel->words || !usable(*kernel)) continue;
-    right_kernel = kernel->words;
+  for (const octet::MicroKernel* kernel : octet::words_kernels()) {
+    if (!usable(*kernel)) continue;
+    right_kernel = kernel;
     EXPECT_TRUE(octet::passes_words(*right_kernel)) << right_kernel->name;
     for (const octet::MultiplyFn wrong :
          {forgets_a_step, forgets_a_row, forgets_the_clamp, takes_tflite_for_float}) {
       octet::MicroKernel other = *right_kernel;
       other.multiply = wrong;
       EXPECT_FALSE(octet::passes_words(other));
-      octet::MicroKernel bytes = *kernel;
-      bytes.words = &other;
-      EXPECT_FALSE(octet::passes(bytes));
+      const octet::MicroKernel* const rows[] = {kernel, &other};
+      const octet::CpuFeatures& cpu = octet::this_machine().cpu;
+      EXPECT_EQ(octet::failing_words_isas({rows, 1}, cpu), 0u);
+      EXPECT_EQ(octet::failing_words_isas({rows, 2}, cpu), octet::mask_of(kernel->isa));
     }
   }
 }

@@ -137,7 +137,7 @@ def check_words():
 def check_kernels():
     """Kernel names follow the grammar, and a file of the kernel's isa and tile has it."""
     stems = {Path(name).stem for name in files() if name.startswith("kernels/")}
-    rows = re.findall(r"^(?:INT8|SPARSE|INT16|DEPTHWISE)\(k(\w+), (\w+),",
+    rows = re.findall(r"^(?:INT8|SPARSE|INT16|WORDS|DEPTHWISE)\(k(\w+), (\w+)[,)]",
                       text_of("dispatch/tables/kernels.def"), re.M)
     if len(rows) < 20:
         yield "dispatch/tables/kernels.def has no rows of the form that this test reads"

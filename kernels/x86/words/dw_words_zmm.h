@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #include "kernels/generic/depthwise.h"
-#include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/words/words_end.h"
 
 namespace octet {
 namespace {
@@ -34,23 +34,12 @@ struct PairsOfWords {
   }
 };
 
-// Finishes sums of 16 channels: of two rows or two groups of channels.
-struct WordsEnd {
-  __m512i lo, hi;
-  bool sums, tflite;
-  explicit WordsEnd(const DepthwiseTile& t) : sums(!t.requantization), tflite(false) {
-    const Requantization n = sums ? Requantization{} : *t.requantization;
-    tflite = n.tflite_apart;
-    lo = splat<__m512i>((int16_t)n.lo), hi = splat<__m512i>((int16_t)n.hi);
-  }
-  OCTET_INLINE inline __m512i scaled_by(__m512i acc, __m512i scale) const {
-    return tflite ? high_halves(acc, scale) : scaled(acc, _mm512_castsi512_ps(scale));
-  }
-  // The outputs of a, then those of b.
-  OCTET_INLINE inline __m512i words(__m512i a, __m512i b) const {
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
-                                    min_s16(max_s16(pack_int16(a, b), lo), hi));
-  }
+// Outputs of two rows or two groups of channels, or their sums.
+struct ChannelsEnd : WordsEnd {
+  bool sums;
+  explicit ChannelsEnd(const DepthwiseTile& t)
+      : WordsEnd(t.requantization ? *t.requantization : Requantization{}),
+        sums(!t.requantization) {}
 };
 
 // Where block, weights and scales of a tile lie: `channels` of each vector.
@@ -70,7 +59,7 @@ __attribute__((noinline)) void words_walk(const DepthwiseTile& t, const WordsBlo
   struct Column {
     __m512i t[2];
   };
-  const WordsEnd end(t);
+  const ChannelsEnd end(t);
   const PairsOfWords pairs;
   const size_t left = t.channels - kWordGroup * group;
   const __mmask16 mask = (__mmask16)(left < kWordGroup ? (1u << left) - 1 : 0xffff);
@@ -137,7 +126,7 @@ __attribute__((noinline)) void words_walk(const DepthwiseTile& t, const WordsBlo
 template <int channels, int rows>
 __attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlock& block) {
   constexpr int groups = channels / kWordGroup;
-  const WordsEnd end(t);
+  const ChannelsEnd end(t);
   const PairsOfWords pairs;
   const size_t column = block.column(), set = t.set_groups * column;
   uint8_t* dst = t.dst;

@@ -12,10 +12,10 @@
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/layouts.h"
-#include "kernels/x86/shared/requantize.h"
-#include "kernels/x86/words/kernels.h"
+#include "kernels/x86/words/words_end.h"
 
 namespace octet {
 namespace {
@@ -32,61 +32,58 @@ OCTET_INLINE inline __m512i widened(__m512i bytes) {
   return _mm512_srai_epi16(_mm512_shuffle_epi8(bytes, order), 8);
 }
 
-// Row i of a tile, by few registers.
-struct WordRows {
-  const uint8_t* at[kMr / 3];
-  size_t stride;
-  explicit WordRows(const Tile& t) : stride(t.lhs_stride) {
-    for (size_t i = 0; i < kMr / 3; ++i) at[i] = (const uint8_t*)t.lhs + 3 * i * stride;
-  }
-  OCTET_INLINE inline const uint8_t* row(int i) const { return at[i / 3] + i % 3 * stride; }
-  OCTET_INLINE inline void skip(size_t bytes) {
-    for (const uint8_t*& from : at) from += bytes;
-  }
+// The words of each row behind its last whole group, and zeros.
+struct WordTails {
+  uint64_t words[kMr];
 };
-
-template <int rows, int vectors, typename Load>
-OCTET_INLINE inline void add_group(const Tile& t, const uint8_t* rhs, const Load& load,
-                                   __m512i (&acc)[kMr][vectors]) {
-  unroll<2>([&](auto half) OCTET_INLINE {
-    __m512i b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE {
-      b[v] = widened<half.value>(_mm512_loadu_si512(rhs + v * t.rhs_panel_stride));
-    });
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const __m512i a = _mm512_set1_epi32(load(i, half));
-      unroll<vectors>([&](auto v)
-                          OCTET_INLINE { acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]); });
-    });
-  });
+__attribute__((noinline)) void copy_tails(const Tile& t, WordTails* tails) {
+  const size_t tail = t.depth % 4;
+  const uint8_t* row = (const uint8_t*)t.lhs + t.depth / 4 * 8;
+  for (size_t i = 0; i < t.rows; ++i, row += t.lhs_stride) {
+    uint64_t words = 0;
+    __builtin_memcpy(&words, row, 2);
+    if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, row + 2, 2);
+    if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, row + 4, 2);
+    tails->words[i] = words;
+  }
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void add_groups(const Tile& t, __m512i (&acc)[kMr][vectors]) {
-  WordRows lhs(t);
+OCTET_INLINE inline void add_groups(const Tile& t, const WordTails& tails,
+                                    __m512i (&acc)[kMr][vectors]) {
+  constexpr int kApart = 3, kPointers = kMr / kApart;  // pointers to each third row
   const uint8_t* rhs = t.rhs;
-  OCTET_NO_UNROLL
-  for (size_t left = t.depth / 4; left; --left, lhs.skip(8), rhs += kGroup)
-    add_group<rows>(
-        t, rhs,
-        [&](int i, int half) OCTET_INLINE {
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  size_t left = t.depth / 4, stride = t.lhs_stride;
+  // Weights beyond the depth are 0, but rows end there: a second turn reads the copies
+  for (bool more = t.depth % 4;; more = false) {
+    const uint8_t* at[kPointers];
+    unroll<kPointers>([&](auto i) OCTET_INLINE { at[i] = from + kApart * i * stride; });
+    OCTET_NO_UNROLL
+    for (; left; --left, rhs += kGroup) {
+      unroll<2>([&](auto half) OCTET_INLINE {
+        __m512i b[vectors];
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          b[v] = widened<half.value>(_mm512_loadu_si512(rhs + v * t.rhs_panel_stride));
+        });
+        unroll<rows>([&](auto i) OCTET_INLINE {
           int32_t words;
-          __builtin_memcpy(&words, lhs.row(i) + 4 * half, sizeof words);
-          return words;
-        },
-        acc);
-  // Weights beyond the depth are 0, but rows end there
-  if (const size_t tail = t.depth % 4)
-    add_group<rows>(
-        t, rhs,
-        [&](int i, int half) OCTET_INLINE {
-          uint64_t words = 0;
-          __builtin_memcpy(&words, lhs.row(i), 2);
-          if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, lhs.row(i) + 2, 2);
-          if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, lhs.row(i) + 4, 2);
-          return (int32_t)(uint32_t)(words >> 32 * half);
-        },
-        acc);
+          __builtin_memcpy(&words, at[i / kApart] + i % kApart * stride + 4 * half, sizeof words);
+          const __m512i a = _mm512_set1_epi32(words);
+          unroll<vectors>(
+              [&](auto v) OCTET_INLINE { acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]); });
+        });
+      });
+      unroll<kPointers>([&](auto i) OCTET_INLINE {
+        at[i] += 8;
+        __asm__("" : "+r"(at[i]));  // else GCC 12 adds to all in a vector, in memory
+      });
+    }
+    if (!more) return;
+    from = (const uint8_t*)tails.words;
+    stride = sizeof tails.words[0];
+    left = 1;
+  }
 }
 
 template <int vectors>
@@ -103,12 +100,8 @@ OCTET_INLINE inline void store_sums(const Tile& t, const __m512i (&acc)[kMr][vec
 template <int vectors>
 OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]) {
   const Requantization& n = *t.requantization;
-  const __m512i lo = splat<__m512i>((int16_t)n.lo), hi = splat<__m512i>((int16_t)n.hi);
+  const WordsEnd end(n);
   const __mmask32 mask = ~(__mmask32)0 >> (32 - t.cols);
-  const auto words = [&](__m512i a, __m512i b) OCTET_INLINE {
-    return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
-                                    min_s16(max_s16(pack_int16(a, b), lo), hi));
-  };
   unroll<vectors>([&](auto v) OCTET_INLINE {
     const __m512i scale = _mm512_loadu_si512(t.scale + 16 * v);
     if (n.tflite_apart)
@@ -123,13 +116,13 @@ OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]
   uint8_t* const dst = (uint8_t*)t.dst;
   if constexpr (vectors == 2) {
     for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
-      _mm512_mask_storeu_epi16(dst + i * t.dst_stride, mask, words(acc[i][0], acc[i][1]));
+      _mm512_mask_storeu_epi16(dst + i * t.dst_stride, mask, end.words(acc[i][0], acc[i][1]));
     });
   } else {
     unroll<kMr / 2>([&](auto pair) OCTET_INLINE {
       constexpr int i = 2 * pair.value;
       if ((size_t)i >= t.rows) return;
-      const __m512i both = words(acc[i][0], acc[i + 1][0]);
+      const __m512i both = end.words(acc[i][0], acc[i + 1][0]);
       uint8_t* const to = dst + i * t.dst_stride;
       _mm256_mask_storeu_epi16(to, (__mmask16)mask, _mm512_castsi512_si256(both));
       if ((size_t)i + 1 < t.rows)
@@ -153,9 +146,12 @@ void multiply_columns(const Tile& t) {
         acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
       });
     });
+  WordTails tails;
+  if (t.depth % 4) copy_tails(t, &tails);
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   spill(again);
-  by_rows<1, kMr>(again->rows, [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, acc); });
+  by_rows<1, kMr>(again->rows,
+                  [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, tails, acc); });
   spill(again);
   again->scale ? store_words(*again, acc) : store_sums(*again, acc);
 }
