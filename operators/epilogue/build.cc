@@ -36,14 +36,17 @@ const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena
   return sum && find(f, sum) ? sum : nullptr;
 }
 
+// Null if a factor has no float scale, and while the arena only measures.
 const float* build_float_scales(const EpilogueBuilder& builder, size_t columns, size_t padded,
                                 Arena* arena) {
   const octet_epilogue& e = builder.desc;
   float* const scales = arena->take<float>(padded);
-  for (size_t n = 0; scales && n < padded; ++n)
+  for (size_t n = 0; scales && n < padded; ++n) {
     scales[n] = n >= columns         ? 1
                 : n < e.factor_count ? float_scale_of(e.factors[n], builder.plan)
                                      : scales[n % e.factor_count];
+    if (!scales[n]) return nullptr;
+  }
   return scales;
 }
 
@@ -64,8 +67,11 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
            : builder.dst_type == OCTET_S16     ? EpilogueMode::kFloat8  // see build_words
            : e.requant == OCTET_REQUANT_FLOAT  ? EpilogueMode::kFloat8
            : e.requant == OCTET_REQUANT_TFLITE ? EpilogueMode::kTflite8
-           : builder.doubles_as_floats         ? EpilogueMode::kFloat8
                                                : EpilogueMode::kDouble8;
+  if (f.mode == EpilogueMode::kDouble8) {
+    f.scale = build_float_scales(builder, columns, padded, arena);
+    if (f.scale) f.mode = EpilogueMode::kFloat8;
+  }
   f.dst_type = element_type_of(builder.dst_type);
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
   f.fits_int32 = f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
@@ -73,7 +79,6 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
   if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, builder.columns, columns, padded, 0.0f);
   if (e.factors) f.factor = spread(arena, e.factors, e.factor_count, columns, padded, 1.0);
-  if (builder.doubles_as_floats) f.scale = build_float_scales(builder, columns, padded, arena);
   if (f.mode == EpilogueMode::kTflite8) {
     f.multiplier = spread(arena, e.multipliers, e.multiplier_count, columns, padded, 0);
     int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);

@@ -30,14 +30,13 @@ struct EpilogueBuilder {
   ElementType lhs_element_type = ElementType::kS8;  // kS8 or kU8, after quantization
   int32_t lhs_lo = 0, lhs_hi = 0;                   // range of lhs - zero point
   int64_t max_bias = 0;                             // largest |bias|
-  double max_scaled = 0;           // largest |acc| * scale; in TFLite mode, |acc| shifted left
-  double max_scaled_any = 0;       // the same for run-time weights that come with zero points
-  double stretch = 1;              // how many times its exact range a sum may reach, if approximate
-  int32_t max_shift = 0;           // largest left shift of TFLite's
-  int64_t max_word = 0;            // of an s16 lhs: largest |acc|
-  int64_t max_word_sum = 0;        // of an s16 lhs: largest |acc| without the bias
-  bool doubles_as_floats = false;  // double mode: every factor has a float_scale_of
-  Epilogue plan = {};              // without its arrays
+  double max_scaled = 0;      // largest |acc| * scale; in TFLite mode, |acc| shifted left
+  double max_scaled_any = 0;  // the same for run-time weights that come with zero points
+  double stretch = 1;         // how many times its exact range a sum may reach, if approximate
+  int32_t max_shift = 0;      // largest left shift of TFLite's
+  int64_t max_word = 0;       // of an s16 lhs: largest |acc|
+  int64_t max_word_sum = 0;   // of an s16 lhs: largest |acc| without the bias
+  Epilogue plan = {};         // without its arrays
 
   template <typename Desc>
   EpilogueBuilder(const Desc& d, size_t n, size_t k, octet_error* e)

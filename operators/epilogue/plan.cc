@@ -1,7 +1,6 @@
 // Works out the parameters of an epilogue: residual, zero points and clamps.
 #include "operators/common/check.h"
 #include "operators/epilogue/builder.h"
-#include "operators/epilogue/float_scale.h"
 
 namespace octet {
 namespace {
@@ -165,25 +164,12 @@ octet_status plan_residual(EpilogueBuilder* builder) {
   return OCTET_OK;
 }
 
-// Words are summed in 64 bits, which float mode rounds otherwise.
-bool have_float_scales(const EpilogueBuilder& builder) {
-  const octet_epilogue& e = builder.desc;
-  if (e.requant != OCTET_REQUANT_DOUBLE || !is_8bit(builder.dst_type) ||
-      builder.lhs_type == OCTET_S16)
-    return false;
-  for (size_t n = 0; n < e.factor_count; ++n)
-    if (!float_scale_of(e.factors[n], builder.plan)) return false;
-  return true;
-}
-
 }  // namespace
 
 octet_status plan_epilogue(EpilogueBuilder* builder) {
   if (builder->dst_type == OCTET_S32) return OCTET_OK;
   OCTET_TRY(plan_residual(builder));
-  OCTET_TRY(plan_clamp(builder));
-  builder->doubles_as_floats = have_float_scales(*builder);
-  return OCTET_OK;
+  return plan_clamp(builder);
 }
 
 }  // namespace octet
