@@ -115,11 +115,7 @@ void store_floats(const Requantization& n, const EpilogueTile& t, const float* s
   const size_t next = t.row_scale ? 1 : 0;
   const auto convert = [&](int32x4_t acc, FloatColumns& by, const float* row_scale) OCTET_INLINE {
     float32x4_t x = floats<true>(acc, by, [&]() OCTET_INLINE { return vld1q_dup_f32(row_scale); });
-    // A value that equals a limit is kept, as -0 is beside 0, and so is NaN: FMAX and FMIN differ
-    if (n.clamps) {
-      x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
-      x = vbslq_f32(vcgtq_f32(x, hi), hi, x);
-    }
+    if (n.clamps) x = clamped(x, lo, hi);
     return vreinterpretq_s32_f32(vbslq_f32(vceqq_f32(x, x), x, nan));
   };
   for (size_t column = 0; column < t.cols; column += 4) {

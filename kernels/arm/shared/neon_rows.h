@@ -86,10 +86,8 @@ FloatEnds find_ends_neon(const FloatRows& r) {
   return {lowest, highest};
 }
 
-// x * (1 / scale) is within 2^-22 of x / scale, relatively, and quotients that are not clamped are
-// below 2^9: so only a product within 2^-13 of half an integer may round to another integer than
-// the quotient. Sixteen floats with such a product, or with NaN, are divided. FCVTNS makes 0 of NaN
-// and saturates.
+// Sixteen floats with a product that may round otherwise (kUndecided), or with NaN, are divided.
+// FCVTNS makes 0 of NaN and saturates.
 template <bool is_signed>
 OCTET_INLINE inline void quantize_sixteen(const float* x, float32x4_t scale, float32x4_t inverse,
                                           int16x8_t zero_point, uint8x16_t lo, uint8x16_t hi,
@@ -102,7 +100,7 @@ OCTET_INLINE inline void quantize_sixteen(const float* x, float32x4_t scale, flo
     away[v] = vabdq_f32(product, vcvtq_f32_s32(q[v]));
   });
   const float32x4_t most = vmaxq_f32(vmaxq_f32(away[0], away[1]), vmaxq_f32(away[2], away[3]));
-  if (__builtin_expect(!(vmaxvq_f32(most) <= 0.5f - 1.0f / 8192), 0))
+  if (__builtin_expect(!(vmaxvq_f32(most) <= kUndecided), 0))
     unroll<4>([&](auto v)
                   OCTET_INLINE { q[v] = vcvtnq_s32_f32(vdivq_f32(vld1q_f32(x + 4 * v), scale)); });
   const auto words = [&](int32x4_t a, int32x4_t b) OCTET_INLINE {
@@ -133,9 +131,7 @@ void quantize_sixteens(const Quantization& by, const float* x, size_t count, uin
 }
 
 void quantize_floats_neon(const Quantization& by, const float* x, size_t count, uint8_t* out) {
-  // The scale NaN, and scales that are denormal themselves or inverted
-  if (count < 16 || !(by.scale > 0x1p-120f && by.scale < 0x1p120f))
-    return portable_ops.quantize_floats(by, x, count, out);
+  if (count < 16 || !inverts(by.scale)) return portable_ops.quantize_floats(by, x, count, out);
   (by.lo < 0 ? quantize_sixteens<true> : quantize_sixteens<false>)(by, x, count, out);
 }
 

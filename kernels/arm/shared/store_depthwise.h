@@ -4,6 +4,7 @@
 
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/generic/depthwise.h"
 
 namespace octet {
@@ -106,18 +107,12 @@ struct Sixteen {
       lo = vdupq_n_f32(t.requantization->lo_f32), hi = vdupq_n_f32(t.requantization->hi_f32);
     }
 
-    // By comparisons: FMAX makes +0 of -0 where the limit is +0.
-    OCTET_INLINE inline float32x4_t clamped(float32x4_t x) const {
-      x = vbslq_f32(vcltq_f32(x, lo), lo, x);
-      return vbslq_f32(vcgtq_f32(x, hi), hi, x);
-    }
     OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst) const {
       float32x4_t x[4];
       unroll<4>([&](auto v) OCTET_INLINE {
-        x[v] = vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc.a[v]), vld1q_f32(scales + 4 * v)),
-                         vld1q_f32(scales + kChannels + 4 * v));
+        x[v] = FloatColumns::at(scales + 4 * v, kChannels).of(acc.a[v]);
       });
-      if (clamps) unroll<4>([&](auto v) OCTET_INLINE { x[v] = clamped(x[v]); });
+      if (clamps) unroll<4>([&](auto v) OCTET_INLINE { x[v] = clamped(x[v], lo, hi); });
       unroll<4>([&](auto v) OCTET_INLINE { vst1q_f32((float*)dst + 4 * v, x[v]); });
     }
   };
@@ -136,20 +131,10 @@ struct Sixteen {
   }
 };
 
-// AArch32's vectors flush the smallest floats to zero.
-#if defined(__aarch64__)
-constexpr uint16_t kDepthwiseFloats = kStoresFloats;
-#else
-constexpr uint16_t kDepthwiseFloats = 0;
-#endif
-
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa,
                                          const DepthwiseKernel* words = nullptr) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8,
-                                   kAnyLhs | kRequantizes | kRequantizes16 | kRequantizesTflite |
-                                       kTfliteRightShiftOnly | kDepthwiseFloats,
-                                   words);
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8, kAnyLhs | kStores, words);
 }
 
 }  // namespace

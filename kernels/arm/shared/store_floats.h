@@ -28,9 +28,14 @@ struct FloatColumns {
   }
   template <typename F>
   OCTET_INLINE inline FloatColumns shuffled(const F& f) const {
-    const auto of = [&](float32x4_t x)
-                        OCTET_INLINE { return vreinterpretq_f32_s32(f(vreinterpretq_s32_f32(x))); };
-    return {of(scale), of(bias)};
+    const auto moved = [&](float32x4_t x) OCTET_INLINE {
+      return vreinterpretq_f32_s32(f(vreinterpretq_s32_f32(x)));
+    };
+    return {moved(scale), moved(bias)};
+  }
+  // The multiply and the add round separately: -ffp-contract=off.
+  OCTET_INLINE inline float32x4_t of(int32x4_t acc) const {
+    return vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc), scale), bias);
   }
 };
 
@@ -40,14 +45,19 @@ inline bool floats_leave_registers(const Tile& t) {
   return kStoresFloatsHere && !t.requantization->clamps;
 }
 
-// load_row_scale() gives the scale of the lanes' rows. The multiply and the add round separately:
-// -ffp-contract=off.
+// Keeps a value that equals a limit, as -0 is beside 0, and NaN: FMAX and FMIN would not.
+OCTET_INLINE inline float32x4_t clamped(float32x4_t x, float32x4_t lo, float32x4_t hi) {
+  x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
+  return vbslq_f32(vcgtq_f32(x, hi), hi, x);
+}
+
+// load_row_scale() gives the scale of the lanes' rows.
 template <bool row_scaled, typename F>
 OCTET_INLINE inline float32x4_t floats(int32x4_t acc, FloatColumns& by, const F& load_row_scale) {
   pin(by.scale);  // else GCC 12 keeps them in memory
   pin(by.bias);
-  const float32x4_t scale = row_scaled ? vmulq_f32(load_row_scale(), by.scale) : by.scale;
-  return vaddq_f32(vmulq_f32(vcvtq_f32_s32(acc), scale), by.bias);
+  return FloatColumns{row_scaled ? vmulq_f32(load_row_scale(), by.scale) : by.scale, by.bias}.of(
+      acc);
 }
 
 // Calls f(Int<row_scaled>).

@@ -65,11 +65,6 @@ struct Floats {
 };
 #endif
 
-// x * (1 / scale) is within 2^-22 of x / scale, relatively, and quotients that are not clamped are
-// below 2^9: so only a product within 2^-13 of half an integer may round to another integer than
-// the quotient. Vectors with such a product, one in some hundred, are divided.
-constexpr float kUndecided = 0.5f - 1.0f / 8192;
-
 OCTET_INLINE inline void quantize_vector(const Quantization& by, float inverse, const float* x,
                                          uint8_t* out) {
   const Floats::Type values = Floats::load(x);
@@ -85,8 +80,7 @@ OCTET_INLINE inline void quantize_vector(const Quantization& by, float inverse, 
 
 void quantize_floats_x86(const Quantization& given, const float* x, size_t count, uint8_t* out) {
   const Quantization by = given;  // a copy, because stores of bytes may alias it
-  // The scale NaN, and scales that are denormal themselves or inverted
-  if (!(by.scale > 0x1p-120f && by.scale < 0x1p120f)) return quantize_floats(by, x, count, out);
+  if (!inverts(by.scale)) return quantize_floats(by, x, count, out);
   const float inverse = 1.0f / by.scale;
   size_t k = 0;
   for (; k + Floats::kLanes <= count; k += Floats::kLanes)
