@@ -24,6 +24,7 @@ struct TierCosts {
   // they are deep, so that the kernel multiplies more columns at once in the depth. With one: by a
   // kernel that reads rows in place
   float few_4 = 1, few_8 = 1;
+  double strided = 1;  // factor of the time of direct's products at a stride along lines
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle
   double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted

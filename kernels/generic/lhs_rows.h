@@ -111,9 +111,9 @@ constexpr MeasureRowsFn measure_rows = measure_rows_by<find_ends>;
 }
 
 // For vectors, which multiply by 1 / scale where quantize_floats divides. x * (1 / scale) is within
-// 2^-22 of x / scale, relatively, and quotients that are not clamped are below 2^9: so only a product
-// within 2^-13 of half an integer may round to another integer than the quotient. Vectors with such
-// a product, one in some hundred, are divided.
+// 2^-22 of x / scale, relatively, and quotients that are not clamped are below 2^9: so only a
+// product within 2^-13 of half an integer may round to another integer than the quotient. Vectors
+// with such a product, one in some hundred, are divided.
 constexpr float kUndecided = 0.5f - 1.0f / 8192;
 // Not the scale NaN, and none that is denormal itself or inverted.
 inline bool inverts(float scale) { return scale > 0x1p-120f && scale < 0x1p120f; }

@@ -120,7 +120,7 @@ void multiply(const Tile& t, bool lhs_is_s8) {
 
 // Multiplies a full tile of at most 8 columns, for half of the products: two groups at a time, each
 // in accumulators of its own, so that twelve products are in flight as in multiply(). adjust(lhs)
-// gives the bytes that `type` multiplies; a flip of none would take Intel's products a third longer.
+// gives the bytes that `type` multiplies: a flip by 0 costs a third more.
 template <typename Type, typename F>
 void multiply_half(const Tile& t, Type type, const F& adjust) {
   __m256i even[kMr], odd[kMr];

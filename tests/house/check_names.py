@@ -22,7 +22,7 @@ MAY_NAME = {
     "tests/CMakeLists.txt": "AVX-VNNI and AMX-INT8 are emulated; Arm compilers are told of features",
     "tests/conv/conv_limit_test.cc": "the default limit on machines that were measured",
     "tests/dispatch/elsewhere_test.cc": "features that the compiler was told of",
-    "tests/dispatch/machine_test.cc": "plans that were measured, by design of CPU",
+    "tests/dispatch/cpu_test.cc": "plans that were measured, by design of CPU",
     "tests/dispatch/plan_test.cc": "what is predicted for kernels of each kind",
     "tests/dispatch/selection_test.cc": "which machine runs which kernel",
     "tests/dispatch/tables_test.cc": "the one list of all tiers and formats",

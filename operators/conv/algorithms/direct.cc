@@ -14,22 +14,28 @@
 namespace octet {
 namespace {
 
+// Whether images of so many pixels are cut by lines whatever that costs.
+bool cuts_lines(size_t pixels, size_t mr) { return pixels >= 4 * mr; }
+
 // ---- cost
 
-// The share of kernel rows that lie inside the image, over all output lines. The other rows are
-// skipped.
-double used_rows(const ConvShape& s) {
-  const size_t out_h = conv_out_h(s, s.in_h);
+// The share of kernel rows that tiles multiply: they skip rows that lie outside of the image for
+// all of their pixels. Tiles have pixels of one line (see cut_of), but for images of a few tiles.
+double used_rows(const ConvShape& s, size_t mr) {
+  const size_t out_h = conv_out_h(s, s.in_h), out_w = conv_out_w(s, s.in_w), pixels = out_h * out_w,
+               height = cuts_lines(pixels, mr) ? out_w : mr;
   double used = 0;
   for (size_t ky = 0; ky < s.kernel_h; ++ky) {
-    // Counts lines y with pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    // Counts tiles with a line y for which pad_top <= y * stride + ky * dilation < pad_top + in_h.
     const size_t offset = ky * s.dilation_h;
     const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
     const size_t end =
         offset >= s.pad_top + s.in_h ? 0 : divide_up(s.pad_top + s.in_h - offset, s.stride_h);
-    if (smaller(end, out_h) > first) used += (double)(smaller(end, out_h) - first);
+    if (smaller(end, out_h) > first)
+      used += (double)(smaller(round_up(smaller(end, out_h) * out_w, height), pixels) -
+                       first * out_w / height * height);
   }
-  return used / ((double)out_h * (double)s.kernel_h);
+  return used / ((double)pixels * (double)s.kernel_h);
 }
 
 Estimate estimate(const ConvWork& w) {
@@ -40,7 +46,7 @@ Estimate estimate(const ConvWork& w) {
   const Taps taps = direct_taps(s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
-  const double used = s.transposed || staged ? 1 : used_rows(s),
+  const double used = s.transposed || staged ? 1 : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
@@ -67,7 +73,9 @@ Estimate estimate(const ConvWork& w) {
     }
     p.gathers = w.pixels * groups * p.taps;
   }
-  return estimate_panels(w, p);
+  Estimate e = estimate_panels(w, p);
+  if (s.stride_w > 1 && !staged && !s.transposed) e.compute *= w.cost.strided;
+  return e;
 }
 
 // ---- running
@@ -159,8 +167,7 @@ Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_
   // Registers of several rows take as long where a piece of a line does not fill them
   const size_t inner = run.out_w - smaller(run.out_w, plan.shape.kernel_w - 1);
   if (round_up_pow2(inner, kernel.lhs_lanes_step) > run.out_w) return Cut::kRows;
-  const bool many = run.out_h * run.out_w >= 4u * kernel.mr;
-  return many ? Cut::kColumns : window.best_cut(rows);
+  return cuts_lines(run.out_h * run.out_w, kernel.mr) ? Cut::kColumns : window.best_cut(rows);
 }
 
 // ---- words of a 1x1 convolution whose pixels are rows of a matrix, as they are
