@@ -124,15 +124,17 @@ const octet_machine kMachines[] = {machine(4096, 0), machine(128 << 10, 0, 1),
 
 // The test does not depend on this machine: weights are packed for any tier.
 TEST(GivenMachine, DecidesBetweenAlgorithms) {
-  for (const octet_isa isa : {OCTET_ISA_AVX2, OCTET_ISA_NEON}) {
+  size_t decided = 0;
+  for (const octet_isa isa : all_tiers()) {
     std::set<octet_conv_algorithm> chosen;
     for (const octet_machine& m : kMachines) {
       Filter filter(square(7, 512, 512, 3, 1, 1));
       filter.desc.machine = &m;
       chosen.insert(explain(filter.desc, isa).chosen->algorithm);
     }
-    EXPECT_GT(chosen.size(), 1u) << octet_isa_name(isa);
+    decided += chosen.size() > 1;
   }
+  EXPECT_GT(decided, 1u);
 }
 
 TEST(GivenMachine, SmallerOnesAreSlower) {

@@ -45,7 +45,7 @@ NATIVE = [
           "operators/conv/plan.*", "operators/conv/machine.*", "operators/common/task_size.*",
           "operators/conv/algorithms/estimate.*", "operators/conv/algorithms/table.*",
           "kernels/core/kernel_kind.h", "kernels/core/feature.h", "kernels/core/tier_costs.h"],
-         ["plan", "selection", "siblings", "choice", "machine", "self_test", "self_test_rounding",
+         ["plan", "selection", "siblings", "choice", "cpu", "machine", "self_test", "self_test_rounding",
           "self_test_words", "demotion", "conv_explain", "gemm_explain", "environment", "paired", "permission", "task_size"]),
     Area("packing", 2,
          ["packing/*", "operators/sparse/[gs]*", "operators/sparse/indexed.*",

@@ -243,6 +243,11 @@ inline int32_t zero_point_of(const ConvPlan& plan, const ConvRun& run, size_t im
          plan.lhs_shift;
 }
 
+// Whether rows of zero points change no sum, so that taps that are padding may be skipped.
+inline bool padding_adds_nothing(const ConvPlan& plan, const ConvRun& run) {
+  return !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
+}
+
 inline LhsTerms lhs_terms(const ConvPlan& plan, const ConvRun& run, size_t image) {
   return {!plan.runtime_zero_point,
           zero_point_of(plan, run, image),

@@ -46,7 +46,10 @@ Estimate estimate(const ConvWork& w) {
   const Taps taps = direct_taps(s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
-  const double used = s.transposed || staged ? 1 : used_rows(s, w.cost.mr),
+  const double lines = (double)(s.in_h * s.stride_h);  // a transposed layer's, if none is cropped
+  const double used = s.transposed ? (lines < w.out_h ? lines / w.out_h : 1)
+                      : staged     ? 1
+                                   : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
@@ -160,9 +163,8 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
 // each reads all weights, so for images of a few pixels the costs decide.
 Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
   const MicroKernel& kernel = *plan.kernel;
-  const bool adds_nothing =
-      !plan.columns.zero_point && !plan.runtime_zero_point && zero_point_of(plan, run, 0) == 0;
-  if (!adds_nothing || kernel.gather || rows < run.out_w || !window.passes_sides())
+  if (!padding_adds_nothing(plan, run) || kernel.gather || rows < run.out_w ||
+      !window.passes_sides())
     return Cut::kRows;
   // Registers of several rows take as long where a piece of a line does not fill them
   const size_t inner = run.out_w - smaller(run.out_w, plan.shape.kernel_w - 1);

@@ -62,6 +62,7 @@ class Phases {
         w_(w),
         whole_(plan.kernel->rhs_layout.steps(taps.depth)),
         tall_(has_tall(plan)),
+        skips_(plan.shape.phases == 1 && !plan.kernel->gather && padding_adds_nothing(plan, run)),
         at_(at),
         next_(at + taps.most),
         steps_(steps),
@@ -106,6 +107,7 @@ class Phases {
     if (!*same) {
       pointed_ = part;
       count_ = 0;
+      first_tap_ = range_.first;
       const bool across = part.columns >= part.lines;
       const uint8_t** pointers = pointers_;
       for (size_t micro_panel = 0; micro_panel < (across ? part.lines : part.columns);
@@ -113,10 +115,12 @@ class Phases {
         pointers = cut(part, across, micro_panel, pointers);
     }
     for (size_t t = 0; t < count_; ++t) {
-      tiles_[t].first = (uint32_t)group_;
-      tiles_[t].end = (uint32_t)group_ + (range_.count() > 0);
-      tiles_[t].taps = range_;
+      BlockTile& tile = tiles_[t];
+      tile.taps.first += range_.first - first_tap_, tile.taps.end += range_.first - first_tap_;
+      tile.first = (uint32_t)group_;
+      tile.end = (uint32_t)group_ + (tile.taps.count() > 0);
     }
+    first_tap_ = range_.first;
     return count_;
   }
 
@@ -205,6 +209,7 @@ class Phases {
                         : at * part.line_step + micro_panel * part.column_step;
     tile.step = across ? part.column_step : part.line_step;
     tile.rows = (uint32_t)rows;
+    tile.taps = range_;
     return tile;
   }
 
@@ -222,8 +227,9 @@ class Phases {
     tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
   }
 
-  // Adds a tile of pixels from `at` on, each looked up by itself. Returns the position for further
-  // pointers.
+  // Adds a tile of pixels from `at` on, each looked up by itself. Where padding adds nothing, the
+  // tile omits the first and the last taps that are padding for all pixels. Returns the position
+  // for further pointers.
   const uint8_t** add_tile(const Part& part, bool across, size_t micro_panel, size_t at,
                            size_t rows, const uint8_t** pointers) {
     BlockTile& tile = add(part, across, micro_panel, at, rows);
@@ -233,6 +239,7 @@ class Phases {
     const size_t channel = part.group * plan_.shape.group_in();
     const ptrdiff_t first_y = (ptrdiff_t)(part.y + (across ? micro_panel : at)),
                     first_x = (ptrdiff_t)(part.x + (across ? at : micro_panel));
+    size_t used = 0, used_end = 0;
     for (size_t tap = 0; tap < range_.count(); ++tap) {
       const ptrdiff_t y = at_[tap].y + first_y, x = at_[tap].x + first_x;
       const ptrdiff_t still = across ? y : x, moving = across ? x : y;
@@ -241,6 +248,10 @@ class Phases {
       const Range inside = still >= 0 && still < still_end
                                ? clip(-moving, moving_end - moving, rows)
                                : Range{rows, rows};
+      if (inside.count()) {
+        if (!used_end) used = tap;
+        used_end = tap + 1;
+      }
       size_t row = 0;
       for (; row < inside.first; ++row) *pointers++ = zeros;
       const uint8_t* const line = across && row < inside.end ? run_.line(part.image, (size_t)y) : 0;
@@ -250,6 +261,12 @@ class Phases {
                       right * run_.lhs_pixel + channel;
       }
       for (; row < rows; ++row) *pointers++ = zeros;
+    }
+    // Less does not pay: the macro-kernel passes from a tile to the next faster if both have the same
+    // taps
+    if (skips_ && (range_.count() - (used_end - used)) * rows >= plan_.kernel->mr / 2u) {
+      tile.taps = {range_.first + used, range_.first + used_end};
+      tile.pointers += used * rows;
     }
     return pointers;
   }
@@ -262,13 +279,14 @@ class Phases {
   const ConvRun& run_;
   const Axis &h_, &w_;
   const size_t whole_;  // a tap's depth in whole groups
-  const bool tall_;
+  const bool tall_, skips_;
   TapAt *at_, *next_;  // offsets of this phase's taps, and room for those of the next phase
   ptrdiff_t* const steps_;
   const uint8_t** const pointers_;
   BlockTile* const tiles_;
   size_t group_ = 0, count_ = 0;
   TapRange range_ = {0, 0};
+  size_t first_tap_ = 0;                   // range_.first when the tiles' taps were set
   Part pointed_ = {};                      // the part that the tiles are of
   ptrdiff_t top_, bottom_, left_, right_;  // the range of all taps, from (at, at) on
 };
