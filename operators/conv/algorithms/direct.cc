@@ -336,18 +336,16 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
                   uint8_t* workspace, bool by_lines) {
   const ConvShape& s = plan.shape;
   const Taps taps = direct_taps(s);
-  if (copies_windows(s)) {
-    const size_t stride = window_stride(taps);
-    return run_windows(plan, run, taps, stride, task, workspace,
-                       [&](size_t, size_t pixel, size_t rows, uint8_t* windows) {
-                         copy_windows(plan, run, pixel, rows, stride, windows);
-                       });
-  }
-  if (!by_lines && copies_whole_windows(plan, s)) {
-    const WholeWindows windows(plan, run);
-    return run_windows(plan, run, whole_window(plan, taps), WholeWindows::stride(*plan.kernel, s),
-                       task, workspace, [&](size_t group, size_t pixel, size_t rows, uint8_t* to) {
-                         windows.copy(group, pixel, rows, to);
+  if (const bool staged = copies_windows(s);
+      staged || (!by_lines && copies_whole_windows(plan, s))) {
+    const Taps window = staged ? taps : whole_window(plan, taps);
+    const size_t stride = staged ? window_stride(taps) : WholeWindows::stride(*plan.kernel, s);
+    return run_windows(plan, run, window, stride, task, workspace,
+                       [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
+                         if (staged)
+                           copy_windows(plan, run, pixel, rows, stride, windows);
+                         else
+                           WholeWindows(plan, run).copy(group, pixel, rows, windows);
                        });
   }
   const bool tiles_rows = by_lines || !s.pointwise();

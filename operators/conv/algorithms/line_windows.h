@@ -100,7 +100,7 @@ class WindowCopies {
     }
   }
   // The outputs whose windows have no padding in columns kx to `last`.
-  Outputs inside(const Part& part, size_t kx, size_t last) const {
+  __attribute__((noinline)) Outputs inside(const Part& part, size_t kx, size_t last) const {
     const ptrdiff_t pad = (ptrdiff_t)run_.pad_left, step = (ptrdiff_t)s_.dilation_w;
     if (!part.from) return {part.last, part.last};
     const size_t first =
@@ -110,7 +110,8 @@ class WindowCopies {
   }
   // Copies `depth` bytes from the pixels in column kx on, and of several lines the same of all
   // outputs between these: what they read lies between these inputs.
-  void copy_pixels(const Part& part, size_t kx, size_t depth, Outputs outputs) const {
+  __attribute__((noinline)) void copy_pixels(const Part& part, size_t kx, size_t depth,
+                                             Outputs outputs) const {
     if (outputs.first >= outputs.end) return;
     const ptrdiff_t x =
         (ptrdiff_t)(outputs.first * s_.stride_w + kx * s_.dilation_w) - (ptrdiff_t)run_.pad_left;
@@ -118,7 +119,7 @@ class WindowCopies {
                        (part.lines - 1) * run_.out_w + outputs.end - outputs.first, depth, flip_},
                       stride_, part.to + (outputs.first - part.first) * stride_ + kx * position_);
   }
-  void pad(const Part& part, size_t kx, Outputs outputs) const {
+  __attribute__((noinline)) void pad(const Part& part, size_t kx, Outputs outputs) const {
     const auto zeros = [&](size_t rows, size_t stride, uint8_t* to) {
       kernel_.copy_rows({part.zeros, 0, rows, s_.group_in(), flip_}, stride, to);
     };
@@ -152,7 +153,7 @@ class WholeWindows : WindowCopies {
 
   // Copies the windows of a channel group for `rows` contiguous outputs, from `pixel` of the whole
   // run on.
-  void copy(size_t group, size_t pixel, size_t rows, uint8_t* to) const {
+  __attribute__((noinline)) void copy(size_t group, size_t pixel, size_t rows, uint8_t* to) const {
     for (size_t end = pixel + rows, next; pixel < end;
          to += (next - pixel) * stride_, pixel = next) {
       const size_t line = pixel / run_.out_w, x = pixel % run_.out_w, y = line % run_.out_h,
