@@ -44,9 +44,10 @@ Estimate estimate(const ConvWork& w) {
   const bool staged = copies_windows(s),
              copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, s));
   const Taps taps = direct_taps(s);
+  const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
-  const double used = s.transposed || staged ? 1 : used_rows(s, w.cost.mr),
+  const double used = s.transposed || staged || whole ? 1 : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
@@ -67,7 +68,7 @@ Estimate estimate(const ConvWork& w) {
     if (step && LineWindows::are_fewer(step, w.cost.mr, s, (size_t)w.out_w)) {
       p.rows_copied = p.windows / p.taps * (double)s.kernel_w *
                       LineWindows::lines_of(s, (double)w.out_h) / (double)w.out_h;
-    } else if (step && WholeWindows::are_copied(step, s)) {
+    } else if (whole) {
       p.rows_copied = p.windows;
     } else {
       p.points = w.pixels * ends * groups * p.taps;
