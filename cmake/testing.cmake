@@ -32,7 +32,7 @@ octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse
   OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 # SMOPA of qemu before 10 is wrong, so SME's tests have an emulator of their own. They run with
-# streaming vectors of 64 bytes, and the suites of the kernel alone with 16, too. SME's other kernels
+# streaming vectors of 64 bytes, and the suites of the kernel alone with 32 and 16, too. SME's other kernels
 # are DOTPROD's and I8MM's, which have models of their own.
 set(octet_sme_suites batch conv_algorithms dynamic gemm kernel random stack streaming tflite vectors
   words)
@@ -43,7 +43,8 @@ if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu
   if(version MATCHES "version ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 10)
     list(TRANSFORM CMAKE_CROSSCOMPILING_EMULATOR REPLACE "^.*qemu-aarch64$" ${OCTET_NEW_QEMU}
       OUTPUT_VARIABLE octet_new_emulator)
-    set(octet_sme_models max,sme-default-vector-length=64 max,sme-default-vector-length=16)
+    set(octet_sme_models max,sme-default-vector-length=64 max,sme-default-vector-length=32
+      max,sme-default-vector-length=16)
   else()
     message(STATUS "Octet: SME's tests are left out: they need qemu 10 (OCTET_NEW_QEMU)")
   endif()

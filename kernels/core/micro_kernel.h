@@ -144,8 +144,8 @@ struct MicroKernel {
   // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
   // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
   CopyRowsFn copy_rows = nullptr;
-  // With copy_rows: the depth of a step. Where taps are no multiple of it, all rows are copied,
-  // because side by side they take fewer steps
+  // With copy_rows: the depth of a step. Taps that are no multiple of it may take fewer steps
+  // together
   uint8_t step_depth = 1;
   MultiplyFn multiply;
   // Null, or a multiply for any number of rows at one stride, one tap, nr columns and one row of

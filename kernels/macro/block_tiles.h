@@ -21,11 +21,14 @@ inline BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& bloc
           nullptr};
 }
 
-// Whether a tile's rows are copied for the kernel.
+// Whether a tile's rows are copied for the kernel: where it could not read them in place, and where
+// taps side by side take half the steps.
 inline bool copies_rows(const MacroKernel& macro_kernel, const BlockTile& tile) {
   const MicroKernel& kernel = *macro_kernel.kernel;
+  if (!kernel.copy_rows || !tile.base) return kernel.copy_rows;
   const Taps& taps = macro_kernel.taps;
-  return kernel.copy_rows && (!tile.base || (taps.count > 1 && taps.depth % kernel.step_depth));
+  return taps.most * divide_up(taps.depth, kernel.step_depth) >=
+         2 * divide_up(taps.most * taps.depth, kernel.step_depth);
 }
 
 // Splits rows that use the same taps into micro-tiles, for micro-panels of `cols` columns.

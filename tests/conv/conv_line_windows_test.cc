@@ -170,6 +170,20 @@ class CopiedWindows {
     ASSERT_EQ(seen, rows);
   }
 
+  // Copies whole windows, and compares them with the tensor.
+  void check_whole(size_t group, size_t pixel, size_t rows) {
+    SCOPED_TRACE("pixels " + std::to_string(pixel) + " and " + std::to_string(rows - 1) + " more");
+    const octet::ConvShape& s = plan_.shape;
+    const size_t stride = octet::WholeWindows::stride(kernel_, s),
+                 position = octet::round_up(s.group_in(), 4);
+    const Guarded room(rows * stride, Side::kBack, 64);
+    octet::WholeWindows(plan_, run_).copy(group, pixel, rows, room.data());
+    for (size_t i = 0; i < rows; ++i)
+      for (size_t ky = 0; ky < s.kernel_h; ++ky)
+        ASSERT_TRUE(
+            is_window(room.data() + i * stride + ky * s.kernel_w * position, group, pixel + i, ky));
+  }
+
  private:
   size_t zero_row() const { return octet::round_up(plan_.shape.in_channels, 64) + 64; }
   Guarded filled(size_t bytes) {
@@ -195,8 +209,10 @@ class CopiedWindows {
                                           : run_.lhs + image * run_.lhs_image +
                                                 (size_t)line_of(pixel, ky) * run_.lhs_row +
                                                 (size_t)x * run_.lhs_pixel + group * depth;
-      for (size_t k = 0; k < depth; ++k)
-        if (row[kx * depth + k] != (uint8_t)(from[k] ^ plan_.lhs_flip)) return false;
+      const size_t position = octet::round_up(depth, 4);
+      for (size_t k = 0; k < position; ++k)
+        if (row[kx * position + k] != (k < depth ? (uint8_t)(from[k] ^ plan_.lhs_flip) : 0))
+          return false;
     }
     return true;
   }
@@ -208,23 +224,30 @@ class CopiedWindows {
   Guarded lhs_, zeros_;
 };
 
-// Every stride or dilation between lines, blocks that begin and end anywhere, several images.
-TEST(CopiedLineWindows, AreThePixelsThatOutputsRead) {
+// Strides and dilations, blocks that begin and end anywhere, several images. whole: of lines that
+// are copied side by side.
+void check_copies(bool whole) {
   std::mt19937 random(32);
   const auto draw = [&](size_t first, size_t last) {
     return first + random() % (last - first + 1);
   };
+  constexpr size_t kChannels[] = {32, 33, 48, 66, 96, 100};
   size_t shapes = 0;
   for (int turn = 0; turn < 400; ++turn) {
     octet::ConvShape s = {};
     s.groups = draw(1, 2);
-    s.in_channels = s.groups * kStep;
+    s.in_channels = s.groups * (whole ? kChannels[turn / 2 % 6] : kStep);
     s.out_channels = s.groups * draw(1, 70);
     s.kernel_h = draw(1, 5), s.kernel_w = draw(1, 4);
     s.stride_w = draw(1, 3), s.dilation_w = draw(1, 3);
-    s.stride_h = turn % 2 ? draw(1, 6) : 1, s.dilation_h = turn % 2 ? 1 : draw(1, 4);
+    s.stride_h = turn % 2 ? draw(1, 6) : 1, s.dilation_h = turn % 2 && !whole ? 1 : draw(1, 4);
     s.pad_top = draw(0, 6), s.pad_bottom = draw(0, 6);
     s.pad_left = draw(0, 4), s.pad_right = draw(0, 4);
+    if (whole && turn % 4 < 2)  // windows whose pixels lie side by side
+      s.groups = s.dilation_w = 1, s.in_channels = kChannels[turn / 4 % 6];
+    if (whole && turn % 4 == 0)  // in lines that lie side by side
+      s.stride_w = 1, s.pad_left = draw(0, s.kernel_w - 1),
+      s.pad_right = s.kernel_w - 1 - s.pad_left;
     s.phases = 1;
     const size_t batch = draw(1, 3), in_h = draw(1, 9), in_w = draw(1, 9);
     s.batch = batch, s.in_h = in_h, s.in_w = in_w;
@@ -237,13 +260,18 @@ TEST(CopiedLineWindows, AreThePixelsThatOutputsRead) {
     for (int block = 0; block < 4; ++block) {
       const size_t most = block ? 1 + windows.random(all) : all,
                    pixel = block ? windows.random(all) : 0, rows = std::min(most, all - pixel);
-      windows.check(most, windows.random(s.groups), pixel, rows);
+      if (whole)
+        windows.check_whole(windows.random(s.groups), pixel, rows);
+      else
+        windows.check(most, windows.random(s.groups), pixel, rows);
       if (testing::Test::HasFatalFailure()) return;
     }
     ++shapes;
   }
   EXPECT_GT(shapes, 200u);
 }
+TEST(CopiedLineWindows, AreThePixelsThatOutputsRead) { check_copies(false); }
+TEST(CopiedWholeWindows, AreThePixelsThatOutputsRead) { check_copies(true); }
 
 // Windows are copied where that copies less: not with a stride as long as the kernel, nor of long
 // lines, nor where lines have a stride and a dilation.

@@ -187,6 +187,12 @@ expect 2 "the tensors of 'conv' have other sizes than its case" traffic "$connec
 printf '%s%s]}' "$graph" "${joined/\[0\]/[2]}" >"$connected"
 expect 2 "operators[0]: 2 of 'inputs' is no tensor" traffic "$connected"
 expect 0 '[1/1]    u8s8u8  4x8x8' bench "$network" --repetitions 1
+# Tiers whose costs nobody measured on this CPU, and others
+for isa in $("$octet" info --json | sed -n '/"detected"/,/]/s/^ *"\([A-Z0-9]*\)",\{0,1\}$/\1/p'); do
+  asks=$("$octet" bench 8x8x8 --isa "$isa" --repetitions 1 | grep -c 'octet report')
+  measured=$("$octet" explain conv --shape ic64oc64_ih14kh3ph1 --isa "$isa" | grep -c 'costs not measured')
+  [[ $asks == "$measured" ]] || { echo "octet bench --isa $isa asks for a report: $asks, expected $measured"; failures=$((failures + 1)); }
+done
 expect 0 'small                     1 layers, 0 wrong' bench plan "$network" --repetitions 1
 expect 0 ' kernel' bench pack "$network" --repetitions 1
 expect 2 'repetitions' bench 8x8x8 --repetitions 0

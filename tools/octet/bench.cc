@@ -4,6 +4,8 @@
 
 #include "bench/cases/cases.h"
 #include "bench/peers/peer.h"
+#include "bench/problems/candidates.h"
+#include "bench/problems/conv_shape.h"
 #include "bench/run/conv_bench.h"
 #include "bench/run/gemm_bench.h"
 #include "bench/run/report.h"
@@ -42,6 +44,19 @@ std::vector<OperandTypes> types_of(const CaseGroup& group, const BenchArguments&
 template <typename Case>
 void list(const std::vector<Case>& cases) {
   for (const Case& c : cases) fmt::print("{} {} {}\n", c.shape.name(), c.count, c.network);
+}
+
+// Where the plan's costs were fitted to no machine like this one, says what to send.
+void ask_for_report(octet_isa isa) {
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+  filter.shape = parse_conv("ic64oc64_ih14kh3ph1").geometry;
+  filter.type = OCTET_S8;
+  for (const octet_conv2d_candidate& c : candidates(filter, isa))
+    if (c.origin && c.origin == std::string("predicted, costs not measured"))
+      fmt::print(
+          "\nNobody has measured this tier's costs on a CPU like this one, so its plans may be "
+          "poor. octet report writes, in under five minutes, the file to send; octet tune "
+          "--calibrate fits the costs here.\n");
 }
 
 size_t size(const CaseGroup& group) { return group.products.size() + group.convolutions.size(); }
@@ -99,6 +114,7 @@ int bench(const BenchArguments& a) {
   }
 
   summarize(all, parts, &json);
+  ask_for_report(options.forced.isa);
   file.write(json);
   return all.wrong ? kMismatch : kSuccess;
 }

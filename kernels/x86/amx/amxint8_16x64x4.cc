@@ -119,7 +119,17 @@ __attribute__((noinline)) void copy_strided(const uint8_t* from, size_t step, si
 __attribute__((noinline)) void copy_some(const Rows& rows, size_t offset, size_t bytes,
                                          size_t stride, uint8_t* to) {
   const __mmask64 there = first_bytes(bytes), group = first_bytes(round_up_pow2(bytes, kGroup));
-  for (size_t i = 0; i < rows.rows; ++i, to += stride)
+  size_t i = 0;
+  if (!rows.pointers) {
+    const uint8_t* from = rows.data + offset;
+    const size_t step = rows.stride;
+    for (; i + 4 <= rows.rows; i += 4, from += 4 * step, to += 4 * stride)
+      unroll<4>([&](auto j) OCTET_INLINE {
+        _mm512_mask_storeu_epi8(to + j * stride, group,
+                                _mm512_maskz_loadu_epi8(there, from + j * step));
+      });
+  }
+  for (; i < rows.rows; ++i, to += stride)
     _mm512_mask_storeu_epi8(to, group, _mm512_maskz_loadu_epi8(there, rows.row(i) + offset));
 }
 

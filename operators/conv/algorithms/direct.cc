@@ -44,12 +44,13 @@ Estimate estimate(const ConvWork& w) {
   const bool staged = copies_windows(s),
              copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, s));
   const Taps taps = direct_taps(s);
+  const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
   const double lines = (double)(s.in_h * s.stride_h);  // a transposed layer's, if none is cropped
-  const double used = s.transposed ? (lines < w.out_h ? lines / w.out_h : 1)
-                      : staged     ? 1
-                                   : used_rows(s, w.cost.mr),
+  const double used = s.transposed        ? (lines < w.out_h ? lines / w.out_h : 1)
+                      : (staged || whole) ? 1
+                                          : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
@@ -70,6 +71,8 @@ Estimate estimate(const ConvWork& w) {
     if (step && LineWindows::are_fewer(step, w.cost.mr, s, (size_t)w.out_w)) {
       p.rows_copied = p.windows / p.taps * (double)s.kernel_w *
                       LineWindows::lines_of(s, (double)w.out_h) / (double)w.out_h;
+    } else if (whole) {
+      p.rows_copied = p.windows;
     } else {
       p.points = w.pixels * ends * groups * p.taps;
       if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
@@ -94,6 +97,16 @@ struct Workspace {
   size_t prepared_at, bytes;
 };
 
+// Whether a kernel that takes rows at one stride has whole windows as rows.
+bool copies_whole_windows(const ConvPlan& plan, const ConvShape& s) {
+  const MicroKernel& kernel = *plan.kernel;
+  return kernel.copy_rows && !copies_windows(s) && WholeWindows::are_copied(kernel.step_depth, s);
+}
+// The window as one tap.
+Taps whole_window(const ConvPlan& plan, const Taps& taps) {
+  return {1, taps.count * plan.kernel->rhs_layout.steps(taps.depth), taps.groups, 1};
+}
+
 size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
 
 bool reads_lines(const ConvPlan& plan) {
@@ -111,6 +124,8 @@ size_t block(const ConvPlan& plan) {
   if (s.transposed) return transposed_block(plan, taps);
   if (copies_windows(s))
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
+  if (!reads_lines(plan) && copies_whole_windows(plan, s))
+    return conv_block_rows(plan, WholeWindows::stride(kernel, s));
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
       : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
@@ -276,6 +291,10 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   const Taps taps = direct_taps(s);
   if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
   const size_t pixels = s.batch * out_h * out_w;
+  if (!reads_lines(plan) && copies_whole_windows(plan, s))
+    return windows_workspace(plan, whole_window(plan, taps), WholeWindows::stride(*plan.kernel, s),
+                             pixels)
+        .bytes;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   return plan_workspace(plan, taps, pixels, !plan.shape.pointwise() || reads_lines(plan)).bytes;
 }
@@ -320,11 +339,16 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
                   uint8_t* workspace, bool by_lines) {
   const ConvShape& s = plan.shape;
   const Taps taps = direct_taps(s);
-  if (copies_windows(s)) {
-    const size_t stride = window_stride(taps);
-    return run_windows(plan, run, taps, stride, task, workspace,
-                       [&](size_t, size_t pixel, size_t rows, uint8_t* windows) {
-                         copy_windows(plan, run, pixel, rows, stride, windows);
+  if (const bool staged = copies_windows(s);
+      staged || (!by_lines && copies_whole_windows(plan, s))) {
+    const Taps window = staged ? taps : whole_window(plan, taps);
+    const size_t stride = staged ? window_stride(taps) : WholeWindows::stride(*plan.kernel, s);
+    return run_windows(plan, run, window, stride, task, workspace,
+                       [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
+                         if (staged)
+                           copy_windows(plan, run, pixel, rows, stride, windows);
+                         else
+                           WholeWindows(plan, run).copy(group, pixel, rows, windows);
                        });
   }
   const bool tiles_rows = by_lines || !s.pointwise();

@@ -262,8 +262,7 @@ class Phases {
       }
       for (; row < rows; ++row) *pointers++ = zeros;
     }
-    // Less does not pay: the macro-kernel passes from a tile to the next faster if both have the same
-    // taps
+    // Less does not pay: the macro-kernel passes faster from a tile to a next one of the same taps
     if (skips_ && (range_.count() - (used_end - used)) * rows >= plan_.kernel->mr / 2u) {
       tile.taps = {range_.first + used, range_.first + used_end};
       tile.pointers += used * rows;
