@@ -5,11 +5,11 @@
 //     one_shape MxNxK LHS RHS DST RUNS [OPTION...]
 //     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [OPTION...]
 //
-// Types: s8 u8 (dst also s32, f32, rhs of a product also s4); an lhs of f32 is quantized by the run,
-// asymmetrically per row. Options: tflite; sparse: two of every four weights are zero, and they are
-// packed sparse; zero-points: each column has a zero point; blocks: s4 weights have a scale per 32,
-// and so has an lhs of f32. Convolutions as `octet bench` names them. Prints the multiply-adds and
-// the kernel's name, for convolutions the algorithm too.
+// Types: s8 u8 (dst also s32, f32; rhs of a product also s4); an lhs of f32 is quantized by the
+// run, asymmetrically per row. Options: tflite; sparse: two of every four weights are zero, and
+// they are packed sparse; zero-points: each column has a zero point; blocks: s4 weights have a
+// scale per 32, and so has an lhs of f32. Convolutions as `octet bench` names them. Prints the
+// multiply-adds and the kernel's name, for convolutions the algorithm too.
 #include <octet/octet.h>
 
 #include <stdio.h>
