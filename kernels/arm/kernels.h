@@ -44,7 +44,7 @@ extern const MicroKernel i8mm_u8s4_1x16x16;
 extern const MicroKernel dotprod_s8s4_6x16x8;
 extern const MicroKernel neon_s8s4_4x64x32;
 extern const MicroKernel neon_s8s4_2x64x32;
-extern const ScaleBlockKernel i8mm_s8u4_blocks_4x16x8, dotprod_s8u4_blocks_4x16x8,
+extern const ScaleBlockKernel i8mm_s8u4_blocks_8x16x8, dotprod_s8u4_blocks_4x16x8,
     neon_s8u4_blocks_2x16x8;
 
 extern const DepthwiseKernel dotprod_s8s8_dw16;

@@ -27,7 +27,7 @@ octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc
   DEPTHWISE dotprod_s8s8_dw16.cc dotprod_s8s8_group64.cc
   PROBE "vgetq_lane_s32(vdotq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
 octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x16x8.cc
-  INT4 i8mm_int4.cc i8mm_s8u4_blocks_4x16x8.cc
+  INT4 i8mm_int4.cc i8mm_s8u4_blocks_8x16x8.cc
   PROBE "vgetq_lane_s32(vmmlaq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
 if(OCTET_BUILDS_I8MM AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
   # Vectors of 256 bits beyond the tier, where the system tells their length.
@@ -58,6 +58,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # of the 32 registers are spilled.
   set_property(SOURCE kernels/arm/neon_s8s8_dw16.cc kernels/arm/dotprod_s8s8_dw16.cc
     kernels/arm/neon_s8s8_4x64x16.cc kernels/arm/neon_s16s16_8x8x1.cc
+    kernels/arm/dotprod_s8u4_blocks_4x16x8.cc kernels/arm/i8mm_s8u4_blocks_8x16x8.cc
     kernels/arm/dotprod_s8s8_6x16x4.cc kernels/arm/i8mm_12x64x8.cc
     APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
 endif()

@@ -4,8 +4,11 @@
 #include <octet/helpers.h>
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "support/guarded.h"
+#include "support/nibbles.h"
 #include "support/tiers.h"
 #include "support/vectors.h"
 
@@ -35,7 +38,12 @@ template <typename Desc>
 void describe(const Case& c, Desc* d) {
   d->lhs_type = type_of(*c.find("lhs"));
   d->dst_type = type_of(*c.find("dst"));
-  if (const Tensor* t = c.find("bias")) d->epilogue.bias = t->data<int32_t>();
+  if (const Tensor* t = c.find("bias")) {
+    if (t->type == Tensor::kS64)
+      d->epilogue.bias_s64 = t->data<int64_t>();
+    else
+      d->epilogue.bias = t->data<int32_t>();
+  }
   if (const Tensor* t = c.find("bias_f32")) d->epilogue.bias_f32 = t->data<float>();
   if (const Tensor* t = c.find("scales")) {
     d->epilogue.scales = t->data<float>();
@@ -113,6 +121,16 @@ struct Problem {
     rhs.k = lhs->columns;
     rhs.batch = batch ? (size_t)(*batch->data<int32_t>()) : 1;
     rhs.data = stored->data<void>();
+    if (c.find("rhs_bits")) {
+      rhs.type = rhs.type == OCTET_S8 ? OCTET_S4 : OCTET_U4;
+      nibbles = std::make_shared<const std::vector<uint8_t>>(nibbles_of(stored->bytes));
+      rhs.data = nibbles->data();
+    }
+    if (const Tensor* t = c.find("block_scales")) {
+      rhs.scale_block = rhs.k / t->columns;
+      rhs.scale_type = type_of(*t);
+      rhs.scales = t->data<void>();
+    }
     if (const Tensor* t = c.find("rhs_zero_points")) {
       rhs.zero_points = t->data<int32_t>();
       rhs.zero_point_count = t->size();
@@ -142,7 +160,11 @@ struct Problem {
     if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }
 
+  // Weights of 4 bits and those of an s16 lhs have to be packed.
+  bool takes_run_time_weights() const { return !nibbles && desc.lhs_type != OCTET_S16; }
+
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+  std::shared_ptr<const std::vector<uint8_t>> nibbles;  // what rhs.data points to, of 4 bits
   octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
 };
@@ -322,7 +344,7 @@ void VectorTest::check(const std::string& path) {
         problem.desc.max_isa = GetParam();
         activations.to(&problem.desc.epilogue);
         run(problem, *c.find("dst"), true);
-        run(problem, *c.find("dst"), false);
+        if (problem.takes_run_time_weights()) run(problem, *c.find("dst"), false);
       }
     }
   }

@@ -13,7 +13,8 @@
 namespace octet_test {
 
 struct Tensor {
-  enum Type : uint32_t { kS8 = 1, kU8, kS32, kF32, kF64 };  // up to kF32 octet_type's values
+  // octet_type's values, but for kF64 and kS64
+  enum Type : uint32_t { kS8 = 1, kU8, kS32, kF32, kF64, kF16 = 7, kS16, kS64 };
   Type type;
   size_t rows, columns;
   std::vector<uint8_t> bytes;
@@ -81,7 +82,9 @@ class VectorFile {
     t.type = (Tensor::Type)u32();
     t.rows = u32();
     t.columns = u32();
-    const size_t element = t.type == Tensor::kF64 ? 8 : t.type >= Tensor::kS32 ? 4 : 1;
+    const size_t kBytes[] = {0, 1, 1, 4, 4, 8, 0, 2, 2, 8};
+    if (t.type > Tensor::kS64) throw std::runtime_error(path_ + " has a type of later versions");
+    const size_t element = kBytes[t.type];
     t.bytes.resize(t.size() * element);
     bytes(t.bytes.data(), t.bytes.size());
     return t;

@@ -4,8 +4,9 @@ It shares nothing with the library. ../conformance/check.py holds it against ONN
 """
 import numpy as np
 
-S8, U8, S32, F32, I64, F64 = np.int8, np.uint8, np.int32, np.float32, np.int64, np.float64
-LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC = range(5)  # octet_lhs_quant
+S8, U8, S16, S32, F32, I64, F64 = np.int8, np.uint8, np.int16, np.int32, np.float32, np.int64, np.float64
+F16 = np.float16
+LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC, LHS_SYMMETRIC_BLOCKS = range(6)  # octet_lhs_quant
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP, ACTIVATION_RELU_N1_TO_1 = range(5)  # octet_activation
 TINY = F32(2.0**-100)
 CONV_FIELDS = ("batch", "in_h", "in_w", "in_channels", "out_channels", "groups", "kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h",
@@ -47,6 +48,18 @@ def fixed_point(x, multiplier, shift):
     """MultiplyByQuantizedMultiplier of TFLite's default build, which rounds twice."""
     multiplier, shift = I64(multiplier), I64(shift)
     return divide_by_pot(high_mul(x << np.maximum(shift, 0), multiplier), np.maximum(-shift, 0))
+
+
+def fixed_point_s64(x, multiplier, shift):
+    """MultiplyByQuantizedMultiplier of a sum in 64 bits: 15 bits of the multiplier, one rounding, halves up."""
+    shift, short = I64(shift), np.where(multiplier >= 0x7fff0000, 0x7fff, (I64(multiplier) + 2**15) >> 16)
+    return (x * short + (I64(1) << (14 - shift))) >> (15 - shift)
+
+
+def check_sum(acc, lhs_type):
+    """Sums of s16 have 48 bits, others 32."""
+    low, high = (-2**47, 2**47) if lhs_type == S16 else (-2**31, 2**31)
+    assert ((acc >= low) & (acc < high)).all()
 
 
 def conv_out(g):
@@ -112,7 +125,7 @@ def accumulate_conv(t):
     if g["transposed"]:
         acc = framed[:, g["pad_top"]:g["pad_top"] + out_h, g["pad_left"]:g["pad_left"] + out_w]
     acc = acc.reshape(-1, g["out_channels"]) + t.get("bias", I64(0))
-    assert (acc == acc.astype(S32)).all()
+    check_sum(acc, t["lhs"].dtype)
     return acc, None if row_scale is None else np.repeat(row_scale, out_h * out_w, 0)
 
 
@@ -129,8 +142,32 @@ def accumulate(t):
     lhs = (lhs.astype(I64) - lhs_zero_point).reshape(batch, -1, lhs.shape[1])
     rhs = (rhs.astype(I64).reshape(batch, lhs.shape[2], -1) - t.get("rhs_zero_points", 0))
     acc = (lhs @ rhs).reshape(-1, rhs.shape[2]) + t.get("bias", I64(0))
-    assert (acc == acc.astype(S32)).all()
+    check_sum(acc, t["lhs"].dtype)
     return acc, row_scale
+
+
+def accumulate_blocks(t):
+    """The float sum of scale blocks in place of acc, and the scale of each row of the lhs."""
+    lhs, row_scale, scales = t["lhs"], t["lhs_scales"].T if "lhs_scales" in t else None, t["block_scales"].astype(F32)
+    (m, k), (n, blocks) = lhs.shape, scales.shape
+    lhs_zero_point, lhs_block_scale = t["lhs_zero_points"].T if "lhs_zero_points" in t else 0, None
+    if lhs.dtype == F32 and t["lhs_quant"].item() == LHS_SYMMETRIC_BLOCKS:
+        lhs, lhs_block_scale, _ = quantize_rows(lhs.reshape(m * blocks, -1), True)
+        lhs_block_scale = lhs_block_scale.reshape(m, blocks)
+    elif lhs.dtype == F32:
+        lhs, row_scale, lhs_zero_point = quantize_rows(lhs, t["lhs_quant"].item() == LHS_SYMMETRIC)
+    lhs = (lhs.astype(I64).reshape(m, k) - lhs_zero_point).reshape(m, blocks, -1)
+    rhs = (t["rhs_nk"] if "rhs_nk" in t else t["rhs_kn"].T).astype(I64).reshape(n, blocks, -1)
+    zero_points = t.get("rhs_zero_points", np.zeros((1, 1), I64)).astype(I64)
+    # One of all, one of each column, or one of each block.
+    rhs = rhs - (zero_points if zero_points.shape == (n, blocks) else zero_points.T)[:, :, None]
+    total = np.zeros((m, n), F32)
+    for b in range(blocks):
+        acc = lhs[:, b] @ rhs[:, b].T
+        check_sum(acc, S8)
+        scale = scales[:, b] if lhs_block_scale is None else lhs_block_scale[:, b:b + 1] * scales[:, b]
+        total = total + acc.astype(F32) * scale
+    return total, row_scale
 
 
 def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
@@ -138,7 +175,7 @@ def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):
     integer = dtype != F32
     low, high = (np.iinfo(dtype).min, np.iinfo(dtype).max) if integer else (-np.inf, np.inf)
     zero_point, scale, limits = of
-    zero = t[zero_point].item() if integer else 0
+    zero = t[zero_point].item() if integer and zero_point in t else 0
     if activation == ACTIVATION_CLAMP:
         return t[limits][0]
 
@@ -163,8 +200,8 @@ def float_bounds(t, activation):
 
 
 def requantize(t, acc, scale, low, high, product_activation):
-    """Float mode, to 8 bits."""
-    zero_point = t["dst_zero_point"].item()
+    """Float mode, to integers."""
+    zero_point = t["dst_zero_point"].item() if "dst_zero_point" in t else 0
     value = acc.astype(F32) * scale
     if "residual" in t:
         value = clamp(value, *float_bounds(t, product_activation)) + (t["residual"].astype(I64) - t["residual_zero_points"][0, 0]).astype(F32) * t["residual_scale"][0, 0]
@@ -173,6 +210,8 @@ def requantize(t, acc, scale, low, high, product_activation):
 
 def requantize_tflite(t, acc, low, high, dtype, product_activation):
     """TFLite mode: the product, then int8 ADD on it and the residual."""
+    if t["lhs"].dtype == S16:
+        return clamp(fixed_point_s64(acc, t["multipliers"], t["shifts"]), int(low), int(high))
     value = fixed_point(acc, t["multipliers"], t["shifts"])
     if "residual" in t:
         residual_zero_point, product_zero_point = t["residual_zero_points"][0].tolist()
@@ -190,7 +229,7 @@ def requantize_double(t, acc, low, high):
     value = acc.astype(F64) * t["factors"]
     whole = np.trunc(value)
     value = whole + np.where(np.abs(value - whole) >= 0.5, np.sign(value), 0)
-    return clamp(value + t["dst_zero_point"].item(), int(low), int(high))
+    return clamp(value + (t["dst_zero_point"].item() if "dst_zero_point" in t else 0), int(low), int(high))
 
 
 def evaluate(t, dtype, activation=ACTIVATION_NONE, product_activation=ACTIVATION_NONE):
@@ -205,7 +244,7 @@ def evaluate(t, dtype, activation=ACTIVATION_NONE, product_activation=ACTIVATION
 @np.errstate(all="ignore")
 def evaluate_rows(t, dtype, activation, product_activation):
     """One row per row of the lhs, or per pixel of the output."""
-    acc, row_scale = accumulate(t)
+    acc, row_scale = accumulate_blocks(t) if "block_scales" in t else accumulate(t)
     if dtype == S32:
         return acc.astype(S32)
     low, high = bounds(t, dtype, activation)

@@ -3,7 +3,8 @@ import struct
 
 import numpy as np
 
-TYPES = {1: np.dtype("i1"), 2: np.dtype("u1"), 3: np.dtype("<i4"), 4: np.dtype("<f4"), 5: np.dtype("<f8")}
+TYPES = {1: np.dtype("i1"), 2: np.dtype("u1"), 3: np.dtype("<i4"), 4: np.dtype("<f4"), 5: np.dtype("<f8"),
+         7: np.dtype("<f2"), 8: np.dtype("<i2"), 9: np.dtype("<i8")}
 CODES = {dtype: code for code, dtype in TYPES.items()}
 
 

@@ -24,6 +24,9 @@ TEST_P(Vectors, TfliteResidual) { check("tflite_residual.bin"); }
 TEST_P(Vectors, Double) { check("double.bin"); }
 TEST_P(Vectors, F32) { check("f32.bin"); }
 TEST_P(Vectors, Dynamic) { check("dynamic.bin"); }
+TEST_P(Vectors, S16) { check("s16.bin"); }
+TEST_P(Vectors, Int4) { check("int4.bin"); }
+TEST_P(Vectors, ScaleBlocks) { check("scale_blocks.bin"); }
 
 OCTET_FOR_EACH_TIER(Vectors);
 

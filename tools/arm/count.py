@@ -27,10 +27,12 @@ def main():
     parser.add_argument("--qemu", default="qemu-arm -cpu cortex-a7")
     parser.add_argument("--types", default="s8:s8:s8")
     parser.add_argument("--tflite", action="store_true")
+    parser.add_argument("--blocks", action="store_true", help="weights of s4 in scale blocks of 32")
     parser.add_argument("shapes", nargs="*", default=SHAPES)
     a = parser.parse_args()
+    options = ["tflite"] * a.tflite + ["blocks"] * a.blocks
     for shape in a.shapes or SHAPES:
-        once, twice = (count(a.qemu.split(), a.build_dir / "tools/arm", shape, a.types.split(":"), runs, ["tflite"] * a.tflite) for runs in (1, 2))
+        once, twice = (count(a.qemu.split(), a.build_dir / "tools/arm", shape, a.types.split(":"), runs, options) for runs in (1, 2))
         print(f"{shape:32} {' '.join(once[1][1:]):32} {1000 * (twice[0] - once[0]) / int(once[1][0]):8.1f}")
 
 

@@ -5,9 +5,10 @@
 //     one_shape MxNxK LHS RHS DST RUNS [OPTION...]
 //     one_shape ic512oc512_ih7kh3ph1 LHS RHS DST RUNS [OPTION...]
 //
-// Types: s8 u8 (dst also s32, f32); an lhs of f32 is quantized by the run, asymmetrically per row.
-// Options: tflite; sparse: two of every four weights are zero, and they are packed sparse;
-// zero-points: each column has a zero point. Convolutions as `octet bench` names them. Prints the
+// Types: s8 u8 (dst also s32, f32; rhs of a product also s4); an lhs of f32 is quantized by the
+// run, asymmetrically per row. Options: tflite; sparse: two of every four weights are zero, and
+// they are packed sparse; zero-points: each column has a zero point; blocks: s4 weights have a
+// scale per 32, and so has an lhs of f32. Convolutions as `octet bench` names them. Prints the
 // multiply-adds and the kernel's name, for convolutions the algorithm too.
 #include <octet/octet.h>
 
@@ -85,7 +86,7 @@ const int32_t* biases(size_t n) {
 
 struct Types {
   octet_type lhs, rhs, dst;
-  bool tflite, sparse, zero_points;
+  bool tflite, sparse, zero_points, blocks;
 };
 
 // Random weights, 2:4 if sparse and if the depth is a multiple of four.
@@ -123,6 +124,15 @@ void set_epilogue(size_t n, size_t depth, const Types& types, octet_epilogue* ep
   epilogue->multiplier_count = n;
 }
 
+void set_scale_blocks(octet_rhs_desc* weights) {
+  const size_t blocks = weights->n * (weights->k / 32);
+  uint16_t* scales = (uint16_t*)allocate(blocks * sizeof(uint16_t));
+  for (size_t i = 0; i < blocks; ++i) scales[i] = (uint16_t)(0x2000 + i % 7);
+  weights->scale_block = 32;
+  weights->scale_type = OCTET_F16;
+  weights->scales = scales;
+}
+
 void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   octet_error error;
   octet_rhs_desc weights = OCTET_RHS_DESC_INIT;
@@ -136,6 +146,7 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
     weights.zero_points = random_zero_points(types.rhs, n);
     weights.zero_point_count = n;
   }
+  if (types.blocks) set_scale_blocks(&weights);
   size_t bytes;
   check(octet_pack_size(&weights, OCTET_ISA_AUTO, &bytes, &error), error);
   void* packed = allocate(bytes);
@@ -148,7 +159,8 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   desc.lhs_type = types.lhs;
   desc.rhs_type = types.rhs;
   desc.dst_type = types.dst;
-  if (types.lhs == OCTET_F32) desc.lhs_quant = OCTET_LHS_ASYMMETRIC;
+  if (types.lhs == OCTET_F32)
+    desc.lhs_quant = types.blocks ? OCTET_LHS_SYMMETRIC_BLOCKS : OCTET_LHS_ASYMMETRIC;
   desc.packed = packed;
   desc.packed_bytes = bytes;
   set_epilogue(n, k, types, &desc.epilogue);
@@ -249,15 +261,17 @@ int main(int argc, char** argv) {
       types.tflite = true;
     else if (strcmp(argv[i], "sparse") == 0)
       types.sparse = true;
+    else if (strcmp(argv[i], "blocks") == 0)
+      types.blocks = true;
     else if (strcmp(argv[i], "zero-points") == 0)
       types.zero_points = true;
     else
       known = false;
   }
   if (!known) {
-    fprintf(
-        stderr,
-        "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse] [zero-points]\n");
+    fprintf(stderr,
+            "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse] [zero-points] "
+            "[blocks]\n");
     return 2;
   }
   types.lhs = type_of(argv[2]);

@@ -2,7 +2,7 @@
 // for SDOT and for SMULL with pairwise sums.
 //
 //          | products of 4 depth steps       | rows x 16 columns
-// DOTPROD  | SDOT                            | 4
+// DOTPROD  | SDOT by a lane of 16 lhs bytes  | 4
 // NEON     | SMLAL; per 32 steps, SADDLP and | 2; 1 on 32-bit Arm
 //          | ADDP: |sum| <= 15,360           |
 //
@@ -29,8 +29,7 @@ constexpr int kMr = 1;
 
 // Weights as bytes of 0 to 15, of the first or the second four of 8 depth steps.
 template <int second>
-OCTET_INLINE inline int8x16_t nibbles(const uint8_t* from) {
-  const uint8x16_t two = vld1q_u8(from);
+OCTET_INLINE inline int8x16_t nibbles(uint8x16_t two) {
   return vreinterpretq_s8_u8(second ? vshrq_n_u8(two, 4) : vandq_u8(two, vdupq_n_u8(15)));
 }
 
@@ -46,16 +45,20 @@ template <int rows>
 OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k, size_t depth,
                                    const uint8_t*& rhs, int32x4_t (&acc)[rows][kVectors]) {
   OCTET_NO_UNROLL
-  for (size_t steps = depth / 8; steps; --steps, k += 8, rhs += 64)
-    unroll<2>([&](auto half) OCTET_INLINE {
-      int8x16_t weights[kVectors];
-      unroll<kVectors>([&](auto v) OCTET_INLINE { weights[v] = nibbles<half>(rhs + 16 * v); });
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        const int8x16_t a = vreinterpretq_s8_s32(vdupq_n_s32(load_four(lhs[i] + k + 4 * half)));
-        unroll<kVectors>([&](auto v)
-                             OCTET_INLINE { acc[i][v] = vdotq_s32(acc[i][v], weights[v], a); });
+  for (size_t steps = depth / 16; steps; --steps, k += 16, rhs += 128) {
+    int8x16_t a[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { a[i] = vld1q_s8((const int8_t*)lhs[i] + k); });
+    unroll<2>([&](auto eight) OCTET_INLINE {
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        const uint8x16_t two = vld1q_u8(rhs + 64 * eight + 16 * v);
+        const int8x16_t first = nibbles<0>(two), second = nibbles<1>(two);
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          acc[i][v] = vdotq_laneq_s32(acc[i][v], first, a[i], 2 * eight);
+          acc[i][v] = vdotq_laneq_s32(acc[i][v], second, a[i], 2 * eight + 1);
+        });
       });
     });
+  }
 }
 #else
 OCTET_INLINE inline int32x4_t add_pairs(int32x4_t a, int32x4_t b) {
@@ -83,7 +86,7 @@ OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k,
           a[i] = vreinterpret_s8_s32(vdup_n_s32(load_four(lhs[i] + k + 4 * half)));
         });
         unroll<kVectors>([&](auto v) OCTET_INLINE {
-          const int8x16_t weights = nibbles<half>(rhs + 16 * v);
+          const int8x16_t weights = nibbles<half>(vld1q_u8(rhs + 16 * v));
           unroll<rows>([&](auto i) OCTET_INLINE {
             sum[i][v][0] = vmlal_s8(sum[i][v][0], vget_low_s8(weights), a[i]);
             sum[i][v][1] = vmlal_s8(sum[i][v][1], vget_high_s8(weights), a[i]);
@@ -111,34 +114,55 @@ OCTET_INLINE inline float32x4_t load_bytes(const uint8_t* bytes, int lane) {
   return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(some))));
 }
 
-// As add_scaled of kernels/generic/scale_blocks.h, for some rows.
-template <int rows>
+// As add_scaled of kernels/generic/scale_blocks.h, for some rows. zeros: there may be zero points
+// of blocks or of the lhs.
+template <int rows, bool zeros>
 OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, size_t b,
                                          size_t panel, const uint8_t* scales,
                                          const int32x4_t (&acc)[rows][kVectors], float* sums) {
   const ScaleBlocks& blocks = t.blocks;
-  unroll<kVectors>([&](auto v) OCTET_INLINE {
-    const float32x4_t scale = load_scales(scales, blocks.f16, 4 * v);
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      const size_t term = (row + i) * blocks.count + b;
-      float32x4_t x = vcvtq_f32_s32(acc[i][v]), by = scale;
-      if (blocks.zero_points)
-        x = vaddq_f32(x, vmulq_n_f32(load_bytes(scales + blocks.scale_bytes(), 4 * v),
-                                     (float)t.row_init[term] * (1.0f / 8)));
-      if (t.lhs_zero_points)
-        x = vsubq_f32(
-            x, vmulq_n_f32(
-                   vcvtq_f32_s32(vmovl_s16(vld1_s16(
-                       t.column_sums + (panel * blocks.count + b) * kScaleBlockColumns + 4 * v))),
-                   t.lhs_zero_points[row + i]));
-      if (t.row_scales) by = vmulq_n_f32(by, t.row_scales[term]);
-      float* const sum = sums + i * t.sums_stride + 4 * v;
-      vst1q_f32(sum, vaddq_f32(vld1q_f32(sum), vmulq_f32(x, by)));
-    });
+  // Before sums are stored, which may change t as far as a compiler knows
+  const size_t stride = t.sums_stride;
+  float row_scale[rows] = {};
+  const bool scaled = t.row_scales;
+  if (scaled)
+    unroll<rows>([&](auto i)
+                     OCTET_INLINE { row_scale[i] = t.row_scales[(row + i) * blocks.count + b]; });
+  float32x4_t scale[kVectors];
+  unroll<kVectors>([&](auto v) OCTET_INLINE { scale[v] = load_scales(scales, blocks.f16, 4 * v); });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    const size_t term = (row + i) * blocks.count + b;
+    float* const sum = sums + i * stride;
+    const auto add = [&](auto v, float32x4_t x, float32x4_t by) OCTET_INLINE {
+      vst1q_f32(sum + 4 * v, vaddq_f32(vld1q_f32(sum + 4 * v), vmulq_f32(x, by)));
+    };
+    float32x4_t x[kVectors];
+    unroll<kVectors>([&](auto v) OCTET_INLINE { x[v] = vcvtq_f32_s32(acc[i][v]); });
+    if (zeros && blocks.zero_points) {
+      const float row_sum = (float)t.row_init[term] * (1.0f / 8);
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        x[v] =
+            vaddq_f32(x[v], vmulq_n_f32(load_bytes(scales + blocks.scale_bytes(), 4 * v), row_sum));
+      });
+    }
+    if (zeros && t.lhs_zero_points) {
+      const int16_t* const of = t.column_sums + (panel * blocks.count + b) * kScaleBlockColumns;
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        x[v] = vsubq_f32(x[v], vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(vld1_s16(of + 4 * v))),
+                                           t.lhs_zero_points[row + i]));
+      });
+    }
+    if (t.row_scales) {
+      const float row_scale = t.row_scales[term];
+      unroll<kVectors>([&](auto v)
+                           OCTET_INLINE { add(v, x[v], vmulq_n_f32(scale[v], row_scale)); });
+    } else {
+      unroll<kVectors>([&](auto v) OCTET_INLINE { add(v, x[v], scale[v]); });
+    }
   });
 }
 #else
-template <int rows>
+template <int rows, bool zeros>
 OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, size_t b,
                                          size_t panel, const uint8_t* scales,
                                          const int32x4_t (&acc)[rows][kVectors], float* sums) {
@@ -150,7 +174,7 @@ OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, si
 }
 #endif
 
-template <int rows>
+template <int rows, bool zeros>
 void multiply_rows(const ScaleBlockTile& t, size_t row, size_t panel) {
   const ScaleBlocks blocks = t.blocks;
   const uint8_t* rhs = t.rhs + panel * blocks.panel_bytes();
@@ -170,19 +194,32 @@ void multiply_rows(const ScaleBlockTile& t, size_t row, size_t panel) {
       unroll<kVectors>([&](auto v) OCTET_INLINE { acc[i][v] = init; });
     });
     add_block<rows>(lhs, k, blocks.depth, rhs, acc);
-    add_scaled_rows<rows>(t, row, b, panel, rhs, acc, sums);
+    add_scaled_rows<rows, zeros>(t, row, b, panel, rhs, acc, sums);
+  }
+}
+
+template <bool zeros>
+void multiply_all(const ScaleBlockTile& t) {
+  for (size_t panel = 0; panel < t.panels; ++panel) {
+    size_t row = 0;
+    for (; row + kMr <= t.rows; row += kMr) multiply_rows<kMr, zeros>(t, row, panel);
+    if constexpr (kMr > 2)
+      for (; row + 2 <= t.rows; row += 2) multiply_rows<2, zeros>(t, row, panel);
+    if constexpr (kMr > 1)
+      for (; row < t.rows; ++row) multiply_rows<1, zeros>(t, row, panel);
   }
 }
 
 void multiply_scale_blocks(const ScaleBlockTile& t) {
-  for (size_t panel = 0; panel < t.panels; ++panel) {
-    size_t row = 0;
-    for (; row + kMr <= t.rows; row += kMr) multiply_rows<kMr>(t, row, panel);
-    if constexpr (kMr > 2)
-      for (; row + 2 <= t.rows; row += 2) multiply_rows<2>(t, row, panel);
-    if constexpr (kMr > 1)
-      for (; row < t.rows; ++row) multiply_rows<1>(t, row, panel);
-  }
+#if defined(__ARM_FEATURE_DOTPROD)
+  constexpr bool kOneText = false;
+#else
+  constexpr bool kOneText = true;  // products take so long that branches do not matter
+#endif
+  if (kOneText || t.blocks.zero_points || t.lhs_zero_points)
+    multiply_all<true>(t);
+  else
+    multiply_all<kOneText>(t);
 }
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, Isa isa) {

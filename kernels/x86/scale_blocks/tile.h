@@ -122,10 +122,9 @@ OCTET_INLINE inline void add_products(const uint8_t* const (&lhs)[rows], size_t&
   OCTET_NO_UNROLL
   for (; steps; steps -= 2)
     unroll<2>([&](auto) OCTET_INLINE {
-      if constexpr (rows <= 2)
-        unroll<kPanels>([&](auto p) OCTET_INLINE {
-          _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
-        });
+      unroll<kPanels>([&](auto p) OCTET_INLINE {
+        _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
+      });
       Vector two[kVectors];
       unroll<kVectors>([&](auto v) OCTET_INLINE {
         two[v] = load(panels.template of<v>());
@@ -203,11 +202,19 @@ OCTET_INLINE inline void subtract_lhs_zero_point(const ScaleBlockTile& t, size_t
   });
 }
 
-template <int rows>
+// Whether one text serves all tiles: SSE4.1 would not gain by two, which take 4 KB more.
+constexpr bool kOneText = kLanes == 4;
+
+inline bool has_zeros(const ScaleBlockTile& t) { return t.blocks.zero_points || t.lhs_zero_points; }
+
+// zeros: there may be zero points of blocks or of the lhs. A text without them has no branches in
+// its rows.
+template <int rows, bool zeros>
 void multiply_rows(const ScaleBlockTile& t, size_t row) {
   constexpr bool kKeeps = keeps_sums(rows);
   const ScaleBlocks blocks = t.blocks;
-  const bool plain = !blocks.zero_points && !t.lhs_zero_points && !t.row_scales;
+  const float* const row_scales = t.row_scales;
+  const bool plain = !row_scales && (kOneText ? !has_zeros(t) : !zeros);
   const size_t tail = blocks.block_bytes() - blocks.weight_bytes();
   const uint8_t* lhs[rows];
   Floats kept[rows][kVectors];
@@ -234,10 +241,8 @@ void multiply_rows(const ScaleBlockTile& t, size_t row) {
     });
     add_block<rows>(lhs, k, blocks.depth, ahead, panels, acc);
     Floats scale[kVectors];
-    if constexpr (rows <= 2)
-      unroll<kPanels>([&](auto p) OCTET_INLINE {
-        _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
-      });
+    unroll<kPanels>(
+        [&](auto p) OCTET_INLINE { _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0); });
     unroll<kVectors>([&](auto v) OCTET_INLINE {
       scale[v] = load_scales(panels.at[v / kOfPanel], blocks.f16, v % kOfPanel * kLanes);
     });
@@ -260,9 +265,9 @@ void multiply_rows(const ScaleBlockTile& t, size_t row) {
         const size_t term = (row + i) * blocks.count + b;
         Floats x[kVectors];
         unroll<kVectors>([&](auto v) OCTET_INLINE { x[v] = OCTET_MM(cvtepi32_ps)(acc[i][v]); });
-        if (blocks.zero_points) subtract_zero_points(t, term, panels, x);
-        if (t.lhs_zero_points) subtract_lhs_zero_point(t, row + i, b, x);
-        const Floats row_scale = OCTET_MM(set1_ps)(t.row_scales ? t.row_scales[term] : 1.0f);
+        if (zeros && blocks.zero_points) subtract_zero_points(t, term, panels, x);
+        if (zeros && t.lhs_zero_points) subtract_lhs_zero_point(t, row + i, b, x);
+        const Floats row_scale = OCTET_MM(set1_ps)(zeros && !row_scales ? 1.0f : row_scales[term]);
         unroll<kVectors>(
             [&](auto v) OCTET_INLINE { add(i, v, x[v], OCTET_MM(mul_ps)(row_scale, scale[v])); });
       });
@@ -276,15 +281,23 @@ void multiply_rows(const ScaleBlockTile& t, size_t row) {
     });
 }
 
-void multiply_scale_blocks(const ScaleBlockTile& t) {
+template <bool zeros>
+void multiply_all(const ScaleBlockTile& t) {
   size_t row = 0;
   const auto take = [&](auto rows) OCTET_INLINE {
-    for (; row + rows <= t.rows; row += rows) multiply_rows<rows>(t, row);
+    for (; row + rows <= t.rows; row += rows) multiply_rows<rows, zeros>(t, row);
   };
   take(Int<kMr>{});
   if constexpr (kLanes == 16) take(Int<4>{});
   if constexpr (kMr > 2) take(Int<2>{});
   take(Int<1>{});
+}
+
+void multiply_scale_blocks(const ScaleBlockTile& t) {
+  if (kOneText || has_zeros(t))
+    multiply_all<true>(t);
+  else
+    multiply_all<kOneText>(t);
 }
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, Isa isa) {

@@ -1,8 +1,0 @@
-// s8 x u4 in scale blocks -> f32 sums, for I8MM: see shared/neon_scale_blocks.h.
-#include "kernels/arm/kernels.h"
-#include "kernels/arm/shared/neon_scale_blocks.h"
-
-namespace octet {
-const ScaleBlockKernel i8mm_s8u4_blocks_4x16x8 =
-    scale_block_kernel("i8mm_s8u4_blocks_4x16x8", Isa::kI8mm);
-}  // namespace octet
