@@ -141,7 +141,7 @@ TEST(ConvWords, DepthwiseTakesWords) {
       edit(&c);
       const ConvProblem problem(c);
       ConvHow how;
-      how.algorithm = OCTET_CONV_DEPTHWISE;  // of 32 bits the plan chooses another
+      how.algorithm = OCTET_CONV_DEPTHWISE;  // the plan on i686 chooses another
       Conv conv(problem, how);
       EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
       taken = conv.get() && conv.get()->plan.lhs_type == octet::ElementType::kS16;
