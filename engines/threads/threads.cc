@@ -30,8 +30,8 @@ struct Pool {
   // Whether the threads belong to this process. A child has a copy of the object only.
   bool alive() const { return born == forks; }
 
-  std::atomic<bool> in_use{false};             // by a run
-  pthreadpool_t threads = nullptr;             // of the run that has in_use
+  std::atomic<int> in_use{0};       // by a run; not bool: GCC 12 needs libatomic on RISC-V
+  pthreadpool_t threads = nullptr;  // of the run that has in_use
   std::atomic<pthreadpool_t> larger{nullptr};  // takes the place of `threads` with the next run
   size_t count = 0;                            // of threads, with the next run
   size_t shares = 0;                           // guarded by `creating`, as count is
@@ -100,7 +100,7 @@ void give(void* share) {
 
 void run(void* share, size_t count, void (*fn)(void* arg, size_t index), void* arg) {
   Pool& pool = *(Pool*)share;
-  if (!pool.alive() || pool.in_use.exchange(true, std::memory_order_acquire)) {
+  if (!pool.alive() || pool.in_use.exchange(1, std::memory_order_acquire)) {
     for (size_t i = 0; i < count; ++i) fn(arg, i);
     return;
   }
@@ -111,7 +111,7 @@ void run(void* share, size_t count, void (*fn)(void* arg, size_t index), void* a
   // Without a flag idle workers spin for a moment, as the pools of engines do: operators of a small
   // network follow each other within microseconds, sooner than a sleeping worker wakes up
   pthreadpool_parallelize_1d(pool.threads, fn, arg, count, 0);
-  pool.in_use.store(false, std::memory_order_release);
+  pool.in_use.store(0, std::memory_order_release);
 }
 
 }  // namespace

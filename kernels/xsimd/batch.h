@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <climits>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <ostream>
 #include <stdexcept>
 #include <tuple>
@@ -54,7 +56,11 @@ constexpr int kLanes = Sums::size;  // accumulators per vector
 
 template <typename To, typename From>
 inline To as(const From& from) {
+#if XSIMD_VERSION_MAJOR >= 11
+  return xsimd::bitwise_cast<typename To::value_type>(from);
+#else
   return xsimd::bitwise_cast<To>(from);
+#endif
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
 
-PARTS = ("convolution", "winograd", "depthwise", "sparse", "tuning", "network", "traffic")
+PARTS = ("convolution", "winograd", "depthwise", "sparse", "int4", "int16", "runtime_weights", "tuning",
+         "network", "traffic")
 
 
 class Octet(ConanFile):

@@ -261,15 +261,15 @@ def check_site():
         yield f"docs/site/index.md lists {name}, which is not there"
 
 
-def check_cmake():
-    """Files whose properties CMake sets are there: CMake takes a name of none in silence."""
-    there = set(files())
-    for name in files():
-        if name.endswith(".cmake"):
-            for file in re.findall(r"(?<![\w/])((?:kernels|packing|operators|dispatch|analysis)/"
-                                   r"[\w/]+\.cc)\b", text_of(name)):
-                if file not in there:
-                    yield f"{name} names {file}, which is not there"
+def check_recipes():
+    """Recipes of packages that choose parts of the library know all of them."""
+    parts = re.search(r"foreach\(part CPU_FILES ([A-Z0-9_ ]+)\)", text_of("CMakeLists.txt"))[1].split()
+    for name in ("conan/conanfile.py", "openembedded/octet_0.2.0.bb", "buildroot/package/octet/octet.mk",
+                 "buildroot/package/octet/Config.in"):
+        text = text_of(f"packaging/{name}").upper().replace("-", "_")
+        for part in parts:
+            if not re.search(rf"(?<![A-Z0-9]){part}(?![A-Z0-9_])", text):
+                yield f"packaging/{name} does not know OCTET_WITH_{part}"
 
 
 def main():
@@ -280,7 +280,7 @@ def main():
         return
     complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels, check_cmake,
                                  check_readme, check_not_covered, check_nodiscard,
-                                 check_links, check_site, check_cmake) for c in rule()]
+                                 check_links, check_site, check_recipes) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

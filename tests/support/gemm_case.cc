@@ -384,7 +384,7 @@ class Threads {
   // The caller and this many threads, or fewer, do the work; a second caller, or a nested one, does
   // it alone.
   void run(size_t threads, const std::function<void()>& work) {
-    if (called_.exchange(true)) return work();
+    if (called_.exchange(1)) return work();
     threads = std::min(threads, kMost);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -395,7 +395,7 @@ class Threads {
     std::unique_lock<std::mutex> lock(mutex_);
     working_ -= wanted_, wanted_ = 0;  // threads that have not begun would find nothing to do
     end_.wait(lock, [&] { return working_ == 0; });
-    called_ = false;
+    called_ = 0;
   }
 
  private:
@@ -411,7 +411,7 @@ class Threads {
     }
   }
 
-  std::atomic<bool> called_{false};
+  std::atomic<int> called_{0};  // not bool: GCC 12 exchanges bytes by libatomic on RISC-V
   std::mutex mutex_;
   std::condition_variable begin_, end_;
   const std::function<void()>* work_ = nullptr;

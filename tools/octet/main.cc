@@ -392,7 +392,7 @@ class CommandLine {
         "traffic",
         "Show what a network's layers read from memory and write to it, by a model of caches");
     traffic->add_option(
-        "network", m.network,
+        "name", m.network,  // not "network": CLI11 of Debian 13 refuses it beside --network
         fmt::format("{}, each with a size or without (espcn:540x960), a network.json "
                     "(tools/models makes it), a suite, or a case",
                     fmt::join(tool::graph_names(), ", ")));
