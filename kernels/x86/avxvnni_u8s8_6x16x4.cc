@@ -5,8 +5,9 @@
 //   row i, 4 bytes    | acc[i][0]  |  [1]   |      12 accumulators, 2 for rhs, 1 for lhs: 15 of 16
 //   broadcast         +------------+--------+
 //
-// A CPU without VPDPBSSD (AVX-VNNI-INT8) flips an s8 lhs. All kernels share the code before and
-// after the depth loops.
+// A CPU without VPDPBSSD (AVX-VNNI-INT8) flips an s8 lhs. Both kernels share the code before and
+// after the depth loops. Full tiles of at most 8 columns have a loop of their own (multiply_half),
+// but for VPDPBSSD, which no CPU at hand could time.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -120,9 +121,9 @@ void multiply(const Tile& t, bool lhs_is_s8) {
 
 // Multiplies a full tile of at most 8 columns, for half of the products: two groups at a time, each
 // in accumulators of its own, so that twelve products are in flight as in multiply(). adjust(lhs)
-// gives the bytes that `type` multiplies: a flip by 0 costs a third more.
-template <typename Type, typename F>
-void multiply_half(const Tile& t, Type type, const F& adjust) {
+// gives the u8 bytes that meet the weights: a flip by 0 would cost a third more.
+template <typename F>
+void multiply_half(const Tile& t, const F& adjust) {
   __m256i even[kMr], odd[kMr];
   unroll<kMr>([&](auto i) OCTET_INLINE {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
@@ -138,7 +139,7 @@ void multiply_half(const Tile& t, Type type, const F& adjust) {
   const auto group = [&](__m256i(&acc)[kMr], const uint8_t* weights, auto row) OCTET_INLINE {
     const __m256i b = _mm256_loadu_si256((const __m256i*)weights);
     unroll<kMr>([&](auto i) OCTET_INLINE {
-      type.add_products(acc[i], adjust(_mm256_set1_epi32(row(i))), b);
+      U8::add_products(acc[i], adjust(_mm256_set1_epi32(row(i))), b);
     });
   };
   for (size_t tap = 1;; ++tap) {
@@ -177,12 +178,10 @@ void multiply_half(const Tile& t, Type type, const F& adjust) {
     });
 }
 
-void multiply_up_to_8(const Tile& t, bool lhs_is_s8) {
-  const auto as_it_is = [](__m256i lhs) OCTET_INLINE { return lhs; };
-  if (kMultipliesS8 && lhs_is_s8) return multiply_half(t, S8{}, as_it_is);
-  if (!t.lhs_flip) return multiply_half(t, U8{}, as_it_is);
+void multiply_up_to_8(const Tile& t) {
+  if (!t.lhs_flip) return multiply_half(t, [](__m256i lhs) OCTET_INLINE { return lhs; });
   const __m256i flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
-  multiply_half(t, U8{}, [&](__m256i lhs) OCTET_INLINE { return _mm256_xor_si256(lhs, flips); });
+  multiply_half(t, [&](__m256i lhs) OCTET_INLINE { return _mm256_xor_si256(lhs, flips); });
 }
 
 constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1>, multiply<2>, multiply<3>,
@@ -190,7 +189,8 @@ constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1>, multiply<2>, m
 
 template <bool lhs_is_s8>
 void dispatch(const Tile& t) {
-  (t.rows == kMr && t.cols <= 8 ? multiply_up_to_8 : kByRows[t.rows - 1])(t, lhs_is_s8);
+  if (!lhs_is_s8 && t.rows == kMr && t.cols <= 8) return multiply_up_to_8(t);
+  kByRows[t.rows - 1](t, lhs_is_s8);
 }
 
 constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;
