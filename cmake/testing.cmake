@@ -32,8 +32,8 @@ octet_choose(models "cortex-a7;cortex-a15" "cortex-a53;cortex-a72;a64fx;neoverse
   OCTET_TARGET STREQUAL arm)
 set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests run on")
 # SMOPA of qemu before 10 is wrong, so SME's tests have an emulator of their own. They run with
-# streaming vectors of 64 bytes, and the suites of the kernel alone with 32 and 16, too. SME's other kernels
-# are DOTPROD's and I8MM's, which have models of their own.
+# streaming vectors of 64 bytes, and the suites of the kernel alone with 32 and 16, too. SME's other
+# kernels are DOTPROD's and I8MM's, which have models of their own.
 set(octet_sme_suites batch conv_algorithms dynamic gemm kernel random stack streaming tflite vectors
   words)
 if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64")

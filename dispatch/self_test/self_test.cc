@@ -147,7 +147,9 @@ bool passes(const MicroKernel& kernel) {
            (!requantizing || requantizes(kernel, rows, columns));
   };
   const size_t columns = smaller(kernel.nr, kTileColumns);
+  // Kernels that decode weights may do so in registers for few rows
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
+         (!kernel.decoder.decode || multiplies(kernel, 1, columns, kDepth)) &&
          (kernel.step_depth == 1 || multiplies_steps(kernel)) && multiplies_few(kernel) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));

@@ -36,7 +36,7 @@ void add_products(const Tile& t, size_t steps, int32_t* sums) {
 
 template <const MicroKernel& self, const MicroKernel& operands, bool is_signed>
 void multiply_row(const Tile& t) {
-  if (t.rhs_decoded || t.rows != 1 || t.depth <= 16 || t.depth > kMostSixteenfold)
+  if (t.rhs_decoded || t.depth <= 16 || t.depth > kMostSixteenfold)
     return multiply_int4(self, operands, t);
   multiply_few_rows<16>(self, operands, t, [&](size_t steps, int32_t* sums) {
     add_products<is_signed>(t, steps, sums);

@@ -115,8 +115,8 @@ constexpr MeasureRowsFn measure_rows = measure_rows_by<find_ends>;
 // product within 2^-13 of half an integer may round to another integer than the quotient. Vectors
 // with such a product, one in some hundred, are divided.
 constexpr float kUndecided = 0.5f - 1.0f / 8192;
-// Not the scale NaN, and none that is denormal itself or inverted.
-inline bool inverts(float scale) { return scale > 0x1p-120f && scale < 0x1p120f; }
+// Whether 1 / scale can be used: neither it nor the scale is denormal, and the scale is not NaN.
+inline bool has_inverse(float scale) { return scale > 0x1p-120f && scale < 0x1p120f; }
 
 template <QuantizeFloatsFn quantize, FindEndsFn find = find_ends>
 RowQuant quantize_row_by(const float* row, size_t depth, bool asymmetric, uint8_t* out) {

@@ -25,7 +25,8 @@ inline BlockTile whole_matrix(const MacroKernel& macro_kernel, const Block& bloc
 // taps side by side take half the steps.
 inline bool copies_rows(const MacroKernel& macro_kernel, const BlockTile& tile) {
   const MicroKernel& kernel = *macro_kernel.kernel;
-  if (!kernel.copy_rows || !tile.base) return kernel.copy_rows;
+  if (!kernel.copy_rows) return false;
+  if (!tile.base) return true;
   const Taps& taps = macro_kernel.taps;
   return taps.most * divide_up(taps.depth, kernel.step_depth) >=
          2 * divide_up(taps.most * taps.depth, kernel.step_depth);

@@ -207,6 +207,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch<false>,
+    .few_nr = 8,
 };
 
 #if defined(OCTET_AVXVNNIINT8)

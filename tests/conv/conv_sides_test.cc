@@ -97,6 +97,19 @@ TEST_F(Sides, FewPixels) {
       }
 }
 
+// Tiles of a transposed layer omit taps that are padding for all of their pixels, and serve several
+// phases: of inputs of a few pixels most taps are padding, of some tiles all.
+TEST_F(Sides, TransposedOfFewPixels) {
+  for (const size_t size : {1, 2, 4})
+    for (const size_t kernel : {2, 4, 5})
+      for (const size_t stride : {1, 2, 3}) {
+        octet_conv2d_shape s = square(size, 40, 72, kernel, stride, kernel / 3);
+        s.transposed = 1;
+        s.in_w_max = size + kernel % 2, s.batch_max = 1 + stride % 2;
+        check_shape(s);
+      }
+}
+
 // An image of several blocks, and lines that no block holds.
 TEST_F(Sides, Blocks) {
   check_shape(square(64, 40, 4, 3, 1, 1));

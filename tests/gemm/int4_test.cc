@@ -52,10 +52,13 @@ octet_gemm_desc describe(const Weights& weights, const Guarded& blob, size_t m) 
   return desc;
 }
 
-std::vector<int32_t> product(const Weights& weights, size_t m, octet_isa isa) {
+// By an lhs of all bytes, or of one value.
+std::vector<int32_t> product(const Weights& weights, size_t m, octet_isa isa,
+                             octet_type lhs_type = OCTET_S8, int value = -1) {
   const Guarded blob = weights.pack(isa);
   octet_gemm_desc desc = describe(weights, blob, m);
-  desc.max_isa = isa;
+  desc.max_isa = isa, desc.lhs_type = lhs_type;
+  if (lhs_type == OCTET_U8) desc.lhs_zero_point = 0;
   octet_error error = {};
   octet_gemm* gemm = nullptr;
   EXPECT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
@@ -64,7 +67,8 @@ std::vector<int32_t> product(const Weights& weights, size_t m, octet_isa isa) {
   EXPECT_EQ(octet_gemm_workspace(gemm, m, 1, &bytes, &error), OCTET_OK) << error.message;
   const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
   std::vector<uint8_t> lhs(m * desc.k);
-  for (size_t i = 0; i < lhs.size(); ++i) lhs[i] = (uint8_t)(i * 29 + i / 7);
+  for (size_t i = 0; i < lhs.size(); ++i)
+    lhs[i] = value < 0 ? (uint8_t)(i * 29 + i / 7) : (uint8_t)value;
   std::vector<int32_t> dst(m * desc.n);
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   args.m = m, args.lhs = lhs.data(), args.dst = dst.data();
@@ -91,6 +95,20 @@ TEST(Int4, IsTheSameNumbersAsInt8) {
         EXPECT_EQ(product(s4, m, isa), shifted);
         EXPECT_EQ(product(u4, m, isa), shifted);
       }
+}
+
+// Kernels that multiply sixteenfold weights do so only as deep as the products fit 32 bits.
+TEST(Int4, DeepRowsOfTheLargestProductsAreExact) {
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t k : {65793, 65809, 80000, 131088}) {
+      Weights weights(OCTET_S4, 3, k);
+      std::fill(weights.data.begin(), weights.data.end(), (uint8_t)0x88);
+      const int sum = (int)k * -8;
+      EXPECT_EQ(product(weights, 1, isa, OCTET_U8, 255), std::vector<int32_t>(3, sum * 255))
+          << octet_isa_name(isa) << ' ' << k;
+      EXPECT_EQ(product(weights, 1, isa, OCTET_S8, 128), std::vector<int32_t>(3, sum * (3 - 128)))
+          << octet_isa_name(isa) << ' ' << k;
+    }
 }
 
 // u4 of zero point 8 are s4: the same weights in the same bytes, and no zero points to add up.

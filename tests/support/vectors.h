@@ -82,8 +82,9 @@ class VectorFile {
     t.type = (Tensor::Type)u32();
     t.rows = u32();
     t.columns = u32();
-    const size_t kBytes[] = {0, 1, 1, 4, 4, 8, 0, 2, 2, 8};
-    if (t.type > Tensor::kS64) throw std::runtime_error(path_ + " has a type of later versions");
+    constexpr size_t kBytes[] = {0, 1, 1, 4, 4, 8, 0, 2, 2, 8};
+    if (t.type >= std::size(kBytes) || !kBytes[t.type])
+      throw std::runtime_error(path_ + " has a type of later versions");
     const size_t element = kBytes[t.type];
     t.bytes.resize(t.size() * element);
     bytes(t.bytes.data(), t.bytes.size());

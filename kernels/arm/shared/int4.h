@@ -30,11 +30,11 @@ inline void decode_int4_neon(const uint8_t* rhs, size_t rhs_stride, size_t group
   }
 }
 
-// Few rows decode weights in registers, as 16 times what they are, for two instructions per vector
-// in place of three and a store. All but the last 1 to 16 steps along depth are so multiplied: add
-// makes sums of these, which the rest and all ways out of the int8 kernel start from.
-// add(steps, sums): of `steps` groups of `group` steps, on top of t.init.
-constexpr size_t kMostSixteenfold = 131071;  // 16 * 128 * 8 times as many fit int32
+// Kernels of few rows decode weights in registers, as 16 times what they are: that takes two
+// instructions per vector, where decoding takes three and a store. They multiply all but the last 1
+// to 16 steps along depth so; the int8 kernel multiplies the rest, on top of these sums.
+// add(steps, sums) writes t.init plus the products of `steps` groups of `group` steps.
+constexpr size_t kMostSixteenfold = 65793;  // 16 * 8 * 255 times as many fit int32
 template <size_t group, typename Add>
 void multiply_few_rows(const MicroKernel& kernel, const MicroKernel& operands, const Tile& t,
                        const Add& add) {

@@ -131,7 +131,7 @@ void quantize_sixteens(const Quantization& by, const float* x, size_t count, uin
 }
 
 void quantize_floats_neon(const Quantization& by, const float* x, size_t count, uint8_t* out) {
-  if (count < 16 || !inverts(by.scale)) return portable_ops.quantize_floats(by, x, count, out);
+  if (count < 16 || !has_inverse(by.scale)) return portable_ops.quantize_floats(by, x, count, out);
   (by.lo < 0 ? quantize_sixteens<true> : quantize_sixteens<false>)(by, x, count, out);
 }
 

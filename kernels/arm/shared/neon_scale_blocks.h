@@ -121,13 +121,7 @@ OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, si
                                          size_t panel, const uint8_t* scales,
                                          const int32x4_t (&acc)[rows][kVectors], float* sums) {
   const ScaleBlocks& blocks = t.blocks;
-  // Before sums are stored, which may change t as far as a compiler knows
-  const size_t stride = t.sums_stride;
-  float row_scale[rows] = {};
-  const bool scaled = t.row_scales;
-  if (scaled)
-    unroll<rows>([&](auto i)
-                     OCTET_INLINE { row_scale[i] = t.row_scales[(row + i) * blocks.count + b]; });
+  const size_t stride = t.sums_stride;  // compilers think that stores of sums change t
   float32x4_t scale[kVectors];
   unroll<kVectors>([&](auto v) OCTET_INLINE { scale[v] = load_scales(scales, blocks.f16, 4 * v); });
   unroll<rows>([&](auto i) OCTET_INLINE {

@@ -45,7 +45,7 @@ inline bool floats_leave_registers(const Tile& t) {
   return kStoresFloatsHere && !t.requantization->clamps;
 }
 
-// Keeps a value that equals a limit, as -0 is beside 0, and NaN: FMAX and FMIN would not.
+// A -0 at a limit of +0 stays -0, and NaN stays NaN: FMAX and FMIN would change both.
 OCTET_INLINE inline float32x4_t clamped(float32x4_t x, float32x4_t lo, float32x4_t hi) {
   x = vbslq_f32(vcgtq_f32(lo, x), lo, x);
   return vbslq_f32(vcgtq_f32(x, hi), hi, x);

@@ -80,7 +80,7 @@ OCTET_INLINE inline void quantize_vector(const Quantization& by, float inverse, 
 
 void quantize_floats_x86(const Quantization& given, const float* x, size_t count, uint8_t* out) {
   const Quantization by = given;  // a copy, because stores of bytes may alias it
-  if (!inverts(by.scale)) return quantize_floats(by, x, count, out);
+  if (!has_inverse(by.scale)) return quantize_floats(by, x, count, out);
   const float inverse = 1.0f / by.scale;
   size_t k = 0;
   for (; k + Floats::kLanes <= count; k += Floats::kLanes)

@@ -47,10 +47,12 @@ Estimate estimate(const ConvWork& w) {
   const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
   // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
   // is not known yet.
-  const double lines = (double)(s.in_h * s.stride_h);  // a transposed layer's, if none is cropped
-  const double used = s.transposed        ? (lines < w.out_h ? lines / w.out_h : 1)
-                      : (staged || whole) ? 1
-                                          : used_rows(s, w.cost.mr),
+  // Tiles of transposed lines omit kernel rows that are padding, at best: if the zero point is 0
+  const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
+  const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
+  const double used = omits                               ? reached
+                      : (s.transposed || staged || whole) ? 1
+                                                          : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;

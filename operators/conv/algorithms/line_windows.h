@@ -16,7 +16,7 @@
 
 namespace octet {
 
-// What both copy: the pixels in a kernel line of windows, by input line.
+// WholeWindows and LineWindows both copy the pixels in a kernel line of windows, by input line.
 class WindowCopies {
  protected:
   WindowCopies(const ConvPlan& plan, const ConvRun& run, size_t stride)
@@ -30,9 +30,9 @@ class WindowCopies {
         one_run_(s_.dilation_w == 1 && run.lhs_pixel == s_.group_in() &&
                  position_ == run.lhs_pixel && position_ % kernel_.step_depth != 0) {}
 
-  // Copies what outputs first to last - 1 of `lines` output lines read of input lines of an image,
-  // stride_h lines apart, from line `y` on, which counts the padding above. Of several lines that
-  // is all outputs.
+  // Copies the windows of one kernel line. `lines` output lines read input lines stride_h apart;
+  // the first of these is line `y`, counted with the padding above. Of each output line, outputs
+  // first to last - 1 are copied; of several lines, all outputs.
   __attribute__((noinline)) void copy_lines(size_t image, size_t group, size_t y, size_t lines,
                                             size_t first, size_t last, uint8_t* to) const {
     // Lines without gaps are one line, but for the ends of windows
