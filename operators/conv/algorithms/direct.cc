@@ -45,9 +45,8 @@ Estimate estimate(const ConvWork& w) {
              copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, s));
   const Taps taps = direct_taps(s);
   const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
-  // Taps beyond the sides count as work: whether they are skipped depends on the zero point, which
-  // is not known yet.
-  // Tiles of transposed lines omit kernel rows that are padding, at best: if the zero point is 0
+  // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the
+  // sides count as work, and kernel rows that lines of a transposed layer may omit do not.
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
   const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
   const double used = omits                               ? reached
