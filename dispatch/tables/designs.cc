@@ -181,8 +181,8 @@ constexpr OtherCost kOtherCosts[] = {
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::sparse_macs, 60},
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::epilogue, 0.75},
     {OCTET_DESIGN_ZEN5, Isa::kAvx2, &TierCosts::epilogue_call, 125},
-    // octet tune --calibrate on an Emerald Rapids: the mean of three runs for AVX512VNNI, of four for
-    // AVXVNNI. The costs of Winograd, of a tap, of groups and of memory were then fitted to the
+    // octet tune --calibrate on an Emerald Rapids: the mean of three runs for AVX512VNNI, of four
+    // for AVXVNNI. The costs of Winograd, of a tap, of groups and of memory were then fitted to the
     // fastest algorithms of 85 layers. Sparse costs stay the tier's. AVX2's calibrated costs choose
     // no better than its row.
     {OCTET_DESIGN_GOLDEN_COVE, Isa::kAvx512Vnni, &TierCosts::macs, 102},
