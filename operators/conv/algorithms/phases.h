@@ -158,16 +158,10 @@ class Phases {
   const uint8_t** cut(const Part& part, bool across, size_t micro_panel, const uint8_t** pointers) {
     const Range inside = inside_of(part, across, micro_panel);
     const size_t length = across ? part.columns : part.lines;
-    const auto point = [&](size_t from, size_t end) {
-      const Tiling tiling(end - from, *plan_.kernel);
-      for (size_t t = 0; from < end; from += tiling.rows(t++))
-        pointers = add_tile(part, across, micro_panel, from, tiling.rows(t), pointers);
-    };
     if (tall_ || inside.count() == 0 || inside.count() == length) {
-      point(0, inside.first);
+      pointers = add_tiles(part, across, micro_panel, 0, inside.first, pointers);
       if (inside.count()) add_inside(part, across, micro_panel, inside);
-      point(inside.end, length);
-      return pointers;
+      return add_tiles(part, across, micro_panel, inside.end, length, pointers);
     }
     const Tiling tiling(length, *plan_.kernel);
     Range whole = {0, 0};
@@ -225,6 +219,15 @@ class Phases {
     const uint8_t* const furthest =
         top + offset(bottom_ - top_ + (across ? 0 : along), right_ + x + (across ? along : 0));
     tile.reads_to_groups = (size_t)(run_.lhs_end - furthest) >= whole_;
+  }
+
+  // Adds tiles of pixels `from` to end - 1, as add_tile does.
+  const uint8_t** add_tiles(const Part& part, bool across, size_t micro_panel, size_t from,
+                            size_t end, const uint8_t** pointers) {
+    const Tiling tiling(end - from, *plan_.kernel);
+    for (size_t t = 0; from < end; from += tiling.rows(t++))
+      pointers = add_tile(part, across, micro_panel, from, tiling.rows(t), pointers);
+    return pointers;
   }
 
   // Adds a tile of pixels from `at` on, each looked up by itself. Where padding adds nothing, the
