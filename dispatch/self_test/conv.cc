@@ -375,6 +375,15 @@ bool requantizes(const WinogradOps& winograd, const FloatCases& cases) {
   return true;
 }
 
+// The tiers that have a kernel in the list that `cpu` supports and that does not pass.
+template <typename List, typename F>
+IsaMask failing_of(const List& kernels, const CpuFeatures& cpu, const F& passes) {
+  IsaMask failing = 0;
+  for (const auto* kernel : kernels)
+    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->isa);
+  return failing;
+}
+
 }  // namespace
 
 bool passes_int16(const MicroKernel& kernel) {
@@ -401,19 +410,13 @@ bool passes(const WinogradOps& transforms, bool requantizing) {
 }
 
 IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
-  IsaMask failing = 0;
-  for (const MicroKernel* kernel : kernels)
-    if (supports(cpu, *kernel) &&
-        !(passes_int16(*kernel) && passes(transforms_of(kernel->isa), kernel->is(kRequantizes))))
-      failing |= mask_of(kernel->isa);
-  return failing;
+  return failing_of(kernels, cpu, [](const MicroKernel& kernel) {
+    return passes_int16(kernel) && passes(transforms_of(kernel.isa), kernel.is(kRequantizes));
+  });
 }
 
 IsaMask failing_words_isas(const KernelList& kernels, const CpuFeatures& cpu) {
-  IsaMask failing = 0;
-  for (const MicroKernel* kernel : kernels)
-    if (supports(cpu, *kernel) && !passes_words(*kernel)) failing |= mask_of(kernel->isa);
-  return failing;
+  return failing_of(kernels, cpu, passes_words);
 }
 
 IsaMask failing_transforms(IsaMask tiers) {
@@ -425,10 +428,7 @@ IsaMask failing_transforms(IsaMask tiers) {
 }
 
 IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) {
-  IsaMask failing = 0;
-  for (const DepthwiseKernel* kernel : kernels)
-    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->isa);
-  return failing;
+  return failing_of(kernels, cpu, [](const DepthwiseKernel& kernel) { return passes(kernel); });
 }
 
 }  // namespace octet

@@ -1,6 +1,6 @@
 // s8 x u4 in scale blocks -> f32 sums, for I8MM: 8 rows by half of a panel's columns. A vector is
-// two rows by two columns, as SMMLA accumulates them. The last one of an odd number
-// of rows runs DOTPROD's loop.
+// two rows by two columns, as SMMLA accumulates them. The last row of an odd number runs DOTPROD's
+// loop.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/i8mm_blocks.h"
 #include "kernels/arm/shared/neon_scale_blocks.h"

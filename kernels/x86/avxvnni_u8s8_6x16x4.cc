@@ -41,6 +41,20 @@ constexpr bool kMultipliesS8 = true;
 constexpr bool kMultipliesS8 = false;
 #endif
 
+// Points lhs at the tile's rows in the first tap, and from tap - 1 at those in `tap`.
+template <int rows>
+OCTET_INLINE inline void point_at_rows(const Tile& t, const uint8_t* (&lhs)[rows]) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
+  });
+}
+template <int rows>
+OCTET_INLINE inline void next_tap(const Tile& t, size_t tap, const uint8_t* (&lhs)[rows]) {
+  const uint8_t* const* const rows_of_tap = t.lhs_rows ? t.lhs_rows + tap * rows : nullptr;
+  const ptrdiff_t step = rows_of_tap ? 0 : t.tap_steps[tap - 1];
+  unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step; });
+}
+
 template <int rows>
 void multiply(const Tile& t, bool lhs_is_s8) {
   __m256i acc[rows][2];
@@ -60,9 +74,7 @@ void multiply(const Tile& t, bool lhs_is_s8) {
   add_row_init(t, acc);
 
   const uint8_t* lhs[rows];
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
-  });
+  point_at_rows(t, lhs);
   const uint8_t* rhs = t.rhs;
   const size_t end = t.depth / 4 * 4;
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
@@ -110,10 +122,7 @@ void multiply(const Tile& t, bool lhs_is_s8) {
         step(U8{}, rest);
     }
     if (tap == again->taps) break;
-    const uint8_t* const* rows_of_tap = again->lhs_rows ? again->lhs_rows + tap * rows : nullptr;
-    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : again->tap_steps[tap - 1];
-    unroll<rows>(
-        [&](auto i) OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    next_tap(*again, tap, lhs);
   }
 
   store_tile<kMr>(*again, acc);
@@ -132,9 +141,7 @@ void multiply_half(const Tile& t, const F& adjust) {
     odd[i] = _mm256_setzero_si256();
   });
   const uint8_t* lhs[kMr];
-  unroll<kMr>([&](auto i) OCTET_INLINE {
-    lhs[i] = t.lhs_rows ? t.lhs_rows[i] : (const uint8_t*)t.lhs + i * t.lhs_stride;
-  });
+  point_at_rows(t, lhs);
   const uint8_t* rhs = t.rhs;
   const auto group = [&](__m256i(&acc)[kMr], const uint8_t* weights, auto row) OCTET_INLINE {
     const __m256i b = _mm256_loadu_si256((const __m256i*)weights);
@@ -163,10 +170,7 @@ void multiply_half(const Tile& t, const F& adjust) {
       rhs += 64;
     }
     if (tap == t.taps) break;
-    const uint8_t* const* rows_of_tap = t.lhs_rows ? t.lhs_rows + tap * kMr : nullptr;
-    const ptrdiff_t step_to_tap = rows_of_tap ? 0 : t.tap_steps[tap - 1];
-    unroll<kMr>([&](auto i)
-                    OCTET_INLINE { lhs[i] = rows_of_tap ? rows_of_tap[i] : lhs[i] + step_to_tap; });
+    next_tap(t, tap, lhs);
   }
   unroll<kMr>([&](auto i) OCTET_INLINE { even[i] = _mm256_add_epi32(even[i], odd[i]); });
   if (t.scale)

@@ -12,12 +12,6 @@
 namespace octet_test {
 namespace {
 
-octet_machine machine(size_t l2, size_t l3, int in_order = 0) {
-  octet_machine m = OCTET_MACHINE_INIT;
-  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
-  return m;
-}
-
 // ---- files
 
 // A folder such as /sys/devices/system/cpu.
@@ -224,7 +218,7 @@ TEST(CpuDesign, HasAPlaceInTheTableByItsValue) {
 
 // The algorithm that the plan packs a layer for, on a machine of this design.
 octet_conv_algorithm planned(octet_isa isa, octet_cpu_design design, const octet_conv2d_shape& s,
-                             octet_machine m = machine(1 << 20, 32 << 20)) {
+                             octet_machine m = machine_of(1 << 20, 32 << 20)) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   filter.shape = s, filter.type = OCTET_S8;
   m.design = design;
@@ -267,7 +261,7 @@ TEST(CpuDesign, ChoosesTheAlgorithm) {
   for (const octet_cpu_design any : {OCTET_DESIGN_ZEN3, OCTET_DESIGN_ZEN4, OCTET_DESIGN_SKY_LAKE})
     EXPECT_EQ(planned(OCTET_ISA_AVX2, any, resnet), OCTET_CONV_WINOGRAD_4X4);
   // SDOT and SMMLA do so many more products than SMLAL that a quarter of the products does not pay
-  const octet_machine small = machine(512 << 10, 0, 1), big = machine(1 << 20, 32 << 20);
+  const octet_machine small = machine_of(512 << 10, 0, 1), big = machine_of(1 << 20, 32 << 20);
   for (const octet_cpu_design arm : {OCTET_DESIGN_CORTEX_A55, OCTET_DESIGN_NEOVERSE_N1,
                                      OCTET_DESIGN_NEOVERSE_V1, OCTET_DESIGN_NEOVERSE_V2})
     EXPECT_EQ(planned(OCTET_ISA_DOTPROD, arm, resnet, arm == OCTET_DESIGN_CORTEX_A55 ? small : big),

@@ -10,12 +10,6 @@
 namespace octet_test {
 namespace {
 
-octet_machine machine(size_t l2, size_t l3, int in_order = 0) {
-  octet_machine m = OCTET_MACHINE_INIT;
-  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
-  return m;
-}
-
 // ---- callers' machines
 
 struct Filter {
@@ -88,39 +82,39 @@ TEST(GivenMachine, NonsenseIsRefused) {
   };
   const size_t too_large = (size_t{1} << 31) + 1;
   for (const size_t l2 : {size_t{0}, size_t{1}, size_t{4095}, too_large, SIZE_MAX})
-    expect_each_refuses(OCTET_BAD_SIZE, "l2_bytes", machine(l2, 0));
+    expect_each_refuses(OCTET_BAD_SIZE, "l2_bytes", machine_of(l2, 0));
   for (const size_t l3 : {size_t{1}, size_t{4095}, too_large, SIZE_MAX})
-    expect_each_refuses(OCTET_BAD_SIZE, "l3_bytes", machine(1 << 18, l3));
+    expect_each_refuses(OCTET_BAD_SIZE, "l3_bytes", machine_of(1 << 18, l3));
   for (const int in_order : {-1, 2})
-    expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(1 << 18, 0, in_order));
-  octet_machine m = machine(1 << 18, 0);
+    expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine_of(1 << 18, 0, in_order));
+  octet_machine m = machine_of(1 << 18, 0);
   for (const int design : {-1, OCTET_DESIGN_NEOVERSE_V2 + 1}) {
     m.design = (octet_cpu_design)design;
     expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
   }
   // A message names wrong fields before missing ones.
-  m = machine(0, 0);
+  m = machine_of(0, 0);
   m.design = (octet_cpu_design)99;
   expect_each_refuses(OCTET_UNKNOWN_ENUM, "design", m);
-  expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine(0, 0, 7));
+  expect_each_refuses(OCTET_UNKNOWN_ENUM, "in_order", machine_of(0, 0, 7));
   // A machine with a tuning has all sizes or none.
   octet_tuning* tuning = nullptr;
   if (octet_tuning_create(&tuning, nullptr) == OCTET_OK) {
-    for (octet_machine part : {machine(0, 0, 1), machine(0, 1 << 20)}) {
+    for (octet_machine part : {machine_of(0, 0, 1), machine_of(0, 1 << 20)}) {
       part.tuning = tuning;
       expect_each_refuses(OCTET_BAD_SIZE, "l2_bytes is 0", part);
       part.tuning = nullptr;
     }
     octet_tuning_destroy(tuning);
   }
-  m = machine(1 << 18, 0);
+  m = machine_of(1 << 18, 0);
   m.struct_size = 0;
   expect_each_refuses(OCTET_BAD_STRUCT_SIZE, "struct_size", m);
 }
 
-const octet_machine kMachines[] = {machine(4096, 0), machine(128 << 10, 0, 1),
-                                   machine(512 << 10, 4 << 20, 1),
-                                   machine(size_t{1} << 31, size_t{1} << 31)};
+const octet_machine kMachines[] = {machine_of(4096, 0), machine_of(128 << 10, 0, 1),
+                                   machine_of(512 << 10, 4 << 20, 1),
+                                   machine_of(size_t{1} << 31, size_t{1} << 31)};
 
 // The test does not depend on this machine: weights are packed for any tier.
 TEST(GivenMachine, DecidesBetweenAlgorithms) {
@@ -138,8 +132,8 @@ TEST(GivenMachine, DecidesBetweenAlgorithms) {
 }
 
 TEST(GivenMachine, SmallerOnesAreSlower) {
-  const octet_machine small = machine(64 << 10, 0), in_order = machine(64 << 10, 0, 1),
-                      large = machine(64 << 20, 0);
+  const octet_machine small = machine_of(64 << 10, 0), in_order = machine_of(64 << 10, 0, 1),
+                      large = machine_of(64 << 20, 0);
   for (const octet_isa isa : tiers_to_test()) {
     Filter filter(square(28, 256, 256, 3, 1, 1));
     const auto microseconds = [&](const octet_machine& m) {
@@ -156,7 +150,7 @@ TEST(GivenMachine, CutsTheBlocksOfAProduct) {
   desc.m_max = 100000, desc.n = 64, desc.k = 1024;
   desc.lhs_type = OCTET_U8, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_S32;
   const auto rows = [&](size_t l2) {
-    const octet_machine m = machine(l2, 0);
+    const octet_machine m = machine_of(l2, 0);
     desc.machine = &m;
     octet_gemm_explanation e = OCTET_GEMM_EXPLANATION_INIT;
     EXPECT_EQ(octet_gemm_explain(&desc, 1, &e, nullptr), OCTET_OK);
@@ -206,7 +200,7 @@ TEST(GivenMachine, NeverChangesAByte) {
 // ---- a limit to the packed bytes
 
 octet_machine known_machine() {
-  octet_machine m = machine(512 << 10, 8 << 20);
+  octet_machine m = machine_of(512 << 10, 8 << 20);
   m.design = OCTET_DESIGN_ZEN3;
   return m;
 }

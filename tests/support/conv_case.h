@@ -15,6 +15,13 @@
 
 namespace octet_test {
 
+// A machine with these caches; l3 = 0: without L3.
+inline octet_machine machine_of(size_t l2, size_t l3, int in_order = 0) {
+  octet_machine m = OCTET_MACHINE_INIT;
+  m.l2_bytes = l2, m.l3_bytes = l3, m.in_order = in_order;
+  return m;
+}
+
 // kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on
 enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: the type's minimum, for

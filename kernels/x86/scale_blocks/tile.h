@@ -202,19 +202,19 @@ OCTET_INLINE inline void subtract_lhs_zero_point(const ScaleBlockTile& t, size_t
   });
 }
 
-// Whether one text serves all tiles: SSE4.1 would not gain by two, which take 4 KB more.
-constexpr bool kOneText = kLanes == 4;
+// Whether one instance serves all tiles: SSE4.1 would not gain by two, which take 4 KB more.
+constexpr bool kOneInstance = kLanes == 4;
 
 inline bool has_zeros(const ScaleBlockTile& t) { return t.blocks.zero_points || t.lhs_zero_points; }
 
-// zeros: there may be zero points of blocks or of the lhs. A text without them has no branches in
-// its rows.
+// zeros: there may be zero points of blocks or of the lhs. An instance without them has no branches
+// in its rows.
 template <int rows, bool zeros>
 void multiply_rows(const ScaleBlockTile& t, size_t row) {
   constexpr bool kKeeps = keeps_sums(rows);
   const ScaleBlocks blocks = t.blocks;
   const float* const row_scales = t.row_scales;
-  const bool plain = !row_scales && (kOneText ? !has_zeros(t) : !zeros);
+  const bool plain = !row_scales && (kOneInstance ? !has_zeros(t) : !zeros);
   const size_t tail = blocks.block_bytes() - blocks.weight_bytes();
   const uint8_t* lhs[rows];
   Floats kept[rows][kVectors];
@@ -294,10 +294,10 @@ void multiply_all(const ScaleBlockTile& t) {
 }
 
 void multiply_scale_blocks(const ScaleBlockTile& t) {
-  if (kOneText || has_zeros(t))
+  if (kOneInstance || has_zeros(t))
     multiply_all<true>(t);
   else
-    multiply_all<kOneText>(t);
+    multiply_all<kOneInstance>(t);  // instantiates nothing more where one instance serves all
 }
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, Isa isa) {

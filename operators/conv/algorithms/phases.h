@@ -114,9 +114,10 @@ class Phases {
            ++micro_panel)
         pointers = cut(part, across, micro_panel, pointers);
     }
+    const size_t moved = range_.first - first_tap_;  // modulo 2^64
     for (size_t t = 0; t < count_; ++t) {
       BlockTile& tile = tiles_[t];
-      tile.taps.first += range_.first - first_tap_, tile.taps.end += range_.first - first_tap_;
+      tile.taps = {tile.taps.first + moved, tile.taps.end + moved};
       tile.first = (uint32_t)group_;
       tile.end = (uint32_t)group_ + (tile.taps.count() > 0);
     }
