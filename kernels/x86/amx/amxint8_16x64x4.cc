@@ -200,29 +200,39 @@ OCTET_INLINE inline void add_products(const Tile& t) {
   }
 }
 
-// Stores sums that lie in memory, a few rows at a time. Beyond the tile's rows they have any
-// values.
-template <int vectors>
-__attribute__((noinline)) void store_sums(const Tile& t, const int32_t* sums) {
-  constexpr int kTogether = 4;
-  Tile part = t;
-  for (size_t row = 0; row < t.rows; row += kTogether) {
-    part.rows = smaller(kTogether, t.rows - row);
-    part.dst = (uint8_t*)t.dst + row * t.dst_stride;
-    if (t.row_scale) part.row_scale = t.row_scale + row;
-    __m512i acc[kTogether][vectors];
-    unroll<kTogether>([&](auto i) OCTET_INLINE {
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = _mm512_load_si512(sums + ((row + i) * vectors + v) * 16);
+// Stores sums that lie in memory: bytes as the epilogue does, s32 and f32 by columns of a register.
+// One text for all tiles, because the sums are in no registers anyway. Beyond the tile's rows they
+// have any values.
+__attribute__((noinline)) void store_sums(const Tile& t, int32_t* sums, size_t stride) {
+  constexpr size_t kLanes = 16, kTogether = 4;
+  if (t.row_init)
+    for (size_t row = 0; row < t.rows; ++row)
+      for (size_t column = 0; column < stride; column += kLanes) {
+        int32_t* const at = sums + row * stride + column;
+        _mm512_store_si512(
+            at, _mm512_add_epi32(_mm512_load_si512(at), _mm512_set1_epi32(t.row_init[row])));
+      }
+  if (t.scale && !t.requantization->to_floats) return avx512vnni_requantize(t, sums, stride);
+  for (size_t column = 0; column < t.cols; column += kLanes) {
+    Tile part = t;
+    part.cols = smaller(kLanes, t.cols - column);
+    if (t.scale) part.scale = t.scale + column;
+    for (size_t row = 0; row < t.rows; row += kTogether) {
+      part.rows = smaller(kTogether, t.rows - row);
+      part.dst = (int32_t*)((uint8_t*)t.dst + row * t.dst_stride) + column;
+      if (t.row_scale) part.row_scale = t.row_scale + row;
+      __m512i acc[kTogether][1];
+      unroll<kTogether>([&](auto i) OCTET_INLINE {
+        acc[i][0] = _mm512_load_si512(sums + (row + i) * stride + column);
       });
-    });
-    if (t.row_init)
-      for_rows<kTogether>(part.rows, [&](auto i) OCTET_INLINE {
-        const __m512i more = _mm512_set1_epi32(t.row_init[row + i]);
-        unroll<vectors>([&](auto v)
-                            OCTET_INLINE { acc[i][v] = _mm512_add_epi32(acc[i][v], more); });
-      });
-    store_tile(part, acc);
+      if (t.scale)
+        store_floats(part, part.rows, acc);
+      else
+        for_rows<kTogether>(part.rows, [&](auto i) OCTET_INLINE {
+          _mm512_mask_storeu_epi32((uint8_t*)part.dst + i * t.dst_stride,
+                                   (__mmask16)(0xffffu >> (kLanes - part.cols)), acc[i][0]);
+        });
+    }
   }
 }
 
@@ -250,7 +260,7 @@ void multiply(const Tile& t) {
     store_tile_register<At::sums(h.value, v.value)>(to + h.value * kRows * stride + 64 * v.value,
                                                     stride);
   });
-  if (!whole) store_sums<vectors>(t, sums);
+  if (!whole) store_sums(t, sums, 16 * vectors);
 }
 
 template <bool is_signed>
