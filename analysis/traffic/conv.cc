@@ -93,6 +93,16 @@ void multiply(const DepthwiseTile& t) {
     }
     return;
   }
+  if (t.tiles > 1) {
+    DepthwiseTile one = t;
+    one.tiles = 1;
+    const size_t apart = t.rows * (t.loop == DepthwiseLoop::kWalkBy2 ? 2 : 1);
+    for (size_t tile = 0; tile < t.tiles; ++tile) {
+      multiply(one);
+      one.pixels += apart, one.steps += apart, one.dst += t.rows * t.dst_line;
+    }
+    return;
+  }
   const size_t stride = t.loop == DepthwiseLoop::kWalkBy2 ? 2 : 1;
   size_t column = t.first_column, inside = 0;
   for (size_t i = 0; i < (t.columns - 1) * stride + 3; ++i, ++column) {

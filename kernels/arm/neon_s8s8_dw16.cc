@@ -120,6 +120,7 @@ struct NeonInt16 : Neon {
 
 // Pixels that are words already.
 struct NeonWords : NeonInt16 {
+  static constexpr bool kLoadsAndSteps = false;
   struct Pixel {
     int16x8_t low, high;
   };

@@ -90,6 +90,9 @@ struct DepthwiseTile {
   DepthwiseLoop loop;
   bool flip;             // lhs bytes have the other sign
   size_t rows, columns;  // of outputs
+  // Walks, with DepthwiseKernel::walks_tiles: so many tiles, one below the other. The lines of each
+  // begin rows * stride entries of pixels and steps after those of the one before
+  size_t tiles = 1;
   // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
   // rounded up to a multiple of 16 where they are stored as s32
   size_t channels;
@@ -138,6 +141,7 @@ struct DepthwiseKernel {
   uint8_t reach;
   uint8_t rows;           // most output lines of a kTaps tile
   uint8_t walk_rows = 0;  // most output lines of a walk; 0: the kernel knows kTaps only
+  bool walks_tiles = false;  // walks take several tiles
   // Grouped: copies lines as int16, which multiply reads then; null: multiply reads int8
   WidenPixelsFn widen = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits

@@ -23,6 +23,7 @@
 //   kPrepared     bytes of init and scale
 //   kColumn       bytes of a column's weights
 //   kWholeGroups  whether `weights` takes all vectors of a group at once
+//   kLoadsAndSteps  whether `load_and_step` loads a pixel and points at the next by one instruction
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
 //   Columns       holds the last three columns, in registers or, where those are few, in memory
@@ -49,7 +50,7 @@ template <typename M, int column_bytes, int vector_bytes>
 struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
   static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
-                        kShuffles = true;
+                        kLoadsAndSteps = false, kShuffles = true;
   struct Column {
     uint8_t* at;
   };
@@ -154,15 +155,34 @@ struct DepthwiseStore<M, DepthwiseOutput::kWords> {
 
 // Loads pixels; with `flip`, in the sign that the kernel wants.
 template <typename M, bool flip>
-OCTET_INLINE inline auto loads_of(const DepthwiseTile& t) {
-  if constexpr (flip)
-    return [sign = M::sign(t.flip)](const uint8_t* p)
-               OCTET_INLINE { return M::flipped(M::load(p), sign); };
-  else
-    return [](const uint8_t* p) OCTET_INLINE { return M::load(p); };
-}
+struct Loads {
+  using Pixel = typename M::Pixel;
+  OCTET_INLINE inline explicit Loads(const DepthwiseTile& t) {
+    if constexpr (flip) sign = M::sign(t.flip);
+  }
+  OCTET_INLINE inline Pixel operator()(const uint8_t* p) const { return signed_(M::load(p)); }
+  // Advances p by `step` bytes.
+  OCTET_INLINE inline Pixel next(const uint8_t*& p, size_t step) const {
+    if constexpr (M::kLoadsAndSteps) {
+      return signed_(M::load_and_step(p, step));
+    } else {
+      const uint8_t* const at = p;
+      p += step;
+      return (*this)(at);
+    }
+  }
 
-// Makes rows x 1 outputs per step of `stride` columns. Each instance is a function of its own, so
+ private:
+  OCTET_INLINE inline Pixel signed_(Pixel p) const {
+    if constexpr (flip)
+      return M::flipped(p, sign);
+    else
+      return p;
+  }
+  Pixel sign;
+};
+
+// Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function of its own, so
 // that its loop has all registers.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
@@ -171,18 +191,13 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const uint8_t* pixel[lines];
-  size_t step[lines];
-  unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = t.pixels[i], step[i] = t.steps[i]; });
-  size_t column = t.first_column;
+  size_t step[lines], column;
   const size_t in_w = t.in_w, dst_pixel = t.dst_pixel, dst_line = t.dst_line;
-  const auto load = loads_of<M, flip>(t);
+  const Loads<M, flip> load(t);
   const auto next = [&](typename M::Column& to) OCTET_INLINE {
     typename M::Pixel p[4];
     if (__builtin_expect(column < in_w, 1)) {
-      unroll<lines>([&](auto i) OCTET_INLINE {
-        p[i] = load(pixel[i]);
-        pixel[i] += step[i];
-      });
+      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
     } else {
       p[0] = p[1] = p[2] = load(t.zero);
       if constexpr (lines == 4) p[3] = p[0];
@@ -194,7 +209,7 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   };
   typename M::Columns columns;
   typename M::Column a = columns.at(0), b = columns.at(1), c = columns.at(2);
-  uint8_t* dst = t.dst;
+  uint8_t* dst;
   const auto output = [&]() OCTET_INLINE {
     constexpr size_t set = M::kWalkSets > 1 ? 3 * M::kColumn : 0;
     if constexpr (M::kTogether) {
@@ -215,21 +230,28 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
     }
     dst += dst_pixel;
   };
-  next(a);
-  if constexpr (stride == 1) next(b);
-  OCTET_NO_UNROLL
-  for (size_t x = t.columns; x; --x) {
-    if constexpr (stride == 2) next(b);
-    next(c);
-    output();
-    const typename M::Column oldest = a;
-    if constexpr (stride == 1) {
-      a = b;
-      b = c;
-    } else {
-      a = c;
+  for (size_t tile = 0; tile < t.tiles; ++tile) {
+    unroll<lines>([&](auto i) OCTET_INLINE {
+      pixel[i] = t.pixels[tile * rows * stride + i], step[i] = t.steps[tile * rows * stride + i];
+    });
+    column = t.first_column;
+    dst = t.dst + tile * rows * dst_line;
+    next(a);
+    if constexpr (stride == 1) next(b);
+    OCTET_NO_UNROLL
+    for (size_t x = t.columns; x; --x) {
+      if constexpr (stride == 2) next(b);
+      next(c);
+      output();
+      const typename M::Column oldest = a;
+      if constexpr (stride == 1) {
+        a = b;
+        b = c;
+      } else {
+        a = c;
+      }
+      c = oldest;  // the next column overwrites it
     }
-    c = oldest;  // the next column overwrites it
   }
 }
 
@@ -237,7 +259,7 @@ template <typename M, int rows, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
-  const auto load = loads_of<M, flip>(t);
+  const Loads<M, flip> load(t);
   const size_t set = t.set_groups * M::kColumn;
   uint8_t* dst = t.dst;
   OCTET_NO_UNROLL
@@ -372,6 +394,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.layout = depthwise_layout(sizeof(Taps) / 4);
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
+  k.walks_tiles = true;
   k.words = OCTET_IF(INT16, words, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
@@ -391,6 +414,7 @@ constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
   k.channels = M::kChannels;
   k.reach = 2 * M::kChannels;
   k.rows = k.walk_rows = 2;
+  k.walks_tiles = true;
   k.prepare = depthwise_prepare<Weights>;
   k.multiply = depthwise_form<M, false, kind>;
   if (kind == DepthwiseOutput::kWords) k.flags = kRequantizes;

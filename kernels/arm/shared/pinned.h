@@ -19,6 +19,13 @@ namespace {
 #define OCTET_SPELLED(aarch64, aarch32) aarch32
 #endif
 
+// Loads 16 bytes, then advances by `step` bytes. Compilers may move and remove it.
+OCTET_INLINE inline void load16_by(int8x16_t& to, const uint8_t*& from, size_t step) {
+  __asm__(OCTET_SPELLED("ld1 {%0.16b}, [%1], %2", "vld1.8 {%e0, %f0}, [%1], %2")
+          : "=w"(to), "+r"(from)
+          : "r"(step));
+}
+
 #if defined(__aarch64__)
 
 OCTET_INLINE inline void load16_step(int8x16_t& to, const uint8_t*& from) {

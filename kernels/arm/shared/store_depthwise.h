@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
+#include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
 #include "kernels/generic/depthwise.h"
@@ -34,7 +35,7 @@ struct DepthwiseWeights {
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64;
   static constexpr bool kTogether = false, kCopyPerSign = true, kWholeGroups = false,
-                        kShuffles = false;
+                        kLoadsAndSteps = true, kShuffles = false;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];
@@ -42,6 +43,11 @@ struct Sixteen {
 
   OCTET_INLINE static inline Pixel load(const uint8_t* p) {
     return vreinterpretq_s8_u8(vld1q_u8(p));
+  }
+  OCTET_INLINE static inline Pixel load_and_step(const uint8_t*& p, size_t step) {
+    Pixel pixel;
+    load16_by(pixel, p, step);
+    return pixel;
   }
   OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
     return veorq_s8(bytes, sign);

@@ -15,6 +15,8 @@ constexpr size_t kPanel = kDepthwiseLayout.width;
 // channels.
 constexpr size_t kEpilogueColumnsMost = 16;
 constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
+// Most input lines of the tiles that a walk takes at once.
+constexpr size_t kWalkedLines = 32;
 
 DepthwiseLoop loop_of(const ConvPlan& plan) {
   if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseLoop::kWalk;
@@ -99,7 +101,7 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
     return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
   };
   const size_t rows = rows_of(plan), groups = set_groups_of(plan) * (plan.split ? 2 : 1),
-               lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, 4);
+               lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, kWalkedLines);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
   c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
@@ -134,9 +136,10 @@ class ChannelBlock {
         channel_(quotient(n0, multiplier_)),
         copy_(kernel, n0, channels * element_, multiplier_, staged_,
               is_depthwise(plan.shape) ? 0 : plan.lhs_flip) {
+    rows_ = rows_of(plan);
     tile_.loop = loop_of(plan);
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
-    tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? rows_of(plan) : 1;
+    tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? rows_ : 1;
     tile_.set_groups = set_groups_of(plan);
     padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
     grouped_ = !is_depthwise(s_);
@@ -212,9 +215,10 @@ class ChannelBlock {
     kernel_.prepare(block, c_.prepared);
   }
 
-  // Computes output lines [y, y + rows).
-  void lines(size_t y, size_t rows) {
-    if (walked_) return walk_in_place(y, rows);
+  // Computes the output lines from y on of one to `most` tiles; returns how many.
+  size_t tiles(size_t y, size_t most) {
+    const size_t rows = smaller(rows_, run_.out_h - y);
+    if (walked_) return walk_in_place(y, rows, most);
     const bool taps = tile_.loop == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
@@ -229,18 +233,25 @@ class ChannelBlock {
       micro_panel(x, columns);
       x += columns;
     }
+    return 1;
   }
 
  private:
   // The same, of walks whose image is read in place and whose outputs are stored in place: lines
   // are short, so little is done for each.
-  void walk_in_place(size_t y, size_t rows) {
+  size_t walk_in_place(size_t y, size_t rows, size_t most) {
     const uint8_t** const pixels = c_.pixels;
     size_t* const steps = c_.steps;
     const uint8_t *const image = walked_, *const zero = zero_;
     const size_t in_h = run_.in_h, row = run_.lhs_row, pixel = run_.lhs_pixel,
-                 first = y * s_.stride_h - run_.pad_top;
-    for (size_t i = 0; i < rows + 2; ++i) {
+                 first = y * s_.stride_h - run_.pad_top, apart = rows * s_.stride_h;
+    tile_.tiles = 1;
+    if (kernel_.walks_tiles && rows == rows_)
+      while (tile_.tiles < most && y + (tile_.tiles + 1) * rows <= run_.out_h &&
+             tile_.tiles * apart + rows + 2 <= kWalkedLines)
+        ++tile_.tiles;
+    const size_t lines = (tile_.tiles - 1) * apart + rows + 2;
+    for (size_t i = 0; i < lines; ++i) {
       const size_t at = first + i;  // has wrapped above the image
       const bool inside = at < in_h;
       pixels[i] = inside ? image + at * row : zero;
@@ -250,6 +261,7 @@ class ChannelBlock {
     tile_.rows = rows;
     tile_.first_column = 0 - run_.pad_left;
     micro_panel(0, run_.out_w);
+    return tile_.tiles;
   }
 
   // Returns input line y. A line above the input has wrapped, so y >= in_h.
@@ -347,7 +359,7 @@ class ChannelBlock {
         epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
     if (!plan_.epilogue.lut) return;
     if (!ends_ && !tile_.raw) return;  // the tier's epilogue has finished the outputs
-    for (size_t r = 0; r < tile_.rows; ++r)
+    for (size_t r = 0; r < tile_.tiles * tile_.rows; ++r)
       plan_.epilogue.finish_in_place(
           run_.to.dst + (pixel + r * line_pixels) * run_.to.stride + offset, run_.to.stride,
           columns, channels_);
@@ -385,6 +397,7 @@ class ChannelBlock {
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_, element_;
+  size_t rows_;     // output lines of a tile
   size_t channel_;  // the input channel of output channel n0
   const ChannelCopy copy_;
   size_t image_ = 0, y_ = 0;
@@ -434,10 +447,10 @@ void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& t
       if (kernel->tail && task.n1 - n0 <= kernel->tail->channels) kernel = kernel->tail;
       const size_t channels = smaller(kernel->channels, task.n1 - n0);
       ChannelBlock block(plan, run, scratch, *kernel, payload, n0, channels);
-      for (size_t unit = first; unit < end; ++unit) {
+      for (size_t unit = first; unit < end;) {
         const size_t image = quotient(unit, units), y = (unit - image * units) * rows;
         if (y == 0 || unit == first) block.start(image, unit == first);
-        block.lines(y, smaller(rows, run.out_h - y));
+        unit += block.tiles(y, end - unit);
       }
       n0 += channels;
     }
