@@ -77,8 +77,12 @@ struct Line {
   size_t step;
 };
 
-// A task's workspace, cut into pieces.
+// A task's workspace, cut into pieces, and what is the same for all its blocks.
 struct Scratch {
+  DepthwiseLoop loop;
+  size_t rows, set_groups;  // of a tile
+  size_t walked;            // most tiles that a walk takes at once
+  bool padded;              // staged lines have their borders filled
   uint8_t* prepared;
   int32_t* init;           // accumulator start of a block, for a run-time zero point
   const uint8_t** pixels;  // pointers of a tile
@@ -100,8 +104,10 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
     const size_t at = sections.take(bytes);
     return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
   };
-  const size_t rows = rows_of(plan), groups = set_groups_of(plan) * (plan.split ? 2 : 1),
+  c.loop = loop_of(plan), c.rows = rows_of(plan), c.set_groups = set_groups_of(plan);
+  const size_t rows = c.rows, groups = c.set_groups * (plan.split ? 2 : 1),
                lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, kWalkedLines);
+  c.walked = 1 + (kWalkedLines - rows - 2) / (rows * s.stride_h);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
   c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
@@ -136,12 +142,11 @@ class ChannelBlock {
         channel_(quotient(n0, multiplier_)),
         copy_(kernel, n0, channels * element_, multiplier_, staged_,
               is_depthwise(plan.shape) ? 0 : plan.lhs_flip) {
-    rows_ = rows_of(plan);
-    tile_.loop = loop_of(plan);
+    tile_.loop = scratch.loop;
     tile_.flip = is_depthwise(s_) && plan.lhs_flip;
-    tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? rows_ : 1;
-    tile_.set_groups = set_groups_of(plan);
-    padded_ = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
+    tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? scratch.rows : 1;
+    tile_.set_groups = scratch.set_groups;
+    padded_ = scratch.padded;
     grouped_ = !is_depthwise(s_);
     weights_ = payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {
@@ -184,7 +189,8 @@ class ChannelBlock {
         (run_.in_h - 1) * run_.lhs_row + (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <=
             (size_t)(run_.lhs_end - first_line);
     walked_ = in_place ? first_line : nullptr;
-    for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
+    if (!walked_)
+      for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (!first && !plan_.runtime_zero_point) return;
     const bool scales_words = element_ == 2 && ends_;
     const int32_t* init = (scales_words ? plan_.word_offsets.in_int32 : plan_.columns.bias) + n0_;
@@ -215,10 +221,15 @@ class ChannelBlock {
     kernel_.prepare(block, c_.prepared);
   }
 
-  // Computes the output lines from y on of one to `most` tiles; returns how many.
-  size_t tiles(size_t y, size_t most) {
-    const size_t rows = smaller(rows_, run_.out_h - y);
-    if (walked_) return walk_in_place(y, rows, most);
+  // Computes the output lines from y on of one to `most` tiles; returns how many. whole: tiles from
+  // there on that have all rows.
+  size_t tiles(size_t y, size_t most, size_t whole) {
+    const size_t rows = smaller(c_.rows, run_.out_h - y);
+    if (walked_) {
+      const size_t tiles = kernel_.walks_tiles ? smaller(smaller(most, whole), c_.walked) : 1;
+      walk_in_place(y, rows, larger(tiles, 1));
+      return tile_.tiles;
+    }
     const bool taps = tile_.loop == DepthwiseLoop::kTaps;
     const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
@@ -239,18 +250,13 @@ class ChannelBlock {
  private:
   // The same, of walks whose image is read in place and whose outputs are stored in place: lines
   // are short, so little is done for each.
-  size_t walk_in_place(size_t y, size_t rows, size_t most) {
+  void walk_in_place(size_t y, size_t rows, size_t tiles) {
     const uint8_t** const pixels = c_.pixels;
     size_t* const steps = c_.steps;
     const uint8_t *const image = walked_, *const zero = zero_;
     const size_t in_h = run_.in_h, row = run_.lhs_row, pixel = run_.lhs_pixel,
                  first = y * s_.stride_h - run_.pad_top, apart = rows * s_.stride_h;
-    tile_.tiles = 1;
-    if (kernel_.walks_tiles && rows == rows_)
-      while (tile_.tiles < most && y + (tile_.tiles + 1) * rows <= run_.out_h &&
-             tile_.tiles * apart + rows + 2 <= kWalkedLines)
-        ++tile_.tiles;
-    const size_t lines = (tile_.tiles - 1) * apart + rows + 2;
+    const size_t lines = (tiles - 1) * apart + rows + 2;
     for (size_t i = 0; i < lines; ++i) {
       const size_t at = first + i;  // has wrapped above the image
       const bool inside = at < in_h;
@@ -259,9 +265,9 @@ class ChannelBlock {
     }
     y_ = y;
     tile_.rows = rows;
+    tile_.tiles = tiles;
     tile_.first_column = 0 - run_.pad_left;
     micro_panel(0, run_.out_w);
-    return tile_.tiles;
   }
 
   // Returns input line y. A line above the input has wrapped, so y >= in_h.
@@ -397,7 +403,6 @@ class ChannelBlock {
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_, element_;
-  size_t rows_;     // output lines of a tile
   size_t channel_;  // the input channel of output channel n0
   const ChannelCopy copy_;
   size_t image_ = 0, y_ = 0;
@@ -435,8 +440,10 @@ size_t channelwise_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, 
 
 void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                      uint8_t* workspace) {
-  const Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
-  const size_t rows = rows_of(plan), units = divide_up(run.out_h, rows);
+  Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
+  scratch.padded = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
+  const size_t rows = scratch.rows, units = divide_up(run.out_h, rows),
+               whole = quotient(run.out_h, rows);
   for (size_t first = task.first, end; first < task.end; first = end) {
     end = first + next_block(task.end - first, plan.block, 1);
     for (size_t n0 = task.n0; n0 < task.n1;) {
@@ -448,9 +455,9 @@ void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& t
       const size_t channels = smaller(kernel->channels, task.n1 - n0);
       ChannelBlock block(plan, run, scratch, *kernel, payload, n0, channels);
       for (size_t unit = first; unit < end;) {
-        const size_t image = quotient(unit, units), y = (unit - image * units) * rows;
-        if (y == 0 || unit == first) block.start(image, unit == first);
-        unit += block.tiles(y, end - unit);
+        const size_t image = quotient(unit, units), tile = unit - image * units;
+        if (tile == 0 || unit == first) block.start(image, unit == first);
+        unit += block.tiles(tile * rows, end - unit, whole - tile);
       }
       n0 += channels;
     }
