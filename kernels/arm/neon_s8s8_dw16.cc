@@ -1,9 +1,8 @@
 // Depthwise, s8 x s8 or s16 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
 //
 // Pixels are not interleaved. Products of two taps are added in 16 bits, then to the 32-bit
-// accumulator. (-128)^2 + (-128)^2 = 32768 does not fit 16 bits, but its negative does: pairs are
-// subtracted from zero (SMLSL twice) and their sum from the accumulator (SSUBW). Exact for all
-// inputs.
+// accumulator: SMULL, SMLAL, SADDW. Only (-128)^2 + (-128)^2 = 32768 does not fit 16 bits. A block
+// of which a channel has two weights of -128 is prepared and multiplied as int16, so all are exact.
 //
 //       kept columns          new column     accumulators of a row
 //     4 pixels  4 pixels       4 pixels           a[0..3]
@@ -20,7 +19,7 @@ namespace {
 
 struct Neon : Sixteen {
   static constexpr int kColumn = 64, kWalkSets = 1;
-  static constexpr bool kWholeGroups = true;
+  static constexpr bool kWholeGroups = true, kAcross = true;
   struct Column {
     int8x16_t p[4];
   };
@@ -47,14 +46,13 @@ struct Neon : Sixteen {
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
                                        int8x16_t w1) {
-    const int16x8_t zero = vdupq_n_s16(0);
-    const int16x8_t low = vmlsl_s8(vmlsl_s8(zero, vget_low_s8(p0), vget_low_s8(w0)),
-                                   vget_low_s8(p1), vget_low_s8(w1));
-    const int16x8_t high = vmlsl_high_s8(vmlsl_high_s8(zero, p0, w0), p1, w1);
-    acc.a[0] = vsubw_s16(acc.a[0], vget_low_s16(low));
-    acc.a[1] = vsubw_high_s16(acc.a[1], low);
-    acc.a[2] = vsubw_s16(acc.a[2], vget_low_s16(high));
-    acc.a[3] = vsubw_high_s16(acc.a[3], high);
+    const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1),
+                                   vget_low_s8(w1));
+    const int16x8_t high = vmlal_high_s8(vmull_high_s8(p0, w0), p1, w1);
+    acc.a[0] = vaddw_s16(acc.a[0], vget_low_s16(low));
+    acc.a[1] = vaddw_high_s16(acc.a[1], low);
+    acc.a[2] = vaddw_s16(acc.a[2], vget_low_s16(high));
+    acc.a[3] = vaddw_high_s16(acc.a[3], high);
   }
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, int8x16_t w) {
@@ -65,14 +63,32 @@ struct Neon : Sixteen {
     acc.a[3] = vaddw_high_s16(acc.a[3], high);
   }
 
-  template <int first, int count>
+  template <int, int>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    const DepthwiseWeights<count> w(weights);
+    const DepthwiseWeights<4> w(weights);
+    pair(acc, c.p[0], c.p[1], w.val[0], w.val[1]);
+    pair(acc, c.p[2], c.p[3], w.val[2], w.val[3]);
+  }
+
+  // Pairs go on from one column to the next.
+  template <int first, typename... More>
+  OCTET_INLINE static inline void dot_across(Acc& acc, const uint8_t* weights, const Column& c,
+                                             const More&... more) {
+    const DepthwiseWeights<3> w(weights);
     pair(acc, c.p[first], c.p[first + 1], w.val[0], w.val[1]);
-    if constexpr (count == 4)
-      pair(acc, c.p[2], c.p[3], w.val[2], w.val[3]);
-    else
-      one(acc, c.p[first + 2], w.val[2]);
+    after_two<first>(acc, weights + kColumn, c.p[first + 2], w.val[2], more...);
+  }
+  template <int first>
+  OCTET_INLINE static inline void after_two(Acc& acc, const uint8_t*, int8x16_t p, int8x16_t w) {
+    one(acc, p, w);
+  }
+  template <int first, typename... More>
+  OCTET_INLINE static inline void after_two(Acc& acc, const uint8_t* weights, int8x16_t p2,
+                                            int8x16_t w2, const Column& c, const More&... more) {
+    const DepthwiseWeights<3> w(weights);
+    pair(acc, p2, c.p[first], w2, w.val[0]);
+    pair(acc, c.p[first + 1], c.p[first + 2], w.val[1], w.val[2]);
+    if constexpr (sizeof...(more) > 0) dot_across<first>(acc, weights + kColumn, more...);
   }
 
   // Distributes four taps of sixteen channels to the taps' places.
@@ -85,7 +101,7 @@ struct Neon : Sixteen {
 // The kernel of int16 weights; it widens pixels when it multiplies.
 struct NeonInt16 : Neon {
   static constexpr int kColumn = 128;
-  static constexpr bool kCopyPerSign = false, kWholeGroups = false;
+  static constexpr bool kCopyPerSign = false, kWholeGroups = false, kAcross = false;
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, const uint8_t* weights) {
     add(acc, vmovl_s8(vget_low_s8(p)), vmovl_high_s8(p), weights);
@@ -143,13 +159,57 @@ struct NeonWords : NeonInt16 {
   }
 };
 
+// Whether all pairs of products fit 16 bits: no channel has two weights of -128.
+bool fits_pairs(const DepthwiseBlock& b) {
+  const auto each = [&](const auto& use) {
+    for (size_t g = 0; g < b.groups; ++g)
+      unroll<4>([&](auto v) OCTET_INLINE {
+        use(v, vld1q_s8((const int8_t*)b.weights + g * kDepthwiseGroup + 64 * v));
+      });
+  };
+  int8x16_t least = vdupq_n_s8(0);
+  each([&](auto, int8x16_t w) OCTET_INLINE { least = vminq_s8(least, w); });
+  if (vminvq_s8(least) > -128) return true;
+  int8x16_t counts[4];
+  for (int8x16_t& count : counts) count = vdupq_n_s8(0);
+  each([&](auto v, int8x16_t w) OCTET_INLINE {
+    counts[v] = vqsubq_s8(counts[v], vreinterpretq_s8_u8(vceqq_s8(w, vdupq_n_s8(-128))));
+  });
+  for (const int8x16_t count : counts) {
+    int32_t channels[4];
+    vst1q_s32(channels, vpaddlq_s16(vpaddlq_s8(count)));
+    for (const int32_t channel : channels)
+      if (channel > 1) return false;
+  }
+  return true;
+}
+
+// The last bytes before the weights tell how they were prepared.
+bool& is_int16(const void* prepared) { return *((bool*)prepared + Neon::kPrepared - 16); }
+
+void prepare(const DepthwiseBlock& b, void* prepared) {
+  const bool int16 = !fits_pairs(b);
+  (int16 ? depthwise_prepare<NeonInt16> : depthwise_prepare<Neon>)(b, prepared);
+  is_int16(prepared) = int16;
+}
+
+void multiply(const DepthwiseTile& t) {
+  (is_int16(t.prepared) ? depthwise_multiply<NeonInt16> : depthwise_multiply<Neon>)(t);
+}
+
+constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* words) {
+  DepthwiseKernel k = sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, words);
+  k.prepare = prepare;
+  k.multiply = multiply;
+  return k;
+}
+
 }  // namespace
 
 const DepthwiseKernel neon_s16s8_words_dw16 =
     depthwise_words_kernel<NeonWords, NeonInt16>("neon_s16s8_words_dw16", Isa::kNeon);
 
-const DepthwiseKernel neon_s8s8_dw16 =
-    sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, &neon_s16s8_words_dw16);
+const DepthwiseKernel neon_s8s8_dw16 = neon_kernel(&neon_s16s8_words_dw16);
 
 const DepthwiseKernel neon_s8s16_dw16 =
     sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);

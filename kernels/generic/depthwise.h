@@ -23,6 +23,7 @@
 //   kPrepared     bytes of init and scale
 //   kColumn       bytes of a column's weights
 //   kWholeGroups  whether `weights` takes all vectors of a group at once
+//   kAcross       whether `dot_across` multiplies several columns at once
 //   kLoadsAndSteps  whether `load_and_step` loads a pixel and points at the next by one instruction
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
@@ -50,7 +51,7 @@ template <typename M, int column_bytes, int vector_bytes>
 struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
   static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
-                        kLoadsAndSteps = false, kShuffles = true;
+                        kAcross = false, kLoadsAndSteps = false, kShuffles = true;
   struct Column {
     uint8_t* at;
   };
@@ -182,6 +183,16 @@ struct Loads {
   Pixel sign;
 };
 
+// Adds the products of the lines first, first + 1 and first + 2 of adjacent columns.
+template <typename M, int first, typename... Columns>
+OCTET_INLINE inline void dot_columns(typename M::Acc& acc, const uint8_t* weights,
+                                     const Columns&... columns) {
+  if constexpr (M::kAcross)
+    M::template dot_across<first>(acc, weights, columns...);
+  else
+    ((M::template dot<first, 3>(acc, columns, weights), weights += M::kColumn), ...);
+}
+
 // Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function of its own, so
 // that its loop has all registers.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
@@ -210,8 +221,16 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   typename M::Columns columns;
   typename M::Column a = columns.at(0), b = columns.at(1), c = columns.at(2);
   uint8_t* dst;
+  [[maybe_unused]] constexpr size_t set = M::kWalkSets > 1 ? 3 * M::kColumn : 0;
+  // With stride 2 a column's sum begins the next output as soon as it has ended one: no column is
+  // kept.
+  constexpr bool ahead = stride == 2 && !M::kTogether;
+  [[maybe_unused]] typename M::Acc begun;
+  [[maybe_unused]] const auto begin = [&](const typename M::Column& first) OCTET_INLINE {
+    begun = ends.start();
+    dot_columns<M, 0>(begun, weights, first);
+  };
   const auto output = [&]() OCTET_INLINE {
-    constexpr size_t set = M::kWalkSets > 1 ? 3 * M::kColumn : 0;
     if constexpr (M::kTogether) {
       typename M::Acc acc[rows];
       unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
@@ -219,30 +238,40 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
       M::dot_rows(acc, b, weights + M::kColumn, set);
       M::dot_rows(acc, c, weights + 2 * M::kColumn, set);
       unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * dst_line); });
+    } else if constexpr (ahead) {
+      dot_columns<M, 0>(begun, weights + M::kColumn, b, c);
+      store(begun, ends, dst);
     } else {
       unroll<rows>([&](auto r) OCTET_INLINE {
         typename M::Acc acc = ends.start();
-        M::template dot<r.value, 3>(acc, a, weights + r * set);
-        M::template dot<r.value, 3>(acc, b, weights + r * set + M::kColumn);
-        M::template dot<r.value, 3>(acc, c, weights + r * set + 2 * M::kColumn);
+        dot_columns<M, r.value>(acc, weights + r * set, a, b, c);
         store(acc, ends, dst + r * dst_line);
       });
     }
     dst += dst_pixel;
   };
-  for (size_t tile = 0; tile < t.tiles; ++tile) {
-    unroll<lines>([&](auto i) OCTET_INLINE {
-      pixel[i] = t.pixels[tile * rows * stride + i], step[i] = t.steps[tile * rows * stride + i];
-    });
-    column = t.first_column;
-    dst = t.dst + tile * rows * dst_line;
+  const uint8_t* const* pixels = t.pixels;
+  const size_t* steps = t.steps;
+  uint8_t* first_dst = t.dst;
+  const size_t first_column = t.first_column, columns_out = t.columns;
+  for (size_t tiles = t.tiles; tiles; --tiles) {
+    unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
+    pixels += rows * stride, steps += rows * stride;
+    column = first_column;
+    dst = first_dst;
+    first_dst += rows * dst_line;
     next(a);
+    if constexpr (ahead) begin(a);
     if constexpr (stride == 1) next(b);
     OCTET_NO_UNROLL
-    for (size_t x = t.columns; x; --x) {
+    for (size_t x = columns_out; x; --x) {
       if constexpr (stride == 2) next(b);
       next(c);
       output();
+      if constexpr (ahead) {
+        begin(c);
+        continue;
+      }
       const typename M::Column oldest = a;
       if constexpr (stride == 1) {
         a = b;
@@ -340,10 +369,19 @@ void write_weights(const DepthwiseBlock& b, uint8_t* out) {
       const uint8_t* const before =
           from - 1 < b.groups ? b.weights + (from - 1) * group_bytes : kNoWeights;
       alignas(64) Taps taps[4][bytes / 4];
-      unroll<4>([&](auto v) OCTET_INLINE {
-        shifted<bytes / 4>(group + v * 64 * size, before + v * 64 * size, bits, taps[v]);
-        if constexpr (!M::kWholeGroups) M::weights(taps[v], v, out);
-      });
+      const auto write = [&](const auto& take) OCTET_INLINE {
+        unroll<4>([&](auto v) OCTET_INLINE {
+          take(v * 64 * size, taps[v]);
+          if constexpr (!M::kWholeGroups) M::weights(taps[v], v, out);
+        });
+      };
+      if (bits)
+        write([&](size_t at, Taps (&to)[bytes / 4]) OCTET_INLINE {
+          shifted<bytes / 4>(group + at, before + at, bits, to);
+        });
+      else
+        write([&](size_t at, Taps (&to)[bytes / 4])
+                  OCTET_INLINE { __builtin_memcpy(to, group + at, sizeof to); });
       if constexpr (M::kWholeGroups) M::weights(taps[0], out);
     }
 }

@@ -18,8 +18,8 @@ inline int16x8_t vmovl_high_s8(int8x16_t a) { return vmovl_s8(vget_high_s8(a)); 
 inline int16x8_t vmull_high_s8(int8x16_t a, int8x16_t b) {
   return vmull_s8(vget_high_s8(a), vget_high_s8(b));
 }
-inline int16x8_t vmlsl_high_s8(int16x8_t from, int8x16_t a, int8x16_t b) {
-  return vmlsl_s8(from, vget_high_s8(a), vget_high_s8(b));
+inline int16x8_t vmlal_high_s8(int16x8_t to, int8x16_t a, int8x16_t b) {
+  return vmlal_s8(to, vget_high_s8(a), vget_high_s8(b));
 }
 inline int32x4_t vmlal_high_s16(int32x4_t to, int16x8_t a, int16x8_t b) {
   return vmlal_s16(to, vget_high_s16(a), vget_high_s16(b));
@@ -29,9 +29,6 @@ inline int32x4_t vmlal_high_n_s16(int32x4_t to, int16x8_t a, int16_t b) {
 }
 inline int32x4_t vaddw_high_s16(int32x4_t to, int16x8_t a) {
   return vaddw_s16(to, vget_high_s16(a));
-}
-inline int32x4_t vsubw_high_s16(int32x4_t from, int16x8_t a) {
-  return vsubw_s16(from, vget_high_s16(a));
 }
 inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
   return vcombine_s16(low, vqmovn_s32(high));
@@ -51,6 +48,11 @@ inline int32x4_t vpaddq_s32(int32x4_t a, int32x4_t b) {
 inline uint8x16_t vqtbl1q_u8(uint8x16_t table, uint8x16_t index) {
   const uint8x8x2_t halves = {{vget_low_u8(table), vget_high_u8(table)}};
   return vcombine_u8(vtbl2_u8(halves, vget_low_u8(index)), vtbl2_u8(halves, vget_high_u8(index)));
+}
+inline int8_t vminvq_s8(int8x16_t a) {
+  int8x8_t least = vpmin_s8(vget_low_s8(a), vget_high_s8(a));
+  for (int i = 0; i < 3; ++i) least = vpmin_s8(least, least);
+  return vget_lane_s8(least, 0);
 }
 // Rounds half to even. A float >= 2^23 is an integer; below, adding 2^23 leaves no fraction.
 inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {

@@ -61,7 +61,7 @@ struct Wide {
   static constexpr int kChannels = kInt8, kPrepared = 4 * (1 + kTfliteRows) * kInt8,
                        kColumn = 4 * kInt8, kWalkSets = 2;
   static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kWholeGroups = false,
-                        kLoadsAndSteps = false, kShuffles = true;
+                        kAcross = false, kLoadsAndSteps = false, kShuffles = true;
   using Pixel = Vector;
   struct Column {
     Vector t[4];

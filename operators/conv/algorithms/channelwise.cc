@@ -251,18 +251,19 @@ class ChannelBlock {
   // The same, of walks whose image is read in place and whose outputs are stored in place: lines
   // are short, so little is done for each.
   void walk_in_place(size_t y, size_t rows, size_t tiles) {
-    const uint8_t** const pixels = c_.pixels;
-    size_t* const steps = c_.steps;
-    const uint8_t *const image = walked_, *const zero = zero_;
-    const size_t in_h = run_.in_h, row = run_.lhs_row, pixel = run_.lhs_pixel,
-                 first = y * s_.stride_h - run_.pad_top, apart = rows * s_.stride_h;
-    const size_t lines = (tiles - 1) * apart + rows + 2;
-    for (size_t i = 0; i < lines; ++i) {
-      const size_t at = first + i;  // has wrapped above the image
-      const bool inside = at < in_h;
-      pixels[i] = inside ? image + at * row : zero;
-      steps[i] = inside ? pixel : 0;
-    }
+    const uint8_t** pixels = c_.pixels;
+    size_t* steps = c_.steps;
+    const auto point = [&](size_t lines, const uint8_t* at, size_t apart, size_t step) {
+      for (; lines; --lines, at += apart) *pixels++ = at, *steps++ = step;
+    };
+    const size_t top = y * s_.stride_h,  // with the padding
+        lines = (tiles - 1) * rows * s_.stride_h + rows + 2,
+        above = run_.pad_top > top ? smaller(run_.pad_top - top, lines) : 0,
+        first = top + above - run_.pad_top,
+        inside = first < run_.in_h ? smaller(run_.in_h - first, lines - above) : 0;
+    point(above, zero_, 0, 0);
+    point(inside, walked_ + first * run_.lhs_row, run_.lhs_row, run_.lhs_pixel);
+    point(lines - above - inside, zero_, 0, 0);
     y_ = y;
     tile_.rows = rows;
     tile_.tiles = tiles;
