@@ -44,6 +44,11 @@ struct Neon : Sixteen {
     column = {{p[0], p[1], p[2], p[3]}};
   }
 
+  // GCC 12 would keep the halves of kept pixels in registers of their own.
+  OCTET_INLINE static inline void settle(Column& column) {
+    unroll<4>([&](auto i) OCTET_INLINE { __asm__("" : "+w"(column.p[i])); });
+  }
+
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
                                        int8x16_t w1) {
     const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1),

@@ -23,7 +23,8 @@
 //   kPrepared     bytes of init and scale
 //   kColumn       bytes of a column's weights
 //   kWholeGroups  whether `weights` takes all vectors of a group at once
-//   kAcross       whether `dot_across` multiplies several columns at once
+//   kAcross       whether `dot_across` multiplies several columns at once; `settle` then makes
+//                 compilers forget what they know of a column
 //   kLoadsAndSteps  whether `load_and_step` loads a pixel and points at the next by one instruction
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
@@ -265,6 +266,7 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
     if constexpr (stride == 1) next(b);
     OCTET_NO_UNROLL
     for (size_t x = columns_out; x; --x) {
+      if constexpr (stride == 1 && M::kAcross) M::settle(a), M::settle(b);
       if constexpr (stride == 2) next(b);
       next(c);
       output();
