@@ -96,22 +96,22 @@ void multiply(const DepthwiseTile& t) {
   if (t.tiles > 1) {
     DepthwiseTile one = t;
     one.tiles = 1;
-    const size_t apart = t.rows * (t.loop == DepthwiseLoop::kWalkBy2 ? 2 : 1);
+    const size_t apart = t.rows * stride_of(t.loop);
     for (size_t tile = 0; tile < t.tiles; ++tile) {
       multiply(one);
       one.pixels += apart, one.steps += apart, one.dst += t.rows * t.dst_line;
     }
     return;
   }
-  const size_t stride = t.loop == DepthwiseLoop::kWalkBy2 ? 2 : 1;
+  const size_t stride = stride_of(t.loop), last = is_5x5(t.loop) ? 4 : 2;  // the window's
   size_t column = t.first_column, inside = 0;
-  for (size_t i = 0; i < (t.columns - 1) * stride + 3; ++i, ++column) {
+  for (size_t i = 0; i <= (t.columns - 1) * stride + last; ++i, ++column) {
     if (column < t.in_w) {
-      for (size_t line = 0; line < t.rows + 2; ++line)
+      for (size_t line = 0; line < t.rows + last; ++line)
         trace.read(t.pixels[line] + inside * t.steps[line], t.channels);
       ++inside;
     }
-    if (i >= 2 && (i - 2) % stride == 0) write_outputs(trace, t, (i - 2) / stride);
+    if (i >= last && (i - last) % stride == 0) write_outputs(trace, t, (i - last) / stride);
   }
 }
 

@@ -39,26 +39,29 @@ bool multiplies_int16(const MicroKernel& kernel) {
       [&](size_t k, size_t j) { return word(operands.rhs[k * kTileColumns + j]); });
 }
 
-// Depthwise kernels: 3 output columns of a 3x3 filter, tap by tap and, where the kernel can, by a
-// walk of two lines.
-constexpr size_t kPixel = 64, kInColumns = 5, kOutColumns = 3, kLines = 4, kSlots = 12,
-                 kMostOutputs = 9;
-static_assert(sizeof Operands::rhs >= kLines * kInColumns * kPixel + kSlots * kPixel,
-              "pixels and weights");
+// Depthwise kernels: 2 or 3 output columns of a 3x3 filter, tap by tap, and by each walk that the
+// kernel knows.
+constexpr size_t kPixel = 64, kInColumns = 7, kLines = 5, kSlots = 28, kMostOutputs = 9;
+static_assert(sizeof Operands::rhs >= kLines * kInColumns * kPixel, "pixels");
 
 uint8_t pixel_byte(const Operands& operands, size_t line, size_t column, size_t channel) {
   return operands.rhs[(line * kInColumns + column) * kPixel + channel];
 }
-// The weight of slot 4 kx + ky; the fourth slot of each column has none.
-uint8_t weight(const Operands& operands, size_t slot, size_t channel) {
-  return slot % 4 == 3 ? (uint8_t)0
-                       : operands.rhs[kLines * kInColumns * kPixel + slot * kPixel + channel];
-}
+
+// The filter of a loop.
+struct TestFilter {
+  size_t side, stride, groups;
+  explicit TestFilter(DepthwiseLoop loop)
+      : side(is_5x5(loop) ? 5 : 3), stride(stride_of(loop)), groups(side == 5 ? 7 : 3) {}
+  // Slots that have no tap have weights of 0.
+  size_t slot(size_t ky, size_t kx) const { return side == 5 ? 5 * ky + kx : 4 * kx + ky; }
+  size_t columns() const { return smaller((kInColumns - side) / stride + 1, 3); }
+};
 
 // int16 weights have 9 bits.
-int32_t weight_of(const DepthwiseKernel& kernel, const Operands& operands, size_t slot,
-                  size_t channel) {
-  const int32_t byte = (int8_t)weight(operands, slot, channel);
+int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, size_t slot,
+               size_t channel) {
+  const int32_t byte = (int8_t)operands.rhs[(slot * 67 + channel) % sizeof operands.rhs];
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
@@ -68,15 +71,16 @@ bool takes_words(const DepthwiseKernel& kernel) {
 
 bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
                   const DepthwiseTile& tile, const int32_t* out) {
+  const TestFilter filter(tile.loop);
   for (size_t y = 0; y < tile.rows; ++y)
     for (size_t x = 0; x < tile.columns; ++x, out += kPixel)
       for (size_t c = 0; c < kernel.channels; ++c) {
         int32_t acc = 0;
-        for (size_t kx = 0; kx < 3; ++kx)
-          for (size_t ky = 0; ky < 3; ++ky) {
-            const uint8_t byte = pixel_byte(operands, y + ky, x + kx, c);
+        for (size_t kx = 0; kx < filter.side; ++kx)
+          for (size_t ky = 0; ky < filter.side; ++ky) {
+            const uint8_t byte = pixel_byte(operands, y + ky, filter.stride * x + kx, c);
             acc += (takes_words(kernel) ? word(byte) : value(byte, kernel.lhs_element_type)) *
-                   weight_of(kernel, operands, 4 * kx + ky, c);
+                   weight(kernel, operands, filter.slot(ky, kx), c);
           }
         if (out[c] != acc) return false;
       }
@@ -212,17 +216,18 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
 
 bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
             bool floats) {
-  constexpr size_t kPanel = 3 * kDepthwiseGroup;
-  alignas(64) int16_t words[kPanel];
-  alignas(64) uint8_t bytes[kPanel], prepared[depthwise_prepared_bytes(kPixel, 2 * 3)];
+  constexpr size_t kPanel = kSlots / 4 * kDepthwiseGroup;
+  alignas(64) int16_t words[kPanel] = {};
+  alignas(64) uint8_t bytes[kPanel] = {}, prepared[depthwise_prepared_bytes(kPixel, kSlots / 4)];
   const uint8_t* const panel =
       kernel.layout.element_type == ElementType::kS16 ? (const uint8_t*)words : bytes;
-  alignas(64) int32_t out[2 * kOutColumns * kPixel];
+  alignas(64) int32_t out[kMostOutputs * kPixel];
   constexpr size_t kLinesBytes = kLines * kInColumns * kPixel;
   int16_t lines_of_words[kLinesBytes];
   for (size_t i = 0; i < kLinesBytes; ++i) lines_of_words[i] = word(operands.rhs[i]);
   const uint8_t* const lines = takes_words(kernel) ? (uint8_t*)lines_of_words : operands.rhs;
   const size_t pixel = kPixel * element_size(kernel.lhs_element_type);
+  const TestFilter filter(loop);
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
   const bool taps = loop == DepthwiseLoop::kTaps;
@@ -233,27 +238,30 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   }
   DepthwiseTile tile = {};
   tile.loop = loop;
-  tile.rows = taps ? 1 : kernel.walk_rows;
-  tile.columns = kOutColumns;
+  tile.rows = loop == DepthwiseLoop::kWalk ? kernel.walk_rows : 1;
+  tile.columns = filter.columns();
   tile.channels = kernel.channels;
   tile.pixels = pixels;
   tile.steps = steps;
-  tile.groups = tile.set_groups = 3;
+  tile.groups = tile.set_groups = filter.groups;
   tile.sets = 1;
   tile.in_w = kInColumns;
   tile.zero = pixels[0];
   tile.prepared = prepared;
   tile.dst = (uint8_t*)out;
   tile.dst_pixel = kPixel * sizeof(int32_t);
-  tile.dst_line = kOutColumns * tile.dst_pixel;
+  tile.dst_line = tile.columns * tile.dst_pixel;
 
-  for (size_t slot = 0; slot < kSlots; ++slot)
-    for (size_t c = 0; c < kPixel; ++c) {
-      const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
-      words[at] = (int16_t)weight_of(kernel, operands, slot, c);
-      bytes[at] = weight(operands, slot, c);
-    }
-  const DepthwiseBlock block = {loop, 3, panel, 1, 3, 1, kNoInit, nullptr, 0};
+  for (size_t ky = 0; ky < filter.side; ++ky)
+    for (size_t kx = 0; kx < filter.side; ++kx)
+      for (size_t c = 0, slot = filter.slot(ky, kx); c < kPixel; ++c) {
+        const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
+        const int32_t w = weight(kernel, operands, slot, c);
+        words[at] = (int16_t)w;
+        bytes[at] = (uint8_t)w;
+      }
+  const DepthwiseBlock block = {loop, filter.groups, panel,   1, filter.groups,
+                                1,    kNoInit,       nullptr, 0};
   kernel.prepare(block, prepared);
   kernel.multiply(tile);
   if (!is_depthwise(kernel, operands, tile, out)) return false;
@@ -397,9 +405,9 @@ bool passes(const DepthwiseKernel& kernel) {
   if (find_format_of(kernel.layout)->kind == KernelKind::kGrouped)
     return passes(kernel, operands, 1, floats) && passes(kernel, operands, 2, floats) &&
            passes(kernel, operands, 4, floats);
-  return (!kernel.walk_rows || passes(kernel, operands, DepthwiseLoop::kWalk, floats)) &&
-         passes(kernel, operands, DepthwiseLoop::kTaps, floats) &&
-         (!kernel.words || passes(*kernel.words));
+  for (const DepthwiseLoop loop : kDepthwiseLoops)
+    if (knows(kernel, loop) && !passes(kernel, operands, loop, floats)) return false;
+  return !kernel.words || passes(*kernel.words);
 }
 
 bool passes(const WinogradOps& transforms, bool requantizing) {

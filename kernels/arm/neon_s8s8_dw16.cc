@@ -51,8 +51,8 @@ struct Neon : Sixteen {
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
                                        int8x16_t w1) {
-    const int16x8_t low = vmlal_s8(vmull_s8(vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1),
-                                   vget_low_s8(w1));
+    const int16x8_t low =
+        vmlal_s8(vmull_s8(vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1), vget_low_s8(w1));
     const int16x8_t high = vmlal_high_s8(vmull_high_s8(p0, w0), p1, w1);
     acc.a[0] = vaddw_s16(acc.a[0], vget_low_s16(low));
     acc.a[1] = vaddw_high_s16(acc.a[1], low);

@@ -60,9 +60,11 @@ constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
 // The loop of a kernel. The walks interleave each column of pixels once and use it for all outputs
 // that need it.
 enum class DepthwiseLoop : uint8_t {
-  kTaps,     // any shape: four taps at a time; two output lines share the pixels that both need
-  kWalk,     // 3x3, stride 1
-  kWalkBy2,  // 3x3, stride 2 along a line
+  kTaps,        // any shape: four taps at a time; two output lines share the pixels that both need
+  kWalk,        // 3x3, stride 1
+  kWalkBy2,     // 3x3, stride 2 along a line
+  kWalk5x5,     // 5x5, stride 1; one output line at a time
+  kWalk5x5By2,  // 5x5, stride 2
 };
 
 // One block of channels; `prepare` runs once for many tiles.
@@ -139,9 +141,10 @@ struct DepthwiseKernel {
   uint8_t channels;    // of a block; divides the layout's width
   // Bytes that the kernel may read from the start of a pixel, whatever tile.channels is
   uint8_t reach;
-  uint8_t rows;           // most output lines of a kTaps tile
-  uint8_t walk_rows = 0;  // most output lines of a walk; 0: the kernel knows kTaps only
+  uint8_t rows;              // most output lines of a kTaps tile
+  uint8_t walk_rows = 0;     // most output lines of a walk; 0: the kernel knows kTaps only
   bool walks_tiles = false;  // walks take several tiles
+  bool walks_5x5 = false;    // the kernel and its tail know the walks of 5x5
   // Grouped: copies lines as int16, which multiply reads then; null: multiply reads int8
   WidenPixelsFn widen = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits
@@ -153,6 +156,20 @@ struct DepthwiseKernel {
   // Requantizes raw accumulators in TFLite mode; or null
   void (*requantize)(const DepthwiseRaw& raw) = nullptr;
 };
+
+constexpr DepthwiseLoop kDepthwiseLoops[] = {DepthwiseLoop::kTaps, DepthwiseLoop::kWalk,
+                                             DepthwiseLoop::kWalkBy2, DepthwiseLoop::kWalk5x5,
+                                             DepthwiseLoop::kWalk5x5By2};
+constexpr bool is_5x5(DepthwiseLoop loop) {
+  return loop == DepthwiseLoop::kWalk5x5 || loop == DepthwiseLoop::kWalk5x5By2;
+}
+// Of output columns, in input columns; kTaps has any.
+constexpr size_t stride_of(DepthwiseLoop loop) {
+  return loop == DepthwiseLoop::kWalkBy2 || loop == DepthwiseLoop::kWalk5x5By2 ? 2 : 1;
+}
+constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  return loop == DepthwiseLoop::kTaps || (is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0);
+}
 
 constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
   return layout == kernel.layout ||

@@ -32,9 +32,8 @@
 // and the types and functions used below.
 #pragma once
 
-#include "kernels/core/compiler.h"
-#include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/parts.h"
+#include "kernels/generic/depthwise_store.h"
 
 namespace octet {
 namespace {
@@ -52,7 +51,8 @@ template <typename M, int column_bytes, int vector_bytes>
 struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
   static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
-                        kAcross = false, kLoadsAndSteps = false, kShuffles = true;
+                        kAcross = false, kLoadsAndSteps = false, kShuffles = true,
+                        kWalks5x5 = false;
   struct Column {
     uint8_t* at;
   };
@@ -78,81 +78,6 @@ struct ColumnsInMemory {
                                              const uint8_t* weights, size_t set) {
     M::each(p, [&](auto i, auto t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
   }
-};
-
-// kWords is sums or 16 bits in either mode, told apart at run time: the branch costs less than
-// copies of the loops.
-// Likewise kSumsOrFloats, of machines that do not shuffle, in f32.
-enum class DepthwiseOutput { kSums, kSumsOrFloats, kFloat, kTflite, kWords };
-
-template <typename M, DepthwiseOutput>
-struct DepthwiseStore;
-
-template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kFloat> {
-  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : requantization(t) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
-                                      uint8_t* dst) const {
-    requantization.store(acc, ends, dst);
-  }
-  typename M::Requantizing requantization;
-};
-
-template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kTflite> {
-  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : requantization(t) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
-                                      uint8_t* dst) const {
-    requantization.store(acc, dst);
-  }
-  typename M::Tflite requantization;
-};
-
-template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kSums> {
-  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t) : raw(t.raw) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
-                                      uint8_t* dst) const {
-    if constexpr (M::kShuffles)
-      if (raw) return M::store_raw(acc, dst);
-    M::store_s32(acc, dst);
-  }
-  bool raw;
-};
-
-template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kSumsOrFloats> {
-  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t)
-      : to_floats(t.requantization != nullptr), floats(t) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
-                                      uint8_t* dst) const {
-    if (to_floats) return floats.store(acc, dst);
-    M::store_s32(acc, dst);
-  }
-  bool to_floats;
-  typename M::Floats floats;
-};
-
-template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kWords> {
-  OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t)
-      : sums(!t.requantization),
-        tflite(!sums && t.requantization->tflite_apart),
-        words(t.channels, sums ? Requantization{} : *t.requantization) {}
-  OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
-                                      uint8_t* dst) const {
-    if (sums) return M::store_s32(acc, dst);
-    typename M::Acc q;
-    if (tflite)
-      unroll<4>([&](auto v)
-                    OCTET_INLINE { q.a[v] = M::scaled_tflite(acc.a[v], ends.scale(v), words); });
-    else
-      unroll<4>([&](auto v)
-                    OCTET_INLINE { q.a[v] = M::scaled_float(acc.a[v], ends.scale(v), words); });
-    words.store(q, dst);
-  }
-  bool sums, tflite;
-  typename M::Words words;
 };
 
 // Loads pixels; with `flip`, in the sign that the kernel wants.
@@ -194,8 +119,8 @@ OCTET_INLINE inline void dot_columns(typename M::Acc& acc, const uint8_t* weight
     ((M::template dot<first, 3>(acc, columns, weights), weights += M::kColumn), ...);
 }
 
-// Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function of its own, so
-// that its loop has all registers.
+// Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function
+// of its own, so that its loop has all registers.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
@@ -228,8 +153,10 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr bool ahead = stride == 2 && !M::kTogether;
   [[maybe_unused]] typename M::Acc begun;
   [[maybe_unused]] const auto begin = [&](const typename M::Column& first) OCTET_INLINE {
-    begun = ends.start();
-    dot_columns<M, 0>(begun, weights, first);
+    if constexpr (ahead) {
+      begun = ends.start();
+      dot_columns<M, 0>(begun, weights, first);
+    }
   };
   const auto output = [&]() OCTET_INLINE {
     if constexpr (M::kTogether) {
@@ -317,15 +244,28 @@ __attribute__((noinline)) void depthwise_taps(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, bool flip, DepthwiseOutput kind>
+template <typename M, int stride, bool flip, DepthwiseOutput kind>
+void depthwise_walk_5x5(const DepthwiseTile& t);  // depthwise_5x5.h
+template <typename M, typename Taps>
+void write_weights_5x5(const DepthwiseBlock& b, uint8_t* out);
+
+// kind: of the walk of a 3x3 with stride 1; others: of all other loops.
+template <typename M, bool flip, DepthwiseOutput kind, DepthwiseOutput others = kind>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
   switch (t.loop) {
     case DepthwiseLoop::kTaps:
-      return two ? depthwise_taps<M, 2, flip, kind>(t) : depthwise_taps<M, 1, flip, kind>(t);
+      return two ? depthwise_taps<M, 2, flip, others>(t) : depthwise_taps<M, 1, flip, others>(t);
     case DepthwiseLoop::kWalk:
-      return two ? depthwise_walk<M, 2, 1, flip, kind>(t) : depthwise_walk<M, 1, 1, flip, kind>(t);
-    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, kind>(t);
+      return two ? depthwise_walk<M, 2, 1, flip, kind>(t)
+                 : depthwise_walk<M, 1, 1, flip, others>(t);
+    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, others>(t);
+    case DepthwiseLoop::kWalk5x5:
+      if constexpr (M::kWalks5x5) depthwise_walk_5x5<M, 1, flip, others>(t);
+      return;
+    case DepthwiseLoop::kWalk5x5By2:
+      if constexpr (M::kWalks5x5) depthwise_walk_5x5<M, 2, flip, others>(t);
+      return;
   }
 }
 
@@ -333,16 +273,18 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
 // time and saves a third of the code.
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
+  using Kind = DepthwiseOutput;
+  constexpr Kind others = M::kShuffles ? Kind::kSumsOrFloat : Kind::kFloat;
   if constexpr (M::kShuffles) {
-    if (!t.requantization) return depthwise_form<M, true, DepthwiseOutput::kSums>(t);
+    if (!t.requantization) return depthwise_form<M, true, Kind::kSums, others>(t);
   } else {
     if (!t.requantization || t.requantization->to_floats)
-      return depthwise_form<M, true, DepthwiseOutput::kSumsOrFloats>(t);
-    if (t.requantization->tflite_apart) return depthwise_form<M, true, DepthwiseOutput::kTflite>(t);
+      return depthwise_form<M, true, Kind::kSumsOrFloats>(t);
+    if (t.requantization->tflite_apart) return depthwise_form<M, true, Kind::kTflite>(t);
   }
   if constexpr (M::kCopyPerSign)
-    if (!t.flip) return depthwise_form<M, false, DepthwiseOutput::kFloat>(t);
-  depthwise_form<M, true, DepthwiseOutput::kFloat>(t);
+    if (!t.flip) return depthwise_form<M, false, Kind::kFloat, others>(t);
+  depthwise_form<M, true, Kind::kFloat, others>(t);
 }
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
@@ -353,6 +295,7 @@ OCTET_INLINE inline void shifted(const uint8_t* group, const uint8_t* before, si
                                  Taps* out) {
   Taps low[lanes];
   __builtin_memcpy(out, group, sizeof low);
+  if (!bits) return;
   __builtin_memcpy(low, before, sizeof low);
   for (size_t i = 0; i < lanes; ++i)
     out[i] = out[i] << bits | (low[i] >> 1) >> (8 * sizeof(Taps) - 1 - bits);
@@ -371,19 +314,10 @@ void write_weights(const DepthwiseBlock& b, uint8_t* out) {
       const uint8_t* const before =
           from - 1 < b.groups ? b.weights + (from - 1) * group_bytes : kNoWeights;
       alignas(64) Taps taps[4][bytes / 4];
-      const auto write = [&](const auto& take) OCTET_INLINE {
-        unroll<4>([&](auto v) OCTET_INLINE {
-          take(v * 64 * size, taps[v]);
-          if constexpr (!M::kWholeGroups) M::weights(taps[v], v, out);
-        });
-      };
-      if (bits)
-        write([&](size_t at, Taps (&to)[bytes / 4]) OCTET_INLINE {
-          shifted<bytes / 4>(group + at, before + at, bits, to);
-        });
-      else
-        write([&](size_t at, Taps (&to)[bytes / 4])
-                  OCTET_INLINE { __builtin_memcpy(to, group + at, sizeof to); });
+      unroll<4>([&](auto v) OCTET_INLINE {
+        shifted<bytes / 4>(group + v * 64 * size, before + v * 64 * size, bits, taps[v]);
+        if constexpr (!M::kWholeGroups) M::weights(taps[v], v, out);
+      });
       if constexpr (M::kWholeGroups) M::weights(taps[0], out);
     }
 }
@@ -407,6 +341,8 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
     if (b.to_floats) M::write_floats(b, out);
   }
+  if constexpr (M::kWalks5x5)
+    if (is_5x5(b.loop)) return write_weights_5x5<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);
   write_weights<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);
 }
 
@@ -435,6 +371,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
   k.walks_tiles = true;
+  k.walks_5x5 = M::kWalks5x5;
   k.words = OCTET_IF(INT16, words, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;

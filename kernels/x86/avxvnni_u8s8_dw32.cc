@@ -20,29 +20,37 @@ namespace octet {
 namespace {
 
 struct Dots : Ymm<Dots, 128> {
+  static constexpr bool kWalks5x5 = true;
   OCTET_INLINE static inline void settle(Column&) {}
 
+  struct Pair {
+    __m256i low, high;
+  };
+  OCTET_INLINE static inline Pair pair(Pixel a, Pixel b) {
+    return {_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)};
+  }
   // Visits vector v of a column.
   template <typename Use>
+  OCTET_INLINE static inline void each(const Pair& top, const Pair& bottom, const Use& use) {
+    use(Int<0>{}, _mm256_unpacklo_epi16(top.low, bottom.low));
+    use(Int<1>{}, _mm256_unpackhi_epi16(top.low, bottom.low));
+    use(Int<2>{}, _mm256_unpacklo_epi16(top.high, bottom.high));
+    use(Int<3>{}, _mm256_unpackhi_epi16(top.high, bottom.high));
+  }
+  template <typename Use>
   OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    unroll<2>([&](auto high) OCTET_INLINE {
-      const __m256i top =
-          high ? _mm256_unpackhi_epi8(p[0], p[1]) : _mm256_unpacklo_epi8(p[0], p[1]);
-      const __m256i bottom =
-          high ? _mm256_unpackhi_epi8(p[2], p[3]) : _mm256_unpacklo_epi8(p[2], p[3]);
-      use(Int<2 * high.value>{}, _mm256_unpacklo_epi16(top, bottom));
-      use(Int<2 * high.value + 1>{}, _mm256_unpackhi_epi16(top, bottom));
-    });
+    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
   }
 
+  OCTET_INLINE static inline void dot_vector(Acc& acc, int v, __m256i t, const uint8_t* weights) {
+    __m256i sum = _mm256_dpbusd_avx_epi32(acc.a[v], t, aligned(weights + 32 * v));
+    pin(sum);  // else GCC 12 copies all sums twice
+    acc.a[v] = sum;
+  }
   template <int rows>
   OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int v, __m256i t,
                                              const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      __m256i sum = _mm256_dpbusd_avx_epi32(acc[r].a[v], t, aligned(weights + r * set + 32 * v));
-      pin(sum);  // else GCC 12 copies all sums twice
-      acc[r].a[v] = sum;
-    });
+    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], v, t, weights + r * set); });
   }
 
   OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {

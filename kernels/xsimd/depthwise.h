@@ -7,7 +7,7 @@
 // rows and a new column, but not the two columns before it: those live in memory.
 #pragma once
 
-#include "kernels/generic/depthwise.h"
+#include "kernels/generic/depthwise_5x5.h"
 #include "kernels/xsimd/store.h"
 
 namespace octet {
@@ -73,13 +73,13 @@ struct OfWords : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
     __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
   }
 
+  OCTET_INLINE static inline void dot_vector(Acc& acc, int i, Int16 t, const uint8_t* weights) {
+    add_pairs(acc.a[i / 2], t, Int16::load_aligned((const int16_t*)(weights + kVector * i)));
+  }
   template <int rows>
   OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Int16 t,
                                              const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      const uint8_t* const at = weights + r * set + kVector * i;
-      add_pairs(acc[r].a[i / 2], t, Int16::load_aligned((const int16_t*)at));
-    });
+    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], i, t, weights + r * set); });
   }
 
   // Splits four taps per channel: two taps of all channels, then the other two.
@@ -95,18 +95,28 @@ struct OfWords : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
 };
 
 struct DepthwiseBatches : OfWords<DepthwiseBatches> {
+  static constexpr bool kWalks5x5 = true;
+  struct Pair {
+    Pixel halves[2];
+  };
+  OCTET_INLINE static inline Pair pair(Pixel a, Pixel b) {
+    return {{xsimd::zip_lo(a, b), xsimd::zip_hi(a, b)}};
+  }
   // Vector 2 v + pair of a column belongs to accumulator v.
   template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+  OCTET_INLINE static inline void each(const Pair& top, const Pair& bottom, const Use& use) {
     const Pixel zero((uint8_t)0);
-    unroll<2>([&](auto pair) OCTET_INLINE {
-      const Pixel halves[2] = {xsimd::zip_lo(p[2 * pair], p[2 * pair + 1]),
-                               xsimd::zip_hi(p[2 * pair], p[2 * pair + 1])};
-      unroll<2>([&](auto high) OCTET_INLINE {
-        use(Int<4 * high.value + pair.value>{}, as<Int16>(xsimd::zip_lo(halves[high], zero)));
-        use(Int<4 * high.value + 2 + pair.value>{}, as<Int16>(xsimd::zip_hi(halves[high], zero)));
-      });
+    unroll<2>([&](auto high) OCTET_INLINE {
+      const Pixel a = top.halves[high], b = bottom.halves[high];
+      use(Int<4 * high.value>{}, as<Int16>(xsimd::zip_lo(a, zero)));
+      use(Int<4 * high.value + 1>{}, as<Int16>(xsimd::zip_lo(b, zero)));
+      use(Int<4 * high.value + 2>{}, as<Int16>(xsimd::zip_hi(a, zero)));
+      use(Int<4 * high.value + 3>{}, as<Int16>(xsimd::zip_hi(b, zero)));
     });
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
   }
 };
 

@@ -386,9 +386,8 @@ TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
     honest_depthwise = kernel;
     DepthwiseKernel liar = *kernel;
     liar.multiply = lies_depthwise;
-    for (const octet::DepthwiseLoop loop :
-         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
-      if (loop == octet::DepthwiseLoop::kWalk && !kernel->walk_rows) continue;
+    for (const octet::DepthwiseLoop loop : octet::kDepthwiseLoops) {
+      if (!octet::knows(*kernel, loop)) continue;
       lying_depthwise = loop;
       EXPECT_FALSE(octet::passes(liar)) << kernel->name;
     }

@@ -113,11 +113,8 @@ void lies_depthwise(const octet::DepthwiseTile& t) {
 TEST(SelfTest, FindsALyingDepthwiseKernel) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    for (const octet::DepthwiseLoop loop :
-         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
-      if (!octet::supports(cpu, *kernel) ||
-          (loop == octet::DepthwiseLoop::kWalk && !kernel->walk_rows))
-        continue;
+    for (const octet::DepthwiseLoop loop : octet::kDepthwiseLoops) {
+      if (!octet::supports(cpu, *kernel) || !octet::knows(*kernel, loop)) continue;
       honest_depthwise = kernel;
       lying_loop = loop;
       octet::DepthwiseKernel liar = *kernel;
@@ -139,9 +136,8 @@ TEST(SelfTest, FindsALyingKernelOfWords) {
     octet::DepthwiseKernel liar = *kernel->words, liars = *kernel;
     liar.multiply = lies_depthwise;
     liars.words = &liar;
-    for (const octet::DepthwiseLoop loop :
-         {octet::DepthwiseLoop::kTaps, octet::DepthwiseLoop::kWalk}) {
-      if (loop == octet::DepthwiseLoop::kWalk && !liar.walk_rows) continue;
+    for (const octet::DepthwiseLoop loop : octet::kDepthwiseLoops) {
+      if (!octet::knows(liar, loop)) continue;
       lying_loop = loop;
       EXPECT_FALSE(octet::passes(liars)) << kernel->name;
       ++found;

@@ -70,14 +70,16 @@ void Convolution::draw_shape() {
   };
   octet_conv2d_shape& s = desc.shape;
   const size_t kind = c_->below(kKinds);
-  const bool three = kind == kThree || kind == kThreeByTwo || (kind == kDepthwise && c_->one_in(2));
+  // Depthwise kernels have ways of their own for 3x3 and 5x5.
+  const bool three = kind == kThree || kind == kThreeByTwo || (kind == kDepthwise && c_->one_in(2)),
+             five = kind == kDepthwise && !three && c_->one_in(2);
   const auto some = [&](size_t usual, size_t most) {
     return 1 + c_->below(c_->one_in(8) ? most : usual);
   };
   if (kind != kPointwise) {
-    s.kernel_h = three ? 3 : some(4, 7);
-    s.kernel_w = three ? 3 : some(4, 7);
-    if (!three && c_->one_in(3)) s.dilation_h = some(2, 4), s.dilation_w = some(2, 4);
+    s.kernel_h = three ? 3 : five ? 5 : some(4, 7);
+    s.kernel_w = three ? 3 : five ? 5 : some(4, 7);
+    if (!three && !five && c_->one_in(3)) s.dilation_h = some(2, 4), s.dilation_w = some(2, 4);
   } else {
     s.kernel_h = s.kernel_w = 1;
   }

@@ -35,7 +35,8 @@ struct DepthwiseWeights {
 struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64 + 16;
   static constexpr bool kTogether = false, kCopyPerSign = true, kWholeGroups = false,
-                        kAcross = false, kLoadsAndSteps = true, kShuffles = false;
+                        kAcross = false, kLoadsAndSteps = true, kShuffles = false,
+                        kWalks5x5 = false;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];

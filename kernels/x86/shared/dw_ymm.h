@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/generic/depthwise.h"
+#include "kernels/generic/depthwise_5x5.h"
 #include "kernels/x86/shared/layouts.h"
 #include "kernels/x86/shared/store_ymm.h"
 #include "kernels/x86/shared/tflite_dw.h"
@@ -99,12 +99,13 @@ struct OfWords : Ymm<M, 256> {
     __asm__("" : "+m"(*(uint8_t(*)[kColumn])column.at));
   }
 
+  OCTET_INLINE static inline void dot_vector(Acc& acc, int i, __m256i t, const uint8_t* weights) {
+    dot_add_int16(acc.a[i / 2], t, aligned(weights + 32 * i));
+  }
   template <int rows>
   OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, __m256i t,
                                              const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE {
-      dot_add_int16(acc[r].a[i / 2], t, aligned(weights + r * set + 32 * i));
-    });
+    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], i, t, weights + r * set); });
   }
 
   static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
@@ -124,18 +125,28 @@ struct OfWords : Ymm<M, 256> {
 };
 
 struct Int16 : OfWords<Int16> {
+  static constexpr bool kWalks5x5 = true;
+  struct Pair {
+    __m256i low, high;
+  };
+  OCTET_INLINE static inline Pair pair(Pixel a, Pixel b) {
+    return {_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)};
+  }
   // Visits vector 2 v + pair of a column.
   template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+  OCTET_INLINE static inline void each(const Pair& top, const Pair& bottom, const Use& use) {
     const __m256i zero = _mm256_setzero_si256();
-    unroll<2>([&](auto pair) OCTET_INLINE {
-      unroll<2>([&](auto high) OCTET_INLINE {
-        const __m256i bytes = high ? _mm256_unpackhi_epi8(p[2 * pair], p[2 * pair + 1])
-                                   : _mm256_unpacklo_epi8(p[2 * pair], p[2 * pair + 1]);
-        use(Int<4 * high.value + pair.value>{}, _mm256_unpacklo_epi8(bytes, zero));
-        use(Int<4 * high.value + 2 + pair.value>{}, _mm256_unpackhi_epi8(bytes, zero));
-      });
+    unroll<2>([&](auto high) OCTET_INLINE {
+      const __m256i a = high ? top.high : top.low, b = high ? bottom.high : bottom.low;
+      use(Int<4 * high.value>{}, _mm256_unpacklo_epi8(a, zero));
+      use(Int<4 * high.value + 1>{}, _mm256_unpacklo_epi8(b, zero));
+      use(Int<4 * high.value + 2>{}, _mm256_unpackhi_epi8(a, zero));
+      use(Int<4 * high.value + 3>{}, _mm256_unpackhi_epi8(b, zero));
     });
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
   }
 };
 

@@ -15,7 +15,7 @@
 
 #include <immintrin.h>
 
-#include "kernels/generic/depthwise.h"
+#include "kernels/generic/depthwise_5x5.h"
 #include "kernels/x86/shared/tflite_dw.h"
 
 namespace octet {
@@ -61,7 +61,7 @@ struct Wide {
   static constexpr int kChannels = kInt8, kPrepared = 4 * (1 + kTfliteRows) * kInt8,
                        kColumn = 4 * kInt8, kWalkSets = 2;
   static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kWholeGroups = false,
-                        kAcross = false, kLoadsAndSteps = false, kShuffles = true;
+                        kAcross = false, kLoadsAndSteps = false, kShuffles = true, kWalks5x5 = true;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
@@ -79,11 +79,25 @@ struct Wide {
     return splat<Vector>((uint8_t)(flip ? 0x80 : 0));
   }
 
+  struct Pair {
+    Vector low, high;
+  };
+  OCTET_INLINE static inline Pair pair(Pixel a, Pixel b) {
+    return {low_bytes(a, b), high_bytes(a, b)};
+  }
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    const Vector top_low = low_bytes(p[0], p[1]), top_high = high_bytes(p[0], p[1]),
-                 low = low_bytes(p[2], p[3]), high = high_bytes(p[2], p[3]);
-    column = {{low_int16(top_low, low), high_int16(top_low, low), low_int16(top_high, high),
-               high_int16(top_high, high)}};
+    each(pair(p[0], p[1]), pair(p[2], p[3]),
+         [&](auto v, Vector t) OCTET_INLINE { column.t[v] = t; });
+  }
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pair& top, const Pair& bottom, const Use& use) {
+    use(Int<0>{}, low_int16(top.low, bottom.low));
+    use(Int<1>{}, high_int16(top.low, bottom.low));
+    use(Int<2>{}, low_int16(top.high, bottom.high));
+    use(Int<3>{}, high_int16(top.high, bottom.high));
+  }
+  OCTET_INLINE static inline void dot_vector(Acc& acc, int v, Vector t, const uint8_t* weights) {
+    acc.a[v] = dot_add(acc.a[v], t, load_vector<Vector>(weights + kInt8 * v));
   }
 
   struct Ends {
@@ -167,16 +181,24 @@ struct WideInt16 : Wide<kInt8> {
   };
   using Columns = InRegisters<Column>;
 
-  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+  using typename Wide<kInt8>::Pair;
+  template <typename Use>
+  OCTET_INLINE static inline void each(const Pair& top, const Pair& bottom, const Use& use) {
     const Vector zero = splat<Vector>(0);
     unroll<2>([&](auto pair) OCTET_INLINE {
-      const Vector low = low_bytes(p[2 * pair], p[2 * pair + 1]),
-                   high = high_bytes(p[2 * pair], p[2 * pair + 1]);
-      column.t[pair] = low_bytes(low, zero);
-      column.t[2 + pair] = high_bytes(low, zero);
-      column.t[4 + pair] = low_bytes(high, zero);
-      column.t[6 + pair] = high_bytes(high, zero);
+      const Pair& from = pair ? bottom : top;
+      use(Int<pair.value>{}, low_bytes(from.low, zero));
+      use(Int<2 + pair.value>{}, high_bytes(from.low, zero));
+      use(Int<4 + pair.value>{}, low_bytes(from.high, zero));
+      use(Int<6 + pair.value>{}, high_bytes(from.high, zero));
     });
+  }
+  OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
+    each(Wide<kInt8>::pair(p[0], p[1]), Wide<kInt8>::pair(p[2], p[3]),
+         [&](auto i, Vector t) OCTET_INLINE { column.t[i] = t; });
+  }
+  OCTET_INLINE static inline void dot_vector(Acc& acc, int i, Vector t, const uint8_t* weights) {
+    acc.a[i / 2] = dot_add_int16(acc.a[i / 2], t, load_vector<Vector>(weights + kInt8 * i));
   }
 
   struct Ends {

@@ -46,8 +46,8 @@ struct ConvShape {
     return taps() == 1 && stride_h == 1 && stride_w == 1 &&
            !(pad_top | pad_bottom | pad_left | pad_right) && !transposed;
   }
-  constexpr bool is_3x3(size_t stride) const {
-    return kernel_h == 3 && kernel_w == 3 && stride_h == stride && stride_w == stride &&
+  constexpr bool is_square(size_t kernel, size_t stride) const {
+    return kernel_h == kernel && kernel_w == kernel && stride_h == stride && stride_w == stride &&
            dilation_h == 1 && dilation_w == 1 && !transposed;
   }
 };

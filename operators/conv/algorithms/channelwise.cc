@@ -19,9 +19,13 @@ constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
 constexpr size_t kWalkedLines = 32;
 
 DepthwiseLoop loop_of(const ConvPlan& plan) {
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(1)) return DepthwiseLoop::kWalk;
-  if (plan.depthwise->walk_rows && plan.shape.is_3x3(2)) return DepthwiseLoop::kWalkBy2;
-  return DepthwiseLoop::kTaps;
+  const ConvShape& s = plan.shape;
+  const DepthwiseLoop walk = s.is_square(3, 1)   ? DepthwiseLoop::kWalk
+                             : s.is_square(3, 2) ? DepthwiseLoop::kWalkBy2
+                             : s.is_square(5, 1) ? DepthwiseLoop::kWalk5x5
+                             : s.is_square(5, 2) ? DepthwiseLoop::kWalk5x5By2
+                                                 : DepthwiseLoop::kTaps;
+  return knows(*plan.depthwise, walk) ? walk : DepthwiseLoop::kTaps;
 }
 
 // Output lines of a tile.
@@ -29,7 +33,9 @@ size_t rows_of(const ConvPlan& plan) {
   const ConvShape& s = plan.shape;
   switch (loop_of(plan)) {
     case DepthwiseLoop::kWalk: return plan.depthwise->walk_rows;
-    case DepthwiseLoop::kWalkBy2: return 1;
+    case DepthwiseLoop::kWalkBy2:
+    case DepthwiseLoop::kWalk5x5:
+    case DepthwiseLoop::kWalk5x5By2: return 1;
     case DepthwiseLoop::kTaps: break;
   }
   const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
@@ -106,8 +112,9 @@ Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace)
   };
   c.loop = loop_of(plan), c.rows = rows_of(plan), c.set_groups = set_groups_of(plan);
   const size_t rows = c.rows, groups = c.set_groups * (plan.split ? 2 : 1),
-               lines = larger(lines_of(s, rows), 4), slots = larger(slots_per_group(s) * groups, kWalkedLines);
-  c.walked = 1 + (kWalkedLines - rows - 2) / (rows * s.stride_h);
+               lines = larger(lines_of(s, rows), 4),
+               slots = larger(slots_per_group(s) * groups, kWalkedLines);
+  c.walked = 1 + (kWalkedLines - smaller(lines_of(s, rows), kWalkedLines)) / (rows * s.stride_h);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
   c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
@@ -231,7 +238,7 @@ class ChannelBlock {
       return tile_.tiles;
     }
     const bool taps = tile_.loop == DepthwiseLoop::kTaps;
-    const size_t count = taps ? lines_of(s_, rows) : rows + 2, apart = taps ? s_.dilation_h : 1,
+    const size_t count = lines_of(s_, rows), apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
     for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     y_ = y;
@@ -257,10 +264,10 @@ class ChannelBlock {
       for (; lines; --lines, at += apart) *pixels++ = at, *steps++ = step;
     };
     const size_t top = y * s_.stride_h,  // with the padding
-        lines = (tiles - 1) * rows * s_.stride_h + rows + 2,
-        above = run_.pad_top > top ? smaller(run_.pad_top - top, lines) : 0,
-        first = top + above - run_.pad_top,
-        inside = first < run_.in_h ? smaller(run_.in_h - first, lines - above) : 0;
+        lines = lines_of(s_, tiles * rows),
+                 above = run_.pad_top > top ? smaller(run_.pad_top - top, lines) : 0,
+                 first = top + above - run_.pad_top,
+                 inside = first < run_.in_h ? smaller(run_.in_h - first, lines - above) : 0;
     point(above, zero_, 0, 0);
     point(inside, walked_ + first * run_.lhs_row, run_.lhs_row, run_.lhs_pixel);
     point(lines - above - inside, zero_, 0, 0);
