@@ -24,6 +24,8 @@ struct TierCosts {
   // they are deep, so that the kernel multiplies more columns at once in the depth. With one: by a
   // kernel that reads rows in place
   float few_4 = 1, few_8 = 1;
+  // A last tile of at most half its columns takes the time of so many; 0 = of all of the layout's
+  uint16_t half_tile = 0;
   double strided = 1;  // factor of the time of direct's products at a stride along lines
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle

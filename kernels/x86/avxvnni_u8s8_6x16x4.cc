@@ -106,6 +106,10 @@ void multiply(const Tile& t, bool lhs_is_s8) {
       while (k < end)
         step(U8{}, [&](auto i) OCTET_INLINE { return _mm256_xor_si256(as_it_is(i), flips); });
     } else {
+      if constexpr (rows == kMr) {
+        OCTET_NO_UNROLL
+        while (k + 8 <= end) step(U8{}, as_it_is), step(U8{}, as_it_is);
+      }
       OCTET_NO_UNROLL
       while (k < end) step(U8{}, as_it_is);
     }

@@ -53,7 +53,11 @@ PanelWork::PanelWork(const ConvWork& w, const ConvShape& s, double taps_each, si
 Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
   const TierCosts& cost = w.cost;
   const ConvShape& s = p.shape;
-  const double lanes = (double)w.layout.lanes(s.group_out()) * (double)s.groups;
+  const size_t last = s.group_out() % cost.nr,
+               lanes_each = cost.half_tile && last && 2 * last <= cost.nr
+                                ? s.group_out() - last + cost.half_tile
+                                : w.layout.lanes(s.group_out());
+  const double lanes = (double)lanes_each * (double)s.groups;
   const double columns = (double)(round_up(s.group_out(), cost.nr) * s.groups),
                used = lanes < columns ? lanes / columns : 1,
                tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
