@@ -237,6 +237,7 @@ class ChannelBlock {
       walk_in_place(y, rows, larger(tiles, 1));
       return tile_.tiles;
     }
+    tile_.tiles = 1;  // an image before may have been walked in place
     const bool taps = tile_.loop == DepthwiseLoop::kTaps;
     const size_t count = lines_of(s_, rows), apart = taps ? s_.dilation_h : 1,
                  first = y * s_.stride_h - run_.pad_top;
