@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "bench/cases/model_cases.h"
 #include "bench/cases/network.h"
 
 namespace tool {
@@ -42,12 +41,10 @@ OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& 
   return parse_types(!named.empty() ? named[0] : group.types.empty() ? "u8s8u8" : group.types);
 }
 
-std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names, Likeness likeness) {
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names) {
   std::vector<CaseGroup> groups;
   for (const std::string& name : names) {
-    if (likeness == Likeness::kModel) {
-      for (CaseGroup& model : read_model(name)) groups.push_back(std::move(model));
-    } else if (name == "gemm") {
+    if (name == "gemm") {
       groups.push_back({name, gemm_suite(), {}, ""});
     } else if (is_conv_suite(name)) {
       groups.push_back({name, {}, conv_suite(name), ""});
@@ -63,8 +60,7 @@ std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names, Likene
   return groups;
 }
 
-std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness) {
-  std::vector<CaseGroup> groups = parse_cases(names, likeness);
+std::vector<CaseGroup> convolutions_of(std::vector<CaseGroup> groups) {
   const auto products_of_a_network = [](const CaseGroup& group) {
     return !group.types.empty() && !group.products.empty();
   };

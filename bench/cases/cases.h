@@ -19,11 +19,10 @@ struct CaseGroup {
   std::string types;  // a network's own; empty: the caller's
 };
 
-// Throws Error for a bad name. With Likeness::kModel only descriptions with their data are cases.
-std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names,
-                                   Likeness likeness = Likeness::kUniform);
+// Throws Error for a bad name.
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names);
 // Refuses products, and leaves out the products of networks.
-std::vector<CaseGroup> parse_conv_cases(const std::vector<std::string>& names, Likeness likeness);
+std::vector<CaseGroup> convolutions_of(std::vector<CaseGroup> groups);
 // The caller's first types, else the network's, else u8s8u8.
 OperandTypes conv_types(const CaseGroup& group, const std::vector<std::string>& named);
 GemmCase parse_product(const std::string& name, const std::string& network);

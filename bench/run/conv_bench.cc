@@ -1,7 +1,7 @@
 // Verifies and times convolutions, Octet's and a peer's.
 #include "bench/run/conv_bench.h"
 
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 #include "bench/peers/peer.h"
 #include "bench/problems/conv_check.h"
 #include "bench/problems/conv_plan.h"

@@ -1,7 +1,7 @@
 // Verifies and times products, Octet's and a peer's.
 #include "bench/run/gemm_bench.h"
 
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 #include "bench/peers/peer.h"
 #include "bench/problems/gemm_check.h"
 #include "bench/problems/gemm_plan.h"

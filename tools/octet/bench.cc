@@ -2,7 +2,7 @@
 // if wanted, a peer.
 #include <fmt/format.h>
 
-#include "bench/cases/cases.h"
+#include "bench/described/model_cases.h"
 #include "bench/peers/peer.h"
 #include "bench/problems/candidates.h"
 #include "bench/problems/conv_shape.h"

@@ -1,8 +1,7 @@
 // Runs octet bench pack: it times packing and creating convolutions.
 #include <fmt/format.h>
 
-#include "bench/cases/cases.h"
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 #include "bench/problems/conv_plan.h"
 #include "bench/run/report.h"
 #include "tools/octet/bench_options.h"
@@ -56,7 +55,8 @@ MakingTime bench_making(const ConvCase& conv, const OperandTypes& types,
 
 int bench_pack(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases, options.operands.likeness);
+  const std::vector<CaseGroup> groups =
+      convolutions_of(parse_cases(a.cases, options.operands.likeness));
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   pin_if_single(options);

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/cases/cases.h"
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 #include "bench/problems/candidates.h"
 #include "bench/problems/conv_check.h"
 #include "bench/problems/conv_plan.h"
@@ -236,7 +235,8 @@ bool loses_too_much(const Layer& layer, const BenchArguments& a) {
 
 int bench_plan(const BenchArguments& a) {
   const BenchOptions options = to_options(a);
-  const std::vector<CaseGroup> groups = parse_conv_cases(a.cases, options.operands.likeness);
+  const std::vector<CaseGroup> groups =
+      convolutions_of(parse_cases(a.cases, options.operands.likeness));
   JsonFile file(a.json);
   ordered_json json = {{"machine", machine_json(options)}, {"layers", ordered_json::array()}};
   ThreadPool pool(options.threads);

@@ -1,5 +1,5 @@
 // Reads the operands of a described model's layers.
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 
 #include <fmt/format.h>
 
@@ -111,6 +111,14 @@ std::vector<CaseGroup> read_model(const std::string& path) {
   for (const std::string& layer : left_out) fmt::print(stderr, "left out: {}: {}\n", path, layer);
   if (groups.empty())
     throw Error(fmt::format("{} has neither convolutions nor products of 8 bits", path));
+  return groups;
+}
+
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names, Likeness likeness) {
+  if (likeness != Likeness::kModel) return parse_cases(names);
+  std::vector<CaseGroup> groups;
+  for (const std::string& name : names)
+    for (CaseGroup& model : read_model(name)) groups.push_back(std::move(model));
   return groups;
 }
 

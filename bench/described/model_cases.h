@@ -11,6 +11,9 @@ namespace tool {
 // (tools/models/describe.py --data), throws Error, and prints left-out layers on stderr.
 std::vector<CaseGroup> read_model(const std::string& path);
 
+// parse_cases, but with Likeness::kModel each name is a description with its data.
+std::vector<CaseGroup> parse_cases(const std::vector<std::string>& names, Likeness likeness);
+
 // The model's own operands, or drawn ones.
 ConvData data_of(const ConvCase& conv, const OperandTypes& types, const Operands& operands);
 GemmData data_of(const GemmCase& gemm, const OperandTypes& types, const Operands& operands);
