@@ -39,7 +39,8 @@ ROLES = {
     "operators/epilogue": "from accumulators to outputs",
     "operators/gemm": "matrix products",
     "operators/conv": "convolutions",
-    "operators/conv/algorithms": "direct, im2col, Winograd, ...",
+    "operators/conv/algorithms": "direct, im2col, depthwise, ...",
+    "operators/conv/algorithms/winograd": "Winograd",
     "operators/network": "networks in one workspace",
     "operators/sparse": "imports and prunes 2:4 weights",
     "operators/functions": "sums and look-ups between products",
@@ -61,6 +62,7 @@ ROLES = {
     "kernels/x86/int4": "weights of 4 bits",
     "kernels/x86/amx": "tile registers",
     "kernels/x86/words": "activations of 16 bits",
+    "kernels/x86/sparse": "2:4 weights",
     "kernels/x86/scale_blocks": "weights in scale blocks",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "SME, I8MM, DOTPROD, NEON",
@@ -138,7 +140,7 @@ def read_algorithms():
     """Kind of kernel -> the algorithms that multiply by it."""
     operands = {
         name: kind
-        for path in sorted((ROOT / "operators/conv/algorithms").glob("*.cc"))
+        for path in sorted((ROOT / "operators/conv/algorithms").rglob("*.cc"))
         for name, kind in re.findall(r'"(\w+)",\s+(?:\.operands = )?KernelKind::k(\w+)',
                                      path.read_text())
     }

@@ -1,6 +1,6 @@
 // Checks every count of a network, of the machine that it is planned for and of the model of
 // traffic, near the end of size_t and where 32 bits end: see large_counts_test.cc.
-#include "support/large_counts.h"
+#include "api/large_counts.h"
 
 namespace octet_test {
 namespace {

@@ -1,7 +1,7 @@
 // Checks every count that a caller can pass, near the end of size_t and where 32 bits end: each
 // function that takes it answers with a status and a sentence, and no sum, product or quotient of
 // counts leads beyond memory, to a division by zero or to work without end.
-#include "support/large_counts.h"
+#include "api/large_counts.h"
 
 // A sanitizer, too, answers a request for more memory than there is as the system does.
 extern "C" const char* __asan_default_options();

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "conv/winograd_case.h"
 #include "dispatch/tables/transforms.h"
 #include "support/kernels.h"
-#include "support/winograd_case.h"
 
 namespace octet_test {
 namespace {

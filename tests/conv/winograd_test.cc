@@ -1,7 +1,7 @@
 // Drives Winograd's exact algorithms directly, on every int16 kernel, and compares them with the
 // sum over seven loops.
+#include "conv/winograd_case.h"
 #include "support/kernels.h"
-#include "support/winograd_case.h"
 
 namespace octet_test {
 namespace {

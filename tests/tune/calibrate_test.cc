@@ -13,11 +13,11 @@
 #include "operators/conv/algorithms/table.h"
 #include "operators/conv/machine.h"
 #include "operators/conv/plan.h"
-#include "support/predicted.h"
 #include "support/refused.h"
 #include "support/system.h"
 #include "support/temporary_file.h"
 #include "support/tiers.h"
+#include "tune/predicted.h"
 
 namespace octet_test {
 namespace {

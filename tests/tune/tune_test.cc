@@ -16,12 +16,12 @@
 #include "operators/conv/tuning.h"
 #include "operators/gemm/tuning.h"
 #include "support/draw.h"
-#include "support/predicted.h"
 #include "support/random_case.h"
 #include "support/refused.h"
 #include "support/system.h"
 #include "support/temporary_file.h"
 #include "support/tiers.h"
+#include "tune/predicted.h"
 
 namespace octet_test {
 namespace {

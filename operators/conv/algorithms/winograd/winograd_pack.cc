@@ -1,7 +1,7 @@
 // Transforms weights for Winograd's algorithm and packs them.
 #include <string.h>
 
-#include "operators/conv/algorithms/winograd.h"
+#include "operators/conv/algorithms/winograd/winograd.h"
 #include "packing/interleave.h"
 
 namespace octet {

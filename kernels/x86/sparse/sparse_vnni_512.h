@@ -3,8 +3,8 @@
 
 #include <immintrin.h>
 
-#include "kernels/x86/shared/sparse_vnni.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
+#include "kernels/x86/sparse/sparse_vnni.h"
 
 namespace octet {
 namespace {

@@ -4,9 +4,9 @@
 #include <immintrin.h>
 
 #include "kernels/x86/shared/layouts.h"
-#include "kernels/x86/shared/sparse_vnni.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 #include "kernels/x86/shared/tail.h"
+#include "kernels/x86/sparse/sparse_vnni.h"
 
 namespace octet {
 namespace {

@@ -1,7 +1,7 @@
 // Winograd's algorithm, fused: a block of tiles is small enough that its transformed inputs stay in
 // a cache. For each nr columns of output channels it runs one matrix product per tap, then the
 // output transform. Neither transformed inputs nor products are written to memory in full.
-#include "operators/conv/algorithms/winograd.h"
+#include "operators/conv/algorithms/winograd/winograd.h"
 
 #include <string.h>
 

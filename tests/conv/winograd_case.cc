@@ -1,5 +1,5 @@
 // Makes the plan of a Winograd run, and computes the expected output.
-#include "support/winograd_case.h"
+#include "conv/winograd_case.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The Winograd schemes, each as an algorithm.
-#include "operators/conv/algorithms/winograd.h"
+#include "operators/conv/algorithms/winograd/winograd.h"
 
 #include "operators/conv/algorithms/estimate.h"
 

@@ -7,7 +7,7 @@
 //
 // See avx512vnni_u8s8_sparse_4x32x32.cc.
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/sparse_vnni_256.h"
+#include "kernels/x86/sparse/sparse_vnni_256.h"
 
 namespace octet {
 

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/sparse_vnni_512.h"
+#include "kernels/x86/sparse/sparse_vnni_512.h"
 
 namespace octet {
 namespace {

@@ -5,7 +5,7 @@
 //   row i, 8 bytes    | acc[i][0]  |  [1]   |     1 for lhs, 1 shuffled: 14 registers of 16
 //   broadcast         +------------+--------+
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/sparse_vnni_256.h"
+#include "kernels/x86/sparse/sparse_vnni_256.h"
 
 namespace octet {
 
