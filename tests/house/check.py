@@ -14,6 +14,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 FOLDER_FILES, FILE_LINES, FUNCTION_LINES = 35, 450, 80
+# Folders of more files say in a README.md what is where; but for these, whose files other tools list:
+# an installation takes all of include/octet, Sphinx and Debian's tools know theirs.
+FILES_WITHOUT_README = 5
+WITHOUT_README = {".", "docs", "docs/site", "include/octet", "packaging/debian"}
 CODE = (".c", ".cc", ".h", ".hpp")
 # Rows of the lists that a new tier or a new engine adds to do not count as lines: enumerators with a
 # value, and the files of tiers, engines and toolchains for CMake. Nor do packages, which build nothing.
@@ -115,6 +119,30 @@ def check_measures():
             yield f"{what} has {measure}: lower its exception, {allowed[what]}"
     for what in sorted(set(allowed) - set(worst)):
         yield f"{what} needs no exception any more"
+
+
+def check_readmes():
+    """Larger folders have a README.md, and the sources that one names in a code span are there."""
+    listed = files()
+    folders = {}
+    for name in listed:
+        folders.setdefault(str(Path(name).parent), set()).add(Path(name).name)
+    larger = {folder for folder, names in folders.items()
+              if len(names) > FILES_WITHOUT_README and folder not in WITHOUT_README}
+    for folder in sorted(larger):
+        if "README.md" not in folders[folder]:
+            yield f"{folder} has {len(folders[folder])} files and no README.md"
+    everything = "\n".join(f"/{name}" for name in listed) + "\n"
+    found = 0
+    for name in listed:
+        if name.endswith("/README.md"):
+            for path in re.findall(r"`([\w./*-]+\.(?:cc|h|c|py|sh|def|cmake|hpp))`", text_of(name)):
+                found += 1
+                path = re.sub(r"^(\.\./)+", "", path)
+                if not re.search(rf"/{re.escape(path)}\n".replace(r"\*", "[^/\n]*"), everything):
+                    yield f"{name} names {path}, which is not there"
+    if found < 100:
+        yield "README.md files name few sources of the form that this test reads"
 
 
 def check_openings():
@@ -278,7 +306,7 @@ def main():
             if measure > limit:
                 print(what, measure)
         return
-    complaints = [c for rule in (check_measures, check_openings, check_words, check_kernels, check_cmake,
+    complaints = [c for rule in (check_measures, check_readmes, check_openings, check_words, check_kernels, check_cmake,
                                  check_readme, check_not_covered, check_nodiscard,
                                  check_links, check_site, check_recipes) for c in rule()]
     print(*complaints, sep="\n")

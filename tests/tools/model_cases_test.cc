@@ -1,6 +1,6 @@
 // Checks that the cases of a described model hold the model's own numbers: weights in the order
 // that a bench takes, biases, factors, zero points, bounds.
-#include "bench/cases/model_cases.h"
+#include "bench/described/model_cases.h"
 
 #include <gtest/gtest.h>
 
