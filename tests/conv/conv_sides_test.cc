@@ -1,6 +1,7 @@
 // Checks the sides of images. Where padding adds 0, the direct algorithm skips it: it cuts lines
 // into tiles of rows and of columns, and adds up their taps kernel row by kernel row. The cuts
 // depend on kernels, pads, widths, images, tasks and epilogues, and the tests vary all of them.
+#include "operators/conv/object.h"
 #include "support/conv_case.h"
 
 namespace octet_test {
@@ -108,6 +109,65 @@ TEST_F(Sides, TransposedOfFewPixels) {
         s.in_w_max = size + kernel % 2, s.batch_max = 1 + stride % 2;
         check_shape(s);
       }
+}
+
+// ---- what is multiplied: the same bytes come out of tiles that omit nothing
+
+octet::MicroKernel counting;
+octet::MultiplyFn counted;
+size_t multiplied = 0;  // taps of rows
+
+void count(const octet::Tile& tile) {
+  multiplied += tile.taps * tile.rows;
+  counted(tile);
+}
+
+// The taps of rows that the direct algorithm multiplies, for all micro-panels. 0: its kernel gathers
+// or copies rows, of which tiles omit none.
+size_t multiplied_by(const ConvCase& c, octet_isa isa) {
+  const ConvProblem problem(c);
+  ConvHow how;
+  how.algorithm = OCTET_CONV_DIRECT, how.isa = isa;
+  Conv conv(problem, how);
+  EXPECT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+  if (conv.status() != OCTET_OK) return 0;
+  octet::ConvPlan& plan = const_cast<octet_conv2d*>(conv.get())->plan;
+  if (plan.kernel->gather || plan.kernel->copy_rows) return 0;
+  EXPECT_EQ(plan.shape.phases, 1u);  // phases as columns omit nothing
+  counting = *plan.kernel;
+  counted = counting.multiply;
+  counting.multiply = count;
+  plan.kernel = &counting;
+  multiplied = 0;
+  EXPECT_EQ(conv.run(), OCTET_OK);
+  EXPECT_TRUE(conv.as_expected());
+  return multiplied;
+}
+
+// Of a convolution of one pixel, tiles multiply one tap for each output where padding adds nothing,
+// else `taps`.
+void expect_one_of(size_t taps, const octet_conv2d_shape& shape) {
+  for (const octet_isa isa : tiers_to_test()) {
+    ConvCase c;
+    c.shape = shape;
+    c.lhs_zero_point = 77;
+    const size_t all = multiplied_by(c, isa);
+    size_t least = all;
+    for (const Nothing& nothing : kNothing) {
+      c.lhs = nothing.lhs, c.lhs_zero_point = nothing.zero_point;
+      least = std::min(least, multiplied_by(c, isa));
+    }
+    EXPECT_EQ(least * taps, all) << octet_isa_name(isa);
+  }
+}
+
+// Tiles omit kernel lines that are padding in any case: three taps remain.
+TEST(Omitted, TapsInPadding) { expect_one_of(3, square(1, 64, 64, 3, 1, 1)); }
+
+TEST(Omitted, TapsInPaddingOfTransposed) {
+  octet_conv2d_shape s = square(1, 64, 64, 8, 2, 3);  // four phases of 16 taps, an output each
+  s.transposed = 1;
+  expect_one_of(16, s);
 }
 
 // An image of several blocks, and lines that no block holds.

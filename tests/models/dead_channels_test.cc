@@ -65,8 +65,12 @@ Outputs outputs_of(const Plan& plan) {
 // In double mode a layer runs as in float mode if each of its factors, also a dead channel's, has a
 // float scale.
 void expect_alike(const Outputs& outputs, const Outputs& alive, bool in_double) {
-  if (!in_double) EXPECT_EQ(outputs.mode, alive.mode);
-  if (outputs.mode == alive.mode) EXPECT_EQ(outputs.in_kernel, alive.in_kernel);
+  if (!in_double) {
+    EXPECT_EQ(outputs.mode, alive.mode);
+  }
+  if (outputs.mode == alive.mode) {
+    EXPECT_EQ(outputs.in_kernel, alive.in_kernel);
+  }
   EXPECT_EQ(outputs.certified, alive.certified);
   EXPECT_EQ(outputs.right_only, alive.right_only);
 }
