@@ -12,13 +12,13 @@ namespace {
 
 // ---- callers' machines
 
-struct Filter {
-  explicit Filter(const octet_conv2d_shape& shape) {
-    desc.shape = shape;
-    desc.type = OCTET_S8;
-  }
-  octet_filter_desc desc = OCTET_FILTER_DESC_INIT;  // without data
-};
+// Without data.
+octet_filter_desc filter_of(const octet_conv2d_shape& shape) {
+  octet_filter_desc desc = OCTET_FILTER_DESC_INIT;
+  desc.shape = shape;
+  desc.type = OCTET_S8;
+  return desc;
+}
 
 struct Explained {
   std::vector<octet_conv2d_candidate> candidates;
@@ -47,8 +47,8 @@ size_t pack_size(const octet_filter_desc& filter, octet_isa isa) {
 TEST(GivenMachine, NonsenseIsRefused) {
   const auto expect_each_refuses = [](octet_status status, const std::string& field,
                                       const octet_machine& m) {
-    Filter filter(square(8, 16, 16, 3, 1, 1));
-    filter.desc.machine = &m;
+    octet_filter_desc filter = filter_of(square(8, 16, 16, 3, 1, 1));
+    filter.machine = &m;
     octet_gemm_desc product = OCTET_GEMM_DESC_INIT;
     product.m_max = product.n = product.k = 8;
     product.lhs_type = OCTET_U8, product.rhs_type = OCTET_S8, product.dst_type = OCTET_S32;
@@ -57,7 +57,7 @@ TEST(GivenMachine, NonsenseIsRefused) {
     octet_gemm* gemm;
     octet_gemm_explanation explanation = OCTET_GEMM_EXPLANATION_INIT;
     expect_refused(status, ("filter.machine." + field).c_str(), [&](octet_error* e) {
-      return octet_conv2d_pack_size(&filter.desc, OCTET_ISA_AUTO, &bytes, e);
+      return octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, e);
     });
     expect_refused(status, ("desc.machine." + field).c_str(),
                    [&](octet_error* e) { return octet_gemm_create(&product, &gemm, e); });
@@ -65,14 +65,14 @@ TEST(GivenMachine, NonsenseIsRefused) {
       return octet_gemm_explain(&product, 1, &explanation, e);
     });
     const int8_t weights[16 * 16 * 9] = {};
-    filter.desc.data = weights;
-    filter.desc.machine = nullptr;
-    const size_t blob_bytes = pack_size(filter.desc, OCTET_ISA_AUTO);
+    filter.data = weights;
+    filter.machine = nullptr;
+    const size_t blob_bytes = pack_size(filter, OCTET_ISA_AUTO);
     const Guarded blob(blob_bytes, Side::kBack, OCTET_ALIGNMENT);
-    EXPECT_EQ(octet_conv2d_pack(&filter.desc, OCTET_ISA_AUTO, blob.data(), blob_bytes, nullptr),
+    EXPECT_EQ(octet_conv2d_pack(&filter, OCTET_ISA_AUTO, blob.data(), blob_bytes, nullptr),
               OCTET_OK);
     octet_conv2d_desc layer = OCTET_CONV2D_DESC_INIT;
-    layer.shape = filter.desc.shape;
+    layer.shape = filter.shape;
     layer.lhs_type = OCTET_U8, layer.rhs_type = OCTET_S8, layer.dst_type = OCTET_S32;
     layer.packed = blob.data(), layer.packed_bytes = blob_bytes;
     layer.machine = &m;
@@ -122,9 +122,9 @@ TEST(GivenMachine, DecidesBetweenAlgorithms) {
   for (const octet_isa isa : all_tiers()) {
     std::set<octet_conv_algorithm> chosen;
     for (const octet_machine& m : kMachines) {
-      Filter filter(square(7, 512, 512, 3, 1, 1));
-      filter.desc.machine = &m;
-      chosen.insert(explain(filter.desc, isa).chosen->algorithm);
+      octet_filter_desc filter = filter_of(square(7, 512, 512, 3, 1, 1));
+      filter.machine = &m;
+      chosen.insert(explain(filter, isa).chosen->algorithm);
     }
     decided += chosen.size() > 1;
   }
@@ -135,10 +135,10 @@ TEST(GivenMachine, SmallerOnesAreSlower) {
   const octet_machine small = machine_of(64 << 10, 0), in_order = machine_of(64 << 10, 0, 1),
                       large = machine_of(64 << 20, 0);
   for (const octet_isa isa : tiers_to_test()) {
-    Filter filter(square(28, 256, 256, 3, 1, 1));
+    octet_filter_desc filter = filter_of(square(28, 256, 256, 3, 1, 1));
     const auto microseconds = [&](const octet_machine& m) {
-      filter.desc.machine = &m;
-      return explain(filter.desc, isa).candidates[0].microseconds;
+      filter.machine = &m;
+      return explain(filter, isa).candidates[0].microseconds;
     };
     EXPECT_LT(microseconds(large), microseconds(small));
     EXPECT_LT(microseconds(small), microseconds(in_order));
@@ -208,14 +208,14 @@ octet_machine known_machine() {
 TEST(PackedBytesMax, CandidatesTellTheirSize) {
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_isa isa : tiers_to_test()) {
-      Filter filter(shape);
-      for (const octet_conv2d_candidate& c : explain(filter.desc, isa).candidates) {
+      octet_filter_desc filter = filter_of(shape);
+      for (const octet_conv2d_candidate& c : explain(filter, isa).candidates) {
         EXPECT_EQ(c.packed_bytes != 0, c.possible != 0) << c.reason;
-        filter.desc.algorithm = c.algorithm;
+        filter.algorithm = c.algorithm;
         if (c.possible) {
-          EXPECT_EQ(c.packed_bytes, pack_size(filter.desc, isa));
+          EXPECT_EQ(c.packed_bytes, pack_size(filter, isa));
         }
-        filter.desc.algorithm = OCTET_CONV_AUTO;
+        filter.algorithm = OCTET_CONV_AUTO;
       }
     }
 }
@@ -226,19 +226,19 @@ TEST(PackedBytesMax, TheBestThatFitsIsTaken) {
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_isa isa : tiers_to_test()) {
       const octet_machine known = known_machine();  // else Winograd needs a clear lead
-      Filter filter(shape);
-      filter.desc.machine = &known;
-      const Explained free = explain(filter.desc, isa);
+      octet_filter_desc filter = filter_of(shape);
+      filter.machine = &known;
+      const Explained free = explain(filter, isa);
       std::set<size_t> sizes;
       for (const octet_conv2d_candidate& c : free.candidates)
         if (c.possible) sizes.insert(c.packed_bytes);
       const ConvProblem problem(turned(shape, ++turn));
       for (const size_t bytes : sizes)
         for (const size_t limit : {bytes, bytes + 1, bytes * 2}) {
-          filter.desc.packed_bytes_max = limit;
-          const Explained within = explain(filter.desc, isa);
-          EXPECT_LE(pack_size(filter.desc, isa), limit);
-          EXPECT_EQ(pack_size(filter.desc, isa), within.chosen->packed_bytes);
+          filter.packed_bytes_max = limit;
+          const Explained within = explain(filter, isa);
+          EXPECT_LE(pack_size(filter, isa), limit);
+          EXPECT_EQ(pack_size(filter, isa), within.chosen->packed_bytes);
           for (size_t i = 0; i < free.candidates.size(); ++i) {
             const octet_conv2d_candidate &was = free.candidates[i], &is = within.candidates[i];
             EXPECT_EQ(is.packed_bytes, was.packed_bytes);
@@ -268,38 +268,37 @@ TEST(PackedBytesMax, TheBestThatFitsIsTaken) {
 TEST(PackedBytesMax, WhereNoneFitsTheLeastIsTold) {
   for (const octet_conv2d_shape& shape : shapes())
     for (const octet_isa isa : tiers_to_test()) {
-      Filter filter(shape);
+      octet_filter_desc filter = filter_of(shape);
       size_t least = SIZE_MAX;
-      for (const octet_conv2d_candidate& c : explain(filter.desc, isa).candidates)
+      for (const octet_conv2d_candidate& c : explain(filter, isa).candidates)
         if (c.possible) least = std::min(least, c.packed_bytes);
       for (const size_t limit : {size_t{1}, least / 2, least - 1}) {
-        filter.desc.packed_bytes_max = limit;
+        filter.packed_bytes_max = limit;
         size_t bytes;
         const std::string said = "to is " + std::to_string(least) + " bytes";
         expect_refused(OCTET_BAD_SIZE, said.c_str(), [&](octet_error* e) {
-          return octet_conv2d_pack_size(&filter.desc, isa, &bytes, e);
+          return octet_conv2d_pack_size(&filter, isa, &bytes, e);
         });
         octet_conv2d_candidate candidate = OCTET_CONV2D_CANDIDATE_INIT;
         expect_refused(OCTET_BAD_SIZE, "filter.packed_bytes_max", [&](octet_error* e) {
-          return octet_conv2d_explain(&filter.desc, isa, 0, &candidate, e);
+          return octet_conv2d_explain(&filter, isa, 0, &candidate, e);
         });
       }
-      filter.desc.packed_bytes_max = least;
-      EXPECT_EQ(pack_size(filter.desc, isa), least);
+      filter.packed_bytes_max = least;
+      EXPECT_EQ(pack_size(filter, isa), least);
     }
 }
 
 TEST(PackedBytesMax, AForcedAlgorithmObeysIt) {
   for (const octet_isa isa : tiers_to_test()) {
-    Filter filter(square(14, 64, 64, 3, 1, 1));
-    filter.desc.algorithm = OCTET_CONV_WINOGRAD_4X4;
-    size_t bytes = pack_size(filter.desc, isa);
-    filter.desc.packed_bytes_max = bytes;
-    EXPECT_EQ(pack_size(filter.desc, isa), bytes);
-    filter.desc.packed_bytes_max = bytes - 1;
-    expect_refused(OCTET_UNSUPPORTED, "filter.packed_bytes_max", [&](octet_error* e) {
-      return octet_conv2d_pack_size(&filter.desc, isa, &bytes, e);
-    });
+    octet_filter_desc filter = filter_of(square(14, 64, 64, 3, 1, 1));
+    filter.algorithm = OCTET_CONV_WINOGRAD_4X4;
+    size_t bytes = pack_size(filter, isa);
+    filter.packed_bytes_max = bytes;
+    EXPECT_EQ(pack_size(filter, isa), bytes);
+    filter.packed_bytes_max = bytes - 1;
+    expect_refused(OCTET_UNSUPPORTED, "filter.packed_bytes_max",
+                   [&](octet_error* e) { return octet_conv2d_pack_size(&filter, isa, &bytes, e); });
   }
 }
 

@@ -3,13 +3,14 @@
 
 #include "dispatch/select/machine.h"
 #include "dispatch/tables/designs.h"
+#include "dispatch/tuning/tuning.h"
 
 namespace octet_test {
 
 inline const char* predicted(const octet::Tier& tier) {
-  return octet::has_measured_costs(tier, octet::this_microarchitecture().design)
-             ? "predicted"
-             : "predicted, costs not measured";
+  const bool measured = octet::has_measured_costs(tier, octet::this_microarchitecture().design);
+  return octet::origin_of(
+      false, measured ? octet::CostsOrigin::kBuiltIn : octet::CostsOrigin::kNotMeasured);
 }
 
 }  // namespace octet_test
