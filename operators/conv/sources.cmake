@@ -3,4 +3,4 @@ octet_sources(IF OCTET_WITH_CONVOLUTION blob.cc cost.cc layouts.cc machine.cc pl
   schedule.cc shape.cc trace.cc
   SETUP check.cc choice.cc create.cc filter.cc kernels.cc limit.cc pack.cc)
 octet_sources(IF "OCTET_WITH_CONVOLUTION AND OCTET_WITH_TUNING" SETUP tuning.cc)
-octet_folders(algorithms)
+octet_folders(algorithms algorithms/direct algorithms/winograd)

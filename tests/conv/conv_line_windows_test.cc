@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "operators/conv/algorithms/line_windows.h"
+#include "operators/conv/algorithms/direct/line_windows.h"
 #include "support/conv_case.h"
 #include "support/guarded.h"
 

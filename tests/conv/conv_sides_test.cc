@@ -122,8 +122,8 @@ void count(const octet::Tile& tile) {
   counted(tile);
 }
 
-// The taps of rows that the direct algorithm multiplies, for all micro-panels. 0: its kernel gathers
-// or copies rows, of which tiles omit none.
+// The taps of rows that the direct algorithm multiplies, for all micro-panels. 0: its kernel
+// gathers or copies rows, of which tiles omit none.
 size_t multiplied_by(const ConvCase& c, octet_isa isa) {
   const ConvProblem problem(c);
   ConvHow how;

@@ -55,7 +55,7 @@ NATIVE = [
          ["blob", "pack", "paired", "sparse_weights", "sparse_blob", "sparse_stream",
           "sparse_indexed", "sparse_prune", "conv_bad_input", "int4_filter", "vectors", "conformance"]),
     Area("conv", 3,
-         ["operators/conv/algorithms/*"],
+         ["operators/conv/algorithms/*", "operators/conv/algorithms/direct/*"],
          ["conformance", "conv_layout", "conv_line_windows", "conv_threads", "conv_sides", "conv_words", "conv_shapes"],
          PRODUCTS),
     Area("gemm", 2,

@@ -74,24 +74,22 @@ struct Prepared {
   uint8_t* workspace;
 };
 
+// Multiplies a block, whose lhs is there, by the task's channels of a group.
+void multiply_block(const ConvPlan& plan, const Taps& taps, const ConvTask& task, size_t group,
+                    const Prepared& prepared, Block* block);
+
 // Computes block->rows output pixels from `pixel` on. All of them lie in `image` if images have
 // zero points of their own. fill(group) prepares the block's lhs for a channel group.
 template <typename Fill>
 void run_block(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
                size_t image, size_t pixel, const Prepared& prepared, Block* block,
                const Fill& fill) {
-  const MacroKernel macro_kernel = macro_kernel_of(plan, taps);
-  const size_t group_out = plan.shape.group_out();
   block->terms = lhs_terms(plan, run, image);
   block->output.to = run.to.from(pixel);
+  const size_t group_out = plan.shape.group_out();
   for (size_t g = task.n0 / group_out; g * group_out < task.n1; ++g) {
-    const size_t first = g * group_out;
     fill(g);
-    if (plan.touch && block->tiles)
-      plan.touch(block->tiles, block->tile_count * sizeof *block->tiles, true);
-    prepare(macro_kernel, plan.columns, prepared.at, prepared.workspace, block);
-    multiply(macro_kernel, weights_of(plan, taps, g), *block, larger(task.n0, first) - first,
-             smaller(task.n1, first + group_out) - first);
+    multiply_block(plan, taps, task, g, prepared, block);
   }
 }
 

@@ -121,22 +121,9 @@ class Window {
   }
   // The way to cut an image that takes fewest cycles; without cuts, a tile holds pixels of several
   // images. rows: those of a block.
-  Cut best_cut(size_t rows) const {
-    const size_t pixels = run_.out_h * run_.out_w;
-    if (pixels == 1 && run_.batch == 1) return Cut::kColumns;
-    if ((double)(pixels * s_.taps()) * cost_.row < kLeastCycles) return Cut::kRows;
-    const double whole = row_cycles(smaller(rows, run_.batch * pixels)),
-                 columns = line_cycles(Cut::kColumns), sides = line_cycles(Cut::kSides);
-    return sides < columns && sides < whole ? Cut::kSides
-           : columns < whole                ? Cut::kColumns
-                                            : Cut::kRows;
-  }
+  Cut best_cut(size_t rows) const;
 
  private:
-  // Predicted cycles of an image from which on it pays to compare the cuts, which takes some
-  // hundred (Zen 4, 2026-11-28)
-  static constexpr double kLeastCycles = 12000;
-
   // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
   // are 0 if all taps do.
   struct Sides {
@@ -195,44 +182,11 @@ class Window {
 
   // The predicted cycles of a tile of rows in lines y to last of an image, whose kernel lines have
   // so many taps.
-  double cycles(size_t rows, size_t y, size_t last, size_t taps) const {
-    uint32_t before = UINT32_MAX, after = UINT32_MAX;
-    for (size_t line = y; line <= last; ++line) {
-      const Sides ends = ends_at(line);
-      before = smaller(before, ends.before), after = smaller(after, ends.after);
-    }
-    return cost_.tile +
-           (double)((s_.kernel_h - before - after) * taps) *
-               (cost_.tap + larger(cost_.row * (double)round_up_pow2(rows, kernel_.lhs_lanes_step),
-                                   cost_.weights));
-  }
-  // The predicted cycles of an image, where `rows` rows of images side by side are cut into tiles
-  double row_cycles(size_t rows) const {
-    const Tiling tiling(rows, kernel_);
-    double sum = 0;
-    for (size_t t = 0, row = 0, height; t < tiling.count; ++t, row += height) {
-      height = tiling.rows(t);
-      const size_t y = row / run_.out_w, last = (row + height - 1) / run_.out_w;
-      const bool together = y / run_.out_h == last / run_.out_h;
-      sum += cycles(height, together ? y % run_.out_h : 0,
-                    together ? last % run_.out_h : run_.out_h - 1, s_.kernel_w);
-    }
-    return sum * (double)(run_.out_h * run_.out_w) / (double)rows;
-  }
-  // The predicted cycles of an image that is cut by columns or by sides, in one block
-  double line_cycles(Cut cut) const {
-    double sum = 0;
-    for (size_t x = 0; x < run_.out_w;) {
-      const Piece piece = piece_at(x, run_.out_h);
-      for (size_t i = 0; i < piece.micro_panels; ++i)
-        for_each_tile(cut, piece, 0, [&](size_t at, size_t height) {
-          sum += cycles(height, piece.across ? i : at, piece.across ? i : at + height - 1,
-                        s_.kernel_w - piece.sides.count());
-        });
-      x += piece.width;
-    }
-    return sum;
-  }
+  double cycles(size_t rows, size_t y, size_t last, size_t taps) const;
+  // ... of an image, where `rows` rows of images side by side are cut into tiles.
+  double row_cycles(size_t rows) const;
+  // ... of an image that is cut by columns or by sides, in one block.
+  double line_cycles(Cut cut) const;
 
   void begin() {
     first_ = (uint32_t)s_.kernel_h;

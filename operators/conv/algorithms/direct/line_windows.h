@@ -8,7 +8,7 @@
 // there is one phase, and kernel lines read lines that far apart.
 #pragma once
 
-#include "operators/conv/algorithms/window_copies.h"
+#include "operators/conv/algorithms/direct/window_copies.h"
 
 namespace octet {
 

@@ -1,10 +1,10 @@
 // Runs a transposed convolution, phase by phase (transposed.h).
-#include "operators/conv/algorithms/transposed.h"
+#include "operators/conv/algorithms/direct/transposed.h"
 
 #include <string.h>
 
 #include "kernels/core/sections.h"
-#include "operators/conv/algorithms/phases.h"
+#include "operators/conv/algorithms/direct/phases.h"
 
 namespace octet {
 namespace {

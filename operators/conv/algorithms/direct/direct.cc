@@ -1,0 +1,180 @@
+// Runs the direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
+// kernels that want rows side by side gather them from the tensor. Inputs of few channels are
+// staged, and their windows are read there line by line or, if a line does not fill whole groups of
+// the layout, copied from there, vector by vector. Where that pays, packed lines are padded to
+// whole groups.
+#include <string.h>
+
+#include "operators/conv/algorithms/block.h"
+#include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/line_windows.h"
+#include "operators/conv/algorithms/direct/transposed.h"
+#include "operators/conv/algorithms/direct/window.h"
+
+namespace octet {
+namespace {
+
+// Copies the windows of `rows` pixels, kernel row by kernel row. The staged input has its borders,
+// no gaps, and readable bytes behind it.
+void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
+                  size_t stride, uint8_t* out) {
+  const ConvShape& s = plan.shape;
+  const size_t row = line_depth(s);
+  Windows w = {};
+  w.step = s.stride_w * s.in_channels;
+  w.line = s.dilation_h * run.lhs_row;
+  w.bytes = row;
+  w.stride = stride;
+  size_t x = pixel % run.out_w, line = pixel / run.out_w;
+  for (size_t i = 0; i < rows; i += w.count, out += w.count * stride, x = 0, ++line) {
+    const size_t image = line / run.out_h, top = line % run.out_h * s.stride_h;
+    w.count = smaller(rows - i, run.out_w - x);
+    // Copies all kernel rows at once, or one by one where a ring wraps among them: a copy may write
+    // beyond a row's end, where the next row begins.
+    w.lines = run.lines_together(top) > s.dilation_h * (s.kernel_h - 1) ? s.kernel_h : 1;
+    for (size_t ky = 0; ky < s.kernel_h; ky += w.lines) {
+      w.from = run.line(image, top + ky * s.dilation_h) + x * w.step;
+      w.to = out + ky * row;
+      plan.ops->copy_windows(w);
+    }
+  }
+}
+
+// How pixels are cut into tiles that skip padding, which is right wherever padding adds nothing.
+// Only for kernels that read rows: prepare has no such tiles. Blocks then end with their image and
+// each reads all weights, so for images of a few pixels the costs decide.
+Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
+  const MicroKernel& kernel = *plan.kernel;
+  if (!padding_adds_nothing(plan, run) || kernel.gather || rows < run.out_w ||
+      !window.passes_sides())
+    return Cut::kRows;
+  // Registers of several rows take as long where a piece of a line does not fill them
+  const size_t inner = run.out_w - smaller(run.out_w, plan.shape.kernel_w - 1);
+  if (round_up_pow2(inner, kernel.lhs_lanes_step) > run.out_w) return Cut::kRows;
+  return cuts_lines(run.out_h * run.out_w, kernel.mr) ? Cut::kColumns : window.best_cut(rows);
+}
+
+// Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
+// Returns false if they do not fit, or if other rows are copied less often.
+__attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const ConvRun& run,
+                                                const DirectWorkspace& w, const ConvTask& task,
+                                                uint8_t* workspace) {
+  const MicroKernel& kernel = *plan.kernel;
+  if (!kernel.copy_rows ||
+      !LineWindows::are_fewer(kernel.step_depth, kernel.mr, plan.shape, run.out_w))
+    return false;
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  const Taps taps = direct_taps(by_lines.shape);
+  const size_t between_images =
+      (LineWindows::most_images(run, w.rows) - 1) * kernel.rows_of(plan.shape.group_out());
+  const PreparedSections prepared =
+      prepared_sections(by_lines, taps, w.rows, smaller(w.rows, between_images));
+  if (prepared.bytes + LineWindows::bytes(kernel, plan.shape, run, w.rows) > w.prepared.bytes)
+    return false;
+  ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+  const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
+  BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+  LineWindows windows(plan, run, w.rows, workspace + w.prepared_at + prepared.bytes);
+  windows.tap_steps(steps);
+  Block block = make_block(plan);
+  block.lhs_stride = windows.row_stride();
+  block.tap_steps = steps;
+  block.tiles = tiles;
+  run_blocks(by_lines, run, taps, task, w.rows, {prepared, workspace + w.prepared_at}, &block,
+             [&](size_t group, size_t pixel) {
+               windows.copy(group, pixel, block.rows);
+               block.tile_count = windows.point(pixel, block.rows, pointers, tiles);
+             });
+  return true;
+}
+
+// by_lines: windows are read line by line, so lines have more pixels than positions.
+void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                  uint8_t* workspace, bool by_lines) {
+  const ConvShape& s = plan.shape;
+  const Taps taps = direct_taps(s);
+  if (const bool staged = copies_windows(s);
+      staged || (!by_lines && copies_whole_windows(plan, s))) {
+    const Taps window = staged ? taps : whole_window(plan, taps);
+    const size_t stride = staged ? window_stride(taps) : WholeWindows::stride(*plan.kernel, s);
+    return run_windows(plan, run, window, stride, task, workspace,
+                       [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
+                         if (staged)
+                           copy_windows(plan, run, pixel, rows, stride, windows);
+                         else
+                           WholeWindows(plan, run).copy(group, pixel, rows, windows);
+                       });
+  }
+  const bool tiles_rows = by_lines || !s.pointwise();
+  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows);
+  if (tiles_rows && !by_lines && run_line_windows(plan, run, w, task, workspace)) return;
+  const Prepared prepared = {w.prepared, workspace + w.prepared_at};
+  Block block = make_block(plan);
+  if (!tiles_rows) {  // the pixels are rows of a matrix
+    block.lhs_stride = run.lhs_pixel;
+    // One call per run of contiguous lines
+    const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
+    ConvTask part = task;
+    for (; part.first < task.end; part.first = part.end) {
+      const size_t image = dense ? 0 : part.first / run.in_h, y = part.first - image * run.in_h;
+      const size_t together = dense ? SIZE_MAX : smaller(run.in_h - y, run.lines_together(y));
+      const uint8_t* const first = run.line(image, y);
+      part.end = part.first + smaller(task.end - part.first, together);
+      run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+        block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();
+      });
+    }
+  } else {
+    ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+    const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
+    BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+    const size_t first_group = task.n0 / s.group_out();
+    Window window(plan, run, taps, first_group);
+    window.tap_steps(steps);
+    block.lhs_stride = window.row_stride();
+    block.tap_steps = steps;
+    block.tiles = tiles;
+    // No window of a staged input leaves it: all tiles of a line are contiguous rows.
+    const Cut cut = by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows
+                             : cut_of(plan, run, window, w.rows);
+    if (cut != Cut::kRows) {
+      for (size_t line = task.first, lines; line < task.end; line += lines) {
+        lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,
+                           w.rows / run.out_w, 1);
+        block.rows = lines * run.out_w;
+        run_block(plan, run, taps, task, line / run.out_h, line * run.out_w, prepared, &block,
+                  [&](size_t group) {
+                    if (group == first_group)
+                      block.tile_count = window.point_lines(cut, line, lines, pointers, tiles);
+                    else
+                      window.next_group(pointers, tiles, block.tile_count);
+                  });
+      }
+      return;
+    }
+    run_blocks(plan, run, taps, task, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
+      if (group == first_group)
+        block.tile_count = window.point_pixels(pixel, block.rows, pointers, tiles);
+      else
+        window.next_group(pointers, tiles, block.tile_count);
+    });
+  }
+}
+
+}  // namespace
+
+void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                uint8_t* workspace) {
+  if (takes_words(plan)) return run_direct_words(plan, run, task, workspace);
+  if (plan.shape.transposed)
+    return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
+  if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  ConvRun positions = run;
+  positions.in_w = (run.out_w - 1) * plan.shape.stride_w + 1;
+  run_ordinary(by_lines, positions, task, workspace, true);
+}
+
+}  // namespace octet

@@ -1,0 +1,51 @@
+// What the files of the direct algorithm share: direct_plan.cc, which plans, direct.cc and
+// direct_words.cc, which run.
+#pragma once
+
+#include "operators/conv/algorithms/block.h"
+#include "operators/conv/algorithms/direct/window_copies.h"
+
+namespace octet {
+
+void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
+
+inline bool takes_words(const ConvPlan& plan) { return plan.lhs_type == ElementType::kS16; }
+size_t direct_words_workspace(const ConvPlan& plan, size_t pixels);
+void run_direct_words(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                      uint8_t* workspace);
+
+// The workspace of a task that copies no windows.
+struct DirectWorkspace {
+  size_t rows;  // rows of a block
+  // offsets of: steps between taps; pointers to rows; tiles of a block
+  size_t steps, pointers, tiles;
+  PreparedSections prepared;
+  size_t prepared_at, bytes;
+};
+// tiles: the rows are not those of a matrix.
+DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles);
+
+// Whether images of so many pixels are cut by lines whatever that costs.
+inline bool cuts_lines(size_t pixels, size_t mr) { return pixels >= 4 * mr; }
+
+// Whether a kernel that takes rows at one stride has whole windows as rows.
+inline bool copies_whole_windows(const ConvPlan& plan, const ConvShape& s) {
+  const MicroKernel& kernel = *plan.kernel;
+  return kernel.copy_rows && !copies_windows(s) && WholeWindows::are_copied(kernel.step_depth, s);
+}
+// The window as one tap.
+inline Taps whole_window(const ConvPlan& plan, const Taps& taps) {
+  return {1, taps.count * plan.kernel->rhs_layout.steps(taps.depth), taps.groups, 1};
+}
+
+inline size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
+
+inline bool reads_lines(const ConvPlan& plan) {
+  const MicroKernel& kernel = *plan.kernel;
+  return !kernel.gather && reads_lines(kernel.rhs_layout, kernel.nr, plan.shape);
+}
+inline ConvShape shape_for_kernels(const ConvPlan& plan) {
+  return reads_lines(plan) ? lines_as_positions(plan.shape) : as_columns(plan.shape);
+}
+
+}  // namespace octet

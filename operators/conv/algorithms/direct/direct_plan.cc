@@ -1,0 +1,206 @@
+// What the direct algorithm plans: its predicted time, blocks and workspaces, and how a run cuts
+// small images into tiles.
+#include <string.h>
+
+#include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/line_windows.h"
+#include "operators/conv/algorithms/direct/transposed.h"
+#include "operators/conv/algorithms/direct/window.h"
+#include "operators/conv/algorithms/estimate.h"
+
+namespace octet {
+namespace {
+
+// Predicted cycles of an image from which on it pays to compare the cuts, which takes some hundred
+// (Zen 4, 2026-11-28)
+constexpr double kLeastCycles = 12000;
+
+// The share of kernel rows that tiles multiply: they skip rows that lie outside of the image for
+// all of their pixels. Tiles have pixels of one line (see cut_of), but for images of a few tiles.
+double used_rows(const ConvShape& s, size_t mr) {
+  const size_t out_h = conv_out_h(s, s.in_h), out_w = conv_out_w(s, s.in_w), pixels = out_h * out_w,
+               height = cuts_lines(pixels, mr) ? out_w : mr;
+  double used = 0;
+  for (size_t ky = 0; ky < s.kernel_h; ++ky) {
+    // Counts tiles with a line y for which pad_top <= y * stride + ky * dilation < pad_top + in_h.
+    const size_t offset = ky * s.dilation_h;
+    const size_t first = offset >= s.pad_top ? 0 : divide_up(s.pad_top - offset, s.stride_h);
+    const size_t end =
+        offset >= s.pad_top + s.in_h ? 0 : divide_up(s.pad_top + s.in_h - offset, s.stride_h);
+    if (smaller(end, out_h) > first)
+      used += (double)(smaller(round_up(smaller(end, out_h) * out_w, height), pixels) -
+                       first * out_w / height * height);
+  }
+  return used / ((double)pixels * (double)s.kernel_h);
+}
+
+Estimate estimate(const ConvWork& w) {
+  const ConvShape s = direct_columns(w.layout, w.shape);
+  // Lines that are read in place lie at one step, so they cost no more than one tap.
+  const bool staged = copies_windows(s),
+             copied = staged && (w.cost.gather > 0 || !reads_lines(w.layout, w.cost.nr, s));
+  const Taps taps = direct_taps(s);
+  const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
+  // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the
+  // sides count as work, and kernel rows that lines of a transposed layer may omit do not.
+  const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
+  const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
+  const double used = omits                               ? reached
+                      : (s.transposed || staged || whole) ? 1
+                                                          : used_rows(s, w.cost.mr),
+               phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
+  PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
+  const double groups = (double)s.groups;
+  if (s.transposed) {  // tiles run along the longer side of a phase
+    const size_t lines = divide_up((size_t)w.out_h, s.stride_h),
+                 columns = divide_up((size_t)w.out_w, s.stride_w * s.phases);
+    p.tiles = (double)s.batch * phases * (double)smaller(lines, columns) *
+              (double)divide_up(larger(lines, columns), w.cost.mr) *
+              (double)divide_up(s.group_out(), w.cost.nr) * groups;
+  }
+  if (staged) {
+    p.copied = w.inputs + (copied ? p.windows : 0);
+    p.traffic = 2 * w.inputs;
+  } else if (!s.pointwise()) {
+    // Tiles at the ends of lines look up each row: two tiles per line, or all.
+    const double ends = (double)smaller((size_t)w.out_w, 2 * w.cost.mr) / w.out_w;
+    const size_t step = w.cost.step;
+    if (step && LineWindows::are_fewer(step, w.cost.mr, s, (size_t)w.out_w)) {
+      p.rows_copied = p.windows / p.taps * (double)s.kernel_w *
+                      LineWindows::lines_of(s, (double)w.out_h) / (double)w.out_h;
+    } else if (whole) {
+      p.rows_copied = p.windows;
+    } else {
+      p.points = w.pixels * ends * groups * p.taps;
+      if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
+    }
+    p.gathers = w.pixels * groups * p.taps;
+  }
+  Estimate e = estimate_panels(w, p);
+  if (s.stride_w > 1 && !staged && !s.transposed) e.compute *= w.cost.strided;
+  return e;
+}
+
+constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
+
+size_t block(const ConvPlan& plan) {
+  const MicroKernel& kernel = *plan.kernel;
+  const ConvShape s = shape_for_kernels(plan);
+  const Taps taps = direct_taps(s);
+  if (s.transposed) return transposed_block(plan, taps);
+  if (copies_windows(s))
+    return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
+  if (!reads_lines(plan) && copies_whole_windows(plan, s))
+    return conv_block_rows(plan, WholeWindows::stride(kernel, s));
+  const size_t gathered =
+      kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
+      : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
+                         : taps.depth;
+  return conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
+}
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  if (takes_words(plan)) return direct_words_workspace(plan, plan.shape.batch * out_h * out_w);
+  const ConvShape s = shape_for_kernels(plan);
+  const Taps taps = direct_taps(s);
+  if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
+  const size_t pixels = s.batch * out_h * out_w;
+  if (!reads_lines(plan) && copies_whole_windows(plan, s))
+    return windows_workspace(plan, whole_window(plan, taps), WholeWindows::stride(*plan.kernel, s),
+                             pixels)
+        .bytes;
+  if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
+  return plan_direct(plan, taps, pixels, !plan.shape.pointwise() || reads_lines(plan)).bytes;
+}
+
+void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
+                int32_t* sums) {
+  const ConvShape s = as_columns(rewritten);
+  const Taps taps = direct_taps(s);
+  const ConvPanels p = read_panels(layout, s, taps, payload);
+  memset(sums, 0, s.out_channels * sizeof *sums);
+  for (size_t group = 0; group < taps.groups; ++group)
+    for (size_t n = 0; n < s.out_channels; ++n)
+      sums[n] =
+          (int32_t)((uint32_t)sums[n] + (uint32_t)p.group_sums[group * p.group_sums_stride + n]);
+}
+
+}  // namespace
+
+DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles) {
+  DirectWorkspace w = {};
+  Sections sections;
+  w.rows = smaller(plan.block, pixels);
+  w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
+  w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
+  w.tiles = sections.take(w.rows * sizeof(BlockTile));
+  w.prepared = prepared_sections(plan, taps, w.rows, tiles ? w.rows : 0);
+  w.prepared_at = sections.take(w.prepared.bytes);
+  w.bytes = sections.bytes;
+  return w;
+}
+
+double Window::cycles(size_t rows, size_t y, size_t last, size_t taps) const {
+  uint32_t before = UINT32_MAX, after = UINT32_MAX;
+  for (size_t line = y; line <= last; ++line) {
+    const Sides ends = ends_at(line);
+    before = smaller(before, ends.before), after = smaller(after, ends.after);
+  }
+  return cost_.tile +
+         (double)((s_.kernel_h - before - after) * taps) *
+             (cost_.tap + larger(cost_.row * (double)round_up_pow2(rows, kernel_.lhs_lanes_step),
+                                 cost_.weights));
+}
+
+double Window::row_cycles(size_t rows) const {
+  const Tiling tiling(rows, kernel_);
+  double sum = 0;
+  for (size_t t = 0, row = 0, height; t < tiling.count; ++t, row += height) {
+    height = tiling.rows(t);
+    const size_t y = row / run_.out_w, last = (row + height - 1) / run_.out_w;
+    const bool together = y / run_.out_h == last / run_.out_h;
+    sum += cycles(height, together ? y % run_.out_h : 0,
+                  together ? last % run_.out_h : run_.out_h - 1, s_.kernel_w);
+  }
+  return sum * (double)(run_.out_h * run_.out_w) / (double)rows;
+}
+
+double Window::line_cycles(Cut cut) const {
+  double sum = 0;
+  for (size_t x = 0; x < run_.out_w;) {
+    const Piece piece = piece_at(x, run_.out_h);
+    for (size_t i = 0; i < piece.micro_panels; ++i)
+      for_each_tile(cut, piece, 0, [&](size_t at, size_t height) {
+        sum += cycles(height, piece.across ? i : at, piece.across ? i : at + height - 1,
+                      s_.kernel_w - piece.sides.count());
+      });
+    x += piece.width;
+  }
+  return sum;
+}
+
+Cut Window::best_cut(size_t rows) const {
+  const size_t pixels = run_.out_h * run_.out_w;
+  if (pixels == 1 && run_.batch == 1) return Cut::kColumns;
+  if ((double)(pixels * s_.taps()) * cost_.row < kLeastCycles) return Cut::kRows;
+  const double whole = row_cycles(smaller(rows, run_.batch * pixels)),
+               columns = line_cycles(Cut::kColumns), sides = line_cycles(Cut::kSides);
+  return sides < columns && sides < whole ? Cut::kSides
+         : columns < whole                ? Cut::kColumns
+                                          : Cut::kRows;
+}
+
+const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({
+    .name = "direct",
+    .operands = KernelKind::kInt8,
+    .estimate = estimate,
+    .block = block,
+    .task_workspace = task_workspace,
+    .run = run_direct,
+    .wants_borders = copies_windows,
+    .pads_lines = pads_lines,
+    .rewrite = joined_phases,
+    .sum_phases = sum_phases,
+});
+
+}  // namespace octet
