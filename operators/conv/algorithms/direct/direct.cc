@@ -40,20 +40,6 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   }
 }
 
-// How pixels are cut into tiles that skip padding, which is right wherever padding adds nothing.
-// Only for kernels that read rows: prepare has no such tiles. Blocks then end with their image and
-// each reads all weights, so for images of a few pixels the costs decide.
-Cut cut_of(const ConvPlan& plan, const ConvRun& run, const Window& window, size_t rows) {
-  const MicroKernel& kernel = *plan.kernel;
-  if (!padding_adds_nothing(plan, run) || kernel.gather || rows < run.out_w ||
-      !window.passes_sides())
-    return Cut::kRows;
-  // Registers of several rows take as long where a piece of a line does not fill them
-  const size_t inner = run.out_w - smaller(run.out_w, plan.shape.kernel_w - 1);
-  if (round_up_pow2(inner, kernel.lhs_lanes_step) > run.out_w) return Cut::kRows;
-  return cuts_lines(run.out_h * run.out_w, kernel.mr) ? Cut::kColumns : window.best_cut(rows);
-}
-
 // Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
 // Returns false if they do not fit, or if other rows are copied less often.
 __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const ConvRun& run,
@@ -136,8 +122,8 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
     block.tap_steps = steps;
     block.tiles = tiles;
     // No window of a staged input leaves it: all tiles of a line are contiguous rows.
-    const Cut cut = by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows
-                             : cut_of(plan, run, window, w.rows);
+    const Cut cut =
+        by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows : window.best_cut(plan, w.rows);
     if (cut != Cut::kRows) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
         lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,

@@ -25,9 +25,6 @@ struct DirectWorkspace {
 // tiles: the rows are not those of a matrix.
 DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles);
 
-// Whether images of so many pixels are cut by lines whatever that costs.
-inline bool cuts_lines(size_t pixels, size_t mr) { return pixels >= 4 * mr; }
-
 // Whether a kernel that takes rows at one stride has whole windows as rows.
 inline bool copies_whole_windows(const ConvPlan& plan, const ConvShape& s) {
   const MicroKernel& kernel = *plan.kernel;

@@ -15,8 +15,11 @@ namespace {
 // (Zen 4, 2026-11-28)
 constexpr double kLeastCycles = 12000;
 
+// Whether images of so many pixels are cut by lines whatever that costs.
+bool cuts_lines(size_t pixels, size_t mr) { return pixels >= 4 * mr; }
+
 // The share of kernel rows that tiles multiply: they skip rows that lie outside of the image for
-// all of their pixels. Tiles have pixels of one line (see cut_of), but for images of a few tiles.
+// all of their pixels. Tiles have pixels of one line (see Window::best_cut), but for images of a few tiles.
 double used_rows(const ConvShape& s, size_t mr) {
   const size_t out_h = conv_out_h(s, s.in_h), out_w = conv_out_w(s, s.in_w), pixels = out_h * out_w,
                height = cuts_lines(pixels, mr) ? out_w : mr;
@@ -179,7 +182,7 @@ double Window::line_cycles(Cut cut) const {
   return sum;
 }
 
-Cut Window::best_cut(size_t rows) const {
+Cut Window::fastest_cut(size_t rows) const {
   const size_t pixels = run_.out_h * run_.out_w;
   if (pixels == 1 && run_.batch == 1) return Cut::kColumns;
   if ((double)(pixels * s_.taps()) * cost_.row < kLeastCycles) return Cut::kRows;
@@ -188,6 +191,18 @@ Cut Window::best_cut(size_t rows) const {
   return sides < columns && sides < whole ? Cut::kSides
          : columns < whole                ? Cut::kColumns
                                           : Cut::kRows;
+}
+
+// Cuts are right wherever padding adds nothing. Only for kernels that read rows: prepare has no such
+// tiles. Blocks then end with their image and each reads all weights, so for images of a few pixels
+// the costs decide.
+Cut Window::best_cut(const ConvPlan& plan, size_t rows) const {
+  if (!padding_adds_nothing(plan, run_) || kernel_.gather || rows < run_.out_w || !passes_sides())
+    return Cut::kRows;
+  // Registers of several rows take as long where a piece of a line does not fill them
+  const size_t inner = run_.out_w - smaller(run_.out_w, s_.kernel_w - 1);
+  if (round_up_pow2(inner, kernel_.lhs_lanes_step) > run_.out_w) return Cut::kRows;
+  return cuts_lines(run_.out_h * run_.out_w, kernel_.mr) ? Cut::kColumns : fastest_cut(rows);
 }
 
 const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({

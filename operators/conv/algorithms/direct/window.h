@@ -100,7 +100,8 @@ class Window {
 
   // Turns tiles and pointers of a group to the next one, whose channels lie behind: the rows of
   // zero points have a byte for each channel, too. Cheaper than looking every row up again.
-  void next_group(const uint8_t** pointers, BlockTile* tiles, size_t count) const {
+  __attribute__((noinline)) void next_group(const uint8_t** pointers, BlockTile* tiles,
+                                            size_t count) const {
     const size_t step = s_.group_in();
     for (size_t t = 0; t < count; ++t) {
       if (tiles[t].base) {
@@ -113,17 +114,20 @@ class Window {
     }
   }
 
-  // True if that skips any taps.
+  // How pixels are cut into tiles that skip padding. rows: those of a block.
+  Cut best_cut(const ConvPlan& plan, size_t rows) const;
+
+ private:
+  // True if cuts skip any taps.
   bool passes_sides() const {
     for (size_t x = 0; x < run_.out_w; ++x)
       if (!sides_at(x).none()) return true;
     return false;
   }
   // The way to cut an image that takes fewest cycles; without cuts, a tile holds pixels of several
-  // images. rows: those of a block.
-  Cut best_cut(size_t rows) const;
+  // images.
+  Cut fastest_cut(size_t rows) const;
 
- private:
   // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
   // are 0 if all taps do.
   struct Sides {

@@ -1,1 +1,1 @@
-octet_sources(IF OCTET_WITH_WINOGRAD winograd.cc winograd_algorithms.cc VECTORS winograd_pack.cc)
+octet_sources(IF OCTET_WITH_WINOGRAD winograd.cc SETUP winograd_algorithms.cc VECTORS winograd_pack.cc)
