@@ -19,7 +19,8 @@ constexpr double kLeastCycles = 12000;
 bool cuts_lines(size_t pixels, size_t mr) { return pixels >= 4 * mr; }
 
 // The share of kernel rows that tiles multiply: they skip rows that lie outside of the image for
-// all of their pixels. Tiles have pixels of one line (see Window::best_cut), but for images of a few tiles.
+// all of their pixels. Tiles have pixels of one line (see Window::best_cut), but for images of a
+// few tiles.
 double used_rows(const ConvShape& s, size_t mr) {
   const size_t out_h = conv_out_h(s, s.in_h), out_w = conv_out_w(s, s.in_w), pixels = out_h * out_w,
                height = cuts_lines(pixels, mr) ? out_w : mr;
@@ -193,9 +194,9 @@ Cut Window::fastest_cut(size_t rows) const {
                                           : Cut::kRows;
 }
 
-// Cuts are right wherever padding adds nothing. Only for kernels that read rows: prepare has no such
-// tiles. Blocks then end with their image and each reads all weights, so for images of a few pixels
-// the costs decide.
+// Cuts are right wherever padding adds nothing. Only for kernels that read rows: prepare has no
+// such tiles. Blocks then end with their image and each reads all weights, so for images of a few
+// pixels the costs decide.
 Cut Window::best_cut(const ConvPlan& plan, size_t rows) const {
   if (!padding_adds_nothing(plan, run_) || kernel_.gather || rows < run_.out_w || !passes_sides())
     return Cut::kRows;
