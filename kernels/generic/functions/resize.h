@@ -44,25 +44,80 @@ struct XnnpackSum {
   uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (1 << 21)) >> 22) ^ value.flip; }
 };
 
-// Outputs `pixels`, which lie between the same four inputs: their sums are exact, so the vertical
-// half of the work is done once for all. n: channels, at most kChunk.
+constexpr size_t kSums = 1024;  // of a line: two of them and their output stay in the first cache
+constexpr size_t kOverrun = 16;
+
+// Sums of `count` output pixels along an input line, `channels` of each. Of input pixels below
+// `wide_end` as many channels as fill vectors are taken: sums behind a pixel's are computed later.
 template <typename Sum>
-OCTET_LOOP void blend_between(const Sum& sum, const Corners& p, int32_t v,
-                              const ResizePlace* pixels, size_t count, uint8_t* __restrict to,
-                              size_t to_pixel, size_t n) {
-  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
+OCTET_LOOP void blend_pixels(const Sum& sum, const uint8_t* line, size_t pixel_bytes,
+                             const ResizePlace* pixels, size_t count, size_t channels,
+                             size_t wide_end, int32_t* __restrict to) {
   const Sum by = sum;
-  int32_t left[kChunk], slope[kChunk];
-  for (size_t i = 0; i < n; ++i) {
-    const int32_t low = by.value(a[i]) * (Sum::kOne - v) + by.value(c[i]) * v,
-                  high = by.value(b[i]) * (Sum::kOne - v) + by.value(d[i]) * v;
-    left[i] = low * Sum::kOne;
-    slope[i] = high - low;
-  }
-  for (size_t x = 0; x < count; ++x, to += to_pixel) {
+  for (size_t x = 0; x < count; ++x, to += channels) {
+    const size_t high = pixels[x].high;
+    const uint8_t *const a = line + pixels[x].low * pixel_bytes, *const b =
+                                                                     line + high * pixel_bytes;
     const int32_t h = pixels[x].part;
-    for (size_t i = 0; i < n; ++i) to[i] = by.rounded(left[i] + slope[i] * h);
+    const size_t n = high < wide_end ? (channels + kOverrun - 1) / kOverrun * kOverrun : channels;
+    for (size_t i = 0; i < n; ++i) to[i] = by.value(a[i]) * (Sum::kOne - h) + by.value(b[i]) * h;
   }
+}
+
+// Outputs between two lines of such sums.
+template <typename Sum>
+OCTET_LOOP void blend_lines(const Sum& sum, const int32_t* low, const int32_t* high, int32_t v,
+                            uint8_t* __restrict to, size_t n) {
+  const Sum by = sum;
+  for (size_t i = 0; i < n; ++i) to[i] = by.rounded(low[i] * Sum::kOne + (high[i] - low[i]) * v);
+}
+
+// Channels [first, first + channels) of output pixels [x, x + count), at most kSums together: sums
+// are exact, so the horizontal half of the work is done once for all lines that lie between the
+// same two, along which vectors are full.
+template <typename Sum>
+inline void blend_columns(const Sum& sum, const Resize& f, const ImageCall& call, size_t x,
+                          size_t count, size_t first, size_t channels) {
+  const ImageLines &in = call.input, &out = call.output;
+  int32_t sums[2][kSums + kOverrun];
+  size_t held[2] = {in.h, in.h};  // the input lines of sums; at first none
+  const bool dense = in.pixel == channels && in.channels == channels;
+  const size_t beyond = (channels + kOverrun - 1) / kOverrun * kOverrun;
+  const size_t taken = (beyond + channels - 1) / channels;
+  const size_t wide_end = dense && taken <= in.w ? in.w - taken + 1 : 0;
+  const auto hold = [&](int which, size_t line) {
+    if (held[which] == line) return;
+    held[which] = line;
+    blend_pixels(sum, line_of(in, line) + first, in.pixel, f.pixels + x, count, channels, wide_end,
+                 sums[which]);
+  };
+  int low = 0;
+  for (size_t y = call.first; y < call.end; ++y) {
+    const ResizePlace& line = f.lines[y];
+    if (held[!low] == line.low) low = !low;
+    hold(low, line.low);
+    const int high = line.high == line.low ? low : !low;
+    hold(high, line.high);
+    uint8_t* const to = line_of(out, y) + x * out.pixel + first;
+    if (out.pixel == channels) {
+      blend_lines(sum, sums[low], sums[high], line.part, to, count * channels);
+      continue;
+    }
+    for (size_t i = 0; i < count; ++i)
+      blend_lines(sum, sums[low] + i * channels, sums[high] + i * channels, line.part,
+                  to + i * out.pixel, channels);
+  }
+}
+
+template <typename Sum>
+inline void blend_bytes(const Sum& sum, const Resize& f, const ImageCall& call) {
+  for_each_chunk(call.output.channels, [&](size_t first, size_t channels) {
+    const size_t most = kSums / channels;
+    for (size_t x = 0, count; x < call.output.w; x += count) {
+      count = call.output.w - x < most ? call.output.w - x : most;
+      blend_columns(sum, f, call, x, count, first, channels);
+    }
+  });
 }
 
 // A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum
@@ -147,54 +202,52 @@ inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
   }
 }
 
-// Outputs from `to` on between the same four inputs, in the arithmetic of a kind in integers. n:
-// channels; run_length adds an overrun to fewer than kChunk only, which are one chunk: an overrun
-// into the next pixel comes before that pixel is written.
-inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
-                  const ResizePlace* pixels, size_t count, uint8_t* to, size_t to_pixel, size_t n) {
-  const Bytes bytes(f.is_signed);
-  for_each_chunk(n, [&](size_t first, size_t channels) {
-    const size_t at = first * f.element;
-    const Corners here = {p.a + at, p.b + at, p.c + at, p.d + at};
-    if (f.kind == ResizeKind::kTfliteWords)
-      blend_words_between(here, line.part, pixels, count, to + at, to_pixel, channels);
-    else if (f.kind == ResizeKind::kTflite)
-      blend_between(TfliteSum{bytes}, here, line.part, pixels, count, to + at, to_pixel, channels);
-    else
-      blend_between(XnnpackSum{{bytes.flip}}, here, line.part, pixels, count, to + at, to_pixel,
-                    channels);
-  });
-}
-
-inline void resize_linear(const Resize& f, const ImageCall& call) {
+// Words: outputs that lie between the same four inputs share the vertical half of the work.
+inline void resize_words(const Resize& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
-  const bool exact = f.kind == ResizeKind::kTflite || f.kind == ResizeKind::kTfliteWords ||
-                     f.kind == ResizeKind::kXnnpack;
   for (size_t y = call.first; y < call.end; ++y) {
     const ResizePlace& line = f.lines[y];
     const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
     uint8_t* const to = line_of(out, y);
     for (size_t x = 0, count; x < out.w; x += count) {
       const ResizePlace* const pixel = f.pixels + x;
-      const size_t left = pixel->low * in.pixel, right = pixel->high * in.pixel;
-      const Corners corners = {low + left, low + right, high + left, high + right};
-      for (count = 1; exact && x + count < out.w && pixel[count].low == pixel->low &&
-                      pixel[count].high == pixel->high;)
+      for (count = 1;
+           x + count < out.w && pixel[count].low == pixel->low && pixel[count].high == pixel->high;)
         ++count;
-      const size_t n = run_length(call, x + count - 1, (size_t)pixel->high + 1);
-      if (exact)
-        blend(f, corners, line, pixel, count, to + x * out.pixel, out.pixel, n);
-      else
-        blend(f, corners, line, *pixel, to + x * out.pixel, n);
+      for_each_chunk(out.channels, [&](size_t first, size_t channels) {
+        const size_t at = first * f.element, left = pixel->low * in.pixel + at,
+                     right = pixel->high * in.pixel + at;
+        blend_words_between({low + left, low + right, high + left, high + right}, line.part, pixel,
+                            count, to + x * out.pixel + at, out.pixel, channels);
+      });
+    }
+  }
+}
+
+inline void resize_floats(const Resize& f, const ImageCall& call) {
+  const ImageLines &in = call.input, &out = call.output;
+  for (size_t y = call.first; y < call.end; ++y) {
+    const ResizePlace& line = f.lines[y];
+    const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
+    uint8_t* const to = line_of(out, y);
+    for (size_t x = 0; x < out.w; ++x) {
+      const ResizePlace& pixel = f.pixels[x];
+      const size_t left = pixel.low * in.pixel, right = pixel.high * in.pixel;
+      blend(f, {low + left, low + right, high + left, high + right}, line, pixel,
+            to + x * out.pixel, run_length(call, x, (size_t)pixel.high + 1));
     }
   }
 }
 
 inline void resize(const Resize& f, const ImageCall& call) {
-  if (f.kind == ResizeKind::kNearest)
-    resize_nearest(f, call);
-  else
-    resize_linear(f, call);
+  const Bytes bytes(f.is_signed);
+  switch (f.kind) {
+    case ResizeKind::kNearest: return resize_nearest(f, call);
+    case ResizeKind::kTflite: return blend_bytes(TfliteSum{bytes}, f, call);
+    case ResizeKind::kXnnpack: return blend_bytes(XnnpackSum{{bytes.flip}}, f, call);
+    case ResizeKind::kTfliteWords: return resize_words(f, call);
+    default: return resize_floats(f, call);
+  }
 }
 
 }  // namespace
