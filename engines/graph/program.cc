@@ -26,10 +26,10 @@ bool is_of_fused(octet_status status) {
 // and before a state changes.
 class Begun {
  public:
-  Begun(const std::vector<Object>& objects, size_t tasks) : objects_(objects), tasks_(tasks) {
+  Begun(const std::vector<RunMemory*>& memories, size_t tasks)
+      : memories_(memories), tasks_(tasks) {
     try {
-      for (; count_ < objects.size(); ++count_)
-        if (objects[count_].memory) objects[count_].memory->begin(tasks_);
+      for (; count_ < memories.size(); ++count_) memories[count_]->begin(tasks_);
     } catch (...) {
       end();
       throw;
@@ -37,18 +37,16 @@ class Begun {
   }
   ~Begun() { end(); }
   void check_runs() const {
-    for (const Object& object : objects_)
-      if (object.memory) object.memory->check_runs();
+    for (RunMemory* const memory : memories_) memory->check_runs();
   }
   Begun(const Begun&) = delete;
   Begun& operator=(const Begun&) = delete;
 
  private:
   void end() {
-    for (size_t i = 0; i < count_; ++i)
-      if (objects_[i].memory) objects_[i].memory->end(tasks_);
+    for (size_t i = 0; i < count_; ++i) memories_[i]->end(tasks_);
   }
-  const std::vector<Object>& objects_;
+  const std::vector<RunMemory*>& memories_;
   const size_t tasks_;
   size_t count_ = 0;
 };
@@ -59,6 +57,7 @@ struct Program::Parts {
   ProgramOptions options;
   PlacedGraph placed;
   std::vector<Object> objects;
+  std::vector<RunMemory*> memories;  // of those objects that have one
   std::vector<octet_network_op> ops;
   std::vector<std::string> names;  // of the graph's operators, per op
   size_t operator_count = 0, fused = 0;
@@ -131,6 +130,8 @@ struct Program::Parts {
     placed = place(ordered);
     if (placed.ops.empty()) refuse("the graph has nothing to compute");
     objects = make_objects(ordered, placed, options, weights);
+    for (const Object& object : objects)
+      if (object.memory) memories.push_back(object.memory.get());
     ops = network_ops(placed, objects);
     for (const PlacedOp& op : placed.ops)
       names.push_back(op.op < ordered.ops.size() ? ordered.ops[op.op].name : "an output");
@@ -231,7 +232,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     }
     // As many tasks as the network would make at the same time; more of them it refuses.
     const size_t tasks = a.parallel_for && a.concurrency ? a.concurrency : 1;
-    const Begun begun(p.objects, std::min(tasks, std::max<size_t>(p.options.concurrency, 1)));
+    const Begun begun(p.memories, std::min(tasks, std::max<size_t>(p.options.concurrency, 1)));
     octet_error failed = {};
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
     if (own) p.workspaces.give(std::move(own));

@@ -55,45 +55,52 @@ octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image,
   return {run.data(tensor, image), t.pixel, t.line, h, t.w, t.channels, 0, 0};
 }
 
+// Lines [first, end) of an image, or, of a function of all images, of all of them.
+void call_function(const NetworkRun& run, const NetworkOp& op, size_t image, size_t first,
+                   size_t end) {
+  octet_network_call call;
+  call.image = image, call.first = first, call.end = end;
+  for (size_t k = 0; k < op.input_count; ++k)
+    call.inputs[k] = image_of(run, op.inputs[k], image, op.all_images);
+  for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k) call.inputs[k] = {};
+  call.output = image_of(run, op.output, image, op.all_images);
+  run.by.function(run.by, op, call);
+}
+
 // A function's task: lines of images from `first` on, counted through all images.
 struct FunctionTasks {
   const NetworkRun& run;
   const NetworkOp& op;
-  size_t first, lines, step;  // lines: of all images; step: of one task
+  size_t first, h, lines, step;  // h: of an image; lines: of all images; step: of one task
 };
 
 void run_function_task(void* context, size_t index) {
   const FunctionTasks& tasks = *(const FunctionTasks*)context;
-  const NetworkOp& op = tasks.op;
-  const size_t h = op.all_images ? tasks.lines : tasks.run.network.tensors[op.output].h,
-               end = smaller(tasks.lines, (index + 1) * tasks.step);
+  const size_t end = smaller(tasks.lines, (index + 1) * tasks.step);
   for (size_t line = index * tasks.step, next; line < end; line = next) {
-    next = smaller(end, round_up(line + 1, h));
-    octet_network_call call;
-    call.image = tasks.first + line / h;
-    call.first = line % h;
-    call.end = call.first + (next - line);
-    for (size_t k = 0; k < op.input_count; ++k)
-      call.inputs[k] = image_of(tasks.run, op.inputs[k], call.image, op.all_images);
-    for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k) call.inputs[k] = {};
-    call.output = image_of(tasks.run, op.output, call.image, op.all_images);
-    tasks.run.by.function(tasks.run.by, op, call);
+    next = smaller(end, round_up(line + 1, tasks.h));
+    const size_t y = line % tasks.h;
+    call_function(tasks.run, tasks.op, tasks.first + line / tasks.h, y, y + (next - line));
   }
 }
 
 void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                   size_t first) {
   const NetworkTensor& out = run.network.tensors[op.output];
+  const size_t images = images_of(part, out), lines = images * out.h,
+               h = op.all_images ? lines : out.h;
   // A function's cost is unknown; a cycle per value is more than vector code needs
-  const size_t lines = images_of(part, out) * out.h;
   const double values = (double)lines * (double)out.w * (double)out.channels;
-  const size_t step = divide_up(lines, tasks_worth(values, run.concurrency));
-  FunctionTasks tasks = {run, op, first, lines, step};
-  if (step == lines)
-    run_function_task(&tasks, 0);
-  else
-    run.args.parallel_for(run.args.parallel_context, divide_up(lines, step), run_function_task,
-                          &tasks);
+  const size_t tasks = tasks_worth(values, run.concurrency);
+  // Small functions take less time than divisions of lines by tasks
+  if (tasks == 1) {
+    const size_t end = op.all_images ? first + 1 : first + images;
+    for (size_t image = first; image < end; ++image) call_function(run, op, image, 0, h);
+    return;
+  }
+  const size_t step = divide_up(lines, tasks);
+  FunctionTasks all = {run, op, first, h, lines, step};
+  run.args.parallel_for(run.args.parallel_context, divide_up(lines, step), run_function_task, &all);
 }
 
 // ---- the objects --------------------------------------------------------------------------------
