@@ -123,12 +123,11 @@ OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors
   else
     for_rows<most>(t.rows, scale_row);
 }
-// All columns are shifted to the right. The scales of one vector of columns at a time fit in
-// registers beside all sums.
-template <int most, int vectors>
+// The scales of one vector of columns at a time fit in registers beside all sums.
+template <typename Scaler, int most, int vectors>
 OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vectors]) {
   unroll<vectors>([&](auto v) OCTET_INLINE {
-    TfliteRightScaler<64> scaler;
+    Scaler scaler;
     scaler.load((const int32_t*)t.scale + 16 * v, t.requantization->tflite_apart);
     for_rows<most>(t.rows, [&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
@@ -143,9 +142,13 @@ template <auto requantize = avx512vnni_requantize, bool few = false, int most, i
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
-  if (!t.scale || (tflite && !t.requantization->tflite_right_only))
-    return store_through_memory<requantize>(t, acc);
-  tflite ? scale_tflite(t, acc) : scale_float<(most > 8 && !few)>(t, acc);
+  if (!t.scale) return store_through_memory<requantize>(t, acc);
+  if (!tflite)
+    scale_float<(most > 8 && !few)>(t, acc);
+  else if (t.requantization->tflite_right_only)
+    scale_tflite<TfliteRightScaler<64>>(t, acc);
+  else
+    scale_tflite<TfliteScaler<64>>(t, acc);
   store_bytes(t, acc);
 }
 
