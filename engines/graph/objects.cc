@@ -51,7 +51,7 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       if (bias >= 0 && !graph.tensors[(size_t)bias].data)
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
       describe_product(graph, op, &descriptions[i]);
-      if (descriptions[i].is_convolution) filters.push_back(&descriptions[i].filter);
+      if (op.kind == Kind::kConvolution) filters.push_back(&descriptions[i].filter);
     }
     octet_error error = {};
     if (options.weights_max != SIZE_MAX && !filters.empty())

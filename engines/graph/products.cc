@@ -35,7 +35,7 @@ class Describer {
     rescale();
     end();
     add_residual();
-    if (to_.is_convolution) tell_output();
+    if (op_.kind == Kind::kConvolution) tell_output();
   }
 
  private:
@@ -178,7 +178,19 @@ class Describer {
     to_.filter.shape = s;
     to_.filter.order = op_.depthwise ? OCTET_HWIO : op_.order;
     set_weights(&to_.filter);
-    set_operands(&to_.conv);
+    to_.is_convolution = !is_of_rows(s);
+    if (to_.is_convolution)
+      set_operands(&to_.conv);
+    else
+      multiply_rows(x.count() / s.in_channels, s.in_channels, op_.order == OCTET_HWIO);
+  }
+
+  // Whether pixels are rows of a matrix. A product takes less time to begin than a convolution.
+  bool is_of_rows(const octet_conv2d_shape& s) const {
+    return s.kernel_h == 1 && s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 &&
+           s.groups == 1 && !op_.depthwise && !s.transposed &&
+           !(s.pad_top || s.pad_bottom || s.pad_left || s.pad_right) &&
+           tensor(x_).type != OCTET_S16 && is_8_bits(tensor(weights_).type);
   }
 
   void product() {
@@ -189,8 +201,12 @@ class Describer {
     const size_t rows = x.count() / k;
     if (y.count() != rows * n_ || (y.channels != n_ && y.image() != n_))
       refuse("its output has ", y.count(), " elements, but it makes ", rows, " rows of ", n_);
+    multiply_rows(rows, k, op_.weights_kn);
+  }
+
+  void multiply_rows(size_t rows, size_t k, bool kn) {
     to_.rhs.n = n_, to_.rhs.k = k;
-    to_.rhs.order = op_.weights_kn ? OCTET_KN : OCTET_NK;
+    to_.rhs.order = kn ? OCTET_KN : OCTET_NK;
     set_weights(&to_.rhs);
     to_.gemm.m_max = rows, to_.gemm.n = n_, to_.gemm.k = k;
     set_operands(&to_.gemm);
@@ -313,10 +329,11 @@ class Describer {
     if (tflite_) {
       to_.multipliers.resize(weights.size()), to_.shifts.resize(weights.size());
       octet_error error = {};
-      check(octet_tflite_multipliers(
-                to_.is_convolution ? OCTET_TFLITE_CONVOLUTION : OCTET_TFLITE_FULLY_CONNECTED, dst,
-                scale_of(tensor(x_)), weights.data(), weights.size(), scale_of(made),
-                to_.multipliers.data(), to_.shifts.data(), &error),
+      check(octet_tflite_multipliers(op_.kind == Kind::kConvolution ? OCTET_TFLITE_CONVOLUTION
+                                                                    : OCTET_TFLITE_FULLY_CONNECTED,
+                                     dst, scale_of(tensor(x_)), weights.data(), weights.size(),
+                                     scale_of(made), to_.multipliers.data(), to_.shifts.data(),
+                                     &error),
             error);
       // As TFLite's kernels do; a multiplier of 0 has no shift
       constexpr int32_t kLongestShift = 7;
@@ -360,10 +377,10 @@ class Describer {
 
   // The filter tells its output, whose cost the choice of an algorithm counts.
   void tell_output() const {
-    const octet_epilogue& e = to_.conv.epilogue;
-    to_.filter.dst_type = to_.conv.dst_type;
-    if (is_8_bits(to_.conv.dst_type) || to_.conv.dst_type == OCTET_S16)
-      to_.filter.requant = e.requant;
+    const octet_epilogue& e = to_.epilogue();
+    const octet_type dst = tensor(y_).type;
+    to_.filter.dst_type = dst;
+    if (is_8_bits(dst) || dst == OCTET_S16) to_.filter.requant = e.requant;
     to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;
   }
 

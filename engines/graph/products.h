@@ -14,6 +14,7 @@ struct ProductDescription {
   ProductDescription(const ProductDescription&) = delete;
   ProductDescription& operator=(const ProductDescription&) = delete;
 
+  // Convolutions whose rows are pixels are products, which have a filter, too.
   bool is_convolution = false;
   bool is_pair = false;     // a product whose rhs is computed
   size_t rhs_matrices = 1;  // of a pair; 1: the same one for all of the lhs
