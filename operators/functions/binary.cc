@@ -23,9 +23,11 @@ octet_status check_shapes(const void* plan, const FunctionShapes& s, octet_error
 
 // ---- the loop over lines and pixels
 
-// Copies fewer bytes than a body takes by two moves, which overlap: a call of memcpy takes longer
-// than the body.
-void copy_rest(uint8_t* to, const uint8_t* from, size_t bytes) {
+// Copies fewer than kMost bytes by two moves, which overlap: a call of memcpy takes longer than the
+// body.
+constexpr size_t kMost = 2 * kLeastPairs;
+
+void copy_few(uint8_t* to, const uint8_t* from, size_t bytes) {
   const auto move = [&](auto word) {
     if (bytes < sizeof word) return false;
     auto last = word;
@@ -36,23 +38,21 @@ void copy_rest(uint8_t* to, const uint8_t* from, size_t bytes) {
   struct Sixteen {
     uint64_t words[2];
   };
-  static_assert(kPairs <= 2 * sizeof(Sixteen), "two moves are fewer bytes");
+  static_assert(kMost <= 2 * sizeof(Sixteen), "two moves are fewer bytes");
   move(Sixteen()) || move(uint64_t()) || move(uint32_t()) || move(uint16_t()) || move(uint8_t());
 }
 
-// The last elements, fewer than a body takes.
-void run_rest(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
-  uint8_t from_a[kPairs] = {}, from_b[kPairs] = {}, made[kPairs];
-  copy_rest(from_a, a, bytes), copy_rest(from_b, b, bytes);
-  p.body(p, from_a, from_b, made, kPairs);
-  copy_rest(out, made, bytes);
+// Fewer elements than a body takes.
+void run_few(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
+  uint8_t from_a[kMost] = {}, from_b[kMost] = {}, made[kMost];
+  copy_few(from_a, a, bytes), copy_few(from_b, b, bytes);
+  p.body(p, from_a, from_b, made, kLeastPairs * p.element);
+  copy_few(out, made, bytes);
 }
 
 void run_bytes(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
                size_t bytes) {
-  const size_t whole = bytes / kPairs * kPairs, rest = bytes - whole;
-  if (whole) p.body(p, a, b, out, whole);
-  if (rest) run_rest(p, a + whole, b + whole, out + whole, rest);
+  (bytes < kLeastPairs * p.element ? run_few : p.body)(p, a, b, out, bytes);
 }
 
 // One pixel for all, as often as it fits.

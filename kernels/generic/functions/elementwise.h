@@ -14,11 +14,12 @@ namespace octet {
 // octet_network_function.run, with a plan as context
 typedef void (*FunctionBody)(void* plan, const octet_network_call* call);
 
-// Bytes of elements that a body of pairs takes at a time. All counts are multiples of it.
-constexpr size_t kPairs = 32;
+// Elements that a body of pairs takes at least.
+constexpr size_t kLeastPairs = 16;
 
 struct BinaryPlan;
-// out[i] of a[i] and b[i], for `bytes` bytes of elements
+// out[i] of a[i] and b[i], for `bytes` bytes of elements. The last elements may be computed twice,
+// so `out` overlaps neither a nor b.
 typedef void (*PairsBody)(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,
                           size_t bytes);
 

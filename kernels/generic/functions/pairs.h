@@ -19,7 +19,12 @@ OCTET_INLINE inline float within(float x, float lo, float hi) {
 }
 
 // Elements whose values are computed side by side: two vectors of most CPUs.
-constexpr size_t kSideBySide = 16;
+constexpr size_t kSideBySide = kLeastPairs;
+
+// Where a block of so many bytes begins: the last one ends with the last byte.
+OCTET_INLINE inline size_t block_at(size_t first, size_t block, size_t bytes) {
+  return first + block <= bytes ? first : bytes - block;
+}
 
 // Calls element(a - zero a, b - zero b) for all elements; what it returns is clamped, as it is
 // before the output's zero point is added.
@@ -30,13 +35,14 @@ OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const uint8_t* a, co
   const int32_t zero_a = p.zero[0], zero_b = p.zero[1], zero = p.zero[2];
   const int32_t least = p.least - zero, most = p.most - zero;
   for (size_t first = 0; first < bytes; first += kSideBySide) {
+    const size_t at = block_at(first, kSideBySide, bytes);
     uint8_t made[kSideBySide];
     for (size_t i = 0; i < kSideBySide; ++i) {
-      const int32_t value = element((uint8_t)(a[first + i] ^ flip_a) - zero_a,
-                                    (uint8_t)(b[first + i] ^ flip_b) - zero_b);
+      const int32_t value =
+          element((uint8_t)(a[at + i] ^ flip_a) - zero_a, (uint8_t)(b[at + i] ^ flip_b) - zero_b);
       made[i] = (uint8_t)(within(value, least, most) + zero) ^ flip;
     }
-    __builtin_memcpy(out + first, made, sizeof made);
+    __builtin_memcpy(out + at, made, sizeof made);
   }
 }
 
@@ -47,12 +53,13 @@ OCTET_INLINE inline void for_each_pair_of_words(const BinaryPlan& p, const uint8
                                                 const Element& element) {
   const int32_t least = p.least, most = p.most;
   for (size_t first = 0; first < bytes; first += kSideBySide * sizeof(int16_t)) {
+    const size_t at = block_at(first, kSideBySide * sizeof(int16_t), bytes);
     int16_t of_a[kSideBySide], of_b[kSideBySide], made[kSideBySide];
-    __builtin_memcpy(of_a, a + first, sizeof of_a);
-    __builtin_memcpy(of_b, b + first, sizeof of_b);
+    __builtin_memcpy(of_a, a + at, sizeof of_a);
+    __builtin_memcpy(of_b, b + at, sizeof of_b);
     for (size_t i = 0; i < kSideBySide; ++i)
       made[i] = (int16_t)within(element((int32_t)of_a[i], (int32_t)of_b[i]), least, most);
-    __builtin_memcpy(out + first, made, sizeof made);
+    __builtin_memcpy(out + at, made, sizeof made);
   }
 }
 

@@ -10,6 +10,24 @@ namespace {
 
 OCTET_INLINE inline Vector sum32(Vector a, Vector b) { return OCTET_MM(add_epi32)(a, b); }
 
+#ifdef __AVX2__
+// Half a vector from `from` on and the half that ends with the last byte.
+OCTET_INLINE inline Vector load_ends(const uint8_t* from, size_t bytes) {
+  const __m128i low = _mm_loadu_si128((const __m128i*)from),
+                high = _mm_loadu_si128((const __m128i*)(from + bytes - kVector / 2));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+}
+OCTET_INLINE inline void store_ends(uint8_t* to, size_t bytes, Vector made) {
+  _mm_storeu_si128((__m128i*)to, _mm256_castsi256_si128(made));
+  _mm_storeu_si128((__m128i*)(to + bytes - kVector / 2), _mm256_extracti128_si256(made, 1));
+}
+#else
+OCTET_INLINE inline Vector load_ends(const uint8_t* from, size_t) { return load(from); }
+OCTET_INLINE inline void store_ends(uint8_t* to, size_t, Vector made) {
+  __builtin_memcpy(to, &made, sizeof made);
+}
+#endif
+
 // Calls quarter(bytes of a and b alternating, as 16 bits) for a fourth of the bytes of each vector;
 // what it returns, 32 bits for each pair, is saturated and clamped as for_each_pair does it.
 template <typename Quarters>
@@ -20,15 +38,22 @@ OCTET_INLINE inline void for_each_vector(const BinaryPlan& p, const uint8_t* a, 
                flip = OCTET_MM(set1_epi8)((char)p.flip[2]);
   const Vector zero = OCTET_MM(set1_epi16)((int16_t)p.zero[2]),
                least = OCTET_MM(set1_epi8)((char)p.least), most = OCTET_MM(set1_epi8)((char)p.most);
+  const bool few = bytes < kVector;
   for (size_t i = 0; i < bytes; i += kVector) {
+    const size_t at = few ? 0 : block_at(i, kVector, bytes);
+    const Vector from_a = few ? load_ends(a, bytes) : load(a + at),
+                 from_b = few ? load_ends(b, bytes) : load(b + at);
     Vector part[4];
-    quarters(load(a + i) ^ flip_a, load(b + i) ^ flip_b, part);
+    quarters(from_a ^ flip_a, from_b ^ flip_b, part);
     const Vector low = OCTET_MM(packs_epi32)(part[0], part[1]),
                  high = OCTET_MM(packs_epi32)(part[2], part[3]);
     Vector made =
         OCTET_MM(packus_epi16)(OCTET_MM(adds_epi16)(low, zero), OCTET_MM(adds_epi16)(high, zero));
     made = OCTET_MM(min_epu8)(OCTET_MM(max_epu8)(made, least), most) ^ flip;
-    __builtin_memcpy(out + i, &made, sizeof made);
+    if (few)
+      store_ends(out, bytes, made);
+    else
+      __builtin_memcpy(out + at, &made, sizeof made);
   }
 }
 
