@@ -34,9 +34,6 @@ struct ProductDescription {
 // and no weights.
 void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
 
-// The input's channels that a product by constant weights multiplies, K.
-size_t depth_of(const Graph& graph, const Op& op);
-
 inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }
 
 }  // namespace octet::graph

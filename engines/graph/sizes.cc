@@ -147,4 +147,17 @@ Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_
   return bounds;
 }
 
+size_t depth_of(const Graph& g, const Op& op) {
+  const Tensor& weights = g.tensors[(size_t)op.inputs[1]];
+  if (weights.shape.size() != 2 || !known_sizes(weights) || element_count(weights) == 0)
+    refuse("its weights ", tensor_name(g, op.inputs[1]), " are no matrix");
+  const size_t k = (size_t)weights.shape[op.weights_kn ? 0 : 1];
+  const Sizes x = sizes_of(g, op.inputs[0], false);
+  // TFLite takes all axes together, and cuts them into rows.
+  if (x.channels != k && x.image() != k)
+    refuse("its weights are for rows of ", k, " elements, which are neither the last axis of ",
+           tensor_name(g, op.inputs[0]), " nor all axes but the first");
+  return k;
+}
+
 }  // namespace octet::graph

@@ -86,4 +86,7 @@ inline bool same_quantization(const Tensor& a, const Tensor& b) {
   return a.type == b.type && a.scales == b.scales && zero_of(a) == zero_of(b);
 }
 
+// The input's channels that a product by constant weights multiplies, K.
+size_t depth_of(const Graph& graph, const Op& op);
+
 }  // namespace octet::graph
