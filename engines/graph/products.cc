@@ -178,18 +178,15 @@ class Describer {
     to_.filter.shape = s;
     to_.filter.order = op_.depthwise ? OCTET_HWIO : op_.order;
     set_weights(&to_.filter);
-    to_.is_convolution = !is_of_rows(s);
-    if (to_.is_convolution)
-      set_operands(&to_.conv);
-    else
-      multiply_rows(x.count() / s.in_channels, s.in_channels, op_.order == OCTET_HWIO);
+    if (!is_of_rows(s)) return set_operands(&to_.conv);
+    to_.is_convolution = false;
+    multiply_rows(x.count() / s.in_channels, s.in_channels, op_.order == OCTET_HWIO);
   }
 
   // Whether pixels are rows of a matrix. A product takes less time to begin than a convolution.
   bool is_of_rows(const octet_conv2d_shape& s) const {
-    return s.kernel_h == 1 && s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 &&
-           s.groups == 1 && !op_.depthwise && !s.transposed &&
-           !(s.pad_top || s.pad_bottom || s.pad_left || s.pad_right) &&
+    return (s.kernel_h | s.kernel_w | s.stride_h | s.stride_w | s.groups) == 1 && !s.transposed &&
+           !(op_.depthwise || s.pad_top || s.pad_bottom || s.pad_left || s.pad_right) &&
            tensor(x_).type != OCTET_S16 && is_8_bits(tensor(weights_).type);
   }
 
@@ -378,8 +375,7 @@ class Describer {
   // The filter tells its output, whose cost the choice of an algorithm counts.
   void tell_output() const {
     const octet_epilogue& e = to_.epilogue();
-    const octet_type dst = tensor(y_).type;
-    to_.filter.dst_type = dst;
+    const octet_type dst = to_.filter.dst_type = tensor(y_).type;
     if (is_8_bits(dst) || dst == OCTET_S16) to_.filter.requant = e.requant;
     to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;
   }
