@@ -44,78 +44,171 @@ struct XnnpackSum {
   uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (1 << 21)) >> 22) ^ value.flip; }
 };
 
-constexpr size_t kSums = 1024;  // of a line: two of them and their output stay in the first cache
+constexpr size_t kSums = 512;  // of a line, at a time: all arrays stay in the first cache level
 constexpr size_t kOverrun = 16;
 
-// Sums of `count` output pixels along an input line, `channels` of each. Of input pixels below
-// `wide_end` as many channels as fill vectors are taken: sums behind a pixel's are computed later.
+// Output pixels of some channels. Of input pixels below `wide_end` as many channels as fill vectors
+// are read: what comes of those behind a pixel's is overwritten by the next pixel.
+struct Columns {
+  const ResizePlace* pixels;
+  size_t count, channels, wide_end;
+  size_t wide() const { return (channels + kOverrun - 1) / kOverrun * kOverrun; }
+  size_t read_at(size_t high) const { return high < wide_end ? wide() : channels; }
+};
+
+// Integers: an input line's sums along output pixels. They are exact, so the horizontal half of the
+// work is done once for all lines that lie between the same two.
 template <typename Sum>
-OCTET_LOOP void blend_pixels(const Sum& sum, const uint8_t* line, size_t pixel_bytes,
-                             const ResizePlace* pixels, size_t count, size_t channels,
-                             size_t wide_end, int32_t* __restrict to) {
-  const Sum by = sum;
-  for (size_t x = 0; x < count; ++x, to += channels) {
-    const size_t high = pixels[x].high;
-    const uint8_t *const a = line + pixels[x].low * pixel_bytes, *const b =
-                                                                     line + high * pixel_bytes;
-    const int32_t h = pixels[x].part;
-    const size_t n = high < wide_end ? (channels + kOverrun - 1) / kOverrun * kOverrun : channels;
-    for (size_t i = 0; i < n; ++i) to[i] = by.value(a[i]) * (Sum::kOne - h) + by.value(b[i]) * h;
+struct SummedLine {
+  int32_t sums[kSums + kOverrun];
+
+  OCTET_LOOP void read(const Sum& sum, const uint8_t* line, size_t pixel_bytes, const Columns& c) {
+    const Sum by = sum;
+    int32_t* __restrict to = sums;
+    for (size_t x = 0; x < c.count; ++x, to += c.channels) {
+      const uint8_t *const left = line + c.pixels[x].low * pixel_bytes, *const right =
+                                                                            line +
+                                                                            c.pixels[x].high *
+                                                                                pixel_bytes;
+      const int32_t h = c.pixels[x].part;
+      for (size_t i = 0, n = c.read_at(c.pixels[x].high); i < n; ++i)
+        to[i] = by.value(left[i]) * (Sum::kOne - h) + by.value(right[i]) * h;
+    }
   }
+  struct Weights {
+    explicit Weights(const Columns&) {}
+  };
+  // n outputs from number `first` on
+  OCTET_LOOP static void blend(const Sum& sum, const SummedLine& low_line,
+                               const SummedLine& high_line, const Weights&,
+                               const ResizePlace& place, size_t first, uint8_t* __restrict to,
+                               size_t n) {
+    const Sum by = sum;
+    const int32_t *const low = low_line.sums + first, *const high = high_line.sums + first,
+                         v = place.part;
+    for (size_t i = 0; i < n; ++i) to[i] = by.rounded(low[i] * Sum::kOne + (high[i] - low[i]) * v);
+  }
+};
+
+// Floats, whose order of operations counts: an input line's values on both sides of output pixels.
+template <typename Sum>
+struct SpreadLine {
+  float left[kSums + kOverrun], right[kSums + kOverrun];
+
+  OCTET_LOOP void read(const Sum& sum, const uint8_t* line, size_t pixel_bytes, const Columns& c) {
+    const Sum by = sum;
+    float* __restrict to_left = left, * __restrict to_right = right;
+    for (size_t x = 0; x < c.count; ++x, to_left += c.channels, to_right += c.channels) {
+      const uint8_t *const a = line + c.pixels[x].low * pixel_bytes, *const b =
+                                                                         line + c.pixels[x].high *
+                                                                                    pixel_bytes;
+      for (size_t i = 0, n = c.read_at(c.pixels[x].high); i < n; ++i)
+        to_left[i] = by.value(a[i]), to_right[i] = by.value(b[i]);
+    }
+  }
+  struct Weights {
+    float low[kSums + kOverrun], high[kSums + kOverrun];
+    explicit Weights(const Columns& c) {
+      for (size_t x = 0, at = 0; x < c.count; ++x, at += c.channels)
+        for (size_t i = 0; i < c.channels; ++i)
+          low[at + i] = c.pixels[x].weights[0], high[at + i] = c.pixels[x].weights[1];
+    }
+  };
+  OCTET_LOOP static void blend(const Sum& sum, const SpreadLine& low, const SpreadLine& high,
+                               const Weights& weights, const ResizePlace& place, size_t first,
+                               uint8_t* __restrict to, size_t n) {
+    const Sum by = sum;
+    const float *const a = low.left + first, *const b = low.right + first,
+                       *const c = high.left + first, *const d = high.right + first,
+                       *const h0 = weights.low + first, *const h1 = weights.high + first,
+                       v0 = place.weights[0], v1 = place.weights[1];
+    for (size_t i = 0; i < n; ++i) to[i] = by.blended(a[i], b[i], c[i], d[i], v0, v1, h0[i], h1[i]);
+  }
+};
+
+struct TfliteFloats {
+  float value(uint8_t byte) const { return (float)byte; }
+  uint8_t blended(float a, float b, float c, float d, float v0, float v1, float h0,
+                  float h1) const {
+    const float sum = a * v0 * h0 + c * v1 * h0 + b * v0 * h1 + d * v1 * h1;
+    return (uint8_t)(int32_t)(sum + 0.5f);
+  }
+};
+
+// The weighted sum of ONNX, whose products are added in this order.
+inline float onnx_sum(float a, float b, float c, float d, float v0, float v1, float h0, float h1) {
+  return h0 * v0 * a + h1 * v0 * b + h0 * v1 * c + h1 * v1 * d;
 }
 
-// Outputs between two lines of such sums.
-template <typename Sum>
-OCTET_LOOP void blend_lines(const Sum& sum, const int32_t* low, const int32_t* high, int32_t v,
-                            uint8_t* __restrict to, size_t n) {
-  const Sum by = sum;
-  for (size_t i = 0; i < n; ++i) to[i] = by.rounded(low[i] * Sum::kOne + (high[i] - low[i]) * v);
-}
+struct OnnxFloats {
+  const Bytes bytes;
+  float value(uint8_t byte) const { return (float)bytes(byte); }
+  uint8_t blended(float a, float b, float c, float d, float v0, float v1, float h0,
+                  float h1) const {
+    return (uint8_t)(int32_t)onnx_sum(a, b, c, d, v0, v1, h0, h1);
+  }
+};
 
-// Channels [first, first + channels) of output pixels [x, x + count), at most kSums together: sums
-// are exact, so the horizontal half of the work is done once for all lines that lie between the
-// same two, along which vectors are full.
-template <typename Sum>
+struct StandardFloats {
+  uint8_t flip;
+  int32_t zero, out_zero;
+  float scale, out_scale, least, most;
+  explicit StandardFloats(const Resize& f)
+      : flip(Bytes(f.is_signed).flip),
+        zero(f.zero_point + Bytes(f.is_signed).zero),
+        out_zero(f.out_zero_point),
+        scale(f.scale),
+        out_scale(f.out_scale),
+        least((float)(Bytes(f.is_signed).least - out_zero)),
+        most((float)(Bytes(f.is_signed).most - out_zero)) {}
+  float value(uint8_t byte) const { return (float)((byte ^ flip) - zero) * scale; }
+  uint8_t blended(float a, float b, float c, float d, float v0, float v1, float h0,
+                  float h1) const {
+    const float sum = onnx_sum(a, b, c, d, v0, v1, h0, h1);
+    return (uint8_t)(round_within(sum / out_scale, least, most) + out_zero);
+  }
+};
+
+// Channels [first, first + channels) of output pixels [x, x + count), at most kSums together.
+template <typename Line, typename Sum>
 inline void blend_columns(const Sum& sum, const Resize& f, const ImageCall& call, size_t x,
                           size_t count, size_t first, size_t channels) {
   const ImageLines &in = call.input, &out = call.output;
-  int32_t sums[2][kSums + kOverrun];
-  size_t held[2] = {in.h, in.h};  // the input lines of sums; at first none
-  const bool dense = in.pixel == channels && in.channels == channels;
-  const size_t beyond = (channels + kOverrun - 1) / kOverrun * kOverrun;
-  const size_t taken = (beyond + channels - 1) / channels;
-  const size_t wide_end = dense && taken <= in.w ? in.w - taken + 1 : 0;
+  Columns columns = {f.pixels + x, count, channels, 0};
+  // Between pixels that are not dense lie bytes that another thread may write
+  const size_t pixels = (columns.wide() + channels - 1) / channels;
+  if (in.pixel == channels && pixels <= in.w) columns.wide_end = in.w - pixels + 1;
+  const typename Line::Weights weights(columns);
+  Line lines[2];
+  size_t held[2] = {in.h, in.h};  // their numbers in the image; at first none
   const auto hold = [&](int which, size_t line) {
     if (held[which] == line) return;
     held[which] = line;
-    blend_pixels(sum, line_of(in, line) + first, in.pixel, f.pixels + x, count, channels, wide_end,
-                 sums[which]);
+    lines[which].read(sum, line_of(in, line) + first, in.pixel, columns);
   };
   int low = 0;
   for (size_t y = call.first; y < call.end; ++y) {
-    const ResizePlace& line = f.lines[y];
-    if (held[!low] == line.low) low = !low;
-    hold(low, line.low);
-    const int high = line.high == line.low ? low : !low;
-    hold(high, line.high);
+    const ResizePlace& place = f.lines[y];
+    if (held[!low] == place.low) low = !low;
+    hold(low, place.low);
+    const int high = place.high == place.low ? low : !low;
+    hold(high, place.high);
     uint8_t* const to = line_of(out, y) + x * out.pixel + first;
-    if (out.pixel == channels) {
-      blend_lines(sum, sums[low], sums[high], line.part, to, count * channels);
-      continue;
-    }
-    for (size_t i = 0; i < count; ++i)
-      blend_lines(sum, sums[low] + i * channels, sums[high] + i * channels, line.part,
-                  to + i * out.pixel, channels);
+    const bool dense = out.pixel == channels;
+    const size_t step = dense ? count : 1;
+    for (size_t i = 0; i < count; i += step)
+      Line::blend(sum, lines[low], lines[high], weights, place, i * channels, to + i * out.pixel,
+                  step * channels);
   }
 }
 
-template <typename Sum>
-inline void blend_bytes(const Sum& sum, const Resize& f, const ImageCall& call) {
+template <template <typename> typename Line, typename Sum>
+inline void resize_bytes(const Sum& sum, const Resize& f, const ImageCall& call) {
   for_each_chunk(call.output.channels, [&](size_t first, size_t channels) {
     const size_t most = kSums / channels;
     for (size_t x = 0, count; x < call.output.w; x += count) {
       count = call.output.w - x < most ? call.output.w - x : most;
-      blend_columns(sum, f, call, x, count, first, channels);
+      blend_columns<Line<Sum>>(sum, f, call, x, count, first, channels);
     }
   });
 }
@@ -147,61 +240,6 @@ OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePla
   }
 }
 
-OCTET_LOOP void blend_tflite_float(const Corners& p, const float* v, const float* h,
-                                   uint8_t* __restrict to, size_t n) {
-  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
-  const float v0 = v[0], v1 = v[1], h0 = h[0], h1 = h[1];
-  for (size_t i = 0; i < n; ++i) {
-    const float sum = (float)a[i] * v0 * h0 + (float)c[i] * v1 * h0 + (float)b[i] * v0 * h1 +
-                      (float)d[i] * v1 * h1;
-    to[i] = (uint8_t)(int32_t)(sum + 0.5f);
-  }
-}
-
-// The weights of the corners, in the order in which their products are added.
-struct CornerWeights {
-  float a, b, c, d;
-  CornerWeights(const float* v, const float* h)
-      : a(h[0] * v[0]), b(h[1] * v[0]), c(h[0] * v[1]), d(h[1] * v[1]) {}
-};
-
-OCTET_LOOP void blend_onnx(const Bytes& bytes, const Corners& p, const CornerWeights& weights,
-                           uint8_t* __restrict to, size_t n) {
-  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
-  const Bytes value = bytes;
-  const CornerWeights w = weights;
-  for (size_t i = 0; i < n; ++i)
-    to[i] = (uint8_t)(int32_t)(w.a * (float)value(a[i]) + w.b * (float)value(b[i]) +
-                               w.c * (float)value(c[i]) + w.d * (float)value(d[i]));
-}
-
-OCTET_LOOP void blend_standard(const Resize& f, const Corners& p, const CornerWeights& weights,
-                               uint8_t* __restrict to, size_t n) {
-  const uint8_t *const a = p.a, *const b = p.b, *const c = p.c, *const d = p.d;
-  const Bytes bytes(f.is_signed);
-  const CornerWeights w = weights;
-  const int32_t zero = f.zero_point + bytes.zero, out_zero = f.out_zero_point;
-  const float scale = f.scale, out_scale = f.out_scale;
-  const float least = (float)(bytes.least - out_zero), most = (float)(bytes.most - out_zero);
-  const uint8_t flip = bytes.flip;
-  const auto real = [=](uint8_t byte) { return (float)((byte ^ flip) - zero) * scale; };
-  for (size_t i = 0; i < n; ++i) {
-    const float sum = w.a * real(a[i]) + w.b * real(b[i]) + w.c * real(c[i]) + w.d * real(d[i]);
-    to[i] = (uint8_t)(round_within(sum / out_scale, least, most) + out_zero);
-  }
-}
-
-// One output in the arithmetic of a kind in floats.
-inline void blend(const Resize& f, const Corners& p, const ResizePlace& line,
-                  const ResizePlace& pixel, uint8_t* to, size_t n) {
-  switch (f.kind) {
-    case ResizeKind::kTfliteFloat: return blend_tflite_float(p, line.weights, pixel.weights, to, n);
-    case ResizeKind::kOnnx:
-      return blend_onnx(Bytes(f.is_signed), p, {line.weights, pixel.weights}, to, n);
-    default: return blend_standard(f, p, {line.weights, pixel.weights}, to, n);
-  }
-}
-
 // Words: outputs that lie between the same four inputs share the vertical half of the work.
 inline void resize_words(const Resize& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
@@ -224,29 +262,16 @@ inline void resize_words(const Resize& f, const ImageCall& call) {
   }
 }
 
-inline void resize_floats(const Resize& f, const ImageCall& call) {
-  const ImageLines &in = call.input, &out = call.output;
-  for (size_t y = call.first; y < call.end; ++y) {
-    const ResizePlace& line = f.lines[y];
-    const uint8_t *const low = line_of(in, line.low), *const high = line_of(in, line.high);
-    uint8_t* const to = line_of(out, y);
-    for (size_t x = 0; x < out.w; ++x) {
-      const ResizePlace& pixel = f.pixels[x];
-      const size_t left = pixel.low * in.pixel, right = pixel.high * in.pixel;
-      blend(f, {low + left, low + right, high + left, high + right}, line, pixel,
-            to + x * out.pixel, run_length(call, x, (size_t)pixel.high + 1));
-    }
-  }
-}
-
 inline void resize(const Resize& f, const ImageCall& call) {
   const Bytes bytes(f.is_signed);
   switch (f.kind) {
     case ResizeKind::kNearest: return resize_nearest(f, call);
-    case ResizeKind::kTflite: return blend_bytes(TfliteSum{bytes}, f, call);
-    case ResizeKind::kXnnpack: return blend_bytes(XnnpackSum{{bytes.flip}}, f, call);
+    case ResizeKind::kTflite: return resize_bytes<SummedLine>(TfliteSum{bytes}, f, call);
     case ResizeKind::kTfliteWords: return resize_words(f, call);
-    default: return resize_floats(f, call);
+    case ResizeKind::kTfliteFloat: return resize_bytes<SpreadLine>(TfliteFloats(), f, call);
+    case ResizeKind::kXnnpack: return resize_bytes<SummedLine>(XnnpackSum{{bytes.flip}}, f, call);
+    case ResizeKind::kOnnx: return resize_bytes<SpreadLine>(OnnxFloats{bytes}, f, call);
+    case ResizeKind::kStandard: return resize_bytes<SpreadLine>(StandardFloats(f), f, call);
   }
 }
 
