@@ -178,7 +178,7 @@ class Describer {
     to_.filter.shape = s;
     to_.filter.order = op_.depthwise ? OCTET_HWIO : op_.order;
     set_weights(&to_.filter);
-    if (!is_of_rows(s)) return set_operands(&to_.conv);
+    if (!to_.by_rows || !is_of_rows(s)) return set_operands(&to_.conv);
     to_.is_convolution = false;
     multiply_rows(x.count() / s.in_channels, s.in_channels, op_.order == OCTET_HWIO);
   }
