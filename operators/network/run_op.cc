@@ -93,7 +93,7 @@ void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkO
   const double values = (double)lines * (double)out.w * (double)out.channels;
   const size_t tasks = tasks_worth(values, run.concurrency);
   // Small functions take less time than divisions of lines by tasks
-  if (tasks == 1) {
+  if (tasks == 1 || lines == 1) {
     const size_t end = op.all_images ? first + 1 : first + images;
     for (size_t image = first; image < end; ++image) call_function(run, op, image, 0, h);
     return;
