@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two fully connected layers in one piece of memory of the program's: packed weights, objects,
 // activations and workspace lie in an arena, which is closed before the first run. Plain loops
 // check every value.

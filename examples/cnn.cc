@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small convolutional network through octet.hpp, layer by layer: a 3x3 convolution, a depthwise
 // and a pointwise one, a max pool and a fully connected layer. The image and the weights are made
 // up; plain loops gave the sums that this program expects.

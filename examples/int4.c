@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Weights of 4 bits from C99: quantizes a float matrix in blocks of 32 weights that share a scale
  * and a zero point, packs it, and multiplies a float vector by it. The weights are made up; the
  * program compares the result with a product in double of the weights before they were quantized.

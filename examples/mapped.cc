@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed weights in a file, mapped and checked; a convolution whose every byte lies in memory that
 // the program has already: nothing is allocated after the start.
 //

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * A network from C99, as one object: a 3x3 convolution, a max pool and a fully connected layer,
  * whose tensors between input and output share one workspace. The image and the weights are made
  * up; plain loops gave the sums that this program expects.

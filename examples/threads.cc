@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Octet on threads of the program's own: a small pool of std::thread runs the tasks of a product.
 // Plain loops check every value.
 #include <octet/octet.hpp>

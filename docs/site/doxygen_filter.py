@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints a public header with its comments as Doxygen reads them: doxygen_filter.py HEADER
 
-The first comment is about the file. Any other on lines of its own belongs to what follows it, one
-behind code to what is before it. Titles of sections stay plain comments.
+The first comment is about the file, but for the line that names the licence. Any other on lines of
+its own belongs to what follows it, one behind code to what is before it. Titles of sections stay
+plain comments.
 """
 
 import re
@@ -43,7 +44,7 @@ def of_cpp(text):
 
 def main():
     path = Path(sys.argv[1])
-    text = path.read_text(encoding="utf-8")
+    text = re.sub("SPDX-License-Identifier: .*", "", path.read_text(encoding="utf-8"), count=1)
     if path.suffix == ".hpp":
         sys.stdout.write("/// @file\n" + of_cpp(text))
     else:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A decoder of LLaMA's shape from a GGUF file with Q4_0 tensors, whose tokens are the same on every
 CPU.
 

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Classifies handwritten digits with an int8 multi-layer perceptron: digits [--sparse] [directory
  * [expected checksum]]
  *

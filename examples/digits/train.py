@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains the digits network in float, quantizes it and writes model.bin and images.bin beside this file; then prunes it to 2:4,
 trains on and writes model_2_4.bin.
 

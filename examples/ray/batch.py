@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a quantized ONNX model on many images on a Ray cluster, on ONNX Runtime with Octet.
 
     batch.py <model.onnx> <images> [--workers N] [--alone]

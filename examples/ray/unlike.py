@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A cluster of two unlike machines on this one: runs batch.py's workers on each, then on both.
 
     unlike.py <model.onnx> <images> <tier>

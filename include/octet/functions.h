@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: functions between products.
  *
  * A function computes one tensor from one to four others: a sum, a product, a look-up, a

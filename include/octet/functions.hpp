@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ownership over functions.h and image_functions.h for C++17, as octet.hpp has it over octet.h.
 #ifndef OCTET_FUNCTIONS_HPP_
 #define OCTET_FUNCTIONS_HPP_

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Numbers that a framework keeps in another form than octet.h takes them: TFLite's multipliers from
  * scales, paddings from sizes, quantized values from floats, a look-up table from a function.
  * Nothing here is needed where the caller has these numbers already; all of it is exact or rounds

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: the functions between products that look at windows, at whole images or at places, in the
  * arithmetic of the engine whose bytes they are to give.
  *

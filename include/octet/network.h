@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: networks of convolutions and products.
  *
  * A network is ops over tensors, in an order in which they can run: convolutions and products that

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: INT8 GEMM and convolution with the same bytes on every CPU.
  *
  * The life of a GEMM or a convolution: pack the weights, create the object (this checks the

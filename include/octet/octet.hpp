@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ownership over octet.h for C++17: nothing is computed here. Works with -fno-exceptions and
 // -fno-rtti; failure is a value.
 //

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * octet_gemm_args.parallel_for, octet_conv2d_args.parallel_for, octet_network_args.parallel_for on
  * OpenMP. CMake: octet::openmp.
  *

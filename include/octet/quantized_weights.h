@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Weights of 4 bits as other tools store them, and f32 weights in 4 bits: to the form that
  * octet_rhs_desc takes with OCTET_NK, but for octet_dequantize_gguf, which makes f32. docs/int4.md
  * has an example of each.

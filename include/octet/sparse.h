@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Weights of which, along K, at most two of every four are not zero (2:4): from and to the forms in
  * which other tools keep them, and out of dense ones. What comes out is dense weights as octet_pack
  * and octet_conv2d_pack take them. docs/sparse_weights.md says where such weights come from, and

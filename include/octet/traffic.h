@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: what moves through memory.
  *
  * An octet_traffic is a model of the caches before a memory. Convolutions and products are walked

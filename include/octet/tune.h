@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * Octet: measured instead of predicted choices.
  *
  * A formula chooses how a product or a convolution is computed. octet_tune_* measure the
