@@ -3,7 +3,7 @@
 #   development: headers, archives, find_package(octet CONFIG), octet.pc, octet-tune.pc,
 #     octet-traffic.pc
 #   tools: the octet command, its page of the manual, completions for bash, zsh and fish
-#   engines: the delegate that LiteRT loads
+#   engines: the plug-ins that LiteRT and ONNX Runtime load
 #   documentation: docs, licence, the sources of the examples
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_CURRENT_BINARY_DIR}/package)
@@ -57,13 +57,15 @@ if(TARGET octet_command)
       COMPONENT tools)
   endif()
 endif()
-if(TARGET octet_litert AND OCTET_BUILD_ENGINES)
-  install(TARGETS octet_litert LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT engines)
-  set_property(TARGET octet_litert APPEND PROPERTY
-    INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN>)
-endif()
+foreach(plugin octet_litert octet_onnxruntime)
+  if(TARGET ${plugin} AND OCTET_BUILD_ENGINES)
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT engines)
+    set_property(TARGET ${plugin} APPEND PROPERTY
+      INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN>)
+  endif()
+endforeach()
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation
-  PATTERN "*.py" EXCLUDE)
+  REGEX "(docs/.*|train)\\.py$" EXCLUDE)
 install(FILES README.md DESIGN.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT documentation)
 if(top)
