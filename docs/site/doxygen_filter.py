@@ -44,7 +44,7 @@ def of_cpp(text):
 
 def main():
     path = Path(sys.argv[1])
-    text = re.sub("SPDX-License-Identifier: .*", "", path.read_text(encoding="utf-8"), count=1)
+    text = re.sub(r"SPDX-\S+ .*", "", path.read_text(encoding="utf-8"), count=1)
     if path.suffix == ".hpp":
         sys.stdout.write("/// @file\n" + of_cpp(text))
     else:

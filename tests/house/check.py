@@ -148,7 +148,7 @@ def check_readmes():
 def check_openings():
     for name in files():
         if name.endswith(CODE):
-            text = re.sub("SPDX-License-Identifier: .*", "", text_of(name), count=1)
+            text = re.sub(r"SPDX-\S+ .*", "", text_of(name), count=1)
             match = re.match(r"((?://.*\n)+)|(/\*.*?\*/)", text, re.S)
             if not match or "." not in match[0]:
                 yield f"{name} does not open with a sentence that says what it does"
