@@ -68,6 +68,7 @@ const char* type_text(octet_type type) {
     case OCTET_S32: return "int32";
     case OCTET_F32: return "float32";
     case OCTET_F16: return "float16";
+    case OCTET_S16:
     case OCTET_S4:
     case OCTET_U4: break;  // no arrays
   }
