@@ -10,6 +10,7 @@ order (README.md).
 """
 
 import argparse
+import hashlib
 
 import gguf
 import numpy as np
@@ -207,7 +208,7 @@ def main():
     prompt = [int(token) for token in given.prompt.split(",")]
     tokens, logits = generate(given.file, prompt, given.tokens, given.threads)
     print(*tokens)
-    print("last logits", logits[:16].hex())
+    print("digest of the last logits", hashlib.sha256(logits).hexdigest())
     return None
 
 

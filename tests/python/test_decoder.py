@@ -1,4 +1,7 @@
-"""The example of a decoder, where gguf is installed: the same tokens for every instruction set."""
+"""The example of a decoder, where gguf is installed: the same tokens for every instruction set.
+
+scripts/wheels compares decoder_output.txt with what aarch64 gives.
+"""
 
 import os
 import pathlib
@@ -9,7 +12,8 @@ import pytest
 
 import octet
 
-DECODER = pathlib.Path(__file__).resolve().parents[2] / "examples" / "decoder" / "decoder.py"
+HERE = pathlib.Path(__file__).resolve().parent
+DECODER = HERE.parents[1] / "examples" / "decoder" / "decoder.py"
 
 
 def run(*arguments, **environment):
@@ -26,10 +30,9 @@ def test_same_tokens(tmp_path):
     pytest.importorskip("gguf")
     model = tmp_path / "random.gguf"
     run("--random", model)
-    want = run(model, "--tokens", "12")
-    tokens = want.splitlines()[0].split()
-    assert len(tokens) == 12 and len(set(tokens)) > 2
-    assert run(model, "--tokens", "12", "--threads", "2") == want
-    assert run(model, "--tokens", "12", "--prompt", "4,2") != want
+    want = (HERE / "decoder_output.txt").read_text()
+    assert run(model) == want
+    assert run(model, "--threads", "2") == want
+    assert run(model, "--prompt", "4,2") != want
     for tier in octet.cpu()["detected"]:
-        assert run(model, "--tokens", "12", OCTET_MAX_ISA=tier) == want
+        assert run(model, OCTET_MAX_ISA=tier) == want
