@@ -1,4 +1,4 @@
-// How the sums of a depthwise kernel's machine leave: as s32 or raw, requantized, as f32 or as words.
+// How the sums of a depthwise machine leave: as s32 or raw, as bytes, as f32 or as words.
 #pragma once
 
 #include "kernels/core/compiler.h"

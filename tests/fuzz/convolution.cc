@@ -76,13 +76,10 @@ void Convolution::draw_shape() {
   const auto some = [&](size_t usual, size_t most) {
     return 1 + c_->below(c_->one_in(8) ? most : usual);
   };
-  if (kind != kPointwise) {
-    s.kernel_h = three ? 3 : five ? 5 : some(4, 7);
-    s.kernel_w = three ? 3 : five ? 5 : some(4, 7);
-    if (!three && !five && c_->one_in(3)) s.dilation_h = some(2, 4), s.dilation_w = some(2, 4);
-  } else {
-    s.kernel_h = s.kernel_w = 1;
-  }
+  for (size_t* side : {&s.kernel_h, &s.kernel_w})
+    *side = kind == kPointwise ? 1 : three ? 3 : five ? 5 : some(4, 7);
+  if (kind != kPointwise && !three && !five && c_->one_in(3))
+    s.dilation_h = some(2, 4), s.dilation_w = some(2, 4);
   s.stride_h = kind == kThree        ? 1
                : kind == kThreeByTwo ? 2
                                      : c_->any<size_t>({1, 1, 2, some(3, 5)});
