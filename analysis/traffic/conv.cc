@@ -93,13 +93,23 @@ void multiply(const DepthwiseTile& t) {
     }
     return;
   }
+  const bool copied = t.loop == DepthwiseLoop::kCopied5x5;
   if (t.tiles > 1) {
     DepthwiseTile one = t;
     one.tiles = 1;
-    const size_t apart = t.rows * stride_of(t.loop);
+    const size_t apart = copied ? t.steps[1] : t.rows * stride_of(t.loop);
     for (size_t tile = 0; tile < t.tiles; ++tile) {
       multiply(one);
-      one.pixels += apart, one.steps += apart, one.dst += t.rows * t.dst_line;
+      one.pixels += apart, one.dst += t.rows * t.dst_line;
+      if (!copied) one.steps += apart;
+    }
+    return;
+  }
+  if (copied) {
+    for (size_t x = 0; x < t.columns; ++x) {
+      for (size_t tap = 0; tap < 25; ++tap)
+        trace.read(t.pixels[tap / 5] + x * t.steps[0] + tap % 5 * t.channels, t.channels);
+      write_outputs(trace, t, x);
     }
     return;
   }

@@ -10,7 +10,7 @@
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/shared/store_depthwise.h"
+#include "kernels/arm/shared/copied_5x5.h"
 #include "kernels/generic/depthwise.h"
 #include "kernels/generic/portable.h"
 
@@ -41,6 +41,12 @@ struct Dotprod : Sixteen {
     unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], c.t[v], w.val[v]); });
   }
 
+  OCTET_INLINE static inline void one(Acc& acc, Pixel p, const uint8_t* weights) {
+    Column column;
+    fill(column, {p, p, p, p});  // the other weights are 0
+    dot<0, 4>(acc, column, weights);
+  }
+
   OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {
     __builtin_memcpy(to + 16 * vector, taps, 16);
   }
@@ -49,6 +55,6 @@ struct Dotprod : Sixteen {
 }  // namespace
 
 const DepthwiseKernel dotprod_s8s8_dw16 =
-    sixteen_kernel<Dotprod>("dotprod_s8s8_dw16", Isa::kDotprod);
+    copied_5x5_kernel<Dotprod>("dotprod_s8s8_dw16", Isa::kDotprod);
 
 }  // namespace octet

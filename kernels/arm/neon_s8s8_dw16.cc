@@ -9,8 +9,8 @@
 //
 // 16 registers of 32; weights come from memory.
 #include "kernels/arm/kernels.h"
+#include "kernels/arm/shared/copied_5x5.h"
 #include "kernels/arm/shared/intrinsics.h"
-#include "kernels/arm/shared/store_depthwise.h"
 #include "kernels/generic/depthwise.h"
 #include "kernels/generic/portable.h"
 
@@ -66,6 +66,10 @@ struct Neon : Sixteen {
     acc.a[1] = vaddw_high_s16(acc.a[1], low);
     acc.a[2] = vaddw_s16(acc.a[2], vget_low_s16(high));
     acc.a[3] = vaddw_high_s16(acc.a[3], high);
+  }
+
+  OCTET_INLINE static inline void one(Acc& acc, Pixel p, const uint8_t* weights) {
+    one(acc, p, load(weights));
   }
 
   template <int, int>
@@ -199,11 +203,26 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
 }
 
 void multiply(const DepthwiseTile& t) {
-  (is_int16(t.prepared) ? depthwise_multiply<NeonInt16> : depthwise_multiply<Neon>)(t);
+  if (!is_int16(t.prepared)) return depthwise_multiply_or_copied<Neon>(t);
+  if (t.loop != DepthwiseLoop::kCopied5x5) return depthwise_multiply<NeonInt16>(t);
+  constexpr size_t slots = 7 * 4;
+  const uint8_t* pixels[slots];
+  size_t steps[slots];
+  DepthwiseTile taps = t;
+  taps.loop = DepthwiseLoop::kTaps;
+  taps.pixels = pixels, taps.steps = steps;
+  for (size_t tile = 0; tile < t.tiles; ++tile, taps.dst += t.dst_line) {
+    for (size_t slot = 0; slot < slots; ++slot) {
+      const size_t tap = slot < 25 ? slot : 0;
+      pixels[slot] = t.pixels[tile * t.steps[1] + tap / 5] + tap % 5 * Neon::kChannels;
+      steps[slot] = t.steps[0];
+    }
+    depthwise_multiply<NeonInt16>(taps);
+  }
 }
 
 constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* words) {
-  DepthwiseKernel k = sixteen_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, words);
+  DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, words);
   k.prepare = prepare;
   k.multiply = multiply;
   return k;

@@ -65,6 +65,7 @@ enum class DepthwiseLoop : uint8_t {
   kWalkBy2,     // 3x3, stride 2 along a line
   kWalk5x5,     // 5x5, stride 1; one output line at a time
   kWalk5x5By2,  // 5x5, stride 2
+  kCopied5x5,   // 5x5 from copied lines, whose pixels are the kernel's channels apart
 };
 
 // One block of channels; `prepare` runs once for many tiles.
@@ -92,7 +93,8 @@ struct DepthwiseTile {
   DepthwiseLoop loop;
   bool flip;             // lhs bytes have the other sign
   size_t rows, columns;  // of outputs
-  // Walks, with DepthwiseKernel::walks_tiles: so many tiles, one below the other. The lines of each
+  // kCopied5x5, and walks with DepthwiseKernel::walks_tiles: so many tiles, one below the other. The
+  // lines of each
   // begin rows * stride entries of pixels and steps after those of the one before
   size_t tiles = 1;
   // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
@@ -101,9 +103,11 @@ struct DepthwiseTile {
   // kTaps: the pixel of each slot (4 * groups) for the first output, and the bytes to the next
   // column's. Walks: the pixel of each input line at its first column inside the image, and the
   // bytes to the next column. A line outside the image points at the zero pixel with a step of 0.
+  // kCopied5x5: the first pixel of each input line; steps[0] is the bytes to the next output's,
+  // steps[1] the lines to the next tile's
   const uint8_t* const* pixels;
   const size_t* steps;
-  size_t groups;     // kTaps: of this tile, in each set
+  size_t groups;     // of this tile, in each set; unused by walks
   size_t quads = 1;  // as in DepthwiseBlock
   // Walks: the input column of the first tap; it is outside the image if >= in_w (-1 is SIZE_MAX)
   size_t first_column, in_w;
@@ -145,6 +149,7 @@ struct DepthwiseKernel {
   uint8_t walk_rows = 0;     // most output lines of a walk; 0: the kernel knows kTaps only
   bool walks_tiles = false;  // walks take several tiles
   bool walks_5x5 = false;    // the kernel and its tail know the walks of 5x5
+  bool copied_5x5 = false;   // knows kCopied5x5, with lhs bytes in its own sign
   // Grouped: copies lines as int16, which multiply reads then; null: multiply reads int8
   WidenPixelsFn widen = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits
@@ -168,6 +173,7 @@ constexpr size_t stride_of(DepthwiseLoop loop) {
   return loop == DepthwiseLoop::kWalkBy2 || loop == DepthwiseLoop::kWalk5x5By2 ? 2 : 1;
 }
 constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  if (loop == DepthwiseLoop::kCopied5x5) return kernel.copied_5x5;
   return loop == DepthwiseLoop::kTaps || (is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0);
 }
 

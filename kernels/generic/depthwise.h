@@ -93,9 +93,9 @@ struct Loads {
     if constexpr (M::kLoadsAndSteps) {
       return signed_(M::load_and_step(p, step));
     } else {
-      const uint8_t* const at = p;
+      const Pixel pixel = (*this)(p);
       p += step;
-      return (*this)(at);
+      return pixel;
     }
   }
 
@@ -117,6 +117,22 @@ OCTET_INLINE inline void dot_columns(typename M::Acc& acc, const uint8_t* weight
     M::template dot_across<first>(acc, weights, columns...);
   else
     ((M::template dot<first, 3>(acc, columns, weights), weights += M::kColumn), ...);
+}
+
+// The same of a machine with kTogether, for all rows.
+template <typename M, int rows, typename... Columns>
+OCTET_INLINE inline void dot_rows(typename M::Acc (&acc)[rows], const uint8_t* weights, size_t set,
+                                  const Columns&... columns) {
+  ((M::dot_rows(acc, columns, weights, set), weights += M::kColumn), ...);
+}
+
+// The next column overwrites c.
+template <int stride, typename Column>
+OCTET_INLINE inline void shift(Column& a, Column& b, Column& c) {
+  const Column oldest = a;
+  a = stride == 1 ? b : c;
+  if constexpr (stride == 1) b = c;
+  c = oldest;
 }
 
 // Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function
@@ -162,9 +178,7 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
     if constexpr (M::kTogether) {
       typename M::Acc acc[rows];
       unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
-      M::dot_rows(acc, a, weights, set);
-      M::dot_rows(acc, b, weights + M::kColumn, set);
-      M::dot_rows(acc, c, weights + 2 * M::kColumn, set);
+      dot_rows<M>(acc, weights, set, a, b, c);
       unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * dst_line); });
     } else if constexpr (ahead) {
       dot_columns<M, 0>(begun, weights + M::kColumn, b, c);
@@ -197,18 +211,10 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
       if constexpr (stride == 2) next(b);
       next(c);
       output();
-      if constexpr (ahead) {
+      if constexpr (ahead)
         begin(c);
-        continue;
-      }
-      const typename M::Column oldest = a;
-      if constexpr (stride == 1) {
-        a = b;
-        b = c;
-      } else {
-        a = c;
-      }
-      c = oldest;  // the next column overwrites it
+      else
+        shift<stride>(a, b, c);
     }
   }
 }
@@ -266,6 +272,7 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
     case DepthwiseLoop::kWalk5x5By2:
       if constexpr (M::kWalks5x5) depthwise_walk_5x5<M, 2, flip, others>(t);
       return;
+    case DepthwiseLoop::kCopied5x5: return;  // only kernels with another `multiply`
   }
 }
 

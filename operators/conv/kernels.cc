@@ -38,8 +38,9 @@ bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
   if (!a || !b) return !a && !b;
   return a->lhs_element_type == b->lhs_element_type && a->flags == b->flags &&
          a->channels == b->channels && a->reach == b->reach && a->rows == b->rows &&
-         a->walk_rows == b->walk_rows && a->walks_5x5 == b->walks_5x5 && a->partial == b->partial &&
-         !a->widen && !b->widen && !a->requantize == !b->requantize && alike(a->tail, b->tail);
+         a->walk_rows == b->walk_rows && a->walks_5x5 == b->walks_5x5 &&
+         a->copied_5x5 == b->copied_5x5 && a->partial == b->partial && !a->widen && !b->widen &&
+         !a->requantize == !b->requantize && alike(a->tail, b->tail);
 }
 
 }  // namespace

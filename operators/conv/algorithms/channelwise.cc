@@ -3,158 +3,42 @@
 
 #include <string.h>
 
-#include "kernels/core/sections.h"
 #include "kernels/macro/row_tiles.h"
-#include "operators/conv/algorithms/channel_copy.h"
+#include "operators/conv/algorithms/channelwise_scratch.h"
 
 namespace octet {
 namespace {
 
-constexpr size_t kPanel = kDepthwiseLayout.width;
-// Columns between two calls of the epilogue: so many of a whole panel, more where there are fewer
-// channels.
-constexpr size_t kEpilogueColumnsMost = 16;
-constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
-// Most input lines of the tiles that a walk takes at once.
-constexpr size_t kWalkedLines = 32;
-
-DepthwiseLoop loop_of(const ConvPlan& plan) {
-  const ConvShape& s = plan.shape;
-  const DepthwiseLoop walk = s.is_square(3, 1)   ? DepthwiseLoop::kWalk
-                             : s.is_square(3, 2) ? DepthwiseLoop::kWalkBy2
-                             : s.is_square(5, 1) ? DepthwiseLoop::kWalk5x5
-                             : s.is_square(5, 2) ? DepthwiseLoop::kWalk5x5By2
-                                                 : DepthwiseLoop::kTaps;
-  return knows(*plan.depthwise, walk) ? walk : DepthwiseLoop::kTaps;
-}
-
-// Output lines of a tile.
-size_t rows_of(const ConvPlan& plan) {
-  const ConvShape& s = plan.shape;
-  switch (loop_of(plan)) {
-    case DepthwiseLoop::kWalk: return plan.depthwise->walk_rows;
-    case DepthwiseLoop::kWalkBy2:
-    case DepthwiseLoop::kWalk5x5:
-    case DepthwiseLoop::kWalk5x5By2: return 1;
-    case DepthwiseLoop::kTaps: break;
-  }
-  const bool share = s.dilation_h == 1 && s.stride_h < s.kernel_h && !by_columns(s);
-  return share ? plan.depthwise->rows : 1;
-}
-
-// Bytes of a copied pixel.
-size_t staged_bytes(const ConvPlan& plan) { return kPanel * input_bytes(*plan.depthwise); }
-
-// Input lines that so many output lines read, in kTaps.
-size_t lines_of(const ConvShape& s, size_t rows) { return s.kernel_h + (rows - 1) * s.stride_h; }
-size_t set_groups_of(const ConvPlan& plan) {
-  const size_t rows = rows_of(plan);
-  return loop_of(plan) == DepthwiseLoop::kTaps && rows > 1
-             ? divide_up(lines_of(plan.shape, rows) * plan.shape.kernel_w,
-                         slots_per_group(plan.shape))
-             : slot_groups(plan.shape);
-}
-
-// Columns of a copied line with filled borders.
-size_t padded_width(const ConvShape& s, size_t out_w) {
-  return (out_w - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
-}
-
-// Input pixels between two neighbouring outputs. A line of a single output may have any stride.
-size_t step_of(const ConvShape& s, size_t out_w) { return out_w > 1 ? s.stride_w : 0; }
-
-// True if taps read from a copy of the line with filled borders. Grouped kernels always do: they
-// read several pixels at a time, in their own sign. Otherwise an output at a border, whose pixels
-// are looked up one by one, costs as much as copying some 20 pixels.
-bool pads_lines(const ConvPlan& plan, size_t pad_left, size_t in_w, size_t out_w) {
-  const ConvShape& s = plan.shape;
-  if (loop_of(plan) != DepthwiseLoop::kTaps) return false;
-  if (s.group_out() > s.group_in() || !is_depthwise(s)) return true;
-  const size_t left = divide_up(pad_left, s.stride_w), wide = padded_width(s, out_w),
-               held = pad_left + in_w;
-  const size_t right = wide > held ? divide_up(wide - held, s.stride_w) : 0;
-  return (left + right) * 20 > out_w * s.stride_h * s.stride_w;
-}
-
-// An input line as a kernel reads it. data: the block's first channel at column 0; step: bytes
-// between columns, 0 outside the input.
-struct Line {
-  const uint8_t* data;
-  size_t step;
-};
-
-// A task's workspace, cut into pieces, and what is the same for all its blocks.
-struct Scratch {
-  DepthwiseLoop loop;
-  size_t rows, set_groups;  // of a tile
-  size_t walked;            // most tiles that a walk takes at once
-  bool padded;              // staged lines have their borders filled
-  uint8_t* prepared;
-  int32_t* init;           // accumulator start of a block, for a run-time zero point
-  const uint8_t** pixels;  // pointers of a tile
-  size_t* steps;
-  Line* lines;     // kernel_h lines, or the lines of a walk
-  size_t* staged;  // for each slot of the ring, the input line that it holds
-  size_t ring;     // number of slots; one more line holds zero points
-  uint8_t* ring_data;
-  size_t ring_line;  // bytes of a line
-  uint8_t* tile;     // accumulators for the epilogue
-  size_t bytes;
-};
-
-Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* workspace) {
-  const ConvShape& s = plan.shape;
-  Scratch c = {};
-  Sections sections;
-  const auto take = [&](size_t bytes) {
-    const size_t at = sections.take(bytes);
-    return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
-  };
-  c.loop = loop_of(plan), c.rows = rows_of(plan), c.set_groups = set_groups_of(plan);
-  const size_t rows = c.rows, groups = c.set_groups * (plan.split ? 2 : 1),
-               lines = larger(lines_of(s, rows), 4),
-               slots = larger(slots_per_group(s) * groups, kWalkedLines);
-  c.walked = 1 + (kWalkedLines - smaller(lines_of(s, rows), kWalkedLines)) / (rows * s.stride_h);
-  c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
-  c.init = (int32_t*)take(kPanel * sizeof(int32_t));
-  c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
-  c.steps = (size_t*)take(slots * sizeof(size_t));
-  c.lines = (Line*)take(lines * sizeof(Line));
-  c.ring = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
-  c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
-  c.ring_line = larger(in_w, padded_width(s, out_w)) * staged_bytes(plan);
-  // Kernels may read past a pixel, grouped kernels past the pixels of three outputs
-  const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
-  c.ring_data = take((c.ring + 1) * c.ring_line + past * staged_bytes(plan));
-  c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
-  c.bytes = sections.bytes;
-  return c;
+bool flips_copies(const ConvPlan& plan, const Scratch& scratch) {
+  return !is_depthwise(plan.shape) || scratch.loop == DepthwiseLoop::kCopied5x5;
 }
 
 // One block of channels of one image.
 class ChannelBlock {
  public:
-  ChannelBlock(const ConvPlan& plan, const ConvRun& run, const Scratch& scratch,
+  ChannelBlock(const ConvPlan& plan, const ConvRun& run, Scratch& scratch,
                const DepthwiseKernel& kernel, const uint8_t* payload, size_t n0, size_t channels)
       : plan_(plan),
         s_(plan.shape),
         run_(run),
         c_(scratch),
         kernel_(kernel),
-        staged_(staged_bytes(plan)),
+        staged_(scratch.pixel),
         n0_(n0),
         channels_(channels),
         multiplier_(quotient(plan.shape.group_out(), plan.shape.group_in())),
         element_(element_size(kernel.lhs_element_type)),
         channel_(quotient(n0, multiplier_)),
         copy_(kernel, n0, channels * element_, multiplier_, staged_,
-              is_depthwise(plan.shape) ? 0 : plan.lhs_flip) {
+              flips_copies(plan, scratch) ? plan.lhs_flip : 0) {
     tile_.loop = scratch.loop;
-    tile_.flip = is_depthwise(s_) && plan.lhs_flip;
+    tile_.flip = plan.lhs_flip && !flips_copies(plan, scratch);
     tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? scratch.rows : 1;
     tile_.set_groups = scratch.set_groups;
     padded_ = scratch.padded;
     grouped_ = !is_depthwise(s_);
+    walks_ = tile_.loop != DepthwiseLoop::kTaps && tile_.loop != DepthwiseLoop::kCopied5x5;
+    tile_.groups = slot_groups(s_);
     weights_ = payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {
       tile_.groups = tile_.set_groups;
@@ -191,13 +75,13 @@ class ChannelBlock {
     tile_.zero = zero_;
     const uint8_t* const first_line = run_.line(image, 0) + channel_ * element_;
     const bool in_place =
-        direct_ && !grouped_ && tile_.loop != DepthwiseLoop::kTaps && multiplier_ == 1 &&
-        !run_.lhs_ring &&
+        direct_ && !grouped_ && walks_ && multiplier_ == 1 && !run_.lhs_ring &&
         (run_.in_h - 1) * run_.lhs_row + (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <=
             (size_t)(run_.lhs_end - first_line);
     walked_ = in_place ? first_line : nullptr;
     if (!walked_)
       for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
+    if (padded_ && (plan_.runtime_zero_point || channels_ > c_.bordered)) fill_borders();
     if (!first && !plan_.runtime_zero_point) return;
     const bool scales_words = element_ == 2 && ends_;
     const int32_t* init = (scales_words ? plan_.word_offsets.in_int32 : plan_.columns.bias) + n0_;
@@ -232,23 +116,20 @@ class ChannelBlock {
   // there on that have all rows.
   size_t tiles(size_t y, size_t most, size_t whole) {
     const size_t rows = smaller(c_.rows, run_.out_h - y);
-    if (walked_) {
-      const size_t tiles = kernel_.walks_tiles ? smaller(smaller(most, whole), c_.walked) : 1;
-      walk_in_place(y, rows, larger(tiles, 1));
-      return tile_.tiles;
-    }
-    tile_.tiles = 1;  // an image before may have been walked in place
-    const bool taps = tile_.loop == DepthwiseLoop::kTaps;
-    const size_t count = lines_of(s_, rows), apart = taps ? s_.dilation_h : 1,
-                 first = y * s_.stride_h - run_.pad_top;
-    for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
+    const size_t together = larger(smaller(smaller(most, whole), c_.together), 1);
     y_ = y;
     tile_.rows = rows;
+    if (walked_) return walk_in_place(y, rows, kernel_.walks_tiles ? together : 1);
+    if (tile_.loop == DepthwiseLoop::kCopied5x5) return five(y, direct_ ? together : 1);
+    tile_.tiles = 1;
+    const size_t count = lines_of(s_, rows), apart = walks_ ? 1 : s_.dilation_h,
+                 first = y * s_.stride_h - run_.pad_top;
+    for (size_t i = 0; i < count; ++i) c_.lines[i] = line(first + i * apart);
     for (size_t x = 0; x < run_.out_w;) {
       const size_t most_here = smaller(micro_panel_, run_.out_w - x),
                    columns = grouped_ ? point_at_copies(x, most_here)
-                             : taps   ? point_at_taps(x, most_here, count)
-                                      : point_at_lines(x, most_here, count);
+                             : walks_ ? point_at_lines(x, most_here, count)
+                                      : point_at_taps(x, most_here, count);
       micro_panel(x, columns);
       x += columns;
     }
@@ -258,7 +139,7 @@ class ChannelBlock {
  private:
   // The same, of walks whose image is read in place and whose outputs are stored in place: lines
   // are short, so little is done for each.
-  void walk_in_place(size_t y, size_t rows, size_t tiles) {
+  size_t walk_in_place(size_t y, size_t rows, size_t tiles) {
     const uint8_t** pixels = c_.pixels;
     size_t* steps = c_.steps;
     const auto point = [&](size_t lines, const uint8_t* at, size_t apart, size_t step) {
@@ -272,38 +153,62 @@ class ChannelBlock {
     point(above, zero_, 0, 0);
     point(inside, walked_ + first * run_.lhs_row, run_.lhs_row, run_.lhs_pixel);
     point(lines - above - inside, zero_, 0, 0);
-    y_ = y;
-    tile_.rows = rows;
     tile_.tiles = tiles;
     tile_.first_column = 0 - run_.pad_left;
     micro_panel(0, run_.out_w);
+    return tiles;
+  }
+
+  // 5x5. A tile is one output line.
+  size_t five(size_t y, size_t tiles) {
+    const size_t lines = (tiles - 1) * s_.stride_h + 5, first = y * s_.stride_h - run_.pad_top,
+                 step = s_.stride_w * staged_;
+    for (size_t i = 0; i < lines; ++i) c_.pixels[i] = line(first + i).data;
+    c_.steps[0] = step, c_.steps[1] = s_.stride_h;
+    tile_.tiles = tiles;
+    for (size_t x = 0, columns; x < run_.out_w; x += columns) {
+      columns = smaller(micro_panel_, run_.out_w - x);
+      micro_panel(x, columns);
+      for (size_t i = 0; i < lines; ++i) c_.pixels[i] += columns * step;
+    }
+    return tiles;
   }
 
   // Returns input line y. A line above the input has wrapped, so y >= in_h.
   Line line(size_t y) {
-    const bool outside = y >= run_.in_h;
-    if (outside && !padded_) return {zero_, 0};
-    const uint8_t* data = outside ? zero_ : run_.line(image_, y) + channel_ * element_;
+    if (y >= run_.in_h)
+      return padded_ ? Line{c_.ring_data + c_.ring * c_.ring_line, staged_} : Line{zero_, 0};
+    const uint8_t* data = run_.line(image_, y) + channel_ * element_;
     const bool in_place =
         multiplier_ == 1 && !padded_ &&
         (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <= (size_t)(run_.lhs_end - data);
     if (in_place) return {data, run_.lhs_pixel};
-    const size_t slot = outside ? c_.ring : y - quotient(y, c_.ring) * c_.ring;
+    const size_t slot = y - quotient(y, c_.ring) * c_.ring;
     uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
-    const size_t holds = outside ? 0 : y;
-    if (c_.staged[slot] != holds) {
-      c_.staged[slot] = holds;
+    if (c_.staged[slot] != y) {
+      c_.staged[slot] = y;
       const size_t width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w,
-                   before = outside   ? width
-                            : padded_ ? smaller(run_.pad_left, width)
-                                      : 0,
-                   end = outside ? width : smaller(before + run_.in_w, width);
-      copy_.copy(zero_, 0, before, copy);
-      copy_.copy(data, run_.lhs_pixel, end - before, copy + before * staged_);
-      copy_.copy(zero_, 0, width - end, copy + end * staged_);
-      if (plan_.touch) tell_staged(data, end - before, copy, width);
+                   before = padded_ ? smaller(run_.pad_left, width) : 0,
+                   inside = smaller(run_.in_w, width - before);
+      copy_.copy(data, run_.lhs_pixel, inside, copy + before * staged_);
+      if (plan_.touch) tell_staged(data, inside, copy, width);
     }
     return {copy, staged_};
+  }
+
+  // Fills the borders of all copies, and the line of zero points. A row of zero points is the same
+  // for all channels.
+  void fill_borders() {
+    const size_t width = padded_width(s_, run_.out_w), before = smaller(run_.pad_left, width),
+                 end = smaller(before + run_.in_w, width);
+    uint8_t* line = c_.ring_data;
+    for (size_t slot = 0; slot < c_.ring; ++slot, line += c_.ring_line) {
+      copy_.copy(zero_, 0, before, line);
+      copy_.copy(zero_, 0, width - end, line + end * staged_);
+    }
+    copy_.copy(zero_, 0, width, line);
+    if (plan_.touch) tell_staged(zero_, 0, line, width);
+    c_.bordered = channels_;
   }
 
   void tell_staged(const uint8_t* from, size_t pixels, const uint8_t* to, size_t width) const {
@@ -408,7 +313,7 @@ class ChannelBlock {
   const ConvPlan& plan_;
   const ConvShape& s_;
   const ConvRun& run_;
-  const Scratch& c_;
+  Scratch& c_;
   const DepthwiseKernel& kernel_;
   const size_t staged_;  // bytes of a copied pixel
   size_t n0_, channels_, multiplier_, element_;
@@ -420,6 +325,7 @@ class ChannelBlock {
   const uint8_t* walked_ = nullptr;  // the block's first pixel of an image for walk_in_place
   bool padded_;                      // staged lines have their borders filled
   bool grouped_;                     // grouped: taps are slots, in their order
+  bool walks_;                       // the loop is a walk
   bool ends_;                        // the kernel requantizes to the final output
   bool direct_;                      // and writes it into the caller's tensor
   size_t micro_panel_;               // most columns of a tile
