@@ -44,9 +44,11 @@ struct Neon : Sixteen {
     column = {{p[0], p[1], p[2], p[3]}};
   }
 
-  // GCC 12 would keep the halves of kept pixels in registers of their own.
-  OCTET_INLINE static inline void settle(Column& column) {
-    unroll<4>([&](auto i) OCTET_INLINE { __asm__("" : "+w"(column.p[i])); });
+  // GCC 12 would keep the halves of kept pixels in registers of their own; AArch32 has few.
+  OCTET_INLINE static inline void settle([[maybe_unused]] Column& column) {
+#if defined(__aarch64__)
+    unroll<4>([&](auto i) OCTET_INLINE { pin(column.p[i]); });
+#endif
   }
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
