@@ -94,7 +94,7 @@ struct DepthwiseTile {
   bool flip;             // lhs bytes have the other sign
   size_t rows, columns;  // of outputs
   // kCopied5x5, and walks with DepthwiseKernel::walks_tiles: so many tiles, one below the other.
-  // The lines of each begin rows * stride entries of pixels and steps after those of the tile before
+  // The lines of each begin rows * stride entries of pixels and steps after those before
   size_t tiles = 1;
   // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
   // rounded up to a multiple of 16 where they are stored as s32
