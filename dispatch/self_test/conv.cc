@@ -52,7 +52,9 @@ uint8_t pixel_byte(const Operands& operands, size_t line, size_t column, size_t 
 struct TestFilter {
   size_t side, stride, groups;
   explicit TestFilter(DepthwiseLoop loop)
-      : side(is_5x5(loop) ? 5 : 3), stride(stride_of(loop)), groups(side == 5 ? 7 : 3) {}
+      : side(is_5x5(loop) || loop == DepthwiseLoop::kCopied5x5 ? 5 : 3),
+        stride(stride_of(loop)),
+        groups(side == 5 ? 7 : 3) {}
   // Slots that have no tap have weights of 0.
   size_t slot(size_t ky, size_t kx) const { return side == 5 ? 5 * ky + kx : 4 * kx + ky; }
   size_t columns() const { return smaller((kInColumns - side) / stride + 1, 3); }
@@ -225,8 +227,15 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   constexpr size_t kLinesBytes = kLines * kInColumns * kPixel;
   int16_t lines_of_words[kLinesBytes];
   for (size_t i = 0; i < kLinesBytes; ++i) lines_of_words[i] = word(operands.rhs[i]);
-  const uint8_t* const lines = takes_words(kernel) ? (uint8_t*)lines_of_words : operands.rhs;
-  const size_t pixel = kPixel * element_size(kernel.lhs_element_type);
+  // Copied lines have no other channels than the kernel's.
+  const bool copied = loop == DepthwiseLoop::kCopied5x5;
+  uint8_t copies[kLinesBytes];
+  for (size_t i = 0; copied && i < kLines * kInColumns; ++i)
+    memcpy(copies + i * kernel.channels, operands.rhs + i * kPixel, kernel.channels);
+  const uint8_t* const lines = copied                ? copies
+                               : takes_words(kernel) ? (uint8_t*)lines_of_words
+                                                     : operands.rhs;
+  const size_t pixel = (copied ? kernel.channels : kPixel) * element_size(kernel.lhs_element_type);
   const TestFilter filter(loop);
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];

@@ -161,9 +161,9 @@ struct DepthwiseKernel {
   void (*requantize)(const DepthwiseRaw& raw) = nullptr;
 };
 
-constexpr DepthwiseLoop kDepthwiseLoops[] = {DepthwiseLoop::kTaps, DepthwiseLoop::kWalk,
-                                             DepthwiseLoop::kWalkBy2, DepthwiseLoop::kWalk5x5,
-                                             DepthwiseLoop::kWalk5x5By2};
+constexpr DepthwiseLoop kDepthwiseLoops[] = {DepthwiseLoop::kTaps,       DepthwiseLoop::kWalk,
+                                             DepthwiseLoop::kWalkBy2,    DepthwiseLoop::kWalk5x5,
+                                             DepthwiseLoop::kWalk5x5By2, DepthwiseLoop::kCopied5x5};
 constexpr bool is_5x5(DepthwiseLoop loop) {
   return loop == DepthwiseLoop::kWalk5x5 || loop == DepthwiseLoop::kWalk5x5By2;
 }
