@@ -232,9 +232,8 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   uint8_t copies[kLinesBytes];
   for (size_t i = 0; copied && i < kLines * kInColumns; ++i)
     memcpy(copies + i * kernel.channels, operands.rhs + i * kPixel, kernel.channels);
-  const uint8_t* const lines = copied                ? copies
-                               : takes_words(kernel) ? (uint8_t*)lines_of_words
-                                                     : operands.rhs;
+  const uint8_t* lines = takes_words(kernel) ? (uint8_t*)lines_of_words : operands.rhs;
+  if (copied) lines = copies;
   const size_t pixel = (copied ? kernel.channels : kPixel) * element_size(kernel.lhs_element_type);
   const TestFilter filter(loop);
   const uint8_t* pixels[kSlots];
