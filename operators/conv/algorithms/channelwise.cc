@@ -151,7 +151,8 @@ class ChannelBlock {
                  first = top + above - run_.pad_top,
                  inside = first < run_.in_h ? smaller(run_.in_h - first, lines - above) : 0;
     point(above, zero_, 0, 0);
-    point(inside, walked_ + first * run_.lhs_row, run_.lhs_row, run_.lhs_pixel);
+    // Without any, `first` may have wrapped
+    if (inside) point(inside, walked_ + first * run_.lhs_row, run_.lhs_row, run_.lhs_pixel);
     point(lines - above - inside, zero_, 0, 0);
     tile_.tiles = tiles;
     tile_.first_column = 0 - run_.pad_left;
