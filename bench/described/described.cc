@@ -133,7 +133,6 @@ std::vector<std::string> each_layer(const std::string& path, const LayerVisitor&
       continue;
     }
     octet::graph::ProductDescription description;
-    description.by_rows = false;
     octet::graph::describe_product(model.graph, op, &description);
     visitor({model.name, model.layers[i], model.cases[i], description});
   }

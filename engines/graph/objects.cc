@@ -50,6 +50,7 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       const int bias = input_of(op, 2);
       if (bias >= 0 && !graph.tensors[(size_t)bias].data)
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
+      descriptions[i].by_rows = true;
       describe_product(graph, op, &descriptions[i]);
       if (op.kind == Kind::kConvolution) filters.push_back(&descriptions[i].filter);
     }

@@ -14,9 +14,9 @@ struct ProductDescription {
   ProductDescription(const ProductDescription&) = delete;
   ProductDescription& operator=(const ProductDescription&) = delete;
 
-  // Set by the caller: a convolution that multiplies pixels as rows of a matrix is to be a product,
-  // which has a filter, too.
-  bool by_rows = true;
+  // Set by the caller, whose tensors are NHWC: a convolution that multiplies pixels as rows of a
+  // matrix is to be a product, which has a filter, too.
+  bool by_rows = false;
   bool is_convolution = false;
   bool is_pair = false;     // a product whose rhs is computed
   size_t rhs_matrices = 1;  // of a pair; 1: the same one for all of the lhs

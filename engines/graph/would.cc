@@ -14,6 +14,7 @@ namespace {
 
 void look_at_product(const Graph& g, const Op& op) {
   ProductDescription d;
+  d.by_rows = true;
   describe_product(g, op, &d);
   if (d.is_pair) {
     std::shared_ptr<RunMemory> memory;

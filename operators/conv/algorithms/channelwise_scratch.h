@@ -140,12 +140,15 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
   if (c.loop == DepthwiseLoop::kCopied5x5)
     together = smaller(together, quotient(kCopiesTogether, c.ring_line));
   c.together = one_tile < together ? 1 + quotient(together - one_tile, rows * s.stride_h) : 1;
-  c.ring =
-      c.loop == DepthwiseLoop::kCopied5x5 ? one_tile + (c.together - 1) * s.stride_h : one_tile;
-  c.staged = (size_t*)take((c.ring + 1) * sizeof(size_t));
+  const bool copies = c.loop == DepthwiseLoop::kCopied5x5;
+  c.ring = copies ? one_tile + (c.together - 1) * s.stride_h : one_tile;
+  // The room of as many lines as fit together, so that shorter lines, of which more fit, take no
+  // larger workspace
+  const size_t ring_bytes = larger(one_tile * c.ring_line, copies ? kCopiesTogether : 0);
+  c.staged = (size_t*)take((larger(one_tile, copies ? kLinesTogether : 0) + 1) * sizeof(size_t));
   // Kernels may read past a pixel, grouped kernels past the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
-  c.ring_data = take((c.ring + 1) * c.ring_line + past * c.pixel);
+  c.ring_data = take(ring_bytes + c.ring_line + past * c.pixel);
   c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
