@@ -78,7 +78,6 @@ Shape DynamicWork::assumed_input() const {
 DynamicWork::Product DynamicWork::make(const DynamicProduct& product, const graph::Graph& g,
                                        size_t* bytes) const {
   graph::ProductDescription d;
-  d.by_rows = false;  // its runs give a convolution's images
   graph::describe_product(g, g.ops[product.op], &d);
   octet_epilogue& e = d.epilogue();
   e.scales = product.scales.data(), e.scale_count = product.scales.size();

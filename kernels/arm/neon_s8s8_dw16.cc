@@ -204,8 +204,8 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
   is_int16(prepared) = int16;
 }
 
-void multiply(const DepthwiseTile& t) {
-  if (!is_int16(t.prepared)) return depthwise_multiply_or_copied<Neon>(t);
+// Copied lines are taps whose addresses are computed once per line.
+void multiply_int16(const DepthwiseTile& t) {
   if (t.loop != DepthwiseLoop::kCopied5x5) return depthwise_multiply<NeonInt16>(t);
   constexpr size_t slots = 7 * 4;
   const uint8_t* pixels[slots];
@@ -223,10 +223,21 @@ void multiply(const DepthwiseTile& t) {
   }
 }
 
+void multiply(const DepthwiseTile& t) {
+  (is_int16(t.prepared) ? multiply_int16 : depthwise_multiply_or_copied<Neon>)(t);
+}
+
 constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* words) {
   DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, words);
   k.prepare = prepare;
   k.multiply = multiply;
+  return k;
+}
+
+constexpr DepthwiseKernel neon_int16_kernel() {
+  DepthwiseKernel k = sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);
+  k.copied_5x5 = true;  // as the kernels of int8, which take the panels that fit
+  k.multiply = multiply_int16;
   return k;
 }
 
@@ -237,7 +248,6 @@ const DepthwiseKernel neon_s16s8_words_dw16 =
 
 const DepthwiseKernel neon_s8s8_dw16 = neon_kernel(&neon_s16s8_words_dw16);
 
-const DepthwiseKernel neon_s8s16_dw16 =
-    sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);
+const DepthwiseKernel neon_s8s16_dw16 = neon_int16_kernel();
 
 }  // namespace octet
