@@ -7,8 +7,8 @@
 //
 // The input is read in place, by a pointer per input line (or per tap). Lines and columns outside
 // are read from the zero point's row. A line is copied into the workspace only if reading whole
-// vectors would leave the input (mostly the last line), or if several output channels share an
-// input channel; the copy holds one byte per output channel.
+// vectors would leave the input (mostly the last line), if several output channels share an input
+// channel, or if the kernel's loop is kCopied5x5; the copy holds one byte per output channel.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
