@@ -52,18 +52,17 @@ uint8_t pixel_byte(const Operands& operands, size_t line, size_t column, size_t 
 struct TestFilter {
   size_t side, stride, groups;
   explicit TestFilter(DepthwiseLoop loop)
-      : side(is_5x5(loop) || loop == DepthwiseLoop::kCopied5x5 ? 5 : 3),
-        stride(stride_of(loop)),
-        groups(side == 5 ? 7 : 3) {}
+      : side(is_5x5(loop) ? 5 : 3), stride(stride_of(loop)), groups(side == 5 ? 7 : 3) {}
   // Slots that have no tap have weights of 0.
   size_t slot(size_t ky, size_t kx) const { return side == 5 ? 5 * ky + kx : 4 * kx + ky; }
   size_t columns() const { return smaller((kInColumns - side) / stride + 1, 3); }
 };
 
-// int16 weights have 9 bits.
-int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, size_t slot,
-               size_t channel) {
-  const int32_t byte = (int8_t)operands.rhs[(slot * 67 + channel) % sizeof operands.rhs];
+// int16 weights have 9 bits. NEON multiplies two weights of -128 in a channel as int16: in taps
+int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
+               size_t slot, size_t channel) {
+  int32_t byte = (int8_t)operands.rhs[(slot * 67 + channel) % sizeof operands.rhs];
+  if (loop != DepthwiseLoop::kTaps && slot > 0) byte = larger(byte, -127);
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
@@ -82,7 +81,7 @@ bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
           for (size_t ky = 0; ky < filter.side; ++ky) {
             const uint8_t byte = pixel_byte(operands, y + ky, filter.stride * x + kx, c);
             acc += (takes_words(kernel) ? word(byte) : value(byte, kernel.lhs_element_type)) *
-                   weight(kernel, operands, filter.slot(ky, kx), c);
+                   weight(kernel, operands, tile.loop, filter.slot(ky, kx), c);
           }
         if (out[c] != acc) return false;
       }
@@ -264,7 +263,7 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
     for (size_t kx = 0; kx < filter.side; ++kx)
       for (size_t c = 0, slot = filter.slot(ky, kx); c < kPixel; ++c) {
         const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
-        const int32_t w = weight(kernel, operands, slot, c);
+        const int32_t w = weight(kernel, operands, loop, slot, c);
         words[at] = (int16_t)w;
         bytes[at] = (uint8_t)w;
       }

@@ -165,15 +165,19 @@ constexpr DepthwiseLoop kDepthwiseLoops[] = {DepthwiseLoop::kTaps,       Depthwi
                                              DepthwiseLoop::kWalkBy2,    DepthwiseLoop::kWalk5x5,
                                              DepthwiseLoop::kWalk5x5By2, DepthwiseLoop::kCopied5x5};
 constexpr bool is_5x5(DepthwiseLoop loop) {
-  return loop == DepthwiseLoop::kWalk5x5 || loop == DepthwiseLoop::kWalk5x5By2;
+  return loop == DepthwiseLoop::kWalk5x5 || loop == DepthwiseLoop::kWalk5x5By2 ||
+         loop == DepthwiseLoop::kCopied5x5;
+}
+constexpr bool is_walk(DepthwiseLoop loop) {
+  return loop != DepthwiseLoop::kTaps && loop != DepthwiseLoop::kCopied5x5;
 }
 // Of output columns, in input columns; kTaps has any.
 constexpr size_t stride_of(DepthwiseLoop loop) {
   return loop == DepthwiseLoop::kWalkBy2 || loop == DepthwiseLoop::kWalk5x5By2 ? 2 : 1;
 }
 constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
-  if (loop == DepthwiseLoop::kCopied5x5) return kernel.copied_5x5;
-  return loop == DepthwiseLoop::kTaps || (is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0);
+  if (!is_walk(loop)) return loop == DepthwiseLoop::kTaps || kernel.copied_5x5;
+  return is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0;
 }
 
 constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {

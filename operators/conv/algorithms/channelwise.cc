@@ -37,7 +37,7 @@ class ChannelBlock {
     tile_.set_groups = scratch.set_groups;
     padded_ = scratch.padded;
     grouped_ = !is_depthwise(s_);
-    walks_ = tile_.loop != DepthwiseLoop::kTaps && tile_.loop != DepthwiseLoop::kCopied5x5;
+    walks_ = is_walk(tile_.loop);
     tile_.groups = slot_groups(s_);
     weights_ = payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {

@@ -136,11 +136,10 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
   c.pixel = staged_bytes(plan);
   c.ring_line = larger(in_w, padded_width(s, out_w)) * c.pixel;
   const size_t one_tile = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
-  size_t together = kLinesTogether;
-  if (c.loop == DepthwiseLoop::kCopied5x5)
-    together = smaller(together, quotient(kCopiesTogether, c.ring_line));
-  c.together = one_tile < together ? 1 + quotient(together - one_tile, rows * s.stride_h) : 1;
   const bool copies = c.loop == DepthwiseLoop::kCopied5x5;
+  size_t together = kLinesTogether;
+  if (copies) together = smaller(together, quotient(kCopiesTogether, c.ring_line));
+  c.together = one_tile < together ? 1 + quotient(together - one_tile, rows * s.stride_h) : 1;
   c.ring = copies ? one_tile + (c.together - 1) * s.stride_h : one_tile;
   // The room of as many lines as fit together, so that shorter lines, of which more fit, take no
   // larger workspace
