@@ -136,9 +136,9 @@ OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vector
   });
 }
 
-// requantize: a function above, which no tile needs here; without the call GCC 12 copies 176 instead
-// of 72 registers in the depth loops of avx512vnni_u8s8_6x64x4. few: tiles of `most` rows may have
-// one row, too.
+// requantize: a function above, which no tile needs here; without the call GCC 12 copies 176
+// instead of 72 registers in the depth loops of avx512vnni_u8s8_6x64x4. few: tiles of `most` rows
+// may have one row, too.
 template <auto requantize = avx512vnni_requantize, bool few = false, int most, int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
