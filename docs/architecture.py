@@ -62,7 +62,7 @@ ROLES = {
     "kernels/x86/runtime": "weights of a run",
     "kernels/x86/int4": "weights of 4 bits",
     "kernels/x86/amx": "tile registers",
-    "kernels/x86/words": "activations of 16 bits",
+    "kernels/x86/s16": "activations of 16 bits",
     "kernels/x86/sparse": "2:4 weights",
     "kernels/x86/scale_blocks": "weights in scale blocks",
     "kernels/x86/shared": "inlined into the kernels",

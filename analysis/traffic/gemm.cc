@@ -46,7 +46,7 @@ octet_status walk(octet_traffic* traffic, const octet_gemm& gemm, octet_gemm_arg
     return fail(error, OCTET_UNSUPPORTED, "args: matrices by pointer arrays are not modelled");
   if (gemm.plan.scale_block_kernel)
     return fail(error, OCTET_UNSUPPORTED, "gemm: weights in scale blocks are not modelled");
-  if (has_words(gemm.plan))
+  if (has_s16(gemm.plan))
     return fail(error, OCTET_UNSUPPORTED, "gemm: products of an s16 lhs are not modelled");
   a.parallel_for = nullptr;
   octet_gemm copy = gemm;

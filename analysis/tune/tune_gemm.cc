@@ -49,7 +49,7 @@ octet_status read_space(const octet_gemm_desc& d, GemmSpace* space, Choice* plan
         error, OCTET_UNSUPPORTED,
         "desc.packed holds weights in scale blocks, of which each tier has one kernel: there "
         "is nothing to choose");
-  if (builder.has_words())
+  if (builder.has_s16())
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.lhs_type is OCTET_S16, whose products have no other choice");
   OCTET_TRY(read_limits(&builder.limits, gemm_machine()));

@@ -14,8 +14,8 @@ double tflite_product(int64_t acc, const Factor& f) {
   return std::round(std::ldexp((double)high, std::min(f.shift, 0)));
 }
 
-// Of words: a multiplier of 15 bits, halves up.
-double tflite_word(int64_t acc, const Factor& f) {
+// Of s16 values: a multiplier of 15 bits, halves up.
+double tflite_s16(int64_t acc, const Factor& f) {
   const int64_t multiplier =
       f.multiplier >= 0x7fff0000 ? 0x7fff : ((int64_t)f.multiplier + (1 << 15)) >> 16;
   return (double)((acc * multiplier + (int64_t{1} << (14 - f.shift))) >> (15 - f.shift));
@@ -38,7 +38,7 @@ double contract_output(const OutputStage& stage, int64_t acc, const Factor& fact
                        const Addend* addend) {
   if (stage.type == OCTET_S32) return (double)acc;
   if (stage.type == OCTET_S16) {
-    const double word = factor.tflite ? tflite_word(acc, factor)
+    const double word = factor.tflite ? tflite_s16(acc, factor)
                                       : std::nearbyint((double)((float)acc * factor.scale));
     const double least = stage.relu ? 0 : std::max(-32768.0, (double)stage.least);
     return std::min(std::max(word, least), std::min(32767.0, (double)stage.most));

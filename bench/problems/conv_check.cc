@@ -54,7 +54,7 @@ void gather_window(const ConvData& d, size_t image, size_t y, size_t x, size_t g
   }
 }
 
-// The contract's bound keeps the sums within int32, but those of words.
+// The contract's bound keeps the sums within int32, but those of s16 values.
 template <typename Sum, typename Weight>
 int64_t dot(const std::vector<int16_t>& window, const Weight* weights, int32_t zero_point) {
   const int16_t zero = (int16_t)zero_point;

@@ -14,7 +14,7 @@ void fill_both(ConvData* data, Fill how) {
   const size_t channels = data->shape.geometry.out_channels, depth = data->shape.depth();
   const uint64_t seed = data->shape.in_pixels() + depth;
   if (data->types.lhs == OCTET_S16)
-    fill_words(&data->lhs, how, seed);
+    fill_s16(&data->lhs, how, seed);
   else
     fill(&data->lhs, data->types.lhs, how, seed);
   fill(&data->filter, data->types.rhs, how, channels + 2 * depth);

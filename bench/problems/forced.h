@@ -14,7 +14,7 @@ struct Forced {
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;  // convolutions only
   octet_sparsity sparsity = OCTET_SPARSE_NONE;       // of the packed weights
   // In place of the data's own: float mode; weights with zero point 0 (128 for u8); neither
-  // residual nor table; weights of 4 bits, or inputs and outputs of words, as such of 8 bits
+  // residual nor table; weights of 4 bits, or inputs and outputs of s16 values, as such of 8 bits
   bool float_mode = false, symmetric = false, plain = false, int8 = false;
 };
 

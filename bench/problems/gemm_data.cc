@@ -16,7 +16,7 @@ GemmData room(const GemmShape& shape, const OperandTypes& types) {
 void fill_both(GemmData* data, Fill how) {
   const uint64_t seed = data->shape.m + data->shape.k;
   if (data->types.lhs == OCTET_S16)
-    fill_words(&data->lhs, how, seed);
+    fill_s16(&data->lhs, how, seed);
   else
     fill(&data->lhs, data->types.lhs, how, seed);
   fill(&data->rhs, data->types.rhs, how, data->shape.n + 2 * data->shape.k);

@@ -95,16 +95,16 @@ void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed) {
   }
 }
 
-void fill_words(Buffer* buffer, Fill how, uint64_t seed) {
+void fill_s16(Buffer* buffer, Fill how, uint64_t seed) {
   Random random(seed);
-  int16_t* const words = buffer->as<int16_t>();
-  for (size_t i = 0; i < buffer->size() / sizeof *words; ++i) {
+  int16_t* const s16 = buffer->as<int16_t>();
+  for (size_t i = 0; i < buffer->size() / sizeof *s16; ++i) {
     const int16_t word = (int16_t)random.between(INT16_MIN, INT16_MAX),
                   end = word & 1 ? INT16_MIN : INT16_MAX;
-    words[i] = how == Fill::kLeast      ? INT16_MIN
-               : how == Fill::kMost     ? INT16_MAX
-               : how == Fill::kExtremes ? end
-                                        : word;
+    s16[i] = how == Fill::kLeast      ? INT16_MIN
+             : how == Fill::kMost     ? INT16_MAX
+             : how == Fill::kExtremes ? end
+                                      : word;
   }
 }
 

@@ -49,7 +49,7 @@ constexpr Fill kFills[] = {Fill::kRandom, Fill::kLeast, Fill::kMost, Fill::kExtr
                            Fill::kNoInt8Min};
 const char* fill_name(Fill fill);
 void fill(Buffer* buffer, octet_type type, Fill how, uint64_t seed);
-void fill_words(Buffer* buffer, Fill how, uint64_t seed);  // OCTET_S16
+void fill_s16(Buffer* buffer, Fill how, uint64_t seed);  // OCTET_S16
 
 // The conversion of accumulators to 8 bits.
 enum class Requant { kFloat, kTflite, kDouble };

@@ -2,8 +2,8 @@
 #include "dispatch/self_test/conv.h"
 
 #include "dispatch/self_test/product.h"
+#include "dispatch/self_test/s16.h"
 #include "dispatch/self_test/self_test.h"
-#include "dispatch/self_test/words.h"
 #include "dispatch/tables/tiers.h"
 #include "dispatch/tables/transforms.h"
 
@@ -11,7 +11,7 @@ namespace octet {
 namespace {
 
 // 0x80 and 0x7f become int16 min and max.
-int16_t word(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
+int16_t doubled(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
 
 // int16 kernels add modulo 2^32.
 bool multiplies_int16(const MicroKernel& kernel) {
@@ -23,20 +23,20 @@ bool multiplies_int16(const MicroKernel& kernel) {
   const size_t depth = layout.steps(kDepth), width = layout.width, kr = layout.kr;
   if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
   for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
-    lhs[i] = word(operands.lhs[i % (kTileRows * kDepth)]);
+    lhs[i] = doubled(operands.lhs[i % (kTileRows * kDepth)]);
   int16_t* to = packed;
   for (size_t panel = 0; panel < columns; panel += width)
     for (size_t group = 0; group < depth; group += kr)
       for (size_t j = panel; j < panel + width; ++j)
         for (size_t k = group; k < group + kr; ++k)
-          *to++ = k < kDepth && j < columns ? word(operands.rhs[k * kTileColumns + j]) : 0;
+          *to++ = k < kDepth && j < columns ? doubled(operands.rhs[k * kTileColumns + j]) : 0;
   Tile tile = make_tile(lhs, packed, sizeof(int16_t), rows, columns, out);
   tile.rhs_stride = width * kr * sizeof(int16_t);
   tile.rhs_panel_stride = width * depth * sizeof(int16_t);
   kernel.multiply(tile);
   return is_product(
       out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
-      [&](size_t k, size_t j) { return word(operands.rhs[k * kTileColumns + j]); });
+      [&](size_t k, size_t j) { return doubled(operands.rhs[k * kTileColumns + j]); });
 }
 
 // Depthwise kernels: 2 or 3 output columns of a 3x3 filter, tap by tap, and by each walk that the
@@ -66,7 +66,7 @@ int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, Depthwis
   return kernel.layout.element_type == ElementType::kS16 ? 2 * byte : byte;
 }
 
-bool takes_words(const DepthwiseKernel& kernel) {
+bool takes_s16(const DepthwiseKernel& kernel) {
   return kernel.lhs_element_type == ElementType::kS16;
 }
 
@@ -80,7 +80,7 @@ bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
         for (size_t kx = 0; kx < filter.side; ++kx)
           for (size_t ky = 0; ky < filter.side; ++ky) {
             const uint8_t byte = pixel_byte(operands, y + ky, filter.stride * x + kx, c);
-            acc += (takes_words(kernel) ? word(byte) : value(byte, kernel.lhs_element_type)) *
+            acc += (takes_s16(kernel) ? doubled(byte) : value(byte, kernel.lhs_element_type)) *
                    weight(kernel, operands, tile.loop, filter.slot(ky, kx), c);
           }
         if (out[c] != acc) return false;
@@ -104,9 +104,9 @@ bool requantizes_raw(const DepthwiseKernel& kernel, const DepthwiseTile& tile, c
   return is_requantized(kernel, tile, out, cases);
 }
 
-// Tests the outputs of a kernel of words in one mode.
-bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
-                    void* prepared, const Requantization& requantization, const int16_t* expected) {
+// Tests the outputs of an s16 kernel in one mode.
+bool finishes_s16(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
+                  void* prepared, const Requantization& requantization, const int16_t* expected) {
   kernel.prepare(block, prepared);
   tile.dst_pixel = kPixel * sizeof(int16_t);
   tile.dst_line = tile.columns * tile.dst_pixel;
@@ -119,25 +119,25 @@ bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, Depthwi
 }
 
 // Tests these outputs in both modes: accumulators start at the cases, and the weights are zeros.
-bool finishes_words(const DepthwiseKernel& kernel, DepthwiseBlock block, const DepthwiseTile& tile,
-                    void* prepared) {
+bool finishes_s16(const DepthwiseKernel& kernel, DepthwiseBlock block, const DepthwiseTile& tile,
+                  void* prepared) {
   const FloatCases floats(Accumulators::kAll);
-  const WordCases words(kLeastShiftInKernel);
+  const S16Cases s16(kLeastShiftInKernel);
   alignas(64) int32_t acc[kPixel], multiplier[kPixel];
   int16_t rounded[kPixel], tflite[kPixel];
   for (size_t c = 0; c < kPixel; ++c) {
-    const size_t at = c % kWordTestColumns;
-    rounded[c] = within_words(floats.rounded[c]);
-    acc[c] = (int32_t)words.acc[at];
-    multiplier[c] = words.multiplier[at] << (32 - words.right[at]);
-    tflite[c] = words.tflite[at];
+    const size_t at = c % kS16TestColumns;
+    rounded[c] = within_s16(floats.rounded[c]);
+    acc[c] = (int32_t)s16.acc[at];
+    multiplier[c] = s16.multiplier[at] << (32 - s16.right[at]);
+    tflite[c] = s16.tflite[at];
   }
-  Requantization requantization = {0, kWordsLo, kWordsHi, ElementType::kS16};
+  Requantization requantization = {0, kS16Lo, kS16Hi, ElementType::kS16};
   block.init = floats.acc, block.scale = floats.scale;
-  if (!finishes_words(kernel, block, tile, prepared, requantization, rounded)) return false;
+  if (!finishes_s16(kernel, block, tile, prepared, requantization, rounded)) return false;
   requantization.tflite_apart = 1;
   block.init = acc, block.scale = (const float*)multiplier;
-  return finishes_words(kernel, block, tile, prepared, requantization, tflite);
+  return finishes_s16(kernel, block, tile, prepared, requantization, tflite);
 }
 
 // True if all outputs become the floats of the cases, and half of them where the lhs's scale says
@@ -218,20 +218,20 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
 bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
             bool floats) {
   constexpr size_t kPanel = kSlots / 4 * kDepthwiseGroup;
-  alignas(64) int16_t words[kPanel] = {};
+  alignas(64) int16_t s16[kPanel] = {};
   alignas(64) uint8_t bytes[kPanel] = {}, prepared[depthwise_prepared_bytes(kPixel, kSlots / 4)];
   const uint8_t* const panel =
-      kernel.layout.element_type == ElementType::kS16 ? (const uint8_t*)words : bytes;
+      kernel.layout.element_type == ElementType::kS16 ? (const uint8_t*)s16 : bytes;
   alignas(64) int32_t out[kMostOutputs * kPixel];
   constexpr size_t kLinesBytes = kLines * kInColumns * kPixel;
-  int16_t lines_of_words[kLinesBytes];
-  for (size_t i = 0; i < kLinesBytes; ++i) lines_of_words[i] = word(operands.rhs[i]);
+  int16_t lines_of_s16[kLinesBytes];
+  for (size_t i = 0; i < kLinesBytes; ++i) lines_of_s16[i] = doubled(operands.rhs[i]);
   // Copied lines have no other channels than the kernel's.
   const bool copied = loop == DepthwiseLoop::kCopied5x5;
   uint8_t copies[kLinesBytes];
   for (size_t i = 0; copied && i < kLines * kInColumns; ++i)
     memcpy(copies + i * kernel.channels, operands.rhs + i * kPixel, kernel.channels);
-  const uint8_t* lines = takes_words(kernel) ? (uint8_t*)lines_of_words : operands.rhs;
+  const uint8_t* lines = takes_s16(kernel) ? (uint8_t*)lines_of_s16 : operands.rhs;
   if (copied) lines = copies;
   const size_t pixel = (copied ? kernel.channels : kPixel) * element_size(kernel.lhs_element_type);
   const TestFilter filter(loop);
@@ -264,7 +264,7 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
       for (size_t c = 0, slot = filter.slot(ky, kx); c < kPixel; ++c) {
         const size_t at = slot / 4 * kDepthwiseGroup + depthwise_position(c) + slot % 4;
         const int32_t w = weight(kernel, operands, loop, slot, c);
-        words[at] = (int16_t)w;
+        s16[at] = (int16_t)w;
         bytes[at] = (uint8_t)w;
       }
   const DepthwiseBlock block = {loop, filter.groups, panel,   1, filter.groups,
@@ -273,10 +273,10 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   kernel.multiply(tile);
   if (!is_depthwise(kernel, operands, tile, out)) return false;
   if (!floats || !(kernel.flags & kRequantizes)) return true;
-  memset(words, 0, sizeof words);
+  memset(s16, 0, sizeof s16);
   memset(bytes, 0, sizeof bytes);
-  return takes_words(kernel) ? finishes_words(kernel, block, tile, prepared)
-                             : requantizes(kernel, block, tile, prepared);
+  return takes_s16(kernel) ? finishes_s16(kernel, block, tile, prepared)
+                           : requantizes(kernel, block, tile, prepared);
 }
 
 // Grouped kernels: two taps, 9 columns, the taps' pixels side by side.
@@ -309,9 +309,9 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, size_t quad
   alignas(64) uint8_t panel[kPanel], prepared[depthwise_prepared_bytes(kPixel, kGroupTaps * 4)];
   alignas(64) int32_t out[kGroupColumns * kPixel];
   constexpr size_t kLine = (kGroupTaps + kGroupColumns - 1) * kPixel;
-  uint16_t words[kLine];
-  for (size_t i = 0; i < kLine; ++i) words[i] = operands.rhs[i];
-  const uint8_t* const line = kernel.widen ? (const uint8_t*)words : operands.rhs;
+  uint16_t s16[kLine];
+  for (size_t i = 0; i < kLine; ++i) s16[i] = operands.rhs[i];
+  const uint8_t* const line = kernel.widen ? (const uint8_t*)s16 : operands.rhs;
   const uint8_t* pixels[kGroupTaps];
   size_t steps[kGroupTaps];
   for (size_t tap = 0; tap < kGroupTaps; ++tap) {
@@ -414,7 +414,7 @@ bool passes(const DepthwiseKernel& kernel) {
            passes(kernel, operands, 4, floats);
   for (const DepthwiseLoop loop : kDepthwiseLoops)
     if (knows(kernel, loop) && !passes(kernel, operands, loop, floats)) return false;
-  return !kernel.words || passes(*kernel.words);
+  return !kernel.s16 || passes(*kernel.s16);
 }
 
 bool passes(const WinogradOps& transforms, bool requantizing) {
@@ -430,8 +430,8 @@ IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
   });
 }
 
-IsaMask failing_words_isas(const KernelList& kernels, const CpuFeatures& cpu) {
-  return failing_of(kernels, cpu, passes_words);
+IsaMask failing_s16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+  return failing_of(kernels, cpu, passes_s16);
 }
 
 IsaMask failing_transforms(IsaMask tiers) {

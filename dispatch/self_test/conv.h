@@ -16,7 +16,7 @@ bool passes(const WinogradOps& transforms, bool requantizing);
 // others: of the tiers that `cpu` supports, the ones with a wrong kernel in the list.
 IsaMask failing_transforms(IsaMask tiers);
 IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu);
-IsaMask failing_words_isas(const KernelList& kernels, const CpuFeatures& cpu);
+IsaMask failing_s16_isas(const KernelList& kernels, const CpuFeatures& cpu);
 IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

@@ -3,7 +3,7 @@
 
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/requantize.h"
-#include "dispatch/self_test/words.h"
+#include "dispatch/self_test/s16.h"
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/tier_ops.h"
 #include "kernels/core/compiler.h"
@@ -136,7 +136,7 @@ bool passes(const TierOps& ops) {
   if (!rounds_to_nearest()) return true;
   const FloatCases cases(Accumulators::kAll);
   return epilogue_is_right(ops, cases) && quantizes(ops) &&
-         OCTET_IF(INT16, computes_words(ops, cases), true);
+         OCTET_IF(INT16, computes_s16(ops, cases), true);
 }
 
 bool passes(const MicroKernel& kernel) {

@@ -14,9 +14,10 @@ using DepthwiseList = Table<DepthwiseKernel>;
 KernelList int8_kernels();  // and those of int4
 KernelList conv_kernels();  // without int4: the kernels that convolutions use, too
 KernelList int16_kernels();
-// Kernels that read words (kS16) in the place of their tier's int8 kernels, by the same weights and
-// in one tap, where sums fit int32; with kRequantizes they make outputs of 16 bits, too.
-KernelList words_kernels();
+// Kernels that read s16 values (kS16) in the place of their tier's int8 kernels, by the same
+// weights and in one tap, where sums fit int32; with kRequantizes they make outputs of 16 bits,
+// too.
+KernelList s16_kernels();
 DepthwiseList depthwise_kernels();
 
 }  // namespace octet

@@ -58,7 +58,7 @@ class Describer {
       refuse("its weights ", name(weights_), " are computed; a convolution needs constants");
     const octet_type weights = tensor(weights_).type;
     const bool nibbles = is_4_bits(weights) && tensor(weights_).constant;
-    if (tensor(x_).type == OCTET_S16) return check_words();
+    if (tensor(x_).type == OCTET_S16) return check_s16();
     for (const int t : {x_, weights_})
       if (!is_8_bits(tensor(t).type) && !(t == weights_ && nibbles))
         refuse(name(t), " is not of 8 bits; quantize the operator to int8 or uint8");
@@ -74,7 +74,7 @@ class Describer {
   }
 
   // An input of 16 bits: TensorFlow Lite's 16x8.
-  void check_words() const {
+  void check_s16() const {
     if (!tflite_)
       refuse(name(x_), " is of 16 bits, which only TFLite's arithmetic multiplies by 8 bits");
     if (tensor(weights_).type != OCTET_S8 || !tensor(weights_).constant)
@@ -265,9 +265,9 @@ class Describer {
     if (b < 0) return;
     const Tensor& bias = tensor(b);
     if (!bias.constant) refuse("its bias ", name(b), " is computed; it needs a constant");
-    const bool words = tensor(x_).type == OCTET_S16, wide = words && bias.int64;
+    const bool s16 = tensor(x_).type == OCTET_S16, wide = s16 && bias.int64;
     // Its kernels of 16x8 then add in 32 bits and round twice
-    if (words && bias.type == OCTET_S32 && !op_.in_double)
+    if (s16 && bias.type == OCTET_S32 && !op_.in_double)
       refuse("its bias ", name(b), " is of int32, and its input of 16 bits; it needs one of int64");
     if (bias.type != OCTET_S32 && !wide)
       refuse("its bias ", name(b), " is not of int32; quantize it");

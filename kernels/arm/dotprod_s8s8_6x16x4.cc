@@ -63,7 +63,7 @@ OCTET_INLINE inline void step_in_order(int32x4_t (&acc)[rows][kVectors],
     load8_step(a[i], lhs[i]);
     if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
   };
-  load_word<8>(high, rhs);
+  load_s16<8>(high, rhs);
   load_low<0>(b[0], rhs);
   unroll<kBefore>(load);
   insert_high(b[0], high);
@@ -75,7 +75,7 @@ OCTET_INLINE inline void step_in_order(int32x4_t (&acc)[rows][kVectors],
       if constexpr (at == 0 && i + kBefore < rows) load(Int<i + kBefore>{});
       if constexpr (lane == 1 && v == kVectors - 1) load(i);
       if constexpr (at < kLast) {
-        if constexpr (i == 0) load_word<next + 8>(high, rhs);
+        if constexpr (i == 0) load_s16<next + 8>(high, rhs);
         if constexpr (i == rows / 4) load_low<next>(after, rhs);
         if constexpr (i == (rows > 4 ? rows - 2 : rows - 1)) insert_high(after, high);
       }

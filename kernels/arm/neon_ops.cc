@@ -12,7 +12,7 @@
 #else
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
-#include "kernels/generic/words.h"
+#include "kernels/generic/s16.h"
 #endif
 
 namespace octet {
@@ -142,9 +142,9 @@ constexpr FindEndsFn kFindEnds = find_ends_neon;
 constexpr RowSumFn kSumRows = sum_rows_neon;
 constexpr InitFn kInit = init_neon;
 void copy(const Windows& windows) { portable_ops.copy_windows(windows); }
-[[maybe_unused]] void split_words(const WordRow& row) { portable_ops.split_words(row); }
-[[maybe_unused]] void finish_words(const WordEpilogue& f, const WordTile& t) {
-  portable_ops.finish_words(f, t);
+[[maybe_unused]] void split_s16(const S16Row& row) { portable_ops.split_s16(row); }
+[[maybe_unused]] void finish_s16(const S16Epilogue& f, const S16Tile& t) {
+  portable_ops.finish_s16(f, t);
 }
 void others(const Epilogue& f, const EpilogueTile& t) {
   if (f.mode != EpilogueMode::kF32) return portable_ops.epilogue(f, t);
@@ -193,8 +193,8 @@ const TierOps neon_ops = {kInit,
                           kFindEnds,
                           kQuantizeFloats,
                           copy,
-                          OCTET_IF(INT16, split_words, nullptr),
-                          OCTET_IF(INT16, finish_words, nullptr),
+                          OCTET_IF(INT16, split_s16, nullptr),
+                          OCTET_IF(INT16, finish_s16, nullptr),
                           nullptr,
                           false,
                           kLookUp};

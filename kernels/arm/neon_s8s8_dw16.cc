@@ -145,8 +145,8 @@ struct NeonInt16 : Neon {
   }
 };
 
-// Pixels that are words already.
-struct NeonWords : NeonInt16 {
+// Pixels that are s16 values already.
+struct NeonS16 : NeonInt16 {
   static constexpr bool kLoadsAndSteps = false;
   struct Pixel {
     int16x8_t low, high;
@@ -227,8 +227,8 @@ void multiply(const DepthwiseTile& t) {
   (is_int16(t.prepared) ? multiply_int16 : depthwise_multiply_or_copied<Neon>)(t);
 }
 
-constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* words) {
-  DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, words);
+constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* s16) {
+  DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, s16);
   k.prepare = prepare;
   k.multiply = multiply;
   return k;
@@ -243,10 +243,10 @@ constexpr DepthwiseKernel neon_int16_kernel() {
 
 }  // namespace
 
-const DepthwiseKernel neon_s16s8_words_dw16 =
-    depthwise_words_kernel<NeonWords, NeonInt16>("neon_s16s8_words_dw16", Isa::kNeon);
+const DepthwiseKernel neon_s16s8_full_dw16 =
+    depthwise_s16_kernel<NeonS16, NeonInt16>("neon_s16s8_full_dw16", Isa::kNeon);
 
-const DepthwiseKernel neon_s8s8_dw16 = neon_kernel(&neon_s16s8_words_dw16);
+const DepthwiseKernel neon_s8s8_dw16 = neon_kernel(&neon_s16s8_full_dw16);
 
 const DepthwiseKernel neon_s8s16_dw16 = neon_int16_kernel();
 

@@ -15,9 +15,9 @@ struct Lanes : WinogradLanes<16> {
   OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
     return (Int16)vmovl_s8(vld1_s8((const int8_t*)bytes));
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 int16, int16_t factor,
                                              uint8_t flip) {
-    const int8x8_t rounded = vqmovn_s16(vqrdmulhq_n_s16((int16x8_t)words, factor));
+    const int8x8_t rounded = vqmovn_s16(vqrdmulhq_n_s16((int16x8_t)int16, factor));
     vst1_u8(bytes, veor_u8(vreinterpret_u8_s8(rounded), vdup_n_u8(flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) { return (Sums)vcvtnq_s32_f32((float32x4_t)x); }

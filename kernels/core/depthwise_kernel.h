@@ -153,8 +153,8 @@ struct DepthwiseKernel {
   WidenPixelsFn widen = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
-  // Multiplies words (kS16) by the same weights to s32, at most kMostWordTaps of them; or null
-  const DepthwiseKernel* words = nullptr;
+  // Multiplies s16 values (kS16) by the same weights to s32, at most kMostS16Taps of them; or null
+  const DepthwiseKernel* s16 = nullptr;
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
   // Requantizes raw accumulators in TFLite mode; or null
@@ -190,9 +190,9 @@ constexpr size_t input_bytes(const DepthwiseKernel& kernel) {
   return kernel.widen ? 2 : element_size(kernel.lhs_element_type);
 }
 
-// So many products of a word and an s8 fit int32, whatever their values.
-constexpr size_t kMostWordTaps = 511;
-static_assert(kMostWordTaps * 32768 * 128 <= INT32_MAX, "sums of words");
+// So many products of an s16 value and an s8 fit int32, whatever their values.
+constexpr size_t kMostS16Taps = 511;
+static_assert(kMostS16Taps * 32768 * 128 <= INT32_MAX, "sums of s16 values");
 
 // The most bytes that `prepare` writes. Per channel: an accumulator (grouped: all that are summed
 // in the end), a scale or TFLite's rows, and an int16 per slot.

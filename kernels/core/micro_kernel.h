@@ -136,8 +136,9 @@ struct MicroKernel {
   RhsLayout rhs_layout;
   // Null: the kernel is direct. Else gather makes a panel of one tile's rows (lhs_panel_bytes)
   GatherFn gather = nullptr;
-  // Makes such a panel of words (Rows::depth counts them); null: the panel's elements are not int16
-  GatherFn gather_words = nullptr;
+  // Makes such a panel of s16 values (Rows::depth counts them); null: the panel's elements are not
+  // int16
+  GatherFn gather_s16 = nullptr;
   // The panel's rows and depth are rounded up to lhs_lanes_step and lhs_kr. lhs_element_bytes: 1
   // for int8, 2 for int16, 4 for int16 of which each pair is stored twice in a row
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;

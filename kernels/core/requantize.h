@@ -13,9 +13,9 @@ namespace octet {
 // smaller limit; in TFLite mode, the condition of TfliteColumns).
 struct Requantization {
   int32_t zero_point, lo, hi;
-  ElementType dst_type;  // kS8, kU8 or, of kernels of words, kS16
+  ElementType dst_type;  // kS8, kU8 or, of s16 kernels, kS16
   // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0.
-  // kS16: 1 or 0; the scales are WordEpilogue::in_kernel
+  // kS16: 1 or 0; the scales are S16Epilogue::in_kernel
   size_t tflite_apart = 0;
   bool tflite_right_only = false;  // TfliteColumns::right_only
   // f32 output, for kStoresFloats: fl(fl(fl(acc) * scale) + bias), then the clamp to [lo_f32,

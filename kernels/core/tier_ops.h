@@ -6,7 +6,7 @@
 #include "kernels/core/epilogue.h"
 #include "kernels/core/feature.h"
 #include "kernels/core/lhs_rows.h"
-#include "kernels/core/words.h"
+#include "kernels/core/s16.h"
 
 namespace octet {
 
@@ -19,8 +19,8 @@ struct TierOps {
   FindEndsFn find_ends;
   QuantizeFloatsFn quantize_floats;
   CopyWindowsFn copy_windows;
-  SplitWordsFn split_words;
-  FinishWordsFn finish_words;
+  SplitS16Fn split_s16;
+  FinishS16Fn finish_s16;
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
   bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only

@@ -22,7 +22,7 @@ struct WinogradInput {
   const uint8_t* const* pixels;
   size_t channels;
   ElementType type;  // kS8 or kU8
-  // `channels` words each (bytes, for k2x2Int8), and as many more as a vector has beyond them
+  // `channels` s16 values each (bytes, for k2x2Int8), and as many more as a vector has beyond them
   uint8_t* taps;
   size_t tap_stride;  // bytes
   // k2x2Int8, one per tap: value v becomes (v * factor + 2^14) >> 15, saturated to s8

@@ -367,7 +367,7 @@ inline void split_pairs(const uint64_t* groups, uint8_t* to) {
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
                                            uint16_t flags,
-                                           [[maybe_unused]] const DepthwiseKernel* words,
+                                           [[maybe_unused]] const DepthwiseKernel* s16,
                                            void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
@@ -379,17 +379,17 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
   k.rows = k.walk_rows = 2;
   k.walks_tiles = true;
   k.walks_5x5 = M::kWalks5x5;
-  k.words = OCTET_IF(INT16, words, nullptr);
+  k.s16 = OCTET_IF(INT16, s16, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;
   k.multiply = depthwise_multiply<M>;
   k.requantize = requantize;
   return k;
 }
 
-// A kernel of an M that multiplies words by int8 weights, which it reads as Weights lays them out.
-// kind: kSums, or kWords of an M that finishes words.
+// A kernel of an M that multiplies s16 values by int8 weights, which it reads as Weights lays them
+// out. kind: kSums, or kS16 of an M that finishes s16 values.
 template <typename M, typename Weights, DepthwiseOutput kind = DepthwiseOutput::kSums>
-constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
+constexpr DepthwiseKernel depthwise_s16_kernel(const char* name, Isa isa) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
@@ -401,7 +401,7 @@ constexpr DepthwiseKernel depthwise_words_kernel(const char* name, Isa isa) {
   k.walks_tiles = true;
   k.prepare = depthwise_prepare<Weights>;
   k.multiply = depthwise_form<M, false, kind>;
-  if (kind == DepthwiseOutput::kWords) k.flags = kRequantizes;
+  if (kind == DepthwiseOutput::kS16) k.flags = kRequantizes;
   return k;
 }
 

@@ -1,4 +1,4 @@
-// How the sums of a depthwise machine leave: as s32 or raw, as bytes, as f32 or as words.
+// How the sums of a depthwise machine leave: as s32 or raw, as bytes, as f32 or as s16 values.
 #pragma once
 
 #include "kernels/core/compiler.h"
@@ -7,10 +7,10 @@
 namespace octet {
 namespace {
 
-// kWords is sums or 16 bits in either mode, told apart at run time: the branch costs less than
+// kS16 is sums or 16 bits in either mode, told apart at run time: the branch costs less than
 // copies of the loops. Likewise kSumsOrFloats, of machines that do not shuffle, in f32, and
 // kSumsOrFloat, of machines that do, in float mode.
-enum class DepthwiseOutput { kSums, kSumsOrFloats, kSumsOrFloat, kFloat, kTflite, kWords };
+enum class DepthwiseOutput { kSums, kSumsOrFloats, kSumsOrFloat, kFloat, kTflite, kS16 };
 
 template <typename M, DepthwiseOutput>
 struct DepthwiseStore;
@@ -81,25 +81,25 @@ struct DepthwiseStore<M, DepthwiseOutput::kSumsOrFloat> {
 };
 
 template <typename M>
-struct DepthwiseStore<M, DepthwiseOutput::kWords> {
+struct DepthwiseStore<M, DepthwiseOutput::kS16> {
   OCTET_INLINE inline explicit DepthwiseStore(const DepthwiseTile& t)
       : sums(!t.requantization),
         tflite(!sums && t.requantization->tflite_apart),
-        words(t.channels, sums ? Requantization{} : *t.requantization) {}
+        s16(t.channels, sums ? Requantization{} : *t.requantization) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends& ends,
                                       uint8_t* dst) const {
     if (sums) return M::store_s32(acc, dst);
     typename M::Acc q;
     if (tflite)
       unroll<4>([&](auto v)
-                    OCTET_INLINE { q.a[v] = M::scaled_tflite(acc.a[v], ends.scale(v), words); });
+                    OCTET_INLINE { q.a[v] = M::scaled_tflite(acc.a[v], ends.scale(v), s16); });
     else
       unroll<4>([&](auto v)
-                    OCTET_INLINE { q.a[v] = M::scaled_float(acc.a[v], ends.scale(v), words); });
-    words.store(q, dst);
+                    OCTET_INLINE { q.a[v] = M::scaled_float(acc.a[v], ends.scale(v), s16); });
+    s16.store(q, dst);
   }
   bool sums, tflite;
-  typename M::Words words;
+  typename M::S16 s16;
 };
 
 }  // namespace

@@ -32,11 +32,11 @@ void gather_rows(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-// Of words, for kernels of kGathersEvenStepsFirst: a group is steps 0 and 2, then 1 and 3, each
-// pair so many times. One row; `step` bytes lie between its groups.
+// Of s16 values, for kernels of kGathersEvenStepsFirst: a group is steps 0 and 2, then 1 and 3,
+// each pair so many times. One row; `step` bytes lie between its groups.
 template <size_t times>
-OCTET_INLINE inline void gather_row_of_words(const uint8_t* from, size_t depth, size_t step,
-                                             uint8_t* to) {
+OCTET_INLINE inline void gather_row_of_s16(const uint8_t* from, size_t depth, size_t step,
+                                           uint8_t* to) {
   for (size_t left = depth; left; from += 8, to += step) {
     uint64_t steps = 0;
     if (left >= 4)

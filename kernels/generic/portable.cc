@@ -5,7 +5,7 @@
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/lhs_rows.h"
-#include "kernels/generic/words.h"
+#include "kernels/generic/s16.h"
 
 namespace octet {
 const TierOps portable_ops = {init_tile,
@@ -16,6 +16,6 @@ const TierOps portable_ops = {init_tile,
                               find_ends,
                               quantize_floats,
                               copy_windows,
-                              OCTET_IF(INT16, split_words, nullptr),
-                              OCTET_IF(INT16, finish_words, nullptr)};
+                              OCTET_IF(INT16, split_s16, nullptr),
+                              OCTET_IF(INT16, finish_s16, nullptr)};
 }  // namespace octet

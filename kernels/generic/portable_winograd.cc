@@ -11,15 +11,15 @@ struct Lanes : WinogradLanes<16> {
   typedef int32_t Signed __attribute__((vector_size(16)));
   template <typename Byte>
   static Int16 widen(const uint8_t* bytes) {
-    Int16 words;
-    for (int i = 0; i < 8; ++i) words[i] = (uint16_t)(Byte)bytes[i];
-    return words;
+    Int16 s16;
+    for (int i = 0; i < 8; ++i) s16[i] = (uint16_t)(Byte)bytes[i];
+    return s16;
   }
   OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) { return widen<uint8_t>(bytes); }
   OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) { return widen<int8_t>(bytes); }
-  static void store_int8(uint8_t* bytes, Int16 words, int16_t factor, uint8_t flip) {
+  static void store_int8(uint8_t* bytes, Int16 s16, int16_t factor, uint8_t flip) {
     for (int i = 0; i < 8; ++i) {
-      const int32_t rounded = ((int16_t)words[i] * factor + (1 << 14)) >> 15;
+      const int32_t rounded = ((int16_t)s16[i] * factor + (1 << 14)) >> 15;
       bytes[i] = (uint8_t)((rounded < -128 ? -128 : rounded > 127 ? 127 : rounded) ^ flip);
     }
   }

@@ -30,7 +30,7 @@ struct MacroKernel {
   const TierOps* ops;  // of the kernel's tier
   uint8_t lhs_flip;    // 0x80 if the kernel reads the other sign, else 0
   Taps taps;
-  bool words = false;  // rows are of words, which gather_words takes
+  bool s16 = false;  // rows are of s16 values, which gather_s16 takes
 };
 
 // Per-column terms of packed weights, readable for whole tiles.

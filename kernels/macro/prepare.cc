@@ -95,7 +95,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
     for (size_t i = 0; sums_tiles && i < tile.rows; ++i) sums[i] = 0;
     for_each_tap(macro_kernel, *block, tile, [&](const Rows& rows, size_t tap) {
       if (kernel.gather)
-        (macro_kernel.words ? kernel.gather_words : kernel.gather)(
+        (macro_kernel.s16 ? kernel.gather_s16 : kernel.gather)(
             rows, lanes, panel + tap * lanes * tap_elements * kernel.lhs_element_bytes);
       if (copied) kernel.copy_rows(rows, block->copied_stride, panel + tap * tap_elements);
       if (!sums_tiles) return;

@@ -45,7 +45,7 @@ OCTET_INLINE inline void clear(Sums<rows>* sums) {
 #if defined(__SSE2__) || defined(__VSX__)
 
 typedef int16_t Int16 __attribute__((vector_size(16)));
-typedef uint16_t UnsignedWords __attribute__((vector_size(16)));
+typedef uint16_t UnsignedS16 __attribute__((vector_size(16)));
 
 // Steps 0 and 2 (even), 1 and 3 (odd), as int16.
 struct Pairs {
@@ -66,12 +66,12 @@ OCTET_INLINE inline Columns add_pairs(Columns sum, Int16 l, Int16 w) {
 OCTET_INLINE inline Pairs lhs_pairs(const uint8_t* lhs) {
   int32_t steps;
   __builtin_memcpy(&steps, lhs, sizeof steps);
-  const UnsignedWords all = (UnsignedWords)(Columns{} + steps);
+  const UnsignedS16 all = (UnsignedS16)(Columns{} + steps);
   return {(Int16)(all & 0xff), (Int16)(all >> 8)};
 }
 
 OCTET_INLINE inline Pairs rhs_pairs(const uint8_t* rhs) {
-  UnsignedWords all;
+  UnsignedS16 all;
   __builtin_memcpy(&all, rhs, sizeof all);
   return {(Int16)(all << 8) >> 8, (Int16)all >> 8};
 }

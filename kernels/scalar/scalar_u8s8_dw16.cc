@@ -60,9 +60,9 @@ OCTET_INLINE inline void in_order(uint32_t sum) {
 template <typename Weight>
 OCTET_INLINE inline bool is_empty(size_t slot, const Weight* weights) {
   if (OCTET_VECTORS || slot % 4 != 3) return false;
-  uint64_t words[kSums * sizeof(Weight) / sizeof(uint64_t)], any = 0;
-  __builtin_memcpy(words, __builtin_assume_aligned(weights, sizeof *words), sizeof words);
-  for (const uint64_t word : words) any |= word;
+  uint64_t bits[kSums * sizeof(Weight) / sizeof(uint64_t)], any = 0;
+  __builtin_memcpy(bits, __builtin_assume_aligned(weights, sizeof *bits), sizeof bits);
+  for (const uint64_t b : bits) any |= b;
   return any == 0;
 }
 
@@ -123,13 +123,13 @@ void multiply(const DepthwiseTile& t) {
          : multiply_pixels<Weight, uint8_t>(t, init);
 }
 
-void multiply_words(const DepthwiseTile& t) {
+void multiply_s16(const DepthwiseTile& t) {
   multiply_pixels<int8_t, int16_t>(t, (const uint32_t*)t.prepared);
 }
 
 template <typename Weight>
 constexpr DepthwiseKernel kernel(const char* name,
-                                 [[maybe_unused]] const DepthwiseKernel* words = nullptr) {
+                                 [[maybe_unused]] const DepthwiseKernel* s16 = nullptr) {
   return {
       .name = name,
       .isa = Isa::kScalar,
@@ -139,7 +139,7 @@ constexpr DepthwiseKernel kernel(const char* name,
       .channels = kChannels,
       .reach = kChannels,
       .rows = 1,
-      .words = OCTET_IF(INT16, words, nullptr),
+      .s16 = OCTET_IF(INT16, s16, nullptr),
       .prepare = prepare<Weight>,
       .multiply = multiply<Weight>,
   };
@@ -147,8 +147,8 @@ constexpr DepthwiseKernel kernel(const char* name,
 
 }  // namespace
 
-const DepthwiseKernel scalar_s16s8_words_dw16 = {
-    .name = "scalar_s16s8_words_dw16",
+const DepthwiseKernel scalar_s16s8_full_dw16 = {
+    .name = "scalar_s16s8_full_dw16",
     .isa = Isa::kScalar,
     .lhs_element_type = ElementType::kS16,
     .layout = depthwise_layout(1),
@@ -156,10 +156,10 @@ const DepthwiseKernel scalar_s16s8_words_dw16 = {
     .reach = 2 * kChannels,
     .rows = 1,
     .prepare = prepare<int8_t>,
-    .multiply = multiply_words,
+    .multiply = multiply_s16,
 };
 const DepthwiseKernel scalar_u8s8_dw16 =
-    kernel<int8_t>("scalar_u8s8_dw16", &scalar_s16s8_words_dw16);
+    kernel<int8_t>("scalar_u8s8_dw16", &scalar_s16s8_full_dw16);
 const DepthwiseKernel scalar_u8s16_dw16 = kernel<int16_t>("scalar_u8s16_dw16");
 
 }  // namespace octet

@@ -18,11 +18,11 @@
 #include "kernels/core/compiler.h"
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/s16/gather_s16.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 #include "kernels/x86/shared/tail.h"
-#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {
@@ -63,8 +63,8 @@ void gather(const Rows& r, size_t lanes, void* panel) {
     const bool pair = lane + 1 < lanes;
     const uint8_t *a = r.row(lane), *b = r.row(pair ? lane + 1 : lane);
     int16_t* to = (int16_t*)panel + 4 * lane;
-    const auto store = [&to, group, pair](__m128i words) OCTET_INLINE {
-      pair ? _mm_storeu_si128((__m128i*)to, words) : _mm_storel_epi64((__m128i*)to, words);
+    const auto store = [&to, group, pair](__m128i s16) OCTET_INLINE {
+      pair ? _mm_storeu_si128((__m128i*)to, s16) : _mm_storel_epi64((__m128i*)to, s16);
       to += group;
     };
     const auto store_groups = [&](__m256i bytes, size_t groups) OCTET_INLINE {
@@ -97,7 +97,7 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup) {
     unroll<2>([&](auto v) OCTET_INLINE {
       unroll<2>([&](auto p) OCTET_INLINE {
-        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), words_of_quads<p>(rhs + 32 * v));
+        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), s16_of_quads<p>(rhs + 32 * v));
       });
     });
   }
@@ -117,12 +117,12 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
       __m256i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
         b[v] = wide ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))
-                    : words_of_quads<p>(rhs + 32 * v);
+                    : s16_of_quads<p>(rhs + 32 * v);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        int32_t words;
-        __builtin_memcpy(&words, lhs + 4 * i + 2 * p, sizeof words);
-        const __m256i a = _mm256_set1_epi32(words);
+        int32_t s16;
+        __builtin_memcpy(&s16, lhs + 4 * i + 2 * p, sizeof s16);
+        const __m256i a = _mm256_set1_epi32(s16);
         unroll<vectors>([&](auto v)
                             OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(a, b[v])); });
       });
@@ -173,7 +173,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
              kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
-    .gather_words = gather_words<1>,
+    .gather_s16 = gather_s16<1>,
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = dispatch,

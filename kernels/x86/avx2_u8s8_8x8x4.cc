@@ -41,7 +41,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows]) {
       size_t k = 0;
       OCTET_NO_UNROLL
       for (; groups; --groups) {
-        const __m256i b0 = words_of_quads<0>(rhs), b1 = words_of_quads<1>(rhs);
+        const __m256i b0 = s16_of_quads<0>(rhs), b1 = s16_of_quads<1>(rhs);
         unroll<rows>([&](auto i) OCTET_INLINE {
           const __m256i bytes = _mm256_xor_si256(_mm256_set1_epi32(load_quad(lhs[i] + k)), flips);
           accumulate(acc[i], _mm256_madd_epi16(_mm256_and_si256(bytes, even), b0));

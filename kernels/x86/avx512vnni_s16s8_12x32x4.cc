@@ -1,9 +1,9 @@
-// Words: s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums fit
-// int32. It is the kernel of words beside avx512vnni_u8s8_6x64x4.cc, whose weights it reads.
+// s16 values: s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums
+// fit int32. It is the s16 kernel beside avx512vnni_u8s8_6x64x4.cc, whose weights it reads.
 //
 //                      columns 0-15  16-31
 //                     +------------+--------+      24 accumulators, 2 for rhs, 1 for lhs,
-//   row i, 2 words    | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
+//   row i, 2 s16 values    | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
 //   broadcast         +------------+--------+
 //
 // Rows are read where they lie. Per group of 4 along depth: 4 loads of weights, one from each of
@@ -13,43 +13,43 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/s16/s16_end.h"
 #include "kernels/x86/shared/by_rows.h"
 #include "kernels/x86/shared/layouts.h"
-#include "kernels/x86/words/words_end.h"
 
 namespace octet {
 namespace {
 
 constexpr int kMr = 12, kGroup = 64;  // kGroup: bytes of a panel's group
 
-// Steps 2 * half and 2 * half + 1 of a group of bytes, as words.
+// Steps 2 * half and 2 * half + 1 of a group of bytes, as s16 values.
 template <int half>
 OCTET_INLINE inline __m512i widened(__m512i bytes) {
-  // Each byte becomes the high half of a word
+  // Each byte becomes the high half of an s16 value
   const __m512i order = _mm512_broadcast_i32x4(
       half ? _mm_setr_epi8(-1, 2, -1, 3, -1, 6, -1, 7, -1, 10, -1, 11, -1, 14, -1, 15)
            : _mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
   return _mm512_srai_epi16(_mm512_shuffle_epi8(bytes, order), 8);
 }
 
-// The words of each row behind its last whole group, and zeros.
-struct WordTails {
-  uint64_t words[kMr];
+// The s16 values of each row behind its last whole group, and zeros.
+struct S16Tails {
+  uint64_t s16[kMr];
 };
-__attribute__((noinline)) void copy_tails(const Tile& t, WordTails* tails) {
+__attribute__((noinline)) void copy_tails(const Tile& t, S16Tails* tails) {
   const size_t tail = t.depth % 4;
   const uint8_t* row = (const uint8_t*)t.lhs + t.depth / 4 * 8;
   for (size_t i = 0; i < t.rows; ++i, row += t.lhs_stride) {
-    uint64_t words = 0;
-    __builtin_memcpy(&words, row, 2);
-    if (tail > 1) __builtin_memcpy((uint8_t*)&words + 2, row + 2, 2);
-    if (tail > 2) __builtin_memcpy((uint8_t*)&words + 4, row + 4, 2);
-    tails->words[i] = words;
+    uint64_t s16 = 0;
+    __builtin_memcpy(&s16, row, 2);
+    if (tail > 1) __builtin_memcpy((uint8_t*)&s16 + 2, row + 2, 2);
+    if (tail > 2) __builtin_memcpy((uint8_t*)&s16 + 4, row + 4, 2);
+    tails->s16[i] = s16;
   }
 }
 
 template <int rows, int vectors>
-OCTET_INLINE inline void add_groups(const Tile& t, const WordTails& tails,
+OCTET_INLINE inline void add_groups(const Tile& t, const S16Tails& tails,
                                     __m512i (&acc)[kMr][vectors]) {
   constexpr int kApart = 3, kPointers = kMr / kApart;  // pointers to each third row
   const uint8_t* rhs = t.rhs;
@@ -67,9 +67,9 @@ OCTET_INLINE inline void add_groups(const Tile& t, const WordTails& tails,
           b[v] = widened<half.value>(_mm512_loadu_si512(rhs + v * t.rhs_panel_stride));
         });
         unroll<rows>([&](auto i) OCTET_INLINE {
-          int32_t words;
-          __builtin_memcpy(&words, at[i / kApart] + i % kApart * stride + 4 * half, sizeof words);
-          const __m512i a = _mm512_set1_epi32(words);
+          int32_t s16;
+          __builtin_memcpy(&s16, at[i / kApart] + i % kApart * stride + 4 * half, sizeof s16);
+          const __m512i a = _mm512_set1_epi32(s16);
           unroll<vectors>(
               [&](auto v) OCTET_INLINE { acc[i][v] = _mm512_dpwssd_epi32(acc[i][v], a, b[v]); });
         });
@@ -80,8 +80,8 @@ OCTET_INLINE inline void add_groups(const Tile& t, const WordTails& tails,
       });
     }
     if (!more) return;
-    from = (const uint8_t*)tails.words;
-    stride = sizeof tails.words[0];
+    from = (const uint8_t*)tails.s16;
+    stride = sizeof tails.s16[0];
     left = 1;
   }
 }
@@ -98,9 +98,9 @@ OCTET_INLINE inline void store_sums(const Tile& t, const __m512i (&acc)[kMr][vec
 
 // Packs the columns of a row, or those of two rows.
 template <int vectors>
-OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]) {
+OCTET_INLINE inline void store_s16(const Tile& t, __m512i (&acc)[kMr][vectors]) {
   const Requantization& n = *t.requantization;
-  const WordsEnd end(n);
+  const S16End end(n);
   const __mmask32 mask = ~(__mmask32)0 >> (32 - t.cols);
   unroll<vectors>([&](auto v) OCTET_INLINE {
     const __m512i scale = _mm512_loadu_si512(t.scale + 16 * v);
@@ -116,13 +116,13 @@ OCTET_INLINE inline void store_words(const Tile& t, __m512i (&acc)[kMr][vectors]
   uint8_t* const dst = (uint8_t*)t.dst;
   if constexpr (vectors == 2) {
     for_rows<kMr>(t.rows, [&](auto i) OCTET_INLINE {
-      _mm512_mask_storeu_epi16(dst + i * t.dst_stride, mask, end.words(acc[i][0], acc[i][1]));
+      _mm512_mask_storeu_epi16(dst + i * t.dst_stride, mask, end.s16(acc[i][0], acc[i][1]));
     });
   } else {
     unroll<kMr / 2>([&](auto pair) OCTET_INLINE {
       constexpr int i = 2 * pair.value;
       if ((size_t)i >= t.rows) return;
-      const __m512i both = end.words(acc[i][0], acc[i + 1][0]);
+      const __m512i both = end.s16(acc[i][0], acc[i + 1][0]);
       uint8_t* const to = dst + i * t.dst_stride;
       _mm256_mask_storeu_epi16(to, (__mmask16)mask, _mm512_castsi512_si256(both));
       if ((size_t)i + 1 < t.rows)
@@ -146,14 +146,14 @@ void multiply_columns(const Tile& t) {
         acc[i][v] = _mm512_loadu_si512(t.init + i * t.init_stride + 16 * v);
       });
     });
-  WordTails tails;
+  S16Tails tails;
   if (t.depth % 4) copy_tails(t, &tails);
   const Tile* again = &t;  // see avx512vnni_u8s8_6x64x4.cc
   spill(again);
   by_rows<1, kMr>(again->rows,
                   [&](auto rows) OCTET_INLINE { add_groups<rows>(*again, tails, acc); });
   spill(again);
-  again->scale ? store_words(*again, acc) : store_sums(*again, acc);
+  again->scale ? store_s16(*again, acc) : store_sums(*again, acc);
 }
 
 void multiply(const Tile& t) { (t.cols > 16 ? multiply_columns<2> : multiply_columns<1>)(t); }

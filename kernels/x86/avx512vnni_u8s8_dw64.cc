@@ -24,28 +24,28 @@ OCTET_INLINE inline __m256i dot_add_int16(__m256i acc, __m256i a, __m256i b) {
 }  // namespace
 }  // namespace octet
 
+#include "kernels/x86/s16/dw_s16_zmm.h"
 #include "kernels/x86/shared/dw_zmm.h"
-#include "kernels/x86/words/dw_words_zmm.h"
 
 namespace octet {
 namespace {
 
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail,
-                                 const DepthwiseKernel* words = nullptr) {
-  return zmm_kernel<M, Taps>(name, Isa::kAvx512Vnni, tail, words);
+                                 const DepthwiseKernel* s16 = nullptr) {
+  return zmm_kernel<M, Taps>(name, Isa::kAvx512Vnni, tail, s16);
 }
 
 }  // namespace
 
-const DepthwiseKernel avx512vnni_s16s8_words_dw32 =
-    zmm_words_kernel<32>("avx512vnni_s16s8_words_dw32", Isa::kAvx512Vnni, nullptr);
-const DepthwiseKernel avx512vnni_s16s8_words_dw64 = zmm_words_kernel<64>(
-    "avx512vnni_s16s8_words_dw64", Isa::kAvx512Vnni, &avx512vnni_s16s8_words_dw32);
+const DepthwiseKernel avx512vnni_s16s8_full_dw32 =
+    zmm_s16_kernel<32>("avx512vnni_s16s8_full_dw32", Isa::kAvx512Vnni, nullptr);
+const DepthwiseKernel avx512vnni_s16s8_full_dw64 =
+    zmm_s16_kernel<64>("avx512vnni_s16s8_full_dw64", Isa::kAvx512Vnni, &avx512vnni_s16s8_full_dw32);
 const DepthwiseKernel avx512vnni_u8s8_dw64 =
-    kernel<Wide<64>>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32, &avx512vnni_s16s8_words_dw64);
+    kernel<Wide<64>>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32, &avx512vnni_s16s8_full_dw64);
 const DepthwiseKernel avx512vnni_u8s8_dw32 =
-    kernel<Wide<32>>("avx512vnni_u8s8_dw32", nullptr, &avx512vnni_s16s8_words_dw32);
+    kernel<Wide<32>>("avx512vnni_u8s8_dw32", nullptr, &avx512vnni_s16s8_full_dw32);
 const DepthwiseKernel avx512vnni_u8s16_dw64 =
     kernel<WideInt16<64>, uint64_t>("avx512vnni_u8s16_dw64", &avx512vnni_u8s16_dw32);
 const DepthwiseKernel avx512vnni_u8s16_dw32 =

@@ -1,4 +1,5 @@
-// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, and words, VPDPWSSD, blocks of 32 channels.
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, and s16 values, VPDPWSSD, blocks of 32
+// channels.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -60,8 +61,8 @@ struct Dots : Ymm<Dots, 128> {
 
 }  // namespace
 
-const DepthwiseKernel avxvnni_s16s8_words_dw32 =
-    ymm_words_kernel("avxvnni_s16s8_words_dw32", Isa::kAvxVnni);
+const DepthwiseKernel avxvnni_s16s8_full_dw32 =
+    ymm_s16_kernel("avxvnni_s16s8_full_dw32", Isa::kAvxVnni);
 const DepthwiseKernel avxvnni_u8s8_dw32 =
-    ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni, &avxvnni_s16s8_words_dw32);
+    ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni, &avxvnni_s16s8_full_dw32);
 }  // namespace octet

@@ -41,13 +41,13 @@ extern const MicroKernel sse41_s16s16_3x16x2;
 
 extern const MicroKernel avx512vnni_s16s8_12x32x4;
 
-// Members `words` of the kernels of bytes.
-extern const DepthwiseKernel avx512vnni_s16s8_words_dw64;
-extern const DepthwiseKernel avx512vnni_s16s8_words_dw32;
-extern const DepthwiseKernel avx512bw_s16s8_words_dw64;
-extern const DepthwiseKernel avx2_s16s8_words_dw32;
-extern const DepthwiseKernel avxvnni_s16s8_words_dw32;
-extern const DepthwiseKernel sse41_s16s8_words_dw16;
+// Members `s16 values` of the int8 kernels.
+extern const DepthwiseKernel avx512vnni_s16s8_full_dw64;
+extern const DepthwiseKernel avx512vnni_s16s8_full_dw32;
+extern const DepthwiseKernel avx512bw_s16s8_full_dw64;
+extern const DepthwiseKernel avx2_s16s8_full_dw32;
+extern const DepthwiseKernel avxvnni_s16s8_full_dw32;
+extern const DepthwiseKernel sse41_s16s8_full_dw16;
 
 extern const DepthwiseKernel avx512vnni_u8s8_dw64;
 extern const DepthwiseKernel avx512vnni_u8s8_dw32;

@@ -2,7 +2,7 @@
 #include "kernels/core/parts.h"
 #include "kernels/generic/accumulator_init.h"
 #include "kernels/generic/lhs_rows.h"
-#include "kernels/generic/words.h"
+#include "kernels/generic/s16.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/epilogue.h"
 
@@ -15,6 +15,6 @@ const TierOps sse41_ops = {init_tile,
                            find_ends,
                            quantize_floats,
                            copy_windows,
-                           OCTET_IF(INT16, split_words, nullptr),
-                           OCTET_IF(INT16, finish_words, nullptr)};
+                           OCTET_IF(INT16, split_s16, nullptr),
+                           OCTET_IF(INT16, finish_s16, nullptr)};
 }  // namespace octet

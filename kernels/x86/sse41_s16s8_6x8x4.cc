@@ -1,7 +1,7 @@
 // s16 x s8 -> s32 or 8 bits, PMADDWD on xmm, up to 6 rows x 8 columns (kernels/xsimd/int8_6x2.h).
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/words/gather_words.h"
+#include "kernels/x86/s16/gather_s16.h"
 #include "kernels/xsimd/int8_6x2.h"
 
 namespace octet {
@@ -14,7 +14,7 @@ const MicroKernel sse41_s16s8_6x8x4 = {
     .flags = kAnyLhs | kRequantizes | kGathersEvenStepsFirst | kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather,
-    .gather_words = gather_words<2>,
+    .gather_s16 = gather_s16<2>,
     .lhs_kr = 4,
     .lhs_element_bytes = 4,
     .multiply = dispatch,

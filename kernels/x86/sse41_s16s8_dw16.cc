@@ -3,12 +3,12 @@
 #include "kernels/xsimd/depthwise.h"
 
 namespace octet {
-const DepthwiseKernel sse41_s16s8_words_dw16 =
-    depthwise_words_kernel<DepthwiseWords, DepthwiseBatches>("sse41_s16s8_words_dw16", Isa::kSse41);
+const DepthwiseKernel sse41_s16s8_full_dw16 =
+    depthwise_s16_kernel<DepthwiseS16, DepthwiseBatches>("sse41_s16s8_full_dw16", Isa::kSse41);
 
 const DepthwiseKernel sse41_s16s8_dw16 =
     depthwise_kernel<DepthwiseBatches>("sse41_s16s8_dw16", Isa::kSse41, ElementType::kU8,
-                                       kAnyLhs | kRequantizes, &sse41_s16s8_words_dw16);
+                                       kAnyLhs | kRequantizes, &sse41_s16s8_full_dw16);
 
 // The same loops for weights that are int16 already.
 const DepthwiseKernel sse41_u8s16_dw16 = depthwise_kernel<DepthwiseBatches, uint64_t>(

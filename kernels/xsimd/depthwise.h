@@ -14,7 +14,7 @@ namespace octet {
 namespace {
 
 template <typename M>
-struct OfWords : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
+struct OfS16 : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
   using Memory = ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)>;
   using Memory::kColumn;
   using typename Memory::Column;
@@ -94,7 +94,7 @@ struct OfWords : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
   }
 };
 
-struct DepthwiseBatches : OfWords<DepthwiseBatches> {
+struct DepthwiseBatches : OfS16<DepthwiseBatches> {
   static constexpr bool kWalks5x5 = true;
   struct Pair {
     Pixel halves[2];
@@ -120,8 +120,8 @@ struct DepthwiseBatches : OfWords<DepthwiseBatches> {
   }
 };
 
-// Pixels that are words already.
-struct DepthwiseWords : OfWords<DepthwiseWords> {
+// Pixels that are s16 values already.
+struct DepthwiseS16 : OfS16<DepthwiseS16> {
   struct Pixel {
     Int16 halves[2];
   };

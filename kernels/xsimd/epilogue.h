@@ -11,9 +11,9 @@ namespace {
 
 // Widens a residual's u8 to sums.
 OCTET_INLINE inline void widen_int8(Batch<uint8_t> bytes, Sums (&to)[2]) {
-  const Int16 words = as<Int16>(xsimd::zip_lo(bytes, Batch<uint8_t>((uint8_t)0))), zero((int16_t)0);
-  to[0] = as<Sums>(xsimd::zip_lo(words, zero));
-  to[1] = as<Sums>(xsimd::zip_hi(words, zero));
+  const Int16 int16 = as<Int16>(xsimd::zip_lo(bytes, Batch<uint8_t>((uint8_t)0))), zero((int16_t)0);
+  to[0] = as<Sums>(xsimd::zip_lo(int16, zero));
+  to[1] = as<Sums>(xsimd::zip_hi(int16, zero));
 }
 
 // kernels/core/tflite_scale.h in lanes. A division by 2^right is a multiplication by
@@ -60,9 +60,9 @@ bool knows_tflite(const Epilogue& f, const EpilogueTile& t) {
 
 // Stores two vectors of values, which are in the output's range already, as bytes.
 OCTET_INLINE inline void store_outputs(const Epilogue& f, const Sums (&q)[2], uint8_t* dst) {
-  const Int16 words = to_int16(q[0], q[1]);
+  const Int16 int16 = to_int16(q[0], q[1]);
   uint8_t bytes[Batch<uint8_t>::size];
-  (f.dst_type == ElementType::kU8 ? to_u8(words, words) : as<Batch<uint8_t>>(to_s8(words, words)))
+  (f.dst_type == ElementType::kU8 ? to_u8(int16, int16) : as<Batch<uint8_t>>(to_s8(int16, int16)))
       .store_unaligned(bytes);
   if (f.lut)
     unroll<2 * kLanes>([&](auto j) OCTET_INLINE { dst[j] = f.lut[bytes[j]]; });

@@ -27,8 +27,8 @@ constexpr size_t kGroupElements = 8;  // of a row's group in a panel: two pairs,
 OCTET_INLINE inline void store_groups(Batch<uint8_t> bytes, size_t groups, size_t apart,
                                       int16_t* to) {
   using Unsigned = Batch<uint16_t>;
-  const Unsigned words = as<Unsigned>(bytes);
-  const Sums even = as<Sums>(words & Unsigned((uint16_t)0xff)), odd = as<Sums>(words >> 8);
+  const Unsigned int16 = as<Unsigned>(bytes);
+  const Sums even = as<Sums>(int16 & Unsigned((uint16_t)0xff)), odd = as<Sums>(int16 >> 8);
   const Sums both[2] = {xsimd::zip_lo(even, odd), xsimd::zip_hi(even, odd)};
   unroll<2>([&](auto half) OCTET_INLINE {
     const auto store = [&](const Sums& twice, size_t first) OCTET_INLINE {
@@ -78,10 +78,10 @@ constexpr size_t kDecodedGroup = 4 * kNr * sizeof(int16_t);
 // Widens groups to int16.
 inline void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
   for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup) {
-    int16_t* const words = (int16_t*)to;
+    int16_t* const int16 = (int16_t*)to;
     unroll<2>([&](auto p) OCTET_INLINE {
       unroll<2>([&](auto v) OCTET_INLINE {
-        widened<p>(rhs + 4 * kLanes * v).store_aligned(words + 2 * kNr * p + 2 * kLanes * v);
+        widened<p>(rhs + 4 * kLanes * v).store_aligned(int16 + 2 * kNr * p + 2 * kLanes * v);
       });
     });
   }

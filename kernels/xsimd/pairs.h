@@ -27,7 +27,7 @@ OCTET_INLINE inline __m128i repeat_64(const void* bytes) {
   __builtin_memcpy(&eight, bytes, sizeof eight);
   return _mm_set1_epi64x(eight);
 }
-OCTET_INLINE inline Int16 repeat_four(const int16_t* words) { return repeat_64(words); }
+OCTET_INLINE inline Int16 repeat_four(const int16_t* int16) { return repeat_64(int16); }
 OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) { return repeat_64(bytes); }
 
 // (a * b + 2^14) >> 15
@@ -55,9 +55,9 @@ OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
   acc += ((x << 16) >> 16) * ((y << 16) >> 16) + (x >> 16) * (y >> 16);
 }
 
-OCTET_INLINE inline Int16 repeat_four(const int16_t* words) {
+OCTET_INLINE inline Int16 repeat_four(const int16_t* int16) {
   int64_t four;
-  __builtin_memcpy(&four, words, sizeof four);
+  __builtin_memcpy(&four, int16, sizeof four);
   return as<Int16>(Batch<int64_t>(four));
 }
 

@@ -89,7 +89,7 @@ template <int rows>
 OCTET_INLINE inline void store_requantized8(const Tile& t, const Sums (&acc)[rows][2]) {
   const Requantizer requantizer(*t.requantization);
   const Floats scale[2] = {load<float>(t.scale), load<float>(t.scale + kLanes)};
-  const auto words = [&](auto i) OCTET_INLINE {
+  const auto int16 = [&](auto i) OCTET_INLINE {
     return to_int16(scaled(acc[i][0], scale[0]), scaled(acc[i][1], scale[1]));
   };
   constexpr size_t kWidth = 2 * kLanes;
@@ -98,7 +98,7 @@ OCTET_INLINE inline void store_requantized8(const Tile& t, const Sums (&acc)[row
   const bool whole = t.cols == kWidth;
   unroll<kPairs>([&](auto pair) OCTET_INLINE {
     constexpr int a = 2 * pair, b = a + 1 < rows ? a + 1 : a;
-    requantizer.bytes(words(Int<a>{}), words(Int<b>{})).store_unaligned(some[a]);
+    requantizer.bytes(int16(Int<a>{}), int16(Int<b>{})).store_unaligned(some[a]);
     if (!whole) return;
     uint8_t* const dst = (uint8_t*)t.dst + a * t.dst_stride;
     __builtin_memcpy(dst, some[a], kWidth);

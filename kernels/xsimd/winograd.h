@@ -23,11 +23,11 @@ struct Lanes : WinogradLanes<sizeof(octet::Sums)> {
   OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
     return (Int16)(as<octet::Int16>(twice(bytes)) >> 8).data;
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 int16, int16_t factor,
                                              uint8_t flip) {
-    const octet::Int16 rounded = multiply_rounded(of(words), octet::Int16(factor));
+    const octet::Int16 rounded = multiply_rounded(of(int16), octet::Int16(factor));
     const Bytes packed = as<Bytes>(to_s8(rounded, rounded)) ^ Bytes(flip);
-    __builtin_memcpy(bytes, &packed.data, sizeof(words) / 2);
+    __builtin_memcpy(bytes, &packed.data, sizeof(int16) / 2);
   }
   OCTET_INLINE static inline Sums round(Floats x) {
     return (Sums)xsimd::nearbyint_as_int(of(x)).data;

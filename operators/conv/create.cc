@@ -19,7 +19,7 @@
 #include "operators/conv/shape.h"
 #include "operators/conv/trace.h"
 #include "operators/conv/tuning.h"
-#include "operators/epilogue/words.h"
+#include "operators/epilogue/s16.h"
 #include "operators/gemm/kernel_limits.h"
 
 namespace octet {
@@ -46,10 +46,10 @@ struct ConvBuilder {
     if (d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC)
       epilogue.lhs_type = d.lhs_quantized_type;
   }
-  bool has_words() const { return desc.lhs_type == OCTET_S16; }
+  bool has_s16() const { return desc.lhs_type == OCTET_S16; }
   // Bytes of what the algorithm writes
   size_t dst_bytes() const {
-    return has_words() && !kernel.words ? sizeof(int32_t) : element_bytes(desc.dst_type);
+    return has_s16() && !kernel.s16 ? sizeof(int32_t) : element_bytes(desc.dst_type);
   }
   octet_conv_algorithm algorithm() const {
     return (octet_conv_algorithm)blob.read_geometry<FilterGeometry>().algorithm;
@@ -193,7 +193,7 @@ void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padde
   for (size_t n = 0; n < padded; ++n) {
     const bool there = n < columns;
     const size_t o = n % s.out_channels;
-    bias[n] = there && !builder.has_words()
+    bias[n] = there && !builder.has_s16()
                   ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
                   : 0;
     weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
@@ -235,42 +235,42 @@ void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, Conv
 }
 
 // What an s16 lhs needs more.
-struct WordArrays {
-  WordEpilogue epilogue;
-  WordOffsets offsets;
+struct S16Arrays {
+  S16Epilogue epilogue;
+  S16Offsets offsets;
 };
 
-WordArrays build_words(const ConvBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
-  if (!builder.has_words()) return {};
-  const WordArrays words = {build_words(builder.epilogue, f, padded, arena),
-                            take_word_offsets(builder.epilogue, padded, arena)};
-  fill_word_offsets(builder.epilogue, {}, ElementType::kS8, words.offsets);
-  return words;
+S16Arrays build_s16(const ConvBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
+  if (!builder.has_s16()) return {};
+  const S16Arrays s16 = {build_s16(builder.epilogue, f, padded, arena),
+                         take_s16_offsets(builder.epilogue, padded, arena)};
+  fill_s16_offsets(builder.epilogue, {}, ElementType::kS8, s16.offsets);
+  return s16;
 }
 
-void set_words(const WordArrays& words, ConvPlan* plan) {
-  plan->words = words.epilogue;
-  plan->word_offsets = words.offsets;
+void set_s16(const S16Arrays& s16, ConvPlan* plan) {
+  plan->s16 = s16.epilogue;
+  plan->s16_offsets = s16.offsets;
   plan->epilogue = {};  // s32
-  plan->epilogue.scale = plan->words.in_kernel;
-  plan->requantization = requantization_of(plan->words);
-  plan->runtime_zero_point = splits_words(*plan);
-  plan->requantize_in_kernel = !splits_words(*plan) && plan->words.in_kernel && plan->depthwise &&
+  plan->epilogue.scale = plan->s16.in_kernel;
+  plan->requantization = requantization_of(plan->s16);
+  plan->runtime_zero_point = splits_s16(*plan);
+  plan->requantize_in_kernel = !splits_s16(*plan) && plan->s16.in_kernel && plan->depthwise &&
                                (plan->depthwise->flags & kRequantizes);
 }
 
-// Of an s16 lhs a row of words, or the zero points and the rows of a word's two bytes.
+// Of an s16 lhs a row of s16 values, or the zero points and the rows of an s16 value's two bytes.
 void fill_zeros(const ConvBuilder& builder, uint8_t* rows, octet_conv2d* conv) {
   const size_t row = zero_row_bytes(builder.shape);
   const ElementType type = conv->plan.lhs_type;
   conv->zero_row = rows;
-  if (!splits_words(conv->plan)) {
-    if (rows) memset(rows, builder.desc.lhs_zero_point, builder.has_words() ? 2 * row : row);
+  if (!splits_s16(conv->plan)) {
+    if (rows) memset(rows, builder.desc.lhs_zero_point, builder.has_s16() ? 2 * row : row);
     return;
   }
   for (size_t i = 0; i < 2; ++i) {
     const uint8_t zero = i ? low_flip(type) : high_flip(type);
-    conv->word_zero_points[i] = type == ElementType::kS8 ? (int8_t)zero : zero;
+    conv->s16_zero_points[i] = type == ElementType::kS8 ? (int8_t)zero : zero;
     memset(rows + i * row, zero, row);
   }
 }
@@ -311,9 +311,9 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const bool has_zero_points = builder.blob.find(SectionId::kZeroPoints) != nullptr;
   int32_t* zero_points = has_zero_points ? arena->take<int32_t>(padded) : nullptr;
   uint8_t* zero_row = d.lhs_quant == OCTET_LHS_STATIC
-                          ? arena->take<uint8_t>((builder.has_words() ? 2 : 1) * zero_row_bytes(s))
+                          ? arena->take<uint8_t>((builder.has_s16() ? 2 : 1) * zero_row_bytes(s))
                           : nullptr;
-  const WordArrays words = build_words(builder, epilogue, padded, arena);
+  const S16Arrays s16 = build_s16(builder, epilogue, padded, arena);
   const Int8Panels int8_panels = take_int8_panels(builder, arena);
   if (!conv) return nullptr;
 
@@ -325,10 +325,10 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.isa());
   plan.transforms = &transforms_of(builder.kernel.isa());
-  plan.lhs_type = builder.kernel.words  ? ElementType::kS16
-                  : builder.has_words() ? builder.kernel.byte_type()
-                                        : builder.epilogue.lhs_element_type;
-  const ElementType read = builder.kernel.words ? plan.lhs_type : builder.kernel.lhs_element_type();
+  plan.lhs_type = builder.kernel.s16  ? ElementType::kS16
+                  : builder.has_s16() ? builder.kernel.byte_type()
+                                      : builder.epilogue.lhs_element_type;
+  const ElementType read = builder.kernel.s16 ? plan.lhs_type : builder.kernel.lhs_element_type();
   plan.lhs_shift = type_shift(plan.lhs_type, read);
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
@@ -343,7 +343,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
 
-  if (builder.has_words()) set_words(words, &plan);
+  if (builder.has_s16()) set_s16(s16, &plan);
   set_weights(builder, int8_panels, &plan);
   fill_columns(builder, plan, padded, bias, weight_sum, zero_points);
   fill_zeros(builder, zero_row, conv);
@@ -357,7 +357,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.tile_cycles = tile_cycles_of(*conv, builder.limits.cpu);
   const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, builder.limits.cpu);
   conv->pixel_cycles =
-      (builder.has_words() ? 2 : 1) * microseconds_of(cost.far, builder.limits.cpu.in_order()) *
+      (builder.has_s16() ? 2 : 1) * microseconds_of(cost.far, builder.limits.cpu.in_order()) *
       kGigahertz * 1e3 /
       ((double)s.batch * (double)conv_out_h(s, s.in_h) * (double)conv_out_w(s, s.in_w));
   conv->declared = schedule(
@@ -368,13 +368,13 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
 }
 
 // Zero points of weights are of no account here: the algorithms subtract them.
-octet_status check_words(ConvBuilder* builder, const FilterSums& sums) {
+octet_status check_s16(ConvBuilder* builder, const FilterSums& sums) {
   if (algorithm_of((uint8_t)builder->algorithm())->approximate)
     return fail(builder->error, OCTET_UNSUPPORTED,
                 "desc.packed holds '%s' weights, whose sums are approximate; those of an s16 lhs "
                 "must be exact",
                 algorithm_name(builder->algorithm()));
-  return check_word_range(&builder->epilogue, {nullptr, sums.positive, sums.negative, nullptr});
+  return check_s16_range(&builder->epilogue, {nullptr, sums.positive, sums.negative, nullptr});
 }
 
 octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
@@ -390,14 +390,13 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   OCTET_TRY(plan_epilogue(epilogue));
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder->algorithm());
   if (implementation.stretch) epilogue->stretch = implementation.stretch(builder->shape);
-  OCTET_TRY(builder->has_words() ? check_words(builder, sums)
-                                 : check_range(epilogue, range_of(sums)));
+  OCTET_TRY(builder->has_s16() ? check_s16(builder, sums) : check_range(epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(builder));
   const octet_conv2d_desc& d = builder->desc;
   // Copies between layouts are of bytes
-  if (builder->has_words() && d.lhs_layout == OCTET_NHWC && d.dst_layout == OCTET_NHWC)
-    take_words(builder->limits.cpu, builder->shape, epilogue->max_word_sum <= INT32_MAX,
-               builder->blob.find(SectionId::kZeroPoints) != nullptr, &builder->kernel);
+  if (builder->has_s16() && d.lhs_layout == OCTET_NHWC && d.dst_layout == OCTET_NHWC)
+    take_s16(builder->limits.cpu, builder->shape, epilogue->max_s16_sum <= INT32_MAX,
+             builder->blob.find(SectionId::kZeroPoints) != nullptr, &builder->kernel);
   return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }
 

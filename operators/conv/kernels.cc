@@ -56,30 +56,30 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
   return nullptr;
 }
 
-void take_words(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
-                ConvKernel* kernel) {
+void take_s16(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
+              ConvKernel* kernel) {
   if (kernel->micro) {
-    const MicroKernel* words = kernel->micro->gather_words ? kernel->micro : nullptr;
-    for (const MicroKernel* other : words_kernels())
-      if (!words && other->isa == kernel->micro->isa && reads(*other, kernel->micro->rhs_layout))
-        words = other;
-    if (!words || !supports(cpu, *words) || !sums_fit || zero_points || !shape.pointwise() ||
-        shape.groups > 1 || shape.batch * shape.in_h * shape.in_w < words->mr)
+    const MicroKernel* s16 = kernel->micro->gather_s16 ? kernel->micro : nullptr;
+    for (const MicroKernel* other : s16_kernels())
+      if (!s16 && other->isa == kernel->micro->isa && reads(*other, kernel->micro->rhs_layout))
+        s16 = other;
+    if (!s16 || !supports(cpu, *s16) || !sums_fit || zero_points || !shape.pointwise() ||
+        shape.groups > 1 || shape.batch * shape.in_h * shape.in_w < s16->mr)
       return;
-    kernel->micro = words;
-    kernel->words = true;
+    kernel->micro = s16;
+    kernel->s16 = true;
     return;
   }
   // Copies of channels that several outputs read are of bytes
-  if (!kernel->depthwise || shape.group_out() > 1 || shape.taps() > kMostWordTaps) return;
-  const DepthwiseKernel* words = kernel->depthwise->words;
+  if (!kernel->depthwise || shape.group_out() > 1 || shape.taps() > kMostS16Taps) return;
+  const DepthwiseKernel* s16 = kernel->depthwise->s16;
   for (const DepthwiseKernel* other : depthwise_kernels())
-    if (!words && other->isa != kPortableIsa && reads(*other, kernel->depthwise->layout) &&
+    if (!s16 && other->isa != kPortableIsa && reads(*other, kernel->depthwise->layout) &&
         supports(cpu, *other))
-      words = other->words;
-  if (!words) return;
-  kernel->depthwise = words;
-  kernel->words = true;
+      s16 = other->s16;
+  if (!s16) return;
+  kernel->depthwise = s16;
+  kernel->s16 = true;
 }
 
 ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& cpu,

@@ -11,15 +11,15 @@ struct ConvKernel {
   Selected result;
   const MicroKernel* micro;
   const DepthwiseKernel* depthwise;
-  bool words = false;  // it takes words of an input as they are
+  bool s16 = false;  // it takes s16 values of an input as they are
 
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
   Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
   ElementType lhs_element_type() const {
     return micro ? micro->lhs_element_type : depthwise->lhs_element_type;
   }
-  // The type of bytes that it takes unflipped. Winograd's kernels take words that its transforms
-  // make of bytes
+  // The type of bytes that it takes unflipped. Winograd's kernels take s16 values that its
+  // transforms make of bytes
   ElementType byte_type() const {
     return lhs_element_type() == ElementType::kU8 ? ElementType::kU8 : ElementType::kS8;
   }
@@ -36,12 +36,12 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
 
-// Exchanges a kernel of bytes for one that multiplies words of an input by the same weights, if
+// Exchanges an int8 kernel for one that multiplies s16 values of an input by the same weights, if
 // that can compute the shape: of a depthwise convolution its own or, if it has none, that of a
-// tier below, of one whose pixels are rows of a matrix its own or itself. sums_fit: no sum of words
-// leaves int32; zero_points: weights have them.
-void take_words(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
-                ConvKernel* kernel);
+// tier below, of one whose pixels are rows of a matrix its own or itself. sums_fit: no sum of s16
+// values leaves int32; zero_points: weights have them.
+void take_s16(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
+              ConvKernel* kernel);
 
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);

@@ -11,7 +11,7 @@ Kept<IsaMask> failed;
 
 IsaMask find_out(const CpuFeatures& cpu) {
   return failing_transforms(cpu.isas) | failing_int16_isas(int16_kernels(), cpu) |
-         failing_words_isas(words_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu);
+         failing_s16_isas(s16_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu);
 }
 
 }  // namespace

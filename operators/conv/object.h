@@ -20,7 +20,7 @@ struct octet_conv2d {
   // With a static zero point: in_channels bytes of it, rounded up to 64, plus 64. Of an s16 lhs two
   // such rows, whose zero points follow
   const uint8_t* zero_row;
-  int32_t word_zero_points[2];  // of images of high and of low bytes (ConvPlan::words)
+  int32_t s16_zero_points[2];  // of images of high and of low bytes (ConvPlan::s16)
   const void* packed;
   size_t packed_bytes;
   int verbose;

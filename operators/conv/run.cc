@@ -36,9 +36,9 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   r.pad_top = s.pad_top - borders.top;
   r.pad_left = s.pad_left - borders.left;
   r.zero_rows = conv.zero_row;
-  r.planes = splits_words(conv.plan);
+  r.planes = splits_s16(conv.plan);
   r.zero_row_stride = conv.zero_row && !r.planes ? 0 : zero_row_bytes(s);
-  r.lhs_zero_points = r.planes ? conv.word_zero_points : a.lhs_zero_points;
+  r.lhs_zero_points = r.planes ? conv.s16_zero_points : a.lhs_zero_points;
   r.lhs_scales = a.lhs_scales;
   r.lhs = lhs;
   r.lhs_end = (const uint8_t*)call.lhs.end;

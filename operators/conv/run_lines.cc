@@ -8,7 +8,7 @@ namespace octet {
 bool has_lines(const octet_conv2d& conv) {
   return conv.lhs_layout == OCTET_NHWC && conv.dst_layout == OCTET_NHWC &&
          !conv.plan.implementation->approximate &&
-         (!conv.plan.runtime_zero_point || splits_words(conv.plan));
+         (!conv.plan.runtime_zero_point || splits_s16(conv.plan));
 }
 
 size_t lines_workspace(const octet_conv2d& conv, size_t in_h, size_t in_w, size_t most) {

@@ -17,7 +17,7 @@ void trace(const char* event, const octet_conv2d& conv, const ConvShape& s, size
           s.dilation_h, s.dilation_w, s.pad_top, s.pad_left, batch, octet_type_name(conv.lhs_type),
           octet_type_name(conv.rhs_type), octet_type_name(conv.dst_type),
           octet_conv2d_kernel(&conv), octet_conv_algorithm_name(conv.choice.algorithm),
-          microseconds, origin_word(conv.measured));
+          microseconds, origin_s16(conv.measured));
 }
 
 }  // namespace octet

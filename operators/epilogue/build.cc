@@ -64,7 +64,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
   Epilogue f = builder.plan;
   f.mode = builder.dst_type == OCTET_S32       ? EpilogueMode::kS32
            : builder.dst_type == OCTET_F32     ? EpilogueMode::kF32
-           : builder.dst_type == OCTET_S16     ? EpilogueMode::kFloat8  // see build_words
+           : builder.dst_type == OCTET_S16     ? EpilogueMode::kFloat8  // see build_s16
            : e.requant == OCTET_REQUANT_FLOAT  ? EpilogueMode::kFloat8
            : e.requant == OCTET_REQUANT_TFLITE ? EpilogueMode::kTflite8
                                                : EpilogueMode::kDouble8;

@@ -1,7 +1,7 @@
 // The checks of an epilogue, and of the few fields beside it that products and convolutions share.
 #include "operators/common/check.h"
 #include "dispatch/tables/tiers.h"
-#include "operators/epilogue/words.h"
+#include "operators/epilogue/s16.h"
 
 namespace octet {
 namespace {
@@ -178,7 +178,7 @@ octet_status check_combination(const EpilogueBuilder& builder) {
     return refuse(
         "desc.lhs_zero_point is for OCTET_LHS_STATIC; with run-time quantization it comes with "
         "each run");
-  OCTET_TRY(check_word_combination(builder));
+  OCTET_TRY(check_s16_combination(builder));
   if (builder.dst_type != OCTET_F32 && e.bias_f32)
     return refuse("desc.epilogue.bias_f32 is for an f32 dst; use desc.epilogue.bias");
   OCTET_TRY(check_residual_type(e.residual, error));

@@ -1,1 +1,1 @@
-octet_sources(SETUP bias.cc build.cc check.cc float_scale.cc plan.cc words.cc)
+octet_sources(SETUP bias.cc build.cc check.cc float_scale.cc plan.cc s16.cc)

@@ -30,9 +30,9 @@ octet_status plan_tflite(const octet_add_desc& d, BinaryPlan* p, octet_error* er
   return OCTET_OK;
 }
 
-// TensorFlow Lite shifts words left by 15 bits, not by 20: as if the output's scale were 2^5 times
-// smaller. Tiny scales of outputs have no room for that.
-octet_status plan_tflite_words(const octet_add_desc& d, BinaryPlan* p, octet_error* error) {
+// TensorFlow Lite shifts s16 values left by 15 bits, not by 20: as if the output's scale were 2^5
+// times smaller. Tiny scales of outputs have no room for that.
+octet_status plan_tflite_s16(const octet_add_desc& d, BinaryPlan* p, octet_error* error) {
   const Ratios ratio(d);
   if (!(ratio.largest() < 0x1p14f))
     return fail(error, OCTET_BAD_SCALE,
@@ -123,13 +123,13 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
   const BinaryPlan common = plan;
-  const bool words = d.output.type == OCTET_S16;
+  const bool s16 = d.output.type == OCTET_S16;
   bool far = false;
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
-      if (words) {
-        OCTET_TRY(plan_tflite_words(d, &plan, error));
-        plan.body = ops.add_words;
+      if (s16) {
+        OCTET_TRY(plan_tflite_s16(d, &plan, error));
+        plan.body = ops.add_s16;
         break;
       }
       OCTET_TRY(plan_tflite(d, &plan, error));
@@ -149,7 +149,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
     default: plan.body = ops.add_float;
   }
   if (subtracts) subtract(&plan);
-  if (!words) hasten(d, subtracts, ops.add_fixed, common, &plan);
+  if (!s16) hasten(d, subtracts, ops.add_fixed, common, &plan);
   return make_function(builder, d.allocator, function, error);
 }
 

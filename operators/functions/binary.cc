@@ -97,9 +97,9 @@ void run_binary(void* plan, const octet_network_call* call) {
 
 octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builder, Isa* isa,
                           octet_error* error) {
-  OCTET_TRY(check_quantized_or_words(d->a, "desc.a", error));
-  OCTET_TRY(check_quantized_or_words(d->b, "desc.b", error));
-  OCTET_TRY(check_quantized_or_words(d->output, "desc.output", error));
+  OCTET_TRY(check_quantized_or_s16(d->a, "desc.a", error));
+  OCTET_TRY(check_quantized_or_s16(d->b, "desc.b", error));
+  OCTET_TRY(check_quantized_or_s16(d->output, "desc.output", error));
   if (d->arithmetic < OCTET_ARITHMETIC_STANDARD || d->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic = %d is no octet_arithmetic",
                 (int)d->arithmetic);
@@ -112,7 +112,7 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
                 "desc: types differ, which only OCTET_ARITHMETIC_STANDARD takes");
   const octet_type types[] = {d->a.type, d->b.type, d->output.type};
   for (const octet_type type : types)
-    OCTET_TRY(check_arithmetic_of_words(type, d->arithmetic, error));
+    OCTET_TRY(check_arithmetic_of_s16(type, d->arithmetic, error));
   if (d->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   int32_t bounds[2];
   OCTET_TRY(check_bounds(d->output, d->least, d->most, bounds, error));

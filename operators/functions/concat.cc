@@ -101,12 +101,12 @@ octet_status check_types(const octet_concat_desc& d, octet_error* error) {
                 (int)d.arithmetic);
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const bool any = only_copies(d.output.type);
-  if (!any) OCTET_TRY(check_quantized_or_words(d.output, "desc.output", error));
+  if (!any) OCTET_TRY(check_quantized_or_s16(d.output, "desc.output", error));
   for (size_t i = 0; i < d.input_count; ++i) {
     if (d.inputs[i].type != d.output.type)
       return fail(error, OCTET_UNSUPPORTED, "%s.type is %d; it must be the output's, %d",
                   kInputs[i], (int)d.inputs[i].type, (int)d.output.type);
-    if (!any) OCTET_TRY(check_quantized_or_words(d.inputs[i], kInputs[i], error));
+    if (!any) OCTET_TRY(check_quantized_or_s16(d.inputs[i], kInputs[i], error));
   }
   return OCTET_OK;
 }

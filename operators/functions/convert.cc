@@ -29,12 +29,12 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   CallerStruct<octet_quantize_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_quantized& q = desc->quantized;
-  OCTET_TRY(check_quantized_or_words(q, "desc.quantized", error));
+  OCTET_TRY(check_quantized_or_s16(q, "desc.quantized", error));
   if (desc->arithmetic < OCTET_ARITHMETIC_STANDARD ||
       desc->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
                 (int)desc->arithmetic);
-  if (!to_float) OCTET_TRY(check_arithmetic_of_words(q.type, desc->arithmetic, error));
+  if (!to_float) OCTET_TRY(check_arithmetic_of_s16(q.type, desc->arithmetic, error));
   if (desc->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const Rounding rounding = rounding_of(desc->arithmetic);
   const bool inverts = !to_float && rounding == Rounding::kXnnpack;
@@ -48,9 +48,9 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   const ElementwiseOps& ops = elementwise_of(isa);
   FunctionBuilder<ConvertPlan> builder = {};
   const uint8_t flip = to_float && q.type == OCTET_S8 ? 0x80 : 0;
-  const bool words = q.type == OCTET_S16;
-  builder.plan = {words ? ops.quantize_words : ops.quantize[(int)rounding],
-                  words ? ops.dequantize_words : ops.dequantize,
+  const bool s16 = q.type == OCTET_S16;
+  builder.plan = {s16 ? ops.quantize_s16 : ops.quantize[(int)rounding],
+                  s16 ? ops.dequantize_s16 : ops.dequantize,
                   inverts ? 1 / q.scale : q.scale,
                   q.zero_point + flip,
                   least(q.type),
@@ -62,8 +62,8 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = words ? (to_float ? run_dequantize<int16_t> : run_quantize<int16_t>)
-                        : (to_float ? run_dequantize<uint8_t> : run_quantize<uint8_t>);
+  f.network.run = s16 ? (to_float ? run_dequantize<int16_t> : run_quantize<int16_t>)
+                      : (to_float ? run_dequantize<uint8_t> : run_quantize<uint8_t>);
   return make_function(builder, desc->allocator, function, error);
 }
 

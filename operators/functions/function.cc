@@ -36,8 +36,8 @@ octet_status check_quantized(const octet_quantized& q, const char* name, octet_e
   return check_zero_point(q.zero_point, q.type, name, kScalar, error);
 }
 
-octet_status check_quantized_or_words(const octet_quantized& q, const char* name,
-                                      octet_error* error) {
+octet_status check_quantized_or_s16(const octet_quantized& q, const char* name,
+                                    octet_error* error) {
   if (q.type != OCTET_S16 && !is_8bit(q.type))
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "%s.type is %d; it must be OCTET_S8, OCTET_U8 or OCTET_S16", name, (int)q.type);
@@ -48,8 +48,8 @@ octet_status check_quantized_or_words(const octet_quantized& q, const char* name
   return check_scale(q.scale, name, kScalar, error);
 }
 
-octet_status check_arithmetic_of_words(octet_type type, octet_arithmetic arithmetic,
-                                       octet_error* error) {
+octet_status check_arithmetic_of_s16(octet_type type, octet_arithmetic arithmetic,
+                                     octet_error* error) {
   if (type != OCTET_S16 || arithmetic == OCTET_ARITHMETIC_TFLITE) return OCTET_OK;
   return fail(error, OCTET_UNSUPPORTED,
               "desc.arithmetic is %d; tensors of OCTET_S16 have OCTET_ARITHMETIC_TFLITE only",

@@ -28,11 +28,10 @@ const char* input_name(size_t index);
 
 octet_status check_quantized(const octet_quantized& q, const char* name, octet_error* error);
 // Of 8 bits, or of 16 with zero point 0.
-octet_status check_quantized_or_words(const octet_quantized& q, const char* name,
-                                      octet_error* error);
+octet_status check_quantized_or_s16(const octet_quantized& q, const char* name, octet_error* error);
 // Refuses tensors of 16 bits in arithmetics that have none.
-octet_status check_arithmetic_of_words(octet_type type, octet_arithmetic arithmetic,
-                                       octet_error* error);
+octet_status check_arithmetic_of_s16(octet_type type, octet_arithmetic arithmetic,
+                                     octet_error* error);
 // How creators begin: reads the caller's descriptor, and sets *function to null.
 template <typename Desc>
 octet_status begin(const Desc* given, octet_function** function, CallerStruct<Desc>* desc,

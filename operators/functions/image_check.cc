@@ -87,8 +87,8 @@ octet_status check_quantized(const octet_quantized& input, const octet_quantized
   if (output.type != input.type)
     return fail(error, OCTET_UNSUPPORTED, "desc.output.type is %d; it must be the input's, %d",
                 (int)output.type, (int)input.type);
-  OCTET_TRY(check_quantized_or_words(input, "desc.input.values", error));
-  return check_quantized_or_words(output, "desc.output", error);
+  OCTET_TRY(check_quantized_or_s16(input, "desc.input.values", error));
+  return check_quantized_or_s16(output, "desc.output", error);
 }
 
 octet_status check_image_sizes(const void* plan, const FunctionShapes& shapes, octet_error* error) {

@@ -83,7 +83,7 @@ octet_status create_function(const ImageFunctionBuilder<Numbers>& builder,
 // ---- checks. Names are of the descriptor's fields.
 
 // The functions of the best tier that the input allows.
-enum class InputTypes { kBytesAndWords, kAny };
+enum class InputTypes { kBytesAndS16, kAny };
 octet_status check_input(const octet_image_input& input, InputTypes types,
                          const ImageFunctions** functions, octet_error* error);
 // Of an image: none is 0, and all its bytes fit in memory.

@@ -10,8 +10,8 @@ namespace octet {
 namespace {
 
 // A product of two differences of bytes takes 17 bits, so that it is shifted by at most 14; one of
-// words takes 31.
-constexpr int32_t kMostLeft = 14, kMostLeftOfWords = 0;
+// s16 values takes 31.
+constexpr int32_t kMostLeft = 14, kMostLeftOfS16 = 0;
 
 octet_status plan_tflite(float factor, int32_t most_left, BinaryPlan* p, octet_error* error) {
   int32_t shift;
@@ -43,13 +43,13 @@ octet_status create_product(const octet_mul_desc* given, octet_function** functi
   OCTET_TRY(start_binary(&d, &builder, &isa, error));
   const ElementwiseOps& ops = elementwise_of(isa);
   BinaryPlan& plan = builder.plan;
-  const bool words = d.output.type == OCTET_S16;
+  const bool s16 = d.output.type == OCTET_S16;
   const float factor = d.a.scale * d.b.scale / d.output.scale;
   OCTET_TRY(check_factor(factor, 0x1p-126f, 0x1p96f, error));
   switch (d.arithmetic) {
     case OCTET_ARITHMETIC_TFLITE:
-      OCTET_TRY(plan_tflite(factor, words ? kMostLeftOfWords : kMostLeft, &plan, error));
-      plan.body = words ? ops.multiply_words : ops.multiply_tflite;
+      OCTET_TRY(plan_tflite(factor, s16 ? kMostLeftOfS16 : kMostLeft, &plan, error));
+      plan.body = s16 ? ops.multiply_s16 : ops.multiply_tflite;
       break;
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(check_factor(factor, 0x1p-16f, 0x1p8f, error));

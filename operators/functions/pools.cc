@@ -5,12 +5,12 @@
 namespace octet {
 namespace {
 
-// Sums of bytes less zero points fit 32 bits, and so do those of words with half of the count.
-constexpr int kMostPixels = 22, kMostPixelsOfWords = 15;  // powers of two
+// Sums of bytes less zero points fit 32 bits, and so do those of s16 with half of the count.
+constexpr int kMostPixels = 22, kMostPixelsOfS16 = 15;  // powers of two
 
 octet_status check_pixels(size_t h, size_t w, octet_type type, const char* name,
                           octet_error* error) {
-  const int most = type == OCTET_S16 ? kMostPixelsOfWords : kMostPixels;
+  const int most = type == OCTET_S16 ? kMostPixelsOfS16 : kMostPixels;
   size_t pixels;
   if (!__builtin_mul_overflow(h, w, &pixels) && pixels <= (size_t)1 << most) return OCTET_OK;
   return fail(error, OCTET_BAD_SIZE, "desc.%s: %zu x %zu pixels; at most 2^%d are averaged", name,
@@ -27,7 +27,7 @@ octet_status check_average(const octet_average_pool_desc& desc, octet_error* err
   const octet_quantized &in = desc.input.values, &out = desc.output;
   OCTET_TRY(check_arithmetic(desc.arithmetic, error));
   OCTET_TRY(check_quantized(in, out, error));
-  OCTET_TRY(check_arithmetic_of_words(in.type, desc.arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_s16(in.type, desc.arithmetic, error));
   if (desc.count_include_pad != 0 && desc.count_include_pad != 1)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.count_include_pad is %d, neither 0 nor 1",
                 desc.count_include_pad);
@@ -41,16 +41,16 @@ octet_status check_average(const octet_average_pool_desc& desc, octet_error* err
               "does not requantize");
 }
 
-// A sum of n < 2^(b + 1) differences of bytes is below 2^(b + 9), one of words below 2^(b + 16); it
-// is shifted left by b less than the scales' ratio wants.
-constexpr int32_t kMostLeft = 22, kMostLeftOfWords = 14;
+// A sum of n < 2^(b + 1) differences of bytes is below 2^(b + 9), one of s16 values below 2^(b +
+// 16); it is shifted left by b less than the scales' ratio wants.
+constexpr int32_t kMostLeft = 22, kMostLeftOfS16 = 14;
 
 // The multiplier of a mean over n pixels: as many bits of the scales' as n leaves, divided by n.
 octet_status set_tflite(const octet_mean_desc& desc, int32_t n, Mean* mean, octet_error* error) {
   int32_t multiplier, shift;
   OCTET_TRY(octet_quantize_multiplier((double)desc.input.values.scale / (double)desc.output.scale,
                                       &multiplier, &shift, error));
-  const int32_t most_left = desc.output.type == OCTET_S16 ? kMostLeftOfWords : kMostLeft;
+  const int32_t most_left = desc.output.type == OCTET_S16 ? kMostLeftOfS16 : kMostLeft;
   if (shift > most_left)
     return fail(error, OCTET_BAD_SCALE,
                 "desc: input.values.scale is %g of output.scale; a mean in TFLite's arithmetic "
@@ -88,7 +88,7 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
   int32_t range[2];
   octet_image_size out;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_window(in.size, window, &out, error));
   OCTET_TRY(check_pixels(window.kernel_h, window.kernel_w, in.values.type, "window", error));
   OCTET_TRY(check_average(*desc, error));
@@ -120,7 +120,7 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
   const octet_image_input& in = desc->input;
   int32_t range[2];
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_pixels(in.size.h, in.size.w, in.values.type, "input.size", error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));
   if (desc->arithmetic == OCTET_ARITHMETIC_STANDARD)
@@ -128,7 +128,7 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
                 "desc.arithmetic is OCTET_ARITHMETIC_STANDARD; octet_average_pool_create has it, "
                 "with a window as large as the image");
   OCTET_TRY(check_quantized(in.values, desc->output, error));
-  OCTET_TRY(check_arithmetic_of_words(in.values.type, desc->arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_s16(in.values.type, desc->arithmetic, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const int32_t n = (int32_t)(in.size.h * in.size.w);
   Mean mean = {};
@@ -160,7 +160,7 @@ octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_funct
   int32_t range[2];
   octet_image_size out;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_window(in.size, desc->window, &out, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const MaxPool numbers = {in.values.type == OCTET_S8, element_bytes(in.values.type), range[0],

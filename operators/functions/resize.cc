@@ -66,7 +66,7 @@ ResizeKind kind_of(PlaceKind places, octet_arithmetic arithmetic, octet_type typ
   switch (places) {
     case PlaceKind::kNearest: return ResizeKind::kNearest;
     case PlaceKind::kTfliteInt:
-      return type == OCTET_S16 ? ResizeKind::kTfliteWords : ResizeKind::kTflite;
+      return type == OCTET_S16 ? ResizeKind::kTfliteS16 : ResizeKind::kTflite;
     case PlaceKind::kTfliteFloat: return ResizeKind::kTfliteFloat;
     case PlaceKind::kXnnpack: return ResizeKind::kXnnpack;
     default:
@@ -87,7 +87,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   const ImageFunctions* functions;
   const bool nearest = desc->interpolation == OCTET_INTERPOLATION_NEAREST;
   OCTET_TRY(
-      check_input(in, nearest ? InputTypes::kAny : InputTypes::kBytesAndWords, &functions, error));
+      check_input(in, nearest ? InputTypes::kAny : InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_side(in.size.h, "input.size.h", error));
   OCTET_TRY(check_side(in.size.w, "input.size.w", error));
   OCTET_TRY(check_side(desc->out_h, "out_h", error));
@@ -96,7 +96,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_size(out, element, "out", error));
   OCTET_TRY(check_enums(*desc, error));
-  if (!nearest) OCTET_TRY(check_arithmetic_of_words(in.values.type, desc->arithmetic, error));
+  if (!nearest) OCTET_TRY(check_arithmetic_of_s16(in.values.type, desc->arithmetic, error));
   OCTET_TRY(check_output(*desc, error));
   const PlaceKind places = place_kind(*desc);
   const ResizeAxis lines = {in.size.h, out.h, desc->coordinates, desc->nearest, places},

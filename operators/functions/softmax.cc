@@ -3,7 +3,7 @@
 
 #include "operators/functions/exponential.h"
 #include "operators/functions/image_function.h"
-#include "operators/functions/softmax_words.h"
+#include "operators/functions/softmax_s16.h"
 
 namespace octet {
 namespace {
@@ -47,12 +47,12 @@ octet_status octet_softmax_create(const octet_softmax_desc* given, octet_functio
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const ImageFunctions* functions;
-  OCTET_TRY(check_input(in, InputTypes::kBytesAndWords, &functions, error));
+  OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_output(*desc, error));
   OCTET_TRY(check_scale(desc->beta, "desc.beta", kScalar, error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));
   if (in.values.type == OCTET_S16)
-    return create_softmax_of_words(*desc, functions->softmax_words, function, error);
+    return create_softmax_of_s16(*desc, functions->softmax_s16, function, error);
   const SoftmaxKind kind = kind_of(*desc);
   if (kind == SoftmaxKind::kQLinear && desc->beta != 1)
     return fail(error, OCTET_UNSUPPORTED, "desc.beta is not 1; ONNX Runtime's softmax has none");

@@ -10,7 +10,7 @@
 #include "operators/functions/exponential.h"
 #include "operators/functions/look_up.h"
 #include "operators/functions/requantize.h"
-#include "operators/functions/words.h"
+#include "operators/functions/s16.h"
 
 namespace octet {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 using Desc = octet_unary_desc;
 
 octet_status check_desc(const Desc& d, octet_error* error) {
-  OCTET_TRY(check_quantized_or_words(d.input, "desc.input", error));
-  OCTET_TRY(check_quantized_or_words(d.output, "desc.output", error));
+  OCTET_TRY(check_quantized_or_s16(d.input, "desc.input", error));
+  OCTET_TRY(check_quantized_or_s16(d.output, "desc.output", error));
   if (d.function < OCTET_UNARY_REQUANTIZE || d.function > OCTET_UNARY_LEAKY_RELU)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.function is %d, not an octet_unary",
                 (int)d.function);
@@ -38,8 +38,8 @@ octet_status check_desc(const Desc& d, octet_error* error) {
                 "desc.output.type is %d and desc.input.type %d; in this arithmetic the function "
                 "takes one type",
                 (int)d.output.type, (int)d.input.type);
-  OCTET_TRY(check_arithmetic_of_words(d.input.type, d.arithmetic, error));
-  OCTET_TRY(check_arithmetic_of_words(d.output.type, d.arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_s16(d.input.type, d.arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_s16(d.output.type, d.arithmetic, error));
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   return OCTET_OK;
 }
@@ -235,12 +235,12 @@ octet_status make_plain_table(const Desc& d, uint8_t* to, octet_error* error) {
   return OCTET_OK;
 }
 
-bool has_words(const Desc& d) { return d.input.type == OCTET_S16 || d.output.type == OCTET_S16; }
+bool has_s16(const Desc& d) { return d.input.type == OCTET_S16 || d.output.type == OCTET_S16; }
 
 octet_status make_table(const Desc& d, uint8_t* to, octet_error* error) {
   int32_t bounds[2];
   OCTET_TRY(check_desc(d, error));
-  if (has_words(d))
+  if (has_s16(d))
     return fail(
         error, OCTET_UNSUPPORTED,
         "desc.%s.type is OCTET_S16, of which there is no table; octet_unary_create takes it",
@@ -283,11 +283,11 @@ octet_status octet_unary_create(const octet_unary_desc* given, octet_function** 
                                 octet_error* error) {
   CallerStruct<octet_unary_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
-  if (has_words(*desc)) {
+  if (has_s16(*desc)) {
     int32_t bounds[2];
     OCTET_TRY(check_desc(*desc, error));
     OCTET_TRY(check_bounds(desc->output, desc->least, desc->most, bounds, error));
-    return create_words(*desc, bounds, function, error);
+    return create_s16(*desc, bounds, function, error);
   }
   octet_lut_desc table = OCTET_LUT_DESC_INIT;
   OCTET_TRY(make_table(*desc, table.table, error));

@@ -7,7 +7,7 @@
 #include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
 #include "operators/common/check.h"
-#include "operators/epilogue/words.h"
+#include "operators/epilogue/s16.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
@@ -57,39 +57,40 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   return columns;
 }
 
-// Of products of words: kernels begin at 0, and the offsets come in where sums meet.
-struct WordArrays {
+// Of products of s16 values: kernels begin at 0, and the offsets come in where sums meet.
+struct S16Arrays {
   const Columns* columns;
-  WordOffsets offsets;
+  S16Offsets offsets;
   size_t offsets_stride;
-  WordEpilogue epilogue;
+  S16Epilogue epilogue;
 };
 
-// All null without words, and without memory.
-WordArrays build_words(const GemmBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
-  if (!builder.has_words()) return {};
-  WordArrays words = {nullptr, {}, padded, build_words(builder.epilogue, f, padded, arena)};
+// All null without s16 values, and without memory.
+S16Arrays build_s16(const GemmBuilder& builder, const Epilogue& f, size_t padded, Arena* arena) {
+  if (!builder.has_s16()) return {};
+  S16Arrays s16 = {nullptr, {}, padded, build_s16(builder.epilogue, f, padded, arena)};
   Columns* const columns = arena->take<Columns>(builder.matrices);
   int32_t* const none = arena->take<int32_t>(padded);
   if (none) memset(none, 0, padded * sizeof *none);
-  words.offsets = take_word_offsets(builder.epilogue, builder.matrices * padded, arena);
+  s16.offsets = take_s16_offsets(builder.epilogue, builder.matrices * padded, arena);
   for (size_t b = 0; columns && b < builder.matrices; ++b) {
-    fill_word_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
-                      builder.takes_words() ? ElementType::kS16 : builder.kernel->lhs_element_type,
-                      words.offsets.from(b * padded));
+    fill_s16_offsets(builder.epilogue, matrix_of(builder.blob, builder.desc.packed, b),
+                     builder.takes_s16() ? ElementType::kS16 : builder.kernel->lhs_element_type,
+                     s16.offsets.from(b * padded));
     columns[b] = {none, nullptr, nullptr, false};
   }
-  words.columns = columns;
-  return words;
+  s16.columns = columns;
+  return s16;
 }
 
-void set_words(const WordArrays& words, GemmPlan* plan) {
-  plan->words = words.epilogue;
-  plan->word_offsets = words.offsets;
-  plan->word_offsets_stride = words.offsets_stride;
+void set_s16(const S16Arrays& s16, GemmPlan* plan) {
+  plan->s16 = s16.epilogue;
+  plan->s16_offsets = s16.offsets;
+  plan->s16_offsets_stride = s16.offsets_stride;
   plan->lhs_type = plan->kernel->lhs_element_type;
   plan->requantize_in_kernel = false;
-  // A row of words may be two rows of bytes. More rows would take their sums out of the L2 cache
+  // A row of s16 values may be two rows of bytes. More rows would take their sums out of the L2
+  // cache
   constexpr size_t kMostRows = 128;
   plan->small_m /= 2;
   plan->block_rows = smaller(larger(plan->block_rows / 2, 1), kMostRows);
@@ -106,7 +107,7 @@ void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const double bytes = gemm->plan.runtime ? 16 : 1;
   gemm->matrix_cycles = builder.has_blob ? 0 : n * k / bytes;
   gemm->row_cycles = n * k / macs + n / 8 + (quantizes(d.lhs_quant) ? k : 0);
-  if (builder.has_words()) gemm->row_cycles *= 2;
+  if (builder.has_s16()) gemm->row_cycles *= 2;
 }
 
 void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
@@ -141,10 +142,10 @@ void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
   plan->few_rows = forced ? 0 : short_columns ? 2 : kFewRows;
 }
 
-// Kernels may read whole vectors past the last column, and chunks of words begin at any panel.
+// Kernels may read whole vectors past the last column, and chunks of s16 values begin at any panel.
 size_t padded_columns(const GemmBuilder& builder) {
   const size_t lanes = builder.kernel->rhs_layout.lanes(builder.desc.n);
-  return round_up(lanes + (builder.has_words() ? kWordColumns : 0), kTogether);
+  return round_up(lanes + (builder.has_s16() ? kS16Columns : 0), kTogether);
 }
 
 // Called twice: without memory to learn the size, with it to build.
@@ -161,9 +162,9 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const bool in_blocks = builder.has_scale_blocks();
-  const WordArrays words = build_words(builder, f, padded, arena);
-  const bool own_columns = builder.has_blob && !in_blocks && !builder.has_words();
-  const Columns* columns = own_columns ? build_columns(builder, arena, padded) : words.columns;
+  const S16Arrays s16 = build_s16(builder, f, padded, arena);
+  const bool own_columns = builder.has_blob && !in_blocks && !builder.has_s16();
+  const Columns* columns = own_columns ? build_columns(builder, arena, padded) : s16.columns;
   if (!gemm) return nullptr;
 
   *gemm = {};
@@ -197,8 +198,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
-  plan.splits_words = builder.has_words() && !builder.takes_words();
-  if (builder.has_words()) set_words(words, &plan);
+  plan.splits_s16 = builder.has_s16() && !builder.takes_s16();
+  if (builder.has_s16()) set_s16(s16, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

@@ -29,10 +29,10 @@ struct GemmBuilder {
 
   bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
-  bool has_words() const { return desc.lhs_type == OCTET_S16; }
-  // Else words are split into bytes
-  bool takes_words() const {
-    return has_words() && kernel->gather_words && epilogue.max_word_sum <= INT32_MAX;
+  bool has_s16() const { return desc.lhs_type == OCTET_S16; }
+  // Else s16 values are split into bytes
+  bool takes_s16() const {
+    return has_s16() && kernel->gather_s16 && epilogue.max_s16_sum <= INT32_MAX;
   }
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)

@@ -2,7 +2,7 @@
 #include "operators/common/check.h"
 #include "kernels/core/parts.h"
 #include "operators/common/blob.h"
-#include "operators/epilogue/words.h"
+#include "operators/epilogue/s16.h"
 #include "operators/gemm/builder.h"
 
 namespace octet {
@@ -90,7 +90,7 @@ octet_status check_sizes(GemmBuilder* builder) {
       return fail(error, OCTET_UNSUPPORTED,
                   "desc.rhs_type is %s, but desc.packed is null: weights of 4 bits come packed",
                   octet_type_name(d.rhs_type));
-    if (builder->has_words())
+    if (builder->has_s16())
       return fail(error, OCTET_UNSUPPORTED,
                   "desc.lhs_type is OCTET_S16, but desc.packed is null: its weights come packed");
     if (d.packed_bytes)
@@ -137,8 +137,8 @@ octet_status check_desc(GemmBuilder* builder) {
   for (size_t b = 0; b < builder->matrices; ++b) {
     const PackedRhs packed =
         builder->has_blob ? matrix_of(builder->blob, builder->desc.packed, b) : PackedRhs{};
-    OCTET_TRY(builder->has_words() ? check_word_range(epilogue, packed)
-                                   : check_range(epilogue, packed));
+    OCTET_TRY(builder->has_s16() ? check_s16_range(epilogue, packed)
+                                 : check_range(epilogue, packed));
   }
   return OCTET_OK;
 }

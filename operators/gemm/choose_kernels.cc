@@ -36,9 +36,9 @@ octet_status choose_kernels(GemmBuilder* builder) {
   const CpuFeatures& cpu = builder->limits.cpu;
   const char* const forced = builder->limits.forced;
   const ElementType rhs_type = element_type_of(d.rhs_type);
-  // A row of words is two rows of bytes, which are made as the kernel wants them
-  const bool words = builder->has_words();
-  const Problem problem = {words ? 2 * d.m_max : d.m_max, d.n, d.k,
+  // A row of s16 values is two rows of bytes, which are made as the kernel wants them
+  const bool s16 = builder->has_s16();
+  const Problem problem = {s16 ? 2 * d.m_max : d.m_max, d.n, d.k,
                            builder->epilogue.lhs_element_type, rhs_type};
   // Nothing is known about run-time weights: assume the worst.
   const WeightFacts facts =
@@ -46,7 +46,7 @@ octet_status choose_kernels(GemmBuilder* builder) {
           ? WeightFacts{builder->blob.format->layout, builder->blob.header.has_int8_min != 0}
       : builder->requested ? WeightFacts{builder->requested->layout, true}
                            : WeightFacts{select_layout(cpu, rhs_type, forced), true};
-  if (builder->requested && words)
+  if (builder->requested && s16)
     return refuse_choice("the lhs is s16, whose products have no other choice", builder->error);
   if (builder->requested) {
     const char* why;
@@ -56,7 +56,7 @@ octet_status choose_kernels(GemmBuilder* builder) {
     if (!may_use(*builder->requested, cpu, problem, facts, &why))
       return refuse_choice(why, builder->error);
     builder->choice = *builder->requested;
-  } else if (!forced && !words) {
+  } else if (!forced && !s16) {
     OCTET_TRY(look_up_gemm(d, builder->limits.environment, cpu, problem, facts, &builder->choice,
                            &builder->measured, builder->error));
   }
@@ -70,12 +70,12 @@ octet_status choose_kernels(GemmBuilder* builder) {
           builder->blob.format->name, isa_name(smallest_isa(*builder->blob.format)),
           isa_name(smallest_isa(*find_format_of(select_layout(cpu, rhs_type, nullptr)))));
     // Each pass would quantize the rows again; columns that are packed in a task are not many.
-    if (quantizes(d.lhs_quant) || !builder->has_blob || words) builder->choice.pass = 0;
+    if (quantizes(d.lhs_quant) || !builder->has_blob || s16) builder->choice.pass = 0;
   }
   builder->kernel = int8_kernel(builder->choice.kernel);
   builder->small_kernel = int8_kernel(builder->choice.small_kernel);
-  // A kernel for one row multiplies no word
-  if (builder->takes_words() || (words && builder->small_kernel->m_max < 2))
+  // A kernel for one row multiplies no s16 value
+  if (builder->takes_s16() || (s16 && builder->small_kernel->m_max < 2))
     builder->small_kernel = builder->kernel;
   return OCTET_OK;
 }

@@ -44,8 +44,8 @@ void write_reason(const octet_gemm_desc& d, const octet_gemm& gemm, const Enviro
            "the first kernel in the table that this machine runs%s, that multiplies %s by %s, and "
            "that reads %s",
            limit,
-           gemm.plan.splits_words                   ? "the bytes of s16"
-           : has_words(gemm.plan)                   ? "s16 as it is"
+           gemm.plan.splits_s16                     ? "the bytes of s16"
+           : has_s16(gemm.plan)                     ? "s16 as it is"
            : gemm.plan.lhs_type == ElementType::kU8 ? "u8"
                                                     : "s8",
            octet_type_name(d.rhs_type), d.packed ? "the packed weights" : "any weights, also -128");

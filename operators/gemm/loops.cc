@@ -168,8 +168,8 @@ void run_task(const GemmRun& run, size_t index) {
       continue;
     }
     const size_t packed = plan.columns_count > 1 ? b : 0;
-    if (OCTET_IF(INT16, has_words(plan), false)) {
-      multiply_words(run, kernel, matrix, packed, task, workspace);
+    if (OCTET_IF(INT16, has_s16(plan), false)) {
+      multiply_s16(run, kernel, matrix, packed, task, workspace);
       continue;
     }
     if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {

@@ -32,10 +32,10 @@ struct GemmRun {
 // The weights of packed matrix `index`.
 Weights packed_weights(const GemmPlan& plan, size_t index);
 
-// All rows and columns of a task, of one matrix, where the lhs is words. packed: index of its
+// All rows and columns of a task, of one matrix, where the lhs is s16 values. packed: index of its
 // weights.
-void multiply_words(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
-                    size_t packed, const GemmTask& task, uint8_t* workspace);
+void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
+                  size_t packed, const GemmTask& task, uint8_t* workspace);
 
 // The general path: one task of the schedule.
 void run_task(const GemmRun& run, size_t index);

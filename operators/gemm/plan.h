@@ -3,8 +3,8 @@
 
 #include "kernels/core/memory_trace.h"
 #include "kernels/core/runtime_weights.h"
+#include "kernels/core/s16.h"
 #include "kernels/core/scale_blocks.h"
-#include "kernels/core/words.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/packed_rhs.h"
@@ -59,15 +59,15 @@ struct GemmPlan {
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
-  // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that words are
-  // split into, and block_rows counts words
-  WordEpilogue words;
-  bool splits_words;           // else the kernel takes words as they are, and its sums fit int32
-  WordOffsets word_offsets;    // WordTile::offset of matrix 0
-  size_t word_offsets_stride;  // elements between matrices
+  // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that s16 values
+  // are split into, and block_rows counts s16 values
+  S16Epilogue s16;
+  bool splits_s16;         // else the kernel takes s16 values as they are, and its sums fit int32
+  S16Offsets s16_offsets;  // S16Tile::offset of matrix 0
+  size_t s16_offsets_stride;  // elements between matrices
 };
 
-inline bool has_words(const GemmPlan& plan) { return plan.words.mode != WordMode::kNone; }
+inline bool has_s16(const GemmPlan& plan) { return plan.s16.mode != S16Mode::kNone; }
 
 // Runs of few rows may have a kernel of their own.
 inline const MicroKernel& kernel_for(const GemmPlan& plan, size_t m) {
@@ -90,11 +90,8 @@ inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
 
 // The macro-kernel that multiplies a block of rows by the plan's columns.
 inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
-  return {&kernel,
-          plan.ops,
-          lhs_flip(plan, kernel),
-          {1, k, 1, 1},
-          has_words(plan) && !plan.splits_words};
+  return {
+      &kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}, has_s16(plan) && !plan.splits_s16};
 }
 
 inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }

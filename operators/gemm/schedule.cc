@@ -28,7 +28,7 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
   at.bytes = 0;
   if (!plan.needs_workspace) return;
   const bool few = leaves_weights(plan, m);
-  at.prepared = few || plan.scale_block_kernel || has_words(plan)
+  at.prepared = few || plan.scale_block_kernel || has_s16(plan)
                     ? PreparedSections{}
                     : prepared_sections(macro_kernel_of(plan, kernel, k),
                                         plan.runtime_rhs || plan.columns[0].zero_point, at.rows);
@@ -41,8 +41,8 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
     at.zero_points = sections.take(at.rows * sizeof(int32_t));
     at.scales = sections.take(at.rows * quantized_parts(plan) * sizeof(float));
   }
-  if (OCTET_IF(INT16, has_words(plan), false)) {
-    lay_out_words(plan, kernel, n, k, &sections, &at);
+  if (OCTET_IF(INT16, has_s16(plan), false)) {
+    lay_out_s16(plan, kernel, n, k, &sections, &at);
   } else if (OCTET_IF(INT4, plan.scale_block_kernel, false)) {
     lay_out_scale_blocks(plan, k, &sections, &at);
   } else if (few) {  // a row of ones follows the rows
@@ -125,7 +125,7 @@ size_t workspace_for(const GemmPlan& plan, size_t batch_max, size_t m, size_t co
 }
 
 bool needs_more_than_panels(const GemmPlan& plan) {
-  return plan.runtime_rhs || plan.scale_block_kernel || has_words(plan) || per_row(plan) ||
+  return plan.runtime_rhs || plan.scale_block_kernel || has_s16(plan) || per_row(plan) ||
          plan.columns[0].zero_point;
 }
 

@@ -30,7 +30,7 @@ struct GemmSections {
   size_t few_stride, few_columns;                                // of few rows; of their sums
   size_t few_lhs, few_sums, few_zero_points;                     // offsets
   size_t block_lhs, block_init, block_zero_points, block_sums;   // offsets, of scale blocks
-  size_t word_sums_count, word_sums;                             // elements; offset, of words
+  size_t s16_sums_count, s16_sums;                               // elements; offset, of s16 values
   size_t bytes;                                                  // a multiple of kAlignment
 };
 
@@ -70,8 +70,9 @@ size_t workspace_for(const GemmPlan& plan, size_t batch_max, size_t m, size_t co
 // the rhs.
 bool needs_more_than_panels(const GemmPlan& plan);
 
-// The part of a task's workspace for products of words by so many columns: rows of bytes and sums.
-void lay_out_words(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, size_t k,
-                   Sections* sections, GemmSections* at);
+// The part of a task's workspace for products of s16 values by so many columns: rows of bytes and
+// sums.
+void lay_out_s16(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, size_t k,
+                 Sections* sections, GemmSections* at);
 
 }  // namespace octet

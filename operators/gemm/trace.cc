@@ -17,7 +17,7 @@ void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t
   fprintf(stderr, "octet,%s,gemm,%zux%zux%zu,%zu,%s:%s:%s,%s,gemm,%.3f,%s\n", event, m, n, k, batch,
           octet_type_name(gemm.lhs_type), octet_type_name(gemm.rhs_type),
           octet_type_name(gemm.dst_type), kernel_name(gemm.plan, m), microseconds,
-          origin_word(gemm.measured));
+          origin_s16(gemm.measured));
 }
 
 }  // namespace octet

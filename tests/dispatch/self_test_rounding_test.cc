@@ -379,7 +379,7 @@ void lies_depthwise(const octet::DepthwiseTile& t) {
 TEST(SelfTestDepthwise, OnesThatRequantizeWronglyAreFound) {
   std::vector<const DepthwiseKernel*> kernels;
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
-    for (const DepthwiseKernel* each : {kernel, kernel->words})
+    for (const DepthwiseKernel* each : {kernel, kernel->s16})
       if (each && octet::supports(cpu(), *each) && (each->flags & octet::kRequantizes))
         kernels.push_back(each);
   for (const DepthwiseKernel* kernel : kernels) {
@@ -429,14 +429,14 @@ TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
     ASSERT_EQ(std::fesetround(mode), 0);
     const bool nearest = octet::rounds_to_nearest();
     const octet::IsaMask bytes = octet::failing_isas(octet::int8_kernels(), cpu());
-    const octet::IsaMask words = octet::failing_int16_isas(octet::int16_kernels(), cpu());
+    const octet::IsaMask s16 = octet::failing_int16_isas(octet::int16_kernels(), cpu());
     const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
     MicroKernel liar = scalar;
     liar.multiply = [](const octet::Tile& t) { *(int32_t*)t.dst = 1; };
     const bool passes = octet::passes(liar);
     std::fesetround(FE_TONEAREST);
     EXPECT_FALSE(nearest) << mode;
-    EXPECT_EQ(bytes | words | depthwise, 0u) << mode;
+    EXPECT_EQ(bytes | s16 | depthwise, 0u) << mode;
     EXPECT_FALSE(passes) << mode;
   }
 }

@@ -25,7 +25,7 @@ TEST(SelfTest, ThisMachineTellsTheTruth) {
   EXPECT_EQ(octet::failing_isas(octet::int8_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_TRUE(octet::this_machine().cpu.trusts_optional);
   EXPECT_EQ(octet::failing_int16_isas(octet::int16_kernels(), octet::this_machine().cpu), 0u);
-  EXPECT_EQ(octet::failing_words_isas(octet::words_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_s16_isas(octet::s16_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
 
@@ -126,16 +126,16 @@ TEST(SelfTest, FindsALyingDepthwiseKernel) {
     }
 }
 
-// A kernel is as honest as its kernel of words.
-TEST(SelfTest, FindsALyingKernelOfWords) {
+// A kernel is as honest as its s16 kernel.
+TEST(SelfTest, FindsALyingKernelOfS16) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   size_t found = 0;
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels()) {
-    if (!octet::supports(cpu, *kernel) || !kernel->words) continue;
-    honest_depthwise = kernel->words;
-    octet::DepthwiseKernel liar = *kernel->words, liars = *kernel;
+    if (!octet::supports(cpu, *kernel) || !kernel->s16) continue;
+    honest_depthwise = kernel->s16;
+    octet::DepthwiseKernel liar = *kernel->s16, liars = *kernel;
     liar.multiply = lies_depthwise;
-    liars.words = &liar;
+    liars.s16 = &liar;
     for (const octet::DepthwiseLoop loop : octet::kDepthwiseLoops) {
       if (!octet::knows(liar, loop)) continue;
       lying_loop = loop;

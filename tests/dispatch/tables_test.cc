@@ -399,15 +399,15 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
     EXPECT_EQ(kernel->layout.width % kernel->channels, 0);
     EXPECT_LE(kernel->channels, kernel->reach);
     EXPECT_GE(kernel->rows, 1);
-    if (const DepthwiseKernel* const words = kernel->words) {
-      EXPECT_EQ(words->layout, kernel->layout);
-      EXPECT_TRUE(words->lhs_element_type == octet::ElementType::kS16);
-      EXPECT_EQ(words->flags & ~octet::kRequantizes, 0);
-      EXPECT_TRUE(words->isa == kernel->isa && words->channels == kernel->channels);
-      EXPECT_GE(words->reach, 2 * words->channels);
-      if (!words->tail) continue;
-      EXPECT_EQ(words->tail->lhs_element_type, words->lhs_element_type);
-      EXPECT_EQ(words->tail->flags, words->flags);  // create asks the widest kernel only
+    if (const DepthwiseKernel* const s16 = kernel->s16) {
+      EXPECT_EQ(s16->layout, kernel->layout);
+      EXPECT_TRUE(s16->lhs_element_type == octet::ElementType::kS16);
+      EXPECT_EQ(s16->flags & ~octet::kRequantizes, 0);
+      EXPECT_TRUE(s16->isa == kernel->isa && s16->channels == kernel->channels);
+      EXPECT_GE(s16->reach, 2 * s16->channels);
+      if (!s16->tail) continue;
+      EXPECT_EQ(s16->tail->lhs_element_type, s16->lhs_element_type);
+      EXPECT_EQ(s16->tail->flags, s16->flags);  // create asks the widest kernel only
     }
     if (!kernel->tail) continue;
     EXPECT_LT(kernel->tail->channels, kernel->channels);

@@ -79,9 +79,9 @@ TEST(Binary, AllPairsOnEveryTier) {
 }
 
 // Scales as networks have them, and both ends of the scales that are taken.
-TEST(Binary, WordsOnEveryTier) {
+TEST(Binary, S16OnEveryTier) {
   Tensor a = {1, 3, 1, 4001, 2}, b = a;
-  a.bytes = some_words(a.bytes.size() / 2, 1), b.bytes = some_words(b.bytes.size() / 2, 2);
+  a.bytes = some_s16(a.bytes.size() / 2, 1), b.bytes = some_s16(b.bytes.size() / 2, 2);
   const float scales[][3] = {{0x1p-12f, 0x1p-13f, 0x1p-12f},
                              {3e-4f, 2.1e-4f, 4.4e-4f},
                              {1e-5f, 0.9f, 0.37f},
@@ -226,7 +226,7 @@ TEST(Binary, RefusesBadDescriptors) {
   d = good, d.reserved = 1, expect_refused(d, OCTET_UNSUPPORTED, "desc.reserved");
 }
 
-TEST(Binary, RefusesBadWords) {
+TEST(Binary, RefusesBadS16) {
   const octet_add_desc good =
       desc_of(OCTET_ARITHMETIC_TFLITE, OCTET_S16, {0.5f, 0.25f, 0.75f}, {0, 0, 0});
   for (const auto create : {octet_add_create, octet_sub_create, octet_mul_create}) {

@@ -94,13 +94,13 @@ void check_pair(Numbers& numbers) {
 }
 
 // All words, the input of lines of words.
-Tensor all_words() {
+Tensor all_s16() {
   Tensor all = {1, 1, 1, 65536, 2};
   for (size_t i = 0; i < all.bytes.size(); ++i) all.bytes[i] = (uint8_t)(i / 2 >> i % 2 * 8);
   return all;
 }
 
-void check_word(Numbers& numbers) {
+void check_s16(Numbers& numbers) {
   octet_unary_desc d = OCTET_UNARY_DESC_INIT;
   d.arithmetic = OCTET_ARITHMETIC_TFLITE;
   d.function = (octet_unary)numbers.next();
@@ -109,7 +109,7 @@ void check_word(Numbers& numbers) {
   d.alpha = numbers.real();
   d.least = (int32_t)numbers.next(), d.most = (int32_t)numbers.next();
   const uint64_t wanted = std::stoull(numbers.rest());
-  const Tensor all = all_words();
+  const Tensor all = all_s16();
   for (const octet_isa isa : tiers_to_test()) {
     d.max_isa = isa;
     EXPECT_EQ(checksum(run(make(octet_unary_create, d), {all}, {1, 1, 1, 65536, bytes_of(out)})),
@@ -119,7 +119,7 @@ void check_word(Numbers& numbers) {
 }
 
 // b is the word number 40503 * i + 77 of each word number i of a.
-void check_pair_of_words(Numbers& numbers) {
+void check_pair_of_s16(Numbers& numbers) {
   constexpr decltype(&octet_add_create) kCreators[] = {octet_add_create, octet_sub_create,
                                                        octet_mul_create};
   const auto create = kCreators[numbers.next()];
@@ -129,7 +129,7 @@ void check_pair_of_words(Numbers& numbers) {
   d.output = numbers.quantized(OCTET_S16);
   d.least = (int32_t)numbers.next(), d.most = (int32_t)numbers.next();
   const uint64_t wanted = std::stoull(numbers.rest());
-  const Tensor a = all_words();
+  const Tensor a = all_s16();
   Tensor b = a;
   for (size_t i = 0; i < 65536; ++i) {
     const auto word = (uint16_t)(40503 * i + 77);
@@ -172,9 +172,9 @@ TEST(Bytes, GiveThoseOfEngines) {
     else if (name == "concat")
       check_concat(numbers);
     else if (name == "word")
-      check_word(numbers);
+      check_s16(numbers);
     else if (name == "words")
-      check_pair_of_words(numbers);
+      check_pair_of_s16(numbers);
     else
       FAIL() << name;
     if (testing::Test::HasFailure()) return;
@@ -228,7 +228,7 @@ TEST(Unary, BoundsEndTables) {
   for (int i = 0; i < 256; ++i) EXPECT_EQ((int8_t)table[i], i - 128);
 }
 
-void expect_words_refused(const octet_unary_desc& d, octet_status status, const char* words) {
+void expect_s16_refused(const octet_unary_desc& d, octet_status status, const char* words) {
   octet_function* f = (octet_function*)&d;
   octet_error error = {};
   EXPECT_EQ(octet_unary_create(&d, &f, &error), status) << error.message;
@@ -236,32 +236,32 @@ void expect_words_refused(const octet_unary_desc& d, octet_status status, const 
   EXPECT_EQ(f, nullptr);
 }
 
-TEST(Unary, RefusesBadWords) {
+TEST(Unary, RefusesBadS16) {
   octet_unary_desc good = OCTET_UNARY_DESC_INIT;
   good.arithmetic = OCTET_ARITHMETIC_TFLITE;
   good.input = {OCTET_S16, 0x1p-12f, 0}, good.output = {OCTET_S16, 0x1p-15f, 0};
   octet_unary_desc d = good;
   for (const float scale : {0.0f, -1.0f, NAN, INFINITY, 0x1p49f})
-    d.input.scale = scale, expect_words_refused(d, OCTET_BAD_SCALE, "desc.input");
+    d.input.scale = scale, expect_s16_refused(d, OCTET_BAD_SCALE, "desc.input");
   d = good, d.output.zero_point = 1;
-  expect_words_refused(d, OCTET_BAD_ZERO_POINT, "of OCTET_S16 it must be 0");
+  expect_s16_refused(d, OCTET_BAD_ZERO_POINT, "of OCTET_S16 it must be 0");
   d = good, d.arithmetic = OCTET_ARITHMETIC_STANDARD;
-  expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_ARITHMETIC_TFLITE only");
-  d = good, d.output.type = OCTET_U8, expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_U8");
-  d = good, d.output.scale = 0x1p-27f, expect_words_refused(d, OCTET_BAD_SCALE, "less than 2^15");
+  expect_s16_refused(d, OCTET_UNSUPPORTED, "OCTET_ARITHMETIC_TFLITE only");
+  d = good, d.output.type = OCTET_U8, expect_s16_refused(d, OCTET_UNSUPPORTED, "OCTET_U8");
+  d = good, d.output.scale = 0x1p-27f, expect_s16_refused(d, OCTET_BAD_SCALE, "less than 2^15");
   d = good, d.output.scale = 0x1p-149f, d.input.scale = 0x1p48f;
-  expect_words_refused(d, OCTET_BAD_SCALE, "less than 2^15");
-  d = good, d.least = -32769, expect_words_refused(d, OCTET_BAD_CLAMP, "-32768..32767");
+  expect_s16_refused(d, OCTET_BAD_SCALE, "less than 2^15");
+  d = good, d.least = -32769, expect_s16_refused(d, OCTET_BAD_CLAMP, "-32768..32767");
   d = good, d.function = OCTET_UNARY_HARD_SWISH;
-  expect_words_refused(d, OCTET_UNSUPPORTED, "OCTET_UNARY_HARD_SWISH");
+  expect_s16_refused(d, OCTET_UNSUPPORTED, "OCTET_UNARY_HARD_SWISH");
   for (const octet_unary function : {OCTET_UNARY_LOGISTIC, OCTET_UNARY_TANH}) {
     d = good, d.function = function, d.output.type = OCTET_S8;
-    expect_words_refused(d, OCTET_UNSUPPORTED, "takes one type");
+    expect_s16_refused(d, OCTET_UNSUPPORTED, "takes one type");
     d = good, d.function = function, d.output.scale = 0x1p-14f;
-    expect_words_refused(d, OCTET_BAD_SCALE, "2^-15");
+    expect_s16_refused(d, OCTET_BAD_SCALE, "2^-15");
     for (const float scale : {0x1p-45f, 4.5f})
       d = good, d.function = function, d.input.scale = scale,
-      expect_words_refused(d, OCTET_BAD_SCALE, "2^-44 to 4");
+      expect_s16_refused(d, OCTET_BAD_SCALE, "2^-44 to 4");
   }
   uint8_t table[256];
   octet_error error = {};
@@ -270,7 +270,7 @@ TEST(Unary, RefusesBadWords) {
 }
 
 // No engine has this way: x - zero_point by one multiplier and two roundings.
-TEST(Unary, BytesToWords) {
+TEST(Unary, BytesToS16) {
   for (const float scale : {0.03f, 0.5f, 127.0f, 16383.0f}) {
     octet_unary_desc d = OCTET_UNARY_DESC_INIT;
     d.arithmetic = OCTET_ARITHMETIC_TFLITE;
@@ -294,7 +294,7 @@ TEST(Unary, BytesToWords) {
 }
 
 // Runs of a few channels with gaps, cut into tasks, give the words that one run gives.
-TEST(Unary, StridesOfWords) {
+TEST(Unary, StridesOfS16) {
   for (const octet_unary function :
        {OCTET_UNARY_REQUANTIZE, OCTET_UNARY_LOGISTIC, OCTET_UNARY_TANH, OCTET_UNARY_LEAKY_RELU})
     for (const octet_type out : {OCTET_S16, OCTET_S8})
@@ -307,7 +307,7 @@ TEST(Unary, StridesOfWords) {
         if (function == OCTET_UNARY_LEAKY_RELU) d.alpha = 0.3f;
         const size_t e = bytes_of(out), count = 2 * 3 * 4 * channels;
         Tensor in = {2, 3, 4, channels, 2}, row = {1, 1, 1, count, 2};
-        in.bytes = row.bytes = some_words(count, 3);
+        in.bytes = row.bytes = some_s16(count, 3);
         const Function f = make(octet_unary_create, d);
         const Bytes wanted = run(f, {row}, {1, 1, 1, count, e});
         for (const HowToRun& how : {HowToRun{{}, {}, Side::kFront, 5},

@@ -87,7 +87,7 @@ TEST(Dequantize, EachByteOnEveryTier) {
       const size_t element = bytes_of(q.type);
       Tensor in = {1, 2, 128 / channels, channels, element};
       for (int i = 0; i < 256 && element == 1; ++i) in.bytes[i] = (uint8_t)i;
-      if (element == 2) in.bytes = some_words(256, (uint32_t)channels);
+      if (element == 2) in.bytes = some_s16(256, (uint32_t)channels);
       std::vector<float> wanted;
       for (size_t i = 0; i < 256; ++i)
         wanted.push_back((float)(value_at(in.bytes, q.type, i) - q.zero_point) * q.scale);

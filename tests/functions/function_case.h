@@ -50,7 +50,7 @@ inline size_t bytes_of(octet_type type) {
 }
 
 // Words of all sizes, those at the ends and beside 0 among them.
-inline Bytes some_words(size_t count, uint32_t seed) {
+inline Bytes some_s16(size_t count, uint32_t seed) {
   Bytes words;
   for (size_t i = 0; i < count; ++i) {
     seed = seed * 1664525 + 1013904223;

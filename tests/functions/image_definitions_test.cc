@@ -145,7 +145,7 @@ TEST_P(ImageDefinitionsTest, LargeAverages) {
 }
 
 // Up to the largest count, with sums at both ends of 32 bits; means by their definition, too.
-TEST_P(ImageDefinitionsTest, LargeAveragesOfWords) {
+TEST_P(ImageDefinitionsTest, LargeAveragesOfS16) {
   for (const size_t w : {3u, 16u, 181u})
     for (const int value : {-32768, 32767, 0}) {
       Image in({w, w, 3}, true, 2);
@@ -187,7 +187,7 @@ TEST_P(ImageDefinitionsTest, LargeAveragesOfWords) {
     }
 }
 
-TEST_P(ImageDefinitionsTest, RefusesBadWords) {
+TEST_P(ImageDefinitionsTest, RefusesBadS16) {
   Image in({182, 181, 1}, true, 2);
   octet_function* f = nullptr;
   octet_error error = {};

@@ -178,10 +178,10 @@ def words():
             word(function, operator, None, F(a), F(2**-15))
     for operator in (ADD, SUB, MUL):
         for kind in range(6):
-            pair_of_words(operator, kind)
+            pair_of_s16(operator, kind)
 
 
-def pair_of_words(operator, kind):
+def pair_of_s16(operator, kind):
     a = np.arange(65536, dtype=np.uint64)
     a, b = (v.astype(np.uint16).view(np.int16).reshape(1, -1) for v in (a, 40503 * a + 77))
     scales = [F(10 ** rng.uniform(-5, -3)) for _ in range(2)]

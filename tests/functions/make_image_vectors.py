@@ -147,7 +147,7 @@ def softmaxes(dtype, unsigned):
         line("softmax", head(1, out, STANDARD), x, run_onnx(between("Softmax"), {"x": x}, constants, True))
 
 
-WORDS = 2
+S16 = 2
 S16 = 8  # OCTET_S16
 
 
@@ -164,20 +164,20 @@ def words():
         options = dict(padding=1 - same, strideH=s[0], strideW=s[1], filterHeight=k[0], filterWidth=k[1], fusedActivationFunction=act)
         least, most = -32768 if not act else 0, 32767 if act != 3 else min(32767, int(np.round(F(6) / a)))
         y = run_tflite(tflite_model("MAX_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], True)
-        line("max_pool", [WORDS, h, w, c] + window + [least, most], x, y)
+        line("max_pool", [S16, h, w, c] + window + [least, most], x, y)
         y = run_tflite(tflite_model("AVERAGE_POOL_2D", "Pool2DOptions", tensors, [], **options), [x], True)
-        line("average_pool", [WORDS, h, w, c] + window + [TFLITE, 0, bits(a), 0, bits(a), 0, least, most], x, y)
+        line("average_pool", [S16, h, w, c] + window + [TFLITE, 0, bits(a), 0, bits(a), 0, least, most], x, y)
         model = tflite_model("MEAN", "ReducerOptions", [((1, h, w, c), np.int16, float(a), 0), ((1, 1, 1, c), np.int16, float(b), 0)],
                              [np.array([1, 2], np.int32)], keepDims=True)
-        line("mean", [WORDS, h, w, c, TFLITE, bits(a), 0, bits(b), 0], x, run_tflite(model, [x], True))
+        line("mean", [S16, h, w, c, TFLITE, bits(a), 0, bits(b), 0], x, run_tflite(model, [x], True))
         o = [int(v) for v in rng.integers(1, 12, 2)]
         flags = dict(alignCorners=kind % 3 == 1, halfPixelCenters=kind % 3 == 2)
         tensors = [((1, h, w, c), np.int16, float(a), 0), ((1, *o, c), np.int16, float(a), 0)]
         model = tflite_model("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions", tensors, [np.array(o, np.int32)], 3, **flags)
-        line("resize", [WORDS, h, w, c, *o, 0, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
+        line("resize", [S16, h, w, c, *o, 0, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
 
 
-def linear_words():
+def linear_s16():
     """What mixes words: bilinear resizes and softmaxes."""
     for kind in range(16):
         h, w, c = (int(v) for v in rng.integers(1, 6, 3))
@@ -186,14 +186,14 @@ def linear_words():
         flags = dict(alignCorners=kind % 3 == 1, halfPixelCenters=kind % 3 == 2)
         tensors = [((1, h, w, c), np.int16, a, 0), ((1, *o, c), np.int16, a, 0)]
         model = tflite_model("RESIZE_BILINEAR", "ResizeBilinearOptions", tensors, [np.array(o, np.int32)], 3, **flags)
-        line("resize", [WORDS, h, w, c, *o, 1, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
+        line("resize", [S16, h, w, c, *o, 1, kind % 3, 0, TFLITE, 0, 0, 0, 0], x, run_tflite(model, [x], True))
     for kind in range(24):
         n, beta = int(rng.integers(1, 40)) if kind else 700, F([1, 0.5, 2][kind % 3])
         scale = F(10 ** rng.uniform(-6, 0.3)) if kind % 2 else F(2.0 ** -rng.integers(0, 18))
         x = draw(np.int16, (3, n), kind + kind // 8) // [1, 16, 256][kind // 8]
         model = tflite_model("SOFTMAX", "SoftmaxOptions", [((3, n), np.int16, float(scale), 0), ((3, n), np.int16, 2.0**-15, 0)], [],
                              beta=float(beta))
-        line("softmax", [WORDS, 1, 3, n, bits(scale), bits(beta), S16, bits(2.0**-15), 0, TFLITE], x, run_tflite(model, [x], True))
+        line("softmax", [S16, 1, 3, n, bits(scale), bits(beta), S16, bits(2.0**-15), 0, TFLITE], x, run_tflite(model, [x], True))
 
 
 for unsigned, dtype in enumerate((np.int8, np.uint8)):
@@ -202,4 +202,4 @@ for unsigned, dtype in enumerate((np.int8, np.uint8)):
 rng = np.random.default_rng(16)  # of its own: further lines before change none of these
 words()
 rng = np.random.default_rng(31)
-linear_words()
+linear_s16()

@@ -189,8 +189,8 @@ ConvSizes Convolution::run_sizes() const {
 
 void Convolution::draw_filter() {
   const octet_conv2d_shape& s = desc.shape;
-  words_ = c_->one_in(6);
-  desc.rhs_type = filter.type = words_ && !c_->one_in(16) ? OCTET_S8 : type_of_weights(c_);
+  s16_ = c_->one_in(6);
+  desc.rhs_type = filter.type = s16_ && !c_->one_in(16) ? OCTET_S8 : type_of_weights(c_);
   filter.order = c_->any({OCTET_OHWI, OCTET_OIHW, OCTET_HWIO, OCTET_IOHW});
   filter.accuracy = c_->one_in(4) ? OCTET_ACCURACY_APPROXIMATE : OCTET_ACCURACY_EXACT;
   zero_points_ = draw_zero_points(c_, filter.type, s.out_channels);
@@ -236,17 +236,17 @@ void Convolution::make_sparse() {
 void Convolution::draw_lhs() {
   const octet_conv2d_shape& s = desc.shape;
   const ConvSizes sizes = run_sizes();
-  const bool floats = !words_ && c_->one_in(4);
-  lhs_type_ = words_ ? OCTET_S16 : type_8bit(c_);
+  const bool floats = !s16_ && c_->one_in(4);
+  lhs_type_ = s16_ ? OCTET_S16 : type_8bit(c_);
   desc.lhs_type = floats ? OCTET_F32 : lhs_type_;
-  desc.dst_type = words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
-                         : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
+  desc.dst_type = s16_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
+                       : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
   desc.lhs_layout = c_->one_in(4) ? OCTET_NCHW : OCTET_NHWC;
   lhs = Tensor(c_, desc.lhs_layout, desc.lhs_type, sizes.batch, sizes.in_h, sizes.in_w,
                s.in_channels);
   args.lhs = lhs.block.data();
   args.lhs_stride = lhs.stride();
-  floats ? draw_lhs_of_floats() : words_ ? draw_lhs_of_words() : draw_lhs_of_bytes();
+  floats ? draw_lhs_of_floats() : s16_ ? draw_lhs_of_s16() : draw_lhs_of_bytes();
 }
 
 void Convolution::draw_lhs_of_floats() {
@@ -261,9 +261,9 @@ void Convolution::draw_lhs_of_floats() {
   desc.lhs_zero_point = draw_zero_point(c_, lhs_type_);
 }
 
-void Convolution::draw_lhs_of_words() {
+void Convolution::draw_lhs_of_s16() {
   filter.dst_type = c_->any({filter.dst_type, OCTET_S16});  // a hint
-  fill_words(c_, lhs.block.data<int16_t>(), lhs.block.bytes() / sizeof(int16_t));
+  fill_s16(c_, lhs.block.data<int16_t>(), lhs.block.bytes() / sizeof(int16_t));
 }
 
 void Convolution::draw_lhs_of_bytes() {
@@ -397,7 +397,7 @@ std::vector<Range> Convolution::ranges() const {
   const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
   const int64_t reach = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? 127 : 255;
   const int64_t lo = fixed ? least(lhs_type_) - desc.lhs_zero_point : -reach;
-  const int64_t hi = words_ ? kWordReach : fixed ? most(lhs_type_) - desc.lhs_zero_point : reach;
+  const int64_t hi = s16_ ? kS16Reach : fixed ? most(lhs_type_) - desc.lhs_zero_point : reach;
   const std::vector<int32_t> values = weight_values();
   const size_t channels = desc.shape.out_channels, each = values.size() / channels;
   std::vector<Range> out(channels);
@@ -423,7 +423,7 @@ void Convolution::compute() {
     const size_t n = i % channels, x = i / channels % dst.w, y = i / channels / dst.w % dst.h,
                  b = i / channels / dst.w / dst.h;
     if (epilogue.may_overflow()) acc[i] = epilogue.held(n, acc[i]);
-    if (!words_ && (acc[i] > INT32_MAX || acc[i] < INT32_MIN))
+    if (!s16_ && (acc[i] > INT32_MAX || acc[i] < INT32_MIN))
       fail("an accumulator leaves int32 in a convolution that is taken for valid");
     const float* const scale = !own_scales_.empty() ? &own_scales_[b]
                                : args.lhs_scales    ? args.lhs_scales + b

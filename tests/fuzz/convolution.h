@@ -68,7 +68,7 @@ class Convolution {
   int32_t zero_point_of(size_t o) const;
   void draw_lhs();
   void draw_lhs_of_bytes();
-  void draw_lhs_of_words();
+  void draw_lhs_of_s16();
   void draw_lhs_of_floats();
   void draw_dst();
   void draw_parallel();
@@ -81,7 +81,7 @@ class Convolution {
   void compute();
 
   Choices* c_;
-  bool words_ = false;              // an s16 lhs
+  bool s16_ = false;                // an s16 lhs
   octet_type lhs_type_ = OCTET_S8;  // the multiplied type
   std::vector<float> own_scales_;   // scales of images that are quantized by their ranges
   std::vector<int32_t> zero_points_;

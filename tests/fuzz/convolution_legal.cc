@@ -4,8 +4,8 @@
 namespace octet_fuzz {
 
 const char* Convolution::refused(octet_conv_algorithm algorithm) const {
-  if (words_ && filter.type != OCTET_S8) return "a filter that is not s8 by words";
-  if (words_ && algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) return "approximate sums of words";
+  if (s16_ && filter.type != OCTET_S8) return "a filter that is not s8 by s16 values";
+  if (s16_ && algorithm == OCTET_CONV_WINOGRAD_2X2_INT8) return "approximate sums of s16 values";
   return epilogue.refused();
 }
 

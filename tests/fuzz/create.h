@@ -11,7 +11,7 @@ struct Expected {
   const char* refused;                  // why create must refuse it, or null
   bool may_refuse;                      // because of the forced kernel or tier
   bool may_overflow;                    // an accumulator may leave int32, and its byte is the same
-  bool zero_points_may_remain = false;  // of words' weights, if they were not packed sparse
+  bool zero_points_may_remain = false;  // of s16 values' weights, if they were not packed sparse
 };
 
 // Creates the object in a block of its own; before that it sometimes tries an invalid descriptor,

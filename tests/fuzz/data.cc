@@ -106,7 +106,7 @@ void fill_f32(Choices* c, float* data, size_t count) {
   if (c->one_in(8)) data[c->below(count)] = c->any({std::nanf(""), infinity, -infinity});
 }
 
-void fill_words(Choices* c, int16_t* data, size_t count) {
+void fill_s16(Choices* c, int16_t* data, size_t count) {
   enum Kind { kAny, kEnds, kBytesEnds, kNear, kLeast, kMost, kKinds };
   const size_t kind = c->below(kKinds);
   Random random = c->random();

@@ -53,8 +53,8 @@ void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t
 // width.
 void fill_bell(Choices* c, octet_type type, uint8_t* data, size_t count);
 void fill_f32(Choices* c, float* data, size_t count);
-// Words whose bytes are any, or at the ends of theirs.
-void fill_words(Choices* c, int16_t* data, size_t count);
+// s16 values whose bytes are any, or at the ends of theirs.
+void fill_s16(Choices* c, int16_t* data, size_t count);
 
 // Weights of 4 bits, drawn as bytes, two in a byte.
 Block nibbles_of(Choices* c, const Block& bytes);

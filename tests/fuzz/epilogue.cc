@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max(),
                   kLeast = std::numeric_limits<int32_t>::min();
-constexpr int64_t kMostWordAcc = int64_t{1} << 47;
-constexpr int32_t kLongestWordShift = 7;
+constexpr int64_t kMostS16Acc = int64_t{1} << 47;
+constexpr int32_t kLongestS16Shift = 7;
 
 int32_t draw_multiplier(Choices* c) {
   return c->one_in(8) ? c->any({0, 1 << 30, std::numeric_limits<int32_t>::max()})
@@ -24,7 +24,7 @@ int32_t draw_multiplier(Choices* c) {
 
 Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges)
     : desc_(lhs), ranges_(ranges) {
-  has_words() ? draw_word_bias(c) : draw_bias(c);
+  has_s16() ? draw_s16_bias(c) : draw_bias(c);
   int64_t magnitude = 1;
   for (size_t n = 0; n < ranges_.size(); ++n)
     magnitude = std::max({magnitude, ranges_[n].hi + bias(n), -(ranges_[n].lo + bias(n))});
@@ -33,7 +33,7 @@ Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Ran
     draw_output(c);
     if (is_8bit(desc_.dst_type)) draw_residual(c);
   }
-  has_words() ? judge_words() : judge();
+  has_s16() ? judge_s16() : judge();
 }
 
 int64_t Epilogue::largest_bias() const {
@@ -65,7 +65,7 @@ void Epilogue::draw_bias(Choices* c) {
 }
 
 // In 32 bits, or in 64, where one accumulator just fits 48 bits, or exceeds them by one.
-void Epilogue::draw_word_bias(Choices* c) {
+void Epilogue::draw_s16_bias(Choices* c) {
   const size_t kind = c->below(8), n = ranges_.size();
   if (kind == 0) return;
   Random random = c->random();
@@ -77,7 +77,7 @@ void Epilogue::draw_word_bias(Choices* c) {
   const int64_t part = int64_t{1} << (17 + c->below(46));
   for (size_t i = 0; i < n; ++i) bias_s64_.push_back((int64_t)random() / part);
   const size_t column = c->below(n);
-  const int64_t last = kMostWordAcc - ranges_[column].hi, beyond = c->one_in(4) ? 1 : 0;
+  const int64_t last = kMostS16Acc - ranges_[column].hi, beyond = c->one_in(4) ? 1 : 0;
   if (kind == 6) bias_s64_[column] = last - 1 + beyond;
   if (kind == 7) bias_s64_[column] = -last - beyond;
   desc_.epilogue.bias_s64 = bias_s64_.data();
@@ -91,7 +91,7 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
   const size_t count = c->one_in(2) ? ranges_.size() : 1;
   // The base scale fills the output's range, or lies beside the bounds at which create proves that
   // a kernel needs no clamp, or has any value.
-  const double fits = (has_words() ? 30000 : 100) / magnitude,
+  const double fits = (has_s16() ? 30000 : 100) / magnitude,
                limit = c->any({2147483648.0, 32767.0}) / magnitude;
   const double base = c->any({fits, fits, 4 * fits, 0.5, limit, limit * 0.999999, limit * 1.000001,
                               double{draw_scale(c)}});
@@ -120,8 +120,7 @@ void Epilogue::draw_scales(Choices* c, double magnitude) {
     const size_t channel = c->below(count);
     multipliers_[channel] = draw_multiplier(c);
     // Up to the longest left shift for which all accumulators fit, and one more.
-    const int longest =
-        has_words() ? kLongestWordShift : std::max(0, 30 - (int)std::log2(magnitude));
+    const int longest = has_s16() ? kLongestS16Shift : std::max(0, 30 - (int)std::log2(magnitude));
     shifts_[channel] = c->one_in(2) ? -c->between(0, 31) : std::min(30, c->between(0, longest + 1));
   }
   desc_.epilogue.multipliers = multipliers_.data();
@@ -192,7 +191,7 @@ int32_t Epilogue::left_shift(size_t n) const {
 }
 
 int64_t Epilogue::held(size_t n, int64_t acc) const {
-  if (has_words()) return acc;
+  if (has_s16()) return acc;
   const int32_t shift = left_shift(n);
   return octet_test::clamped(acc, kLeast >> shift, kMost >> shift);
 }
@@ -226,17 +225,17 @@ void Epilogue::judge() {
   }
 }
 
-// The bytes of words are multiplied in int32, and their sums meet in 48 bits (docs/int16.md).
-void Epilogue::judge_words() {
+// The bytes of s16 values are multiplied in int32, and their sums meet in 48 bits (docs/int16.md).
+void Epilogue::judge_s16() {
   const octet_epilogue& e = desc_.epilogue;
   for (size_t n = 0; n < ranges_.size(); ++n) {
-    const int64_t most = kMostWordAcc - ranges_[n].hi;
+    const int64_t most = kMostS16Acc - ranges_[n].hi;
     if (255 * std::max(ranges_[n].positive, -ranges_[n].negative) > kMost || bias(n) < -most ||
         bias(n) >= most)
-      refused_ = "sums of words that may leave int32, or 48 bits";
+      refused_ = "sums of s16 values that may leave int32, or 48 bits";
     const size_t i = e.multiplier_count == 1 ? 0 : n;
-    if (e.shifts && e.multipliers[i] && e.shifts[i] > kLongestWordShift)
-      refused_ = "a shift that words do not have";
+    if (e.shifts && e.multipliers[i] && e.shifts[i] > kLongestS16Shift)
+      refused_ = "a shift that s16 values do not have";
   }
 }
 

@@ -25,8 +25,8 @@ struct Range {
     positive = std::max(positive, r.positive), negative = std::min(negative, r.negative);
   }
 };
-// A word's range is -kWordReach to kWordReach, as create knows it.
-constexpr int64_t kWordReach = 32768;
+// An s16 value's range is -kS16Reach to kS16Reach, as create knows it.
+constexpr int64_t kS16Reach = 32768;
 
 class Epilogue {
  public:
@@ -46,7 +46,7 @@ class Epilogue {
   // Whether int32 holds this accumulator after TFLite's left shift, if any.
   bool holds(size_t n, int64_t acc) const;
   // The reason for which create must refuse it: an accumulator, or one shifted for TFLite, may
-  // leave int32, or, of words, 48 bits. Null if none may.
+  // leave int32, or, of s16 values, 48 bits. Null if none may.
   const char* refused() const { return refused_; }
   // Whether create may refuse or accept it: a column leaves int32, but all of its accumulators give
   // the same byte.
@@ -55,16 +55,16 @@ class Epilogue {
   int64_t held(size_t n, int64_t acc) const;
 
  private:
-  bool has_words() const { return desc_.lhs_type == OCTET_S16; }
+  bool has_s16() const { return desc_.lhs_type == OCTET_S16; }
   void draw_bias(Choices* c);
-  void draw_word_bias(Choices* c);
+  void draw_s16_bias(Choices* c);
   void draw_scales(Choices* c, double magnitude);
   void draw_output(Choices* c);
   void draw_residual(Choices* c);
   int32_t left_shift(size_t n) const;
   bool is_one_byte(size_t n) const;
   void judge();
-  void judge_words();
+  void judge_s16();
 
   octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
   std::vector<Range> ranges_;

@@ -43,7 +43,7 @@ Object* create_otherwise(const octet::Choice& choice, const octet::Choice& best,
       fail("create refused %s: %s", text.c_str(), error.message);
     return nullptr;
   }
-  if (must_refuse) fail("create accepted %s beside desc.kernel, or of words", text.c_str());
+  if (must_refuse) fail("create accepted %s beside desc.kernel, or of s16 values", text.c_str());
   return object;
 }
 

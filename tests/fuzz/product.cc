@@ -32,11 +32,11 @@ void Product::draw_sizes() {
     for (size_t* const s : sizes) largest = *s > *largest ? s : largest;
     *largest = (*largest + 1) / 2;
   }
-  words_ = c_->one_in(6);
-  if (words_ && c_->one_in(64)) m = n = batch_ = 1, k = 65792 + c_->below(3);  // the deepest sums
+  s16_ = c_->one_in(6);
+  if (s16_ && c_->one_in(64)) m = n = batch_ = 1, k = 65792 + c_->below(3);  // the deepest sums
   n_ = n;
   k_ = k;
-  runtime_rhs = !words_ && c_->one_in(3);
+  runtime_rhs = !s16_ && c_->one_in(3);
   const bool more = c_->one_in(4);
   const bool fewer_columns = runtime_rhs && c_->one_in(4);
   desc.m_max = m + (more ? c_->below(80) : 0);
@@ -53,23 +53,23 @@ void Product::draw_sizes() {
 }
 
 void Product::draw_lhs() {
-  if (!words_)
+  if (!s16_)
     desc.lhs_quant =
         c_->any({OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_STATIC, OCTET_LHS_PER_TENSOR,
                  OCTET_LHS_PER_ROW, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC});
   const bool f32 = desc.lhs_quant == OCTET_LHS_SYMMETRIC || desc.lhs_quant == OCTET_LHS_ASYMMETRIC;
-  desc.lhs_type = f32 ? OCTET_F32 : words_ ? OCTET_S16 : type_8bit(c_);
-  desc.dst_type = f32      ? OCTET_F32
-                  : words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
-                           : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
-  if (desc.lhs_quant == OCTET_LHS_STATIC && !words_)
+  desc.lhs_type = f32 ? OCTET_F32 : s16_ ? OCTET_S16 : type_8bit(c_);
+  desc.dst_type = f32    ? OCTET_F32
+                  : s16_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_F32})
+                         : c_->any({OCTET_S8, OCTET_U8, OCTET_S32, OCTET_F32});
+  if (desc.lhs_quant == OCTET_LHS_STATIC && !s16_)
     desc.lhs_zero_point = draw_zero_point(c_, desc.lhs_type);
   const size_t room = c_->one_in(4) ? args.m * n_ * element_bytes(desc.dst_type) + 3 : 0;
   lhs = Matrices(c_, Matrices::Role::kInput, desc.lhs_type, args.m, k_, batch_, room);
   for (const Block& block : lhs.blocks)
-    f32      ? fill_f32(c_, block.data<float>(), block.bytes() / sizeof(float))
-    : words_ ? fill_words(c_, block.data<int16_t>(), block.bytes() / sizeof(int16_t))
-             : fill(c_, desc.lhs_type, desc.lhs_zero_point, block.data(), block.bytes());
+    f32    ? fill_f32(c_, block.data<float>(), block.bytes() / sizeof(float))
+    : s16_ ? fill_s16(c_, block.data<int16_t>(), block.bytes() / sizeof(int16_t))
+           : fill(c_, desc.lhs_type, desc.lhs_zero_point, block.data(), block.bytes());
   args.lhs = lhs.data;
   args.lhs_array = lhs.array;
   args.lhs_stride = lhs.stride;
@@ -77,15 +77,15 @@ void Product::draw_lhs() {
 }
 
 void Product::draw_weights() {
-  const bool word_weights = words_ && !c_->one_in(16);
-  desc.rhs_type = runtime_rhs ? type_8bit(c_) : word_weights ? OCTET_S8 : type_of_weights(c_);
+  const bool s16_weights = s16_ && !c_->one_in(16);
+  desc.rhs_type = runtime_rhs ? type_8bit(c_) : s16_weights ? OCTET_S8 : type_of_weights(c_);
   desc.rhs_order = c_->any({OCTET_KN, OCTET_NK});
   const bool kn = desc.rhs_order == OCTET_KN;
   const size_t batch_max = desc.batch_max ? desc.batch_max : 1;
   matrices_ = runtime_rhs ? batch_ : c_->one_in(2) ? 1 : batch_max + c_->below(2);
   const Matrices::Role role = runtime_rhs ? Matrices::Role::kInput : Matrices::Role::kPackInput;
   weights = Matrices(c_, role, desc.rhs_type, kn ? k_ : n_, kn ? n_ : k_, matrices_);
-  if (word_weights)
+  if (s16_weights)
     zero_points_.assign(c_->any<size_t>({0, 1, n_}), 0);
   else
     zero_points_ = draw_zero_points(c_, desc.rhs_type, n_);
@@ -196,8 +196,8 @@ void Product::draw_parallel() {
 }
 
 const char* Product::refused() const {
-  if (words_ && desc.rhs_type != OCTET_S8) return "weights that are not s8 by words";
-  if (words_ && has_zero_points_ && !rhs.sparsity) return "weights with zero points by words";
+  if (s16_ && desc.rhs_type != OCTET_S8) return "weights that are not s8 by s16 values";
+  if (s16_ && has_zero_points_ && !rhs.sparsity) return "weights with zero points by s16 values";
   return epilogue.refused();
 }
 
@@ -218,9 +218,7 @@ std::vector<Range> Product::ranges() const {
   const int64_t reach = desc.lhs_quant == OCTET_LHS_SYMMETRIC ? 127 : 255;
   const bool fixed = desc.lhs_quant == OCTET_LHS_STATIC;
   const int64_t lo = fixed ? least(desc.lhs_type) - desc.lhs_zero_point : -reach;
-  const int64_t hi = words_  ? kWordReach
-                     : fixed ? most(desc.lhs_type) - desc.lhs_zero_point
-                             : reach;
+  const int64_t hi = s16_ ? kS16Reach : fixed ? most(desc.lhs_type) - desc.lhs_zero_point : reach;
   if (runtime_rhs) {
     const int64_t depth = (int64_t)desc.k, down = least(desc.rhs_type), up = most(desc.rhs_type);
     return std::vector<Range>(

@@ -20,8 +20,8 @@ class Product {
   Epilogue epilogue;
   // Why create must refuse it, or null.
   const char* refused() const;
-  // Sparse packing settles the zero points that words have not.
-  bool zero_points_may_remain() const { return words_ && has_zero_points_ && rhs.sparsity; }
+  // Sparse packing settles the zero points that s16 values have not.
+  bool zero_points_may_remain() const { return s16_ && has_zero_points_ && rhs.sparsity; }
   bool runtime_rhs = false;
   bool in_place = false;  // dst is the residual
   // run knows only the zero points of run-time weights, and refuses those that may leave int32.
@@ -52,7 +52,7 @@ class Product {
   Choices* c_;
   size_t n_ = 1, k_ = 1, batch_ = 1;  // the run's sizes
   size_t matrices_ = 1;               // of weights
-  bool words_ = false;                // an s16 lhs
+  bool s16_ = false;                  // an s16 lhs
   bool pairable_ = false;         // deep and wide enough for weights in pairs (packing/paired.h)
   bool has_zero_points_ = false;  // of weights, one that is not 0
   std::vector<int32_t> zero_points_;  // of weights

@@ -66,10 +66,8 @@ constexpr Rule<D> kGemmRules[] = {
     {"weights of another k", [](D& s) { return s.d->packed && s.set(&s.d->k, s.d->k + 1); }},
     {"weights of another type",
      [](D& s) { return s.d->packed && s.set(&s.d->rhs_type, s.d->rhs_type ^ 3); }},
-    {"words by weights of the run",
-     [](D& s) {
-       return s.words() && s.set(&s.d->packed, nullptr) && s.set(&s.d->packed_bytes, 0);
-     }},
+    {"s16 values by weights of the run",
+     [](D& s) { return s.s16() && s.set(&s.d->packed, nullptr) && s.set(&s.d->packed_bytes, 0); }},
     {"the size of weights that are not there",
      [](D& s) { return !s.d->packed && s.set(&s.d->packed_bytes, 64); }},
     {"an f32 lhs without its quantization",

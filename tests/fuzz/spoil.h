@@ -95,7 +95,7 @@ struct DescSpoiler : SpoilerBase {
   Desc* d;
   octet_epilogue* e = &d->epilogue;
   bool is_8bit_dst() const { return is_8bit(d->dst_type); }
-  bool words() const { return d->lhs_type == OCTET_S16; }
+  bool s16() const { return d->lhs_type == OCTET_S16; }
   bool is_requantized() const { return is_8bit_dst() || d->dst_type == OCTET_S16; }
   octet_type multiplied_lhs() const { return multiplied_lhs(*d); }
   bool tflite() const { return e->requant == OCTET_REQUANT_TFLITE; }
@@ -222,26 +222,23 @@ constexpr Rule<S> kDescRules[] = {
     {"bias_f32 for an integer output",
      [](S& s) { return s.d->dst_type != OCTET_F32 && s.set(&s.e->bias_f32, &kOne); }},
     {"a bias of 64 bits for an lhs of 8",
-     [](S& s) { return !s.words() && s.set(&s.e->bias_s64, &kLong); }},
+     [](S& s) { return !s.s16() && s.set(&s.e->bias_s64, &kLong); }},
     {"an output of 16 bits for an lhs of 8",
-     [](S& s) { return !s.words() && s.set(&s.d->dst_type, OCTET_S16); }},
+     [](S& s) { return !s.s16() && s.set(&s.d->dst_type, OCTET_S16); }},
     {"an lhs of 16 bits for another output",
      [](S& s) {
-       return !s.words() && s.d->dst_type != OCTET_F32 && s.set(&s.d->lhs_type, OCTET_S16);
+       return !s.s16() && s.d->dst_type != OCTET_F32 && s.set(&s.d->lhs_type, OCTET_S16);
      }},
-    {"another output of words",
+    {"another output of s16 values",
      [](S& s) {
-       return s.words() && s.set(&s.d->dst_type, s.c->any({OCTET_S8, OCTET_U8, OCTET_S32}));
+       return s.s16() && s.set(&s.d->dst_type, s.c->any({OCTET_S8, OCTET_U8, OCTET_S32}));
      }},
-    {"two biases of words",
+    {"two biases of s16 values",
+     [](S& s) { return s.s16() && s.set(&s.e->bias, &kNothing) && s.set(&s.e->bias_s64, &kLong); }},
+    {"s16 values whose scale comes with the run",
      [](S& s) {
-       return s.words() && s.set(&s.e->bias, &kNothing) && s.set(&s.e->bias_s64, &kLong);
-     }},
-    {"words whose scale comes with the run",
-     [](S& s) {
-       return s.words() &&
-              s.set(&s.d->lhs_quant,
-                    s.c->any({OCTET_LHS_PER_TENSOR, OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC}));
+       return s.s16() && s.set(&s.d->lhs_quant, s.c->any({OCTET_LHS_PER_TENSOR, OCTET_LHS_SYMMETRIC,
+                                                          OCTET_LHS_ASYMMETRIC}));
      }},
     {"a table for another output",
      [](S& s) { return !s.is_8bit_dst() && s.set(&s.e->lut, kTable); }},

@@ -121,8 +121,8 @@ inline int32_t tflite_rescale(int32_t x, double factor) {
   return (int32_t)std::round(scaled);
 }
 
-// The accumulators of a convolution with weights in OHWI of one group, in int32 or, of words, in
-// int64 (which here do not leave int32).
+// The accumulators of a convolution with weights in OHWI of one group, in int32 or, of s16 values,
+// in int64 (which here do not leave int32).
 template <typename Bias>
 Image convolve(const Image& x, int32_t zero, const int8_t* weights, const Bias* bias, size_t n,
                size_t kernel, size_t stride, size_t pad) {

@@ -100,12 +100,12 @@ struct Reader {
 octet_type type_of(const GraphCase& c, int t) { return c.g.tensors[(size_t)t].type; }
 int same(GraphCase& c, Kind kind, int t) {
   const Shape shape = c.g.tensors[(size_t)t].shape;
-  const bool shares = kind == Kind::kSoftmax, words = type_of(c, t) == OCTET_S16;
+  const bool shares = kind == Kind::kSoftmax, s16 = type_of(c, t) == OCTET_S16;
   const int y = c.tensor(shape, type_of(c, t),
                          !shares ? 0.1f
-                         : words ? 0x1p-15f
+                         : s16   ? 0x1p-15f
                                  : 0x1p-8f,
-                         shares && !words ? -128 : 0);
+                         shares && !s16 ? -128 : 0);
   c.op(kind, {t}, y);
   return y;
 }

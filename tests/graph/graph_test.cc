@@ -233,7 +233,7 @@ TEST(Graph, WeightsAreKnownByTheirContent) {
   c.g.tensors[(size_t)c.w].data = original.data();  // elsewhere
   EXPECT_EQ(run(*created(c.g, {}, weights), c.g, {in}), before);
   EXPECT_EQ(weights->packed(), 2u);
-  // Two highest bits of words would cancel in a product without a shift.
+  // Two highest bits of s16 values would cancel in a product without a shift.
   data = original;
   data[7] ^= 0x80, data[15] ^= 0x80;
   c.g.tensors[(size_t)c.w].data = data.data();

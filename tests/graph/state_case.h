@@ -24,7 +24,7 @@ struct StateCase : GraphCase {
     Matrix m = {values_of_bytes<int8_t>(draw(n * k)), scale, k};
     return m;
   }
-  std::vector<int32_t> draw_words(size_t n, int32_t most) {
+  std::vector<int32_t> draw_s16(size_t n, int32_t most) {
     std::vector<int32_t> values(n);
     for (int32_t& value : values) value = (int32_t)(random() % (2 * (uint32_t)most)) - most;
     return values;
@@ -48,7 +48,7 @@ struct StateCase : GraphCase {
 struct LstmCase : StateCase {
   LstmModel m;
 
-  // Sizes, flags and clips are the model's; scales are such that words and bytes spread.
+  // Sizes, flags and clips are the model's; scales are such that s16 values and bytes spread.
   explicit LstmCase(LstmModel model) : m(std::move(model)) {
     m.x = {0.02f, -7}, m.state = {1 / 128.f, 5};
     m.hidden = m.projected ? Quantized{1 / 150.f, 11} : m.state;
@@ -57,11 +57,11 @@ struct LstmCase : StateCase {
     for (int gate = m.coupled ? 1 : 0; gate < 4; ++gate) {
       m.of_x[gate] = draw_matrix(m.cells, m.depth, of_x * (1 + 0.1f * (float)gate));
       m.of_state[gate] = draw_matrix(m.cells, m.outputs, of_state * (1.3f - 0.1f * (float)gate));
-      m.biases[gate] = draw_words(m.cells, 6000);
+      m.biases[gate] = draw_s16(m.cells, 6000);
     }
     if (m.projected) {
       m.projection = draw_matrix(m.outputs, m.cells, 0.04f / std::sqrt((float)m.cells));
-      if (m.outputs % 2) m.projection_bias = draw_words(m.outputs, 2000);
+      if (m.outputs % 2) m.projection_bias = draw_s16(m.outputs, 2000);
     }
     build();
   }
@@ -104,7 +104,7 @@ struct SvdfCase : StateCase {
     m.time = values_of_bytes<int16_t>(draw(filters * m.memory * 2));
     m.state_scale = 0.03f * 0.01f * 74 * 74 * std::sqrt((float)m.depth) / 12000;
     m.time_scale = 1 / 32768.f;
-    if (biased) m.bias = draw_words(m.units, 100000000);
+    if (biased) m.bias = draw_s16(m.units, 100000000);
     build();
   }
 

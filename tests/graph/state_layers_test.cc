@@ -10,12 +10,12 @@ namespace {
 
 namespace recurrent = octet::graph::recurrent;
 
-TEST(StateLayers, SigmoidOfEveryWord) {
+TEST(StateLayers, SigmoidOfEveryS16) {
   for (int32_t x = -32768; x <= 32767; ++x)
     ASSERT_EQ(recurrent::sigmoid_of(x), defined_sigmoid(x)) << x;
 }
 
-TEST(StateLayers, TanhOfEveryWord) {
+TEST(StateLayers, TanhOfEveryS16) {
   for (int bits = 0; bits <= 6; ++bits)
     for (int32_t x = -32768; x <= 32767; ++x)
       ASSERT_EQ(recurrent::tanh_of(x, bits), defined_tanh(x, bits)) << x << " with " << bits;

@@ -19,7 +19,7 @@ WORK = Path(BUILD.text("PROJECT_BINARY_DIR")) / "parts"
 # These depend on the parts; other objects are this build's.
 COMPILED_ANEW = re.compile(
     r"^dispatch/tables/|algorithms/table\.cc|not_built|^dispatch/cpu/features|"
-    r"^operators/(gemm/(check|weights)|epilogue/words)\.cc")
+    r"^operators/(gemm/(check|weights)|epilogue/s16)\.cc")
 # Other files that lack something without a part.
 OF_PART = {
     "WITH_INT4=OFF": r"gemm/(loops|schedule)\.cc|self_test/products\.cc",

@@ -9,7 +9,7 @@ namespace {
 
 class Int16Kernel : public EachKernel {
  protected:
-  void check(size_t rows, size_t cols, size_t depth, int lhs_word, int rhs_word, bool init_per_row,
+  void check(size_t rows, size_t cols, size_t depth, int lhs_s16, int rhs_s16, bool init_per_row,
              Side side) {
     const octet::RhsLayout& layout = kernel().rhs_layout;
     const size_t lanes = octet::round_up(cols, layout.width), padded = layout.steps(depth),
@@ -23,7 +23,7 @@ class Int16Kernel : public EachKernel {
         rhs(lanes * padded * 2, side, 64);
     const Guarded init((init_per_row ? rows : 1) * lanes * 4, side, 4),
         dst(((rows - 1) * dst_stride + cols) * 4, side, 4);
-    for (size_t i = 0; i < lhs.bytes() / 2; ++i) lhs.data<int16_t>()[i] = word(lhs_word);
+    for (size_t i = 0; i < lhs.bytes() / 2; ++i) lhs.data<int16_t>()[i] = word(lhs_s16);
     std::memset(rhs.data(), 0, rhs.bytes());
     const auto at = [&](size_t k, size_t j) -> int16_t& {
       return rhs.data<int16_t>()[j / layout.width * layout.width * padded +
@@ -31,7 +31,7 @@ class Int16Kernel : public EachKernel {
                                  k % layout.kr];
     };
     for (size_t k = 0; k < depth; ++k)
-      for (size_t j = 0; j < cols; ++j) at(k, j) = word(rhs_word);
+      for (size_t j = 0; j < cols; ++j) at(k, j) = word(rhs_s16);
     for (size_t i = 0; i < init.bytes() / 4; ++i) init.data<uint32_t>()[i] = (uint32_t)random();
 
     octet::Tile tile = {};

@@ -512,9 +512,9 @@ def means(seed):
 
 # States carry over from one run to the next one.
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
-WORDS = {"SEANet of int16": seanet, "operators of int16": words}
+S16 = {"SEANet of int16": seanet, "operators of int16": words}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **WORDS, **STATEFUL, "means": means, "slices": slices}
+       "sub-pixels": sub_pixels, **S16, **STATEFUL, "means": means, "slices": slices}
 
 
 def version_of(text):
@@ -524,7 +524,7 @@ def version_of(text):
 
 def has_bytes_of_xnnpack(name, version, machine):
     """Whether LiteRT's default delegate has Octet's bytes of a network, by the version and the machine (docs/engines.md has the reasons)."""
-    others = set(WORDS)  # It takes no int16, of which LiteRT's other kernels round in a way of their own.
+    others = set(S16)  # It takes no int16, of which LiteRT's other kernels round in a way of their own.
     if version < (2, 1, 3):  # A MEAN's halves, and products of two activations
         others |= {"MobileNetV3", "means", "encoder", "apart"}
     if machine not in ("x86_64", "AMD64"):  # On Arm a MUL's halves, products of uint8, and LiteRT's own softmax and LSTM

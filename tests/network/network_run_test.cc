@@ -185,7 +185,7 @@ TEST(Network, RandomOnesEqualTheirObjectsOneByOne) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 0; seed < 60; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa, c.words = seed % 3 == 2;
+      c.isa = isa, c.s16 = seed % 3 == 2;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
       const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);
@@ -414,7 +414,7 @@ TEST(Network, ImageByImageEqualsLayers) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 400; seed < 480; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa, c.words = seed % 3 == 2;
+      c.isa = isa, c.s16 = seed % 3 == 2;
       c.batch = 2 + seed % 3;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
@@ -461,7 +461,7 @@ TEST(Network, ChainsEqualLayers) {
   for (const octet_isa isa : tiers_to_test())
     for (uint32_t seed = 100; seed < 160; ++seed) {
       NetworkCase c(seed);
-      c.isa = isa, c.words = seed % 3 == 2;
+      c.isa = isa, c.s16 = seed % 3 == 2;
       draw_network(&c, 2 + seed % 12);
       if (HasFailure()) return;
       const std::vector<Bytes> inputs = c.inputs(), expected = c.compute(inputs);

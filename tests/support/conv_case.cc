@@ -208,8 +208,8 @@ ConvProblem::ConvProblem(const ConvCase& described) : c(described) {
         weights_of((*c.channels)[o % c.channels->size()], depth, o);
     std::copy(weights.begin(), weights.end(), &filter[o * depth]);
   }
-  const double k = (double)depth, words = c.lhs == OCTET_S16 ? 256 : 1,
-               magnitude = words * (c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k);
+  const double k = (double)depth, s16 = c.lhs == OCTET_S16 ? 256 : 1,
+               magnitude = s16 * (c.lhs_fill == Fill::kRandom ? 5000 * std::sqrt(k) : 16000 * k);
   epilogue = Epilogue(c, s.out_channels, (c.dst == OCTET_S16 ? 25000 : 100) / magnitude, &random);
 
   lhs = draw_filled(&input, batch * c.run_h() * c.run_w() * s.in_channels, c.lhs, c.lhs_fill);

@@ -368,7 +368,7 @@ bool alike(const octet_network_tensor& a, const octet_network_tensor& b) {
 void draw_network(NetworkCase* c, size_t ops) {
   Draw& draw = c->draw;
   const size_t drawn = draw.any<size_t>({1, 1, 2}), batch = c->batch ? c->batch : drawn;
-  const octet_type type = c->words ? OCTET_S16 : OCTET_U8;
+  const octet_type type = c->s16 ? OCTET_S16 : OCTET_U8;
   std::vector<size_t> there = {c->tensor(batch, 4 + draw.below(22), 3 + draw.below(9),
                                          draw.any<size_t>({1, 3, 8, 16, 20}), type)};
   const auto pick = [&] {  // the latest ones more often
@@ -378,7 +378,7 @@ void draw_network(NetworkCase* c, size_t ops) {
     size_t in = pick();
     const octet_network_tensor t = c->tensors[in];
     const size_t kind = draw.below(12);
-    if (c->words && (kind < 3 || kind == 6)) continue;  // functions of bytes
+    if (c->s16 && (kind < 3 || kind == 6)) continue;  // functions of bytes
     switch (kind) {
       case 0:
         if (t.h > 2 && t.w > 2) there.push_back(c->pool(in, 2, 2, 0));
@@ -424,7 +424,7 @@ void draw_network(NetworkCase* c, size_t ops) {
         for (const size_t other : there) {
           const octet_network_tensor& o = c->tensors[other];
           const bool fits = o.h == h && o.w == w && o.channels == s.out_channels;
-          if (fits && !c->words) residual = other;
+          if (fits && !c->s16) residual = other;
         }
         const auto algorithm = (octet_conv_algorithm)draw.below(9);
         there.push_back(
@@ -433,7 +433,7 @@ void draw_network(NetworkCase* c, size_t ops) {
       }
     }
   }
-  if (draw.one_in(4) && !c->words) there.push_back(c->pool_all(there.back()));
+  if (draw.one_in(4) && !c->s16) there.push_back(c->pool_all(there.back()));
   if (draw.one_in(4) && !c->tensors[there.back()].slice)
     there.push_back(c->gemm(there.back(), 10, true));
   c->keep_ends();

@@ -36,7 +36,7 @@ class NetworkCase {
   octet_isa isa = OCTET_ISA_AUTO;          // that objects are packed and created for
   const octet_machine* machine = nullptr;  // of all plans; null: this one
   size_t batch = 0;                        // that draw_network takes; 0: it draws one
-  bool words = false;                      // draw_network's tensors are s16, not u8
+  bool s16 = false;                        // draw_network's tensors are s16, not u8
   std::vector<octet_network_tensor> tensors;
   std::vector<octet_network_op> ops;
 

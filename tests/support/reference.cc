@@ -61,7 +61,7 @@ void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift) {
   *shift = exponent;
 }
 
-int64_t multiply_word(int64_t acc, int32_t multiplier, int32_t shift) {
+int64_t multiply_s16(int64_t acc, int32_t multiplier, int32_t shift) {
   const int64_t reduced =
       multiplier >= 0x7fff0000 ? 0x7fff : (int64_t{multiplier} + 0x8000) / 0x10000;
   const int64_t divisor = int64_t{1} << (15 - shift), sum = acc * reduced + divisor / 2;
@@ -209,11 +209,11 @@ int32_t steps_to(double bound, double scale, octet_requant requant) {
 // The bounds of an integer tensor of dst's type.
 Bounds integer_bounds(const octet_gemm_desc& d, octet_activation activation, double scale,
                       int32_t zero, float clamp_min, float clamp_max) {
-  const bool words = d.dst_type == OCTET_S16;
-  const int32_t least = words                    ? -32768
+  const bool s16 = d.dst_type == OCTET_S16;
+  const int32_t least = s16                      ? -32768
                         : d.dst_type == OCTET_U8 ? 0
                                                  : -128,
-                most = least + (words ? 65535 : 255);
+                most = least + (s16 ? 65535 : 255);
   const auto steps = [&](double bound) { return steps_to(bound, scale, d.epilogue.requant); };
   switch (activation) {
     case OCTET_ACTIVATION_NONE: break;
@@ -298,7 +298,7 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
   } else if (d.dst_type == OCTET_S16) {
     const size_t channel = e.multiplier_count == 1 ? 0 : n;
     const int32_t multiplier = e.multipliers[channel];
-    out = clamped(multiply_word((int64_t)acc, multiplier, multiplier ? e.shifts[channel] : 0),
+    out = clamped(multiply_s16((int64_t)acc, multiplier, multiplier ? e.shifts[channel] : 0),
                   bounds.lo, bounds.hi);
   } else {
     out = clamped(expected_tflite(d, n, (int32_t)(int64_t)acc, residual) + e.dst_zero_point,

@@ -36,7 +36,7 @@ void quantize_multiplier(double factor, int32_t* multiplier, int32_t* shift);
 
 // MultiplyByQuantizedMultiplier of a 64-bit accumulator (16x8), by its published formula, in
 // integers that do not wrap
-int64_t multiply_word(int64_t acc, int32_t multiplier, int32_t shift);
+int64_t multiply_s16(int64_t acc, int32_t multiplier, int32_t shift);
 
 struct TfliteAdd {
   int32_t product_zero_point, product_multiplier, product_shift;

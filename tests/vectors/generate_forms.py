@@ -11,7 +11,7 @@ ACTIVATIONS = (("RELU", RELU), ("RELU6", RELU6), ("RELU_N1_TO_1", RELU_N1_TO_1),
 SPREADS = (("TFLite mode", Case.spread_tflite), ("float mode", Case.spread), ("double mode", Case.spread_double))
 
 
-class WordCase(Case):
+class S16Case(Case):
     """s16 by s8, without zero points; bias of s64 or of s32."""
 
     def __init__(self, text, dst, shape, data="any", lhs_data=None, bias=I64):
@@ -19,7 +19,7 @@ class WordCase(Case):
         self.t["bias"] = self.draw.integers(-(2**20), 2**20, self.n).astype(bias)
 
 
-class WordConvCase(WordCase):
+class S16ConvCase(S16Case):
     """A convolution of s16 by s8 of one image: a square kernel, pads of half of it."""
 
     def __init__(self, text, dst, size, channels, outputs, groups, kernel, stride=1, transposed=0):
@@ -88,23 +88,23 @@ def words():
     """s16: sums of 48 bits, three ways of requantizing, and f32."""
     shapes = itertools.cycle(SHAPES)
     for (text, spread), per_channel, bias in itertools.product(SPREADS, (False, True), (S32, I64)):
-        case = WordCase(f"{text}, {'per channel' if per_channel else 'one scale'}, bias {bias().itemsize}", S16, next(shapes), bias=bias)
+        case = S16Case(f"{text}, {'per channel' if per_channel else 'one scale'}, bias {bias().itemsize}", S16, next(shapes), bias=bias)
         spread(case, per_channel)
         yield case
     for (text, spread), (name, kind) in itertools.product(SPREADS, ACTIVATIONS):
-        case = WordCase(f"{text}, {name}", S16, next(shapes))
+        case = S16Case(f"{text}, {name}", S16, next(shapes))
         spread(case)
         case.activation(kind)
         yield case
     for (text, spread), (lhs, rhs) in itertools.product(SPREADS, (("min", "min"), ("min", "max"), ("max", "min"), ("ends", "ends"))):
-        case = WordCase(f"{text}, lhs {lhs}, rhs {rhs}", S16, (2, 517, 3) if lhs == "ends" else (3, 33, 5), rhs, lhs)
+        case = S16Case(f"{text}, lhs {lhs}, rhs {rhs}", S16, (2, 517, 3) if lhs == "ends" else (3, 33, 5), rhs, lhs)
         inside(case, spread)
         yield case
-    yield from word_ties()
+    yield from s16_ties()
     for text, spread in SPREADS:
-        yield word_ends(text, spread)
+        yield s16_ends(text, spread)
     for bias, kind in itertools.product((False, True), (None, RELU, RELU6, CLAMP)):
-        case = WordCase(f"activation {kind}", F32, next(shapes))
+        case = S16Case(f"activation {kind}", F32, next(shapes))
         case.t["bias"] = case.draw.integers(-2**40, 2**40, case.n)
         case.t["scales"] = case.draw.integers(1, 2**24, case.channels(bias)).astype(F32) / F32(2**50)
         if bias:
@@ -115,14 +115,14 @@ def words():
     for (text, spread), (name, sizes) in itertools.product(SPREADS, (
             ("1x1", (5, 12, 18, 1, 1)), ("3x3", (5, 6, 17, 1, 3)), ("3x3, stride 2", (6, 3, 20, 1, 3, 2)), ("depthwise 3x3", (6, 19, 19, 19, 3)),
             ("depthwise 5x5, stride 2", (7, 8, 8, 8, 5, 2)), ("groups of 4", (4, 8, 8, 2, 3)), ("transposed", (4, 5, 6, 1, 3, 2, 1)))):
-        case = WordConvCase(f"{text}, {name}", S16, *sizes)
+        case = S16ConvCase(f"{text}, {name}", S16, *sizes)
         spread(case)
         yield case
 
 
-def word_ends(text, spread):
+def s16_ends(text, spread):
     """Element (0, 0) is the largest product and 2^47 - 1, element (1, 1) the smallest and -2^47."""
-    case = WordCase(f"{text}, the ends of 48 bits", S16, (3, 9, 2), "ends")
+    case = S16Case(f"{text}, the ends of 48 bits", S16, (3, 9, 2), "ends")
     columns = case.t["rhs_kn"].T if "rhs_kn" in case.t else case.t["rhs_nk"]
     case.t["lhs"][:2], columns[0], columns[1] = -2**15, -128, 127
     case.t["bias"][:] = 0
@@ -132,34 +132,34 @@ def word_ends(text, spread):
     return case
 
 
-def word_ties():
+def s16_ties():
     """Sums that end in halves, and as near to them as the mode's numbers can."""
     for text, shifts in (("ties", (-3, 0)), ("left shifts", (1, 7))):
-        case = WordCase(f"TFLite mode, {text}", S16, (5, 3, 19), "small")
+        case = S16Case(f"TFLite mode, {text}", S16, (5, 3, 19), "small")
         case.t["multipliers"] = np.where(np.arange(19) % 3 == 0, case.draw.integers(2**30, 2**31 - 1, 19), 2**30).astype(S32)
         case.t["shifts"] = case.draw.integers(*shifts, 19).astype(S32)
         case.t["bias"] = case.draw.integers(-300, 300, 19)
         yield case
     # 15 bits of the multiplier: 0x7fff from 0x7fff0000 on, else rounded.
-    case = WordCase("TFLite mode, the ends of the multiplier and of the shift", S16, (3, 2, 36), "small")
+    case = S16Case("TFLite mode, the ends of the multiplier and of the shift", S16, (3, 2, 36), "small")
     multipliers = (0, 2**30, 0x40007fff, 0x40008000, 0x7ffeffff, 0x7fff0000, 2**31 - 1)
     ends = np.resize(np.array(list(itertools.product(multipliers, (-31, -30, -17, 0, 7))), S32), (36, 2))
     case.t["multipliers"], case.t["shifts"] = ends[:, :1].T.copy(), ends[:, 1:].T.copy()
     case.t["bias"] = np.where(np.arange(36) % 2, 1, -1)[None] * (I64(1) << np.clip(14 - ends[:, 1], 0, 46)) + case.draw.integers(-9, 9, 36)
     yield case
-    case = WordCase("float mode, next to ties", S16, (4, 30, 17))
+    case = S16Case("float mode, next to ties", S16, (4, 30, 17))
     case.ties()
     yield case
     # An odd multiple of 2^40 and a little: a tie once fl(acc) has 24 bits, none before.
-    case = WordCase("float mode, float(acc) is inexact", S16, (4, 1, 21), "small")
+    case = S16Case("float mode, float(acc) is inexact", S16, (4, 1, 21), "small")
     case.t["bias"] = (2 * case.draw.integers(-60, 60, case.n) + 1) * 2**40
     case.t["scales"] = F32([[2.0**-41]])
     yield case
-    case = WordCase("double mode, halves", S16, (5, 3, 19), "small")
+    case = S16Case("double mode, halves", S16, (5, 3, 19), "small")
     case.t["bias"] = case.draw.integers(-300, 300, 19)
     case.t["factors"] = 0.5 ** case.draw.integers(1, 4, 19).astype(F64)
     yield case
-    case = WordCase("double mode, next to ties", S16, (5, 40, 19))
+    case = S16Case("double mode, next to ties", S16, (5, 40, 19))
     distance = case.draw.integers(-1, 1, case.n).astype(F64) * 2.0**-52
     case.t["factors"] = (case.draw.integers(0, 100, case.n).astype(F64) + 0.5) / np.abs(case.picked()[0]).astype(F64) * (1 + distance)
     yield case

@@ -30,9 +30,9 @@ inline int32_t saturated16(int32_t x) { return std::clamp(x, -32768, 32767); }
 // Far outside of 8 and 16 bits, and a sum of two such values stays in int32.
 inline int32_t near_16_bits(int32_t x) { return std::clamp(x, -(1 << 20), 1 << 20); }
 
-// ---- words of which one bit is the sign, and `integer_bits` count above 1
+// ---- s16 values of which one bit is the sign, and `integer_bits` count above 1
 
-// The product of two words, at the sum of their integer bits; halves go up.
+// The product of two s16 values, at the sum of their integer bits; halves go up.
 inline int32_t multiplied(int32_t a, int32_t b) { return (a * b + (1 << 14)) >> 15; }
 
 // exp(a) of a <= 0 with integer_bits from 1 to 7, with no integer bits: 1 is 32767. A Taylor series
@@ -74,7 +74,7 @@ inline int32_t sigmoid_of(int32_t x) {
 
 // Of x with integer_bits from 0 to 6; without integer bits.
 inline int32_t tanh_of(int32_t x, int integer_bits) {
-  // As a number with one more integer bit, a word counts twice
+  // As a number with one more integer bit, an s16 value counts twice
   const int32_t of_twice = exponential(x > 0 ? -x : x, integer_bits + 1);
   const int32_t y = std::min((twice_reciprocal(of_twice) - (1 << 13)) * 4, 32767);
   return x == 0 ? 0 : x > 0 ? y : -y;

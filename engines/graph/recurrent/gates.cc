@@ -6,8 +6,8 @@ namespace {
 
 // A loop for each number of integer bits: with it known, compilers make vectors of the loop.
 template <int integer_bits>
-void tanh_loop(const int16_t* words, size_t n, int16_t* to) {
-  for (size_t i = 0; i < n; ++i) to[i] = (int16_t)tanh_of(words[i], integer_bits);
+void tanh_loop(const int16_t* s16, size_t n, int16_t* to) {
+  for (size_t i = 0; i < n; ++i) to[i] = (int16_t)tanh_of(s16[i], integer_bits);
 }
 constexpr decltype(&tanh_loop<0>) kTanhLoops[] = {tanh_loop<0>, tanh_loop<1>, tanh_loop<2>,
                                                   tanh_loop<3>, tanh_loop<4>, tanh_loop<5>,
@@ -23,12 +23,12 @@ void add_sums(const int32_t* of_input, const int32_t* of_state, size_t n, const 
   }
 }
 
-void sigmoid(int16_t* words, size_t n) {
-  for (size_t i = 0; i < n; ++i) words[i] = (int16_t)sigmoid_of(words[i]);
+void sigmoid(int16_t* s16, size_t n) {
+  for (size_t i = 0; i < n; ++i) s16[i] = (int16_t)sigmoid_of(s16[i]);
 }
 
-void tanh(const int16_t* words, size_t n, int integer_bits, int16_t* to) {
-  kTanhLoops[integer_bits](words, n, to);
+void tanh(const int16_t* s16, size_t n, int integer_bits, int16_t* to) {
+  kTanhLoops[integer_bits](s16, n, to);
 }
 
 void update_cell(const CellUpdate& g, size_t n, int16_t* cell) {

@@ -7,15 +7,15 @@
 
 namespace octet::graph::recurrent {
 
-// The words of a gate before its activation, from the sums of the input's product and of the
+// The s16 values of a gate before its activation, from the sums of the input's product and of the
 // state's: each rescaled by itself, and each sum clamped to 16 bits.
 void add_sums(const int32_t* of_input, const int32_t* of_state, size_t n, const Rescale& by_input,
               const Rescale& by_state, int16_t* gate);
 
 // Three integer bits in, none out.
-void sigmoid(int16_t* words, size_t n);
+void sigmoid(int16_t* s16, size_t n);
 // integer_bits in, from 0 to 6, none out.
-void tanh(const int16_t* words, size_t n, int integer_bits, int16_t* to);
+void tanh(const int16_t* s16, size_t n, int integer_bits, int16_t* to);
 
 struct CellUpdate {
   const int16_t *forget, *candidate;

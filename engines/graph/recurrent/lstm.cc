@@ -159,13 +159,13 @@ class Lstm : public Layer {
   void run_cells(const int32_t* of_input, const int32_t* of_state, int16_t* cell, int8_t* hidden,
                  const Arrays& a) const {
     for (size_t gate = 0; gate < n_.gates; ++gate) {
-      int16_t* const words = a.gates[gate];
+      int16_t* const s16 = a.gates[gate];
       add_sums(of_input + gate * n_.cells, of_state + gate * n_.cells, n_.cells, n_.by_input[gate],
-               n_.by_state[gate], words);
+               n_.by_state[gate], s16);
       if (gate == kCandidate)
-        tanh(words, n_.cells, 3, words);
+        tanh(s16, n_.cells, 3, s16);
       else
-        sigmoid(words, n_.cells);
+        sigmoid(s16, n_.cells);
     }
     CellUpdate update = {};
     update.forget = a.gates[kForget], update.candidate = a.gates[kCandidate];

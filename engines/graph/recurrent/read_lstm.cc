@@ -52,7 +52,7 @@ int32_t clip_of(float bound, float scale, float most) {
 
 // TensorFlow Lite computes factors in float.
 void read_factors(const Operands& operands, LstmNumbers* n) {
-  constexpr float kUnit = 0x1p-12f;  // of the words before an activation
+  constexpr float kUnit = 0x1p-12f;  // of the s16 values before an activation
   const float x = scale_of(operands.input(kX)), state = scale_of(operands.input(kOutputState));
   for (size_t gate = 0; gate < n->gates; ++gate) {
     n->by_input[gate] = rescale_of(scale_of(*n->input_weights[gate]) * x / kUnit);

@@ -51,8 +51,8 @@ void depthwise_multiply_or_copied(const DepthwiseTile& t) {
 
 template <typename M>
 constexpr DepthwiseKernel copied_5x5_kernel(const char* name, Isa isa,
-                                            const DepthwiseKernel* words = nullptr) {
-  DepthwiseKernel k = sixteen_kernel<M>(name, isa, words);
+                                            const DepthwiseKernel* s16 = nullptr) {
+  DepthwiseKernel k = sixteen_kernel<M>(name, isa, s16);
   k.copied_5x5 = true;
   k.multiply = depthwise_multiply_or_copied<M>;
   return k;

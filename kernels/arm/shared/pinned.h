@@ -69,7 +69,7 @@ OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {
   __asm__ volatile("ldr %d0, [%1, %c2]" : "=w"(to) : "r"(from), "n"(offset));
 }
 template <int offset>
-OCTET_INLINE inline void load_word(uint64_t& to, const uint8_t* from) {
+OCTET_INLINE inline void load_s16(uint64_t& to, const uint8_t* from) {
   __asm__ volatile("ldr %x0, [%1, %c2]" : "=r"(to) : "r"(from), "n"(offset));
 }
 OCTET_INLINE inline void insert_high(int8x16_t& to, uint64_t high) {

@@ -140,8 +140,8 @@ struct Sixteen {
 
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa,
-                                         const DepthwiseKernel* words = nullptr) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8, kAnyLhs | kStores, words);
+                                         const DepthwiseKernel* s16 = nullptr) {
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8, kAnyLhs | kStores, s16);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 // gemmlowp's SaturatingRoundingDoublingHighMul(x << (31 - bits), multiplier) is
 // (x * multiplier + 2^(bits - 1)) >> bits: halves towards plus infinity. The multiplier in two
-// parts keeps that within int32, of |x| < 2^9 with 11 bits and of words with 16.
+// parts keeps that within int32, of |x| < 2^9 with 11 bits and of s16 values with 16.
 template <int bits>
 struct ShiftedMultiplier {
   explicit ShiftedMultiplier(int32_t multiplier)
@@ -49,9 +49,9 @@ inline void add_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, 
                        size_t bytes) {
   for_each_pair(p, a, b, out, bytes, TfliteSum<11>(p));
 }
-inline void add_words(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
-                      size_t bytes) {
-  for_each_pair_of_words(p, a, b, out, bytes, TfliteSum<16>(p));
+inline void add_s16(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                    size_t bytes) {
+  for_each_pair_of_s16(p, a, b, out, bytes, TfliteSum<16>(p));
 }
 
 // (a * factor a + b * factor b + offset) >> shift, rounded down, in 45 bits of two 32-bit halves.

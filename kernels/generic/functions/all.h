@@ -6,11 +6,11 @@
 #include "kernels/generic/functions/portable.h"
 #include "kernels/generic/functions/resize.h"
 #include "kernels/generic/functions/softmax.h"
-#include "kernels/generic/functions/softmax_words.h"
+#include "kernels/generic/functions/softmax_s16.h"
 #include "kernels/generic/functions/transpose.h"
 
-#define OCTET_IMAGE_FUNCTIONS                                                     \
-  {                                                                               \
-    max_pool, average_pool, mean, resize, softmax, softmax_words, place_portable, \
-        reshape_portable, transpose                                               \
+#define OCTET_IMAGE_FUNCTIONS                                                                     \
+  {                                                                                               \
+    max_pool, average_pool, mean, resize, softmax, softmax_s16, place_portable, reshape_portable, \
+        transpose                                                                                 \
   }

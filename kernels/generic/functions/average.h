@@ -60,9 +60,9 @@ OCTET_LOOP void sum_bytes(const ImageLines& in, const Span& rows, const Span& co
   for (size_t c = 0; c < n; ++c) sums[c] = few[c];
 }
 
-// Sums of words.
-OCTET_LOOP void sum_words(const ImageLines& in, const Span& rows, const Span& columns, size_t first,
-                          size_t n, int32_t* __restrict sums) {
+// Sums of s16 values.
+OCTET_LOOP void sum_s16(const ImageLines& in, const Span& rows, const Span& columns, size_t first,
+                        size_t n, int32_t* __restrict sums) {
   for (size_t c = 0; c < n; ++c) sums[c] = 0;
   for (size_t y = rows.begin; y < rows.end; ++y)
     for (size_t x = columns.begin; x < columns.end; ++x) {
@@ -118,14 +118,14 @@ inline void average_tflite(const AveragePool& f, const ImageLines& in, const Spa
 }
 
 // The quotient of integers below 2^31, truncated: one of doubles cannot round up to a whole number.
-OCTET_LOOP void average_words(const AveragePool& f, const ImageLines& in, const Span& rows,
-                              const Span& columns, size_t first, size_t n, uint8_t* to_bytes) {
+OCTET_LOOP void average_s16(const AveragePool& f, const ImageLines& in, const Span& rows,
+                            const Span& columns, size_t first, size_t n, uint8_t* to_bytes) {
   const auto count = (int32_t)((rows.end - rows.begin) * (columns.end - columns.begin));
   const int32_t half = count / 2, least = f.least, most = f.most;
   const double divisor = (double)count;
   int16_t* const to = (int16_t*)to_bytes;
   int32_t sums[kChunk];
-  sum_words(in, rows, columns, first, n, sums);
+  sum_s16(in, rows, columns, first, n, sums);
   for (size_t c = 0; c < n; ++c) {
     const int32_t sum = sums[c], moved = sum > 0 ? sum + half : sum - half;
     const int32_t value = (int32_t)((double)moved / divisor);
@@ -156,7 +156,7 @@ inline void average_float(const AveragePool& f, const ImageLines& in, const Span
 }
 
 inline void average_pool(const AveragePool& f, const ImageCall& call) {
-  const auto average = f.element == sizeof(int16_t)     ? average_words
+  const auto average = f.element == sizeof(int16_t)     ? average_s16
                        : f.kind == AverageKind::kTflite ? average_tflite
                                                         : average_float;
   const auto take = [&](uint8_t* to, const Span& rows, const Span& columns, size_t channels) {
@@ -194,18 +194,18 @@ OCTET_LOOP void finish_mean(const Mean& f, const int32_t* sums, int32_t signed_z
 }
 
 // The output is one pixel.
-inline void mean_words(const Mean& f, const ImageCall& call) {
+inline void mean_s16(const Mean& f, const ImageCall& call) {
   const Span rows = {0, call.input.h}, columns = {0, call.input.w};
   int16_t* const to = (int16_t*)line_of(call.output, 0);
   for_each_chunk(call.output.channels, [&](size_t first, size_t n) {
     int32_t sums[kChunk];
-    sum_words(call.input, rows, columns, first, n, sums);
+    sum_s16(call.input, rows, columns, first, n, sums);
     for (size_t c = 0; c < n; ++c) to[first + c] = (int16_t)finish_tflite(f, sums[c]);
   });
 }
 
 inline void mean(const Mean& f, const ImageCall& call) {
-  if (f.element == sizeof(int16_t)) return mean_words(f, call);
+  if (f.element == sizeof(int16_t)) return mean_s16(f, call);
   const Bytes bytes(f.is_signed);
   const Span rows = {0, call.input.h}, columns = {0, call.input.w};
   const int32_t zero = (int32_t)(call.input.h * call.input.w) * bytes.zero;

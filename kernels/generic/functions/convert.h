@@ -48,7 +48,7 @@ inline void dequantize(const ConvertPlan& p, const void* from_any, float* to, si
       to[i] = (float)((uint8_t)(from[i] ^ flip) - zero) * scale;
 }
 
-inline void dequantize_words(const ConvertPlan& p, const void* from_any, float* to, size_t count) {
+inline void dequantize_s16(const ConvertPlan& p, const void* from_any, float* to, size_t count) {
   const int16_t* const from = (const int16_t*)from_any;
   const float scale = p.scale;
   for (size_t first = 0; first < count; first += kConverted)

@@ -1,6 +1,6 @@
 // Lists a tier's bodies of functions over elements, and the numbers that they compute with. Bytes
-// of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128. Words,
-// elements of s16, are read as they are; their zero points are 0.
+// of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128. s16
+// values, elements of s16, are read as they are; their zero points are 0.
 #pragma once
 
 #include <stddef.h>
@@ -81,24 +81,24 @@ struct ConvertPlan {
 };
 
 // A multiplier of TensorFlow Lite's, with a shift to the left before it or to the right behind it.
-struct WordScale {
+struct S16Scale {
   int32_t multiplier, left, right;
 };
 
 // The pieces between which a curve runs straight.
 constexpr size_t kCurvePieces = 256;
 
-struct WordPlan;
-typedef void (*WordBody)(const WordPlan& plan, const void* from, void* to, size_t count);
+struct S16Plan;
+typedef void (*S16Body)(const S16Plan& plan, const void* from, void* to, size_t count);
 
-// Functions of one value where input or output are words. Counts are multiples of kConverted.
-struct WordPlan {
-  WordBody body;
-  int32_t zero, out_zero;  // 0 of words
+// Functions of one value where input or output are s16 values. Counts are multiples of kConverted.
+struct S16Plan {
+  S16Body body;
+  int32_t zero, out_zero;  // 0 of s16 values
   int32_t least, most;     // of out
   // rescale: [0] for numbers from 0 on, [1] for those below where the body tells them apart. curve:
   // [0], and `half` is added before the shift to the right
-  WordScale scale[2];
+  S16Scale scale[2];
   int32_t half;
   // curve: a place's size has `fraction` bits behind the number of its piece. A piece begins at the
   // low 16 bits of its entry and rises by the high ones. The output is (value + add) >> shift, or
@@ -111,13 +111,12 @@ struct ElementwiseOps {
   PairsBody add_tflite, add_fixed, add_float, add_fused, multiply_tflite, multiply_scaled,
       multiply_float;
   PairsBody add_fused_far;  // of the portable build only
-  PairsBody add_words, multiply_words;
-  WordBody rescale_words, rescale_words_by_sign, rescale_words_to_bytes, rescale_bytes_to_words,
-      curve_words;
+  PairsBody add_s16, multiply_s16;
+  S16Body rescale_s16, rescale_s16_by_sign, rescale_s16_to_bytes, rescale_bytes_to_s16, curve_s16;
   FunctionBody look_up;
-  DequantizeBody dequantize, dequantize_words;
+  DequantizeBody dequantize, dequantize_s16;
   QuantizeBody quantize[3];  // by Rounding
-  QuantizeBody quantize_words;
+  QuantizeBody quantize_s16;
 };
 
 }  // namespace octet

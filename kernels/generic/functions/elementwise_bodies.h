@@ -6,7 +6,7 @@
 #include "kernels/generic/functions/elementwise.h"
 #include "kernels/generic/functions/look_up.h"
 #include "kernels/generic/functions/multiply.h"
-#include "kernels/generic/functions/words.h"
+#include "kernels/generic/functions/s16.h"
 
 namespace octet {
 namespace {
@@ -34,15 +34,15 @@ constexpr ElementwiseOps elementwise_bodies() {
   ops.quantize[(int)Rounding::kEven] = quantize<Rounding::kEven, uint8_t>;
   ops.quantize[(int)Rounding::kAway] = quantize<Rounding::kAway, uint8_t>;
   ops.quantize[(int)Rounding::kXnnpack] = quantize<Rounding::kXnnpack, uint8_t>;
-  ops.add_words = add_words;
-  ops.multiply_words = multiply_words;
-  ops.rescale_words = rescale<int16_t, int16_t, false>;
-  ops.rescale_words_by_sign = rescale<int16_t, int16_t, true>;
-  ops.rescale_words_to_bytes = rescale<int16_t, int8_t, false>;
-  ops.rescale_bytes_to_words = rescale<int8_t, int16_t, false>;
-  ops.curve_words = curve;
-  ops.dequantize_words = dequantize_words;
-  ops.quantize_words = quantize<Rounding::kAway, int16_t>;
+  ops.add_s16 = add_s16;
+  ops.multiply_s16 = multiply_s16;
+  ops.rescale_s16 = rescale<int16_t, int16_t, false>;
+  ops.rescale_s16_by_sign = rescale<int16_t, int16_t, true>;
+  ops.rescale_s16_to_bytes = rescale<int16_t, int8_t, false>;
+  ops.rescale_bytes_to_s16 = rescale<int8_t, int16_t, false>;
+  ops.curve_s16 = curve;
+  ops.dequantize_s16 = dequantize_s16;
+  ops.quantize_s16 = quantize<Rounding::kAway, int16_t>;
   return ops;
 }
 

@@ -1,5 +1,5 @@
 // Describes the functions between products that look at windows, at whole images or at places, as
-// their loops take them: tensors in NHWC, of s8, u8 or s16 ("words"), one image at a time.
+// their loops take them: tensors in NHWC, of s8, u8 or s16, one image at a time.
 #pragma once
 
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct ImageWindow {
 };
 
 struct MaxPool {
-  bool is_signed;       // of bytes; words are
+  bool is_signed;       // of bytes; s16 values are
   size_t element;       // 1 or 2
   int32_t least, most;  // of the output
   ImageWindow window;
@@ -66,14 +66,14 @@ struct Mean {
 // Where an output line or pixel comes from.
 struct ResizePlace {
   uint32_t low, high;  // lines or pixels of the input
-  int32_t part;        // weight of `high`: of 1024 (kTflite, kTfliteWords), of 2048 (kXnnpack)
+  int32_t part;        // weight of `high`: of 1024 (kTflite, kTfliteS16), of 2048 (kXnnpack)
   float weights[2];    // of low and high: the kinds in float
 };
 
 enum class ResizeKind {
   kNearest,      // copies `low`
   kTflite,       // the integers of TFLite's int8
-  kTfliteWords,  // the same of int16
+  kTfliteS16,    // the same of int16
   kTfliteFloat,  // the floats of TFLite's uint8
   kXnnpack,
   kOnnx,      // f32 of the bytes, truncated
@@ -83,7 +83,7 @@ enum class ResizeKind {
 struct Resize {
   bool is_signed;
   ResizeKind kind;
-  size_t element;  // bytes of one: any with kNearest, 2 with kTfliteWords, else 1
+  size_t element;  // bytes of one: any with kNearest, 2 with kTfliteS16, else 1
   const ResizePlace *lines, *pixels;
   int32_t zero_point, out_zero_point;  // kStandard
   float scale, out_scale;              // kStandard
@@ -105,17 +105,18 @@ struct Softmax {
   float exponentials[256];
 };
 
-// Of words: numbers from -2^15 on lie on straight pieces, 128 numbers wide, between these ends.
-struct WordCurve {
+// Of s16 values: numbers from -2^15 on lie on straight pieces, 128 numbers wide, between these
+// ends.
+struct S16Curve {
   int16_t ends[513];
 };
 
-// Over the channels of each pixel, of words, in TFLite's integers. A value, less the largest one
-// and scaled, plus 2^15 - 1, is a place on `exponentials`; the sum's 16 bits behind its highest one
-// are a place on `reciprocals`.
-struct WordSoftmax {
+// Over the channels of each pixel, of s16 values, in TFLite's integers. A value, less the largest
+// one and scaled, plus 2^15 - 1, is a place on `exponentials`; the sum's 16 bits behind its highest
+// one are a place on `reciprocals`.
+struct S16Softmax {
   int32_t multiplier, shift;
-  WordCurve exponentials, reciprocals;
+  S16Curve exponentials, reciprocals;
 };
 
 // Output (y, x, c) is input (y - top, x - left, c - front), or `fill` where there is none.
@@ -143,7 +144,7 @@ struct ImageFunctions {
   void (*mean)(const Mean& f, const ImageCall& call);
   void (*resize)(const Resize& f, const ImageCall& call);
   void (*softmax)(const Softmax& f, const ImageCall& call);
-  void (*softmax_words)(const WordSoftmax& f, const ImageCall& call);
+  void (*softmax_s16)(const S16Softmax& f, const ImageCall& call);
   void (*place)(const Place& f, const ImageCall& call);
   void (*reshape)(const Reshape& f, const ImageCall& call);
   void (*transpose)(const Transpose& f, const ImageCall& call);

@@ -1,4 +1,4 @@
-// Takes the largest byte or word of windows.
+// Takes the largest byte or s16 value of windows.
 #pragma once
 
 #include "kernels/generic/functions/windows.h"
@@ -30,9 +30,9 @@ OCTET_LOOP void clamp_bytes(uint8_t* to, size_t n, uint8_t least, uint8_t most, 
   }
 }
 
-// to[c] = the largest of N pixels' words, and of to[c].
+// to[c] = the largest of N pixels' s16 values, and of to[c].
 template <size_t N>
-OCTET_LOOP void take_largest_words(int16_t* __restrict to, const uint8_t* const* pixels, size_t n) {
+OCTET_LOOP void take_largest_s16(int16_t* __restrict to, const uint8_t* const* pixels, size_t n) {
   const int16_t* from[N];
   for (size_t i = 0; i < N; ++i) from[i] = (const int16_t*)pixels[i];
   for (size_t c = 0; c < n; ++c) {
@@ -43,8 +43,8 @@ OCTET_LOOP void take_largest_words(int16_t* __restrict to, const uint8_t* const*
   }
 }
 
-// The output begins at the least word, which is clamped with all others.
-inline void max_pool_words(const MaxPool& f, const ImageCall& call) {
+// The output begins at the least s16 value, which is clamped with all others.
+inline void max_pool_s16(const MaxPool& f, const ImageCall& call) {
   constexpr size_t kPixels = 4;
   const int16_t least = (int16_t)f.least, most = (int16_t)f.most;
   const auto take = [&](uint8_t* to_bytes, const Span& rows, const Span& columns, size_t n) {
@@ -52,7 +52,7 @@ inline void max_pool_words(const MaxPool& f, const ImageCall& call) {
     for (size_t c = 0; c < n; ++c) to[c] = least;
     for_each_group<kPixels>(call.input, rows, columns, [&](const uint8_t** pixels, size_t count) {
       for (size_t i = count; i < kPixels; ++i) pixels[i] = pixels[0];
-      take_largest_words<kPixels>(to, pixels, n);
+      take_largest_s16<kPixels>(to, pixels, n);
     });
     for (size_t c = 0; c < n; ++c) to[c] = to[c] < most ? to[c] : most;
   };
@@ -139,7 +139,7 @@ inline void max_pool_lines(const MaxPool& f, const ImageCall& call, const PoolBo
 
 // Windows of 2x2 and 3x3 are one group.
 inline void max_pool(const MaxPool& f, const ImageCall& call) {
-  if (f.element == sizeof(int16_t)) return max_pool_words(f, call);
+  if (f.element == sizeof(int16_t)) return max_pool_s16(f, call);
   constexpr size_t kFew = 4, kPixels = 9;
   const Bytes bytes(f.is_signed);
   const uint8_t flip = bytes.flip;

@@ -19,13 +19,13 @@ inline void multiply_tflite(const BinaryPlan& p, const uint8_t* a, const uint8_t
       });
 }
 
-// TensorFlow Lite's product of words, by one multiplier below 1: of 31 bits, it has no room for a
-// shift to the left.
-inline void multiply_words(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
-                           size_t bytes) {
+// TensorFlow Lite's product of s16 values, by one multiplier below 1: of 31 bits, it has no room
+// for a shift to the left.
+inline void multiply_s16(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                         size_t bytes) {
   const RoundingShift shift(p.shift[2]);
   const int32_t multiplier = p.multiplier[2];
-  for_each_pair_of_words(
+  for_each_pair_of_s16(
       p, a, b, out, bytes, [&](int32_t a, int32_t b) __attribute__((always_inline)) {
         return shift.right(high_product(a * b, multiplier));
       });

@@ -46,11 +46,11 @@ OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const uint8_t* a, co
   }
 }
 
-// The same for words, whose zero points are 0.
+// The same for s16 values, whose zero points are 0.
 template <typename Element>
-OCTET_INLINE inline void for_each_pair_of_words(const BinaryPlan& p, const uint8_t* a,
-                                                const uint8_t* b, uint8_t* out, size_t bytes,
-                                                const Element& element) {
+OCTET_INLINE inline void for_each_pair_of_s16(const BinaryPlan& p, const uint8_t* a,
+                                              const uint8_t* b, uint8_t* out, size_t bytes,
+                                              const Element& element) {
   const int32_t least = p.least, most = p.most;
   for (size_t first = 0; first < bytes; first += kSideBySide * sizeof(int16_t)) {
     const size_t at = block_at(first, kSideBySide * sizeof(int16_t), bytes);

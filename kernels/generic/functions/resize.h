@@ -213,10 +213,11 @@ inline void resize_bytes(const Sum& sum, const Resize& f, const ImageCall& call)
   });
 }
 
-// A TfliteSum of words. The two bytes of a word are weighed by themselves, since a word's sum
-// leaves 32 bits; halves are rounded away from 0, so that a negative sum's half is one less.
-OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePlace* pixels,
-                                    size_t count, uint8_t* to, size_t to_pixel, size_t n) {
+// A TfliteSum of s16 values. The two bytes of an s16 value are weighed by themselves, since an s16
+// value's sum leaves 32 bits; halves are rounded away from 0, so that a negative sum's half is one
+// less.
+OCTET_LOOP void blend_s16_between(const Corners& p, int32_t v, const ResizePlace* pixels,
+                                  size_t count, uint8_t* to, size_t to_pixel, size_t n) {
   constexpr int32_t kOne = TfliteSum::kOne, kHalf = kOne * kOne / 2;
   const auto *const a = (const int16_t*)p.a, *const b = (const int16_t*)p.b,
                     *const c = (const int16_t*)p.c, *const d = (const int16_t*)p.d;
@@ -240,8 +241,8 @@ OCTET_LOOP void blend_words_between(const Corners& p, int32_t v, const ResizePla
   }
 }
 
-// Words: outputs that lie between the same four inputs share the vertical half of the work.
-inline void resize_words(const Resize& f, const ImageCall& call) {
+// s16 values: outputs that lie between the same four inputs share the vertical half of the work.
+inline void resize_s16(const Resize& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
   for (size_t y = call.first; y < call.end; ++y) {
     const ResizePlace& line = f.lines[y];
@@ -255,8 +256,8 @@ inline void resize_words(const Resize& f, const ImageCall& call) {
       for_each_chunk(out.channels, [&](size_t first, size_t channels) {
         const size_t at = first * f.element, left = pixel->low * in.pixel + at,
                      right = pixel->high * in.pixel + at;
-        blend_words_between({low + left, low + right, high + left, high + right}, line.part, pixel,
-                            count, to + x * out.pixel + at, out.pixel, channels);
+        blend_s16_between({low + left, low + right, high + left, high + right}, line.part, pixel,
+                          count, to + x * out.pixel + at, out.pixel, channels);
       });
     }
   }
@@ -267,7 +268,7 @@ inline void resize(const Resize& f, const ImageCall& call) {
   switch (f.kind) {
     case ResizeKind::kNearest: return resize_nearest(f, call);
     case ResizeKind::kTflite: return resize_bytes<SummedLine>(TfliteSum{bytes}, f, call);
-    case ResizeKind::kTfliteWords: return resize_words(f, call);
+    case ResizeKind::kTfliteS16: return resize_s16(f, call);
     case ResizeKind::kTfliteFloat: return resize_bytes<SpreadLine>(TfliteFloats(), f, call);
     case ResizeKind::kXnnpack: return resize_bytes<SummedLine>(XnnpackSum{{bytes.flip}}, f, call);
     case ResizeKind::kOnnx: return resize_bytes<SpreadLine>(OnnxFloats{bytes}, f, call);

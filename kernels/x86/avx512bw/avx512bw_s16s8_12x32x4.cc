@@ -16,9 +16,9 @@
 #include "kernels/core/compiler.h"
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/s16/gather_s16.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
-#include "kernels/x86/words/gather_words.h"
 
 namespace octet {
 namespace {
@@ -40,9 +40,9 @@ OCTET_INLINE inline void add_groups(const Tile& t, size_t lanes, __m512i (&acc)[
         b[v] = _mm512_srai_epi16(odd ? bytes : _mm512_slli_epi16(bytes, 8), 8);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        int32_t words;
-        __builtin_memcpy(&words, lhs + 4 * i + 2 * odd, sizeof words);
-        const __m512i a = _mm512_set1_epi32(words);
+        int32_t s16;
+        __builtin_memcpy(&s16, lhs + 4 * i + 2 * odd, sizeof s16);
+        const __m512i a = _mm512_set1_epi32(s16);
         unroll<vectors>([&](auto v)
                             OCTET_INLINE { accumulate(acc[i][v], _mm512_madd_epi16(a, b[v])); });
       });
@@ -92,7 +92,7 @@ const MicroKernel avx512bw_s16s8_12x32x4 = {
              kRowInit,
     .rhs_layout = kX86Layout,
     .gather = gather_by<avx2_s16s8_6x16x4>,
-    .gather_words = gather_words<1>,
+    .gather_s16 = gather_s16<1>,
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = multiply,

@@ -16,10 +16,10 @@ struct Lanes : WinogradLanes<64> {
   OCTET_INLINE static inline Int16 widen_s8(const uint8_t* bytes) {
     return (Int16)_mm512_cvtepi8_epi16(_mm256_loadu_si256((const __m256i*)bytes));
   }
-  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 words, int16_t factor,
+  OCTET_INLINE static inline void store_int8(uint8_t* bytes, Int16 int16, int16_t factor,
                                              uint8_t flip) {
     const __m256i rounded =
-        _mm512_cvtsepi16_epi8(_mm512_mulhrs_epi16((__m512i)words, _mm512_set1_epi16(factor)));
+        _mm512_cvtsepi16_epi8(_mm512_mulhrs_epi16((__m512i)int16, _mm512_set1_epi16(factor)));
     _mm256_storeu_si256((__m256i*)bytes, _mm256_xor_si256(rounded, _mm256_set1_epi8((char)flip)));
   }
   OCTET_INLINE static inline Sums round(Floats x) {

@@ -10,7 +10,7 @@ void avx2_apply_epilogue(const Epilogue& f, const EpilogueTile& t);
 void avx2_sum_rows(const Rows& r, bool is_signed, int32_t* sums);
 void avx2_copy_windows(const Windows& w);
 bool avx2_find_tflite_add(const Epilogue& f, TfliteAdd* sum);
-void avx2_split_words(const WordRow& row);
-void avx2_finish_words(const WordEpilogue& f, const WordTile& tile);
+void avx2_split_s16(const S16Row& row);
+void avx2_finish_s16(const S16Epilogue& f, const S16Tile& tile);
 
 }  // namespace octet

@@ -87,7 +87,7 @@ struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
 // Bytes of four pixels are interleaved in pairs and widened, so that a 32-bit lane holds two pixels
 // of one channel: a column is eight vectors.
 template <typename M>
-struct OfWords : Ymm<M, 256> {
+struct OfS16 : Ymm<M, 256> {
   using typename Ymm<M, 256>::Acc;
   using typename Ymm<M, 256>::Column;
   using Ymm<M, 256>::aligned;
@@ -124,7 +124,7 @@ struct OfWords : Ymm<M, 256> {
   }
 };
 
-struct Int16 : OfWords<Int16> {
+struct Int16 : OfS16<Int16> {
   static constexpr bool kWalks5x5 = true;
   struct Pair {
     __m256i low, high;
@@ -150,8 +150,8 @@ struct Int16 : OfWords<Int16> {
   }
 };
 
-// Pixels that are words already.
-struct OfPixels : OfWords<OfPixels> {
+// Pixels that are s16 values already.
+struct OfPixels : OfS16<OfPixels> {
   // The lanes of a half are of channels 16 apart: interleaved, they lie as bytes do
   struct Pixel {
     __m256i halves[2];
@@ -173,9 +173,9 @@ struct OfPixels : OfWords<OfPixels> {
   }
 
   // Packs scaled sums to s16, in the order of channels.
-  struct Words {
+  struct S16 {
     __m256i lo, hi;
-    Words(size_t, const Requantization& n)
+    S16(size_t, const Requantization& n)
         : lo(splat<__m256i>((int16_t)n.lo)), hi(splat<__m256i>((int16_t)n.hi)) {}
     OCTET_INLINE inline void store(const Acc& q, uint8_t* dst) const {
       __m256i halves[2];
@@ -186,22 +186,22 @@ struct OfPixels : OfWords<OfPixels> {
       _mm256_storeu_si256((__m256i*)dst + 1, _mm256_permute2x128_si256(halves[0], halves[1], 0x31));
     }
   };
-  OCTET_INLINE static inline __m256i scaled_float(__m256i acc, __m256 scale, const Words&) {
+  OCTET_INLINE static inline __m256i scaled_float(__m256i acc, __m256 scale, const S16&) {
     return scaled(acc, scale);
   }
-  OCTET_INLINE static inline __m256i scaled_tflite(__m256i acc, __m256 scale, const Words&) {
+  OCTET_INLINE static inline __m256i scaled_tflite(__m256i acc, __m256 scale, const S16&) {
     return high_halves(acc, _mm256_castps_si256(scale));
   }
 };
 
-constexpr DepthwiseKernel ymm_words_kernel(const char* name, Isa isa) {
-  return depthwise_words_kernel<OfPixels, Int16, DepthwiseOutput::kWords>(name, isa);
+constexpr DepthwiseKernel ymm_s16_kernel(const char* name, Isa isa) {
+  return depthwise_s16_kernel<OfPixels, Int16, DepthwiseOutput::kS16>(name, isa);
 }
 
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa,
-                                     const DepthwiseKernel* words = nullptr) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes, words,
+                                     const DepthwiseKernel* s16 = nullptr) {
+  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes, s16,
                                    depthwise_output<M, __m256i>);
 }
 

@@ -46,7 +46,7 @@ struct GroupedYmm {
   template <int quads>
   OCTET_INLINE inline void store(const Raw (&raw)[2], const uint8_t* scale, uint8_t* dst,
                                  size_t dst_pixel, size_t count, size_t channels) const {
-    const auto words = [&](int i) OCTET_INLINE {
+    const auto int16 = [&](int i) OCTET_INLINE {
       __m256i q[2];
       unroll<2>([&](auto h) OCTET_INLINE {
         q[h] = scaled(raw[i].half[h], _mm256_load_ps((const float*)scale + 8 * h));
@@ -55,7 +55,7 @@ struct GroupedYmm {
     };
     const __m128i order = _mm_load_si128((const __m128i*)&kChannelOrder<M, uint8_t, quads>);
     store_pixels(
-        to_channels(requantizer.bytes(words(0), words(1)), _mm256_broadcastsi128_si256(order)), dst,
+        to_channels(requantizer.bytes(int16(0), int16(1)), _mm256_broadcastsi128_si256(order)), dst,
         dst_pixel, count, channels);
   }
   OCTET_INLINE static inline void store_raw(const Raw& raw, uint8_t* dst) {

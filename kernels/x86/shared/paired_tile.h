@@ -42,9 +42,9 @@ OCTET_INLINE inline Vector broadcast(const uint8_t* bytes) {
 }
 
 // Assembly, because GCC 12 would keep the ones in a register that the tile needs.
-OCTET_INLINE inline void add_pairs(Vector& acc, Vector words) {
-  __asm__("vpmaddwd %1, %0, %0" : "+v"(words) : "m"(*(const Vector*)kOnes));
-  accumulate(acc, words);
+OCTET_INLINE inline void add_pairs(Vector& acc, Vector int16) {
+  __asm__("vpmaddwd %1, %0, %0" : "+v"(int16) : "m"(*(const Vector*)kOnes));
+  accumulate(acc, int16);
 }
 
 // ---- the lhs ------------------------------------------------------------------------------------
@@ -160,19 +160,19 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
       at[e] = lhs.bytes[0] + kPairGroup * (groups[e] % (kPairPart / kPairGroup));
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      Vector words[vectors];
+      Vector int16[vectors];
       unroll<kPairChunk>([&](auto e) OCTET_INLINE {
         const Vector quad = broadcast(at[e] + i * kPairPart);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           const Vector product =
               OCTET_MM(maddubs_epi16)(quad, load(rhs + kPairGroupBytes * e + kBytes * v));
           if (e)
-            accumulate_int16(words[v], product);
+            accumulate_int16(int16[v], product);
           else
-            words[v] = product;
+            int16[v] = product;
         });
       });
-      unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], words[v]); });
+      unroll<vectors>([&](auto v) OCTET_INLINE { add_pairs(acc[i][v], int16[v]); });
     });
   }
 }
@@ -192,10 +192,10 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
         const Vector quad = broadcast(a + i * kPairPart),
-                     words =
+                     int16 =
                          odd ? OCTET_MM(srli_epi16)(quad, 8) : quad & OCTET_MM(set1_epi16)(0xff);
         unroll<kVectors>(
-            [&](auto v) OCTET_INLINE { accumulate(acc[i][v], OCTET_MM(madd_epi16)(words, b[v])); });
+            [&](auto v) OCTET_INLINE { accumulate(acc[i][v], OCTET_MM(madd_epi16)(int16, b[v])); });
       });
     });
   }

@@ -32,7 +32,7 @@ inline void load_rest(const uint8_t* bytes, size_t count, int32_t (&quads)[2]) {
 
 // Widens the even or the odd bytes of eight columns to int16 with their signs.
 template <int odd>
-OCTET_INLINE inline __m256i words_of_quads(const uint8_t* rhs) {
+OCTET_INLINE inline __m256i s16_of_quads(const uint8_t* rhs) {
   const __m256i bytes = _mm256_loadu_si256((const __m256i*)rhs);
   return _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
 }

@@ -50,7 +50,7 @@ struct Requantizer {
 OCTET_INLINE inline __m256i scaled(__m256i acc, __m256 scale) {
   return _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc), scale));
 }
-// (acc * multiplier + 2^31) >> 32, of words in TFLite mode.
+// (acc * multiplier + 2^31) >> 32, of int16 in TFLite mode.
 OCTET_INLINE inline __m256i high_halves(__m256i acc, __m256i multiplier) {
   const __m256i half = _mm256_set1_epi64x((int64_t)1 << 31);
   const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(acc, multiplier), half),

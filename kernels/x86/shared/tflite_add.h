@@ -29,21 +29,21 @@ struct ShortSum {
     return splat<EpilogueVector>(both);
   }
 #ifdef __AVX512BW__
-  OCTET_INLINE static inline __m512i add_pairs(__m512i sum, __m512i words, __m512i factors) {
+  OCTET_INLINE static inline __m512i add_pairs(__m512i sum, __m512i int16, __m512i factors) {
 #ifdef __AVX512VNNI__
-    return _mm512_dpwssd_epi32(sum, words, factors);
+    return _mm512_dpwssd_epi32(sum, int16, factors);
 #else
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(words, factors));
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(int16, factors));
 #endif
   }
-  OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
-    const __m512i upper = _mm512_sll_epi32(_mm512_madd_epi16(words, high), left);
-    return _mm512_sra_epi32(add_pairs(add(upper, offset), words, low), right);
+  OCTET_INLINE inline EpilogueVector of(EpilogueVector int16) const {
+    const __m512i upper = _mm512_sll_epi32(_mm512_madd_epi16(int16, high), left);
+    return _mm512_sra_epi32(add_pairs(add(upper, offset), int16, low), right);
   }
 #else
-  OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
-    const __m256i upper = _mm256_sll_epi32(multiply_pairs(words, high), left);
-    return _mm256_sra_epi32(add(add(upper, offset), multiply_pairs(words, low)), right);
+  OCTET_INLINE inline EpilogueVector of(EpilogueVector int16) const {
+    const __m256i upper = _mm256_sll_epi32(multiply_pairs(int16, high), left);
+    return _mm256_sra_epi32(add(add(upper, offset), multiply_pairs(int16, low)), right);
   }
 #endif
 };
@@ -63,10 +63,10 @@ struct ExactSum {
   }
   static int32_t zero_point(const Epilogue& f) { return f.zero_point; }
 
-  OCTET_INLINE inline EpilogueVector of(EpilogueVector words) const {
+  OCTET_INLINE inline EpilogueVector of(EpilogueVector int16) const {
     const EpilogueVector sixteen = splat<EpilogueVector>(16);
-    const EpilogueVector x = shift_right_unsigned(shift_left(words, sixteen), sixteen),
-                         r = shift_right_unsigned(words, sixteen);
+    const EpilogueVector x = shift_right_unsigned(shift_left(int16, sixteen), sixteen),
+                         r = shift_right_unsigned(int16, sixteen);
     return sum.scale(
         add(product.scale(subtract(x, product_zero)), residual.scale(subtract(r, residual_zero))));
   }

@@ -124,9 +124,9 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
         unroll<rows>([&](auto i) OCTET_INLINE {
           const __m256i x =
               _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i*)(lhs + i) + half));
-          const __m256i words =
+          const __m256i int16 =
               _mm256_maddubs_epi16(f.magnitudes, _mm256_shuffle_epi8(x, f.places));
-          accumulate(acc[i][v], _mm256_madd_epi16(words, ones));
+          accumulate(acc[i][v], _mm256_madd_epi16(int16, ones));
         });
       });
       accumulate(negative[v], wide ? halves->negative[v] : _mm256_madd_epi16(pairs, ones));

@@ -11,8 +11,8 @@
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/kernel_kind.h"
 #include "kernels/core/memory_trace.h"
+#include "kernels/core/s16.h"
 #include "kernels/core/winograd_ops.h"
-#include "kernels/core/words.h"
 #include "kernels/macro/macro_kernel.h"
 #include "kernels/macro/partition.h"
 #include "packing/format.h"
@@ -169,8 +169,8 @@ struct ConvPlan {
   const DepthwiseKernel* depthwise;  // null for all others
   const TierOps* ops;                // of the kernel's tier
   const WinogradOps* transforms;     // of the kernel's tier
-  // kS8 or kU8, as the caller has it; of an s16 lhs kS16, or the type of the bytes that words are
-  // split into
+  // kS8 or kU8, as the caller has it; of an s16 lhs kS16, or the type of the bytes that s16 values
+  // are split into
   ElementType lhs_type;
   uint8_t lhs_flip;           // 0x80 if the kernels want the other sign
   int32_t lhs_shift;          // what the flip adds to the caller's zero point
@@ -191,14 +191,14 @@ struct ConvPlan {
   TileCycles tile_cycles;  // direct: at the declared sizes
   bool split;              // grouped: the payload consists of SplitPanels (channelwise.h)
   MemoryTraceFn touch;     // memory trace of copies; null except in the model of memory traffic
-  // Of an s16 lhs; else the mode is kNone. The algorithm takes words as they are (lhs_type is kS16)
-  // or convolves bytes to s32, with a zero point per image: image i of words is its images 2 i, of
-  // high bytes, and 2 i + 1, of low bytes.
-  WordEpilogue words;
-  WordOffsets word_offsets;  // WordTile::offset
+  // Of an s16 lhs; else the mode is kNone. The algorithm takes s16 values as they are (lhs_type is
+  // kS16) or convolves bytes to s32, with a zero point per image: image i of s16 values is its
+  // images 2 i, of high bytes, and 2 i + 1, of low bytes.
+  S16Epilogue s16;
+  S16Offsets s16_offsets;  // S16Tile::offset
 };
-inline bool splits_words(const ConvPlan& plan) {
-  return plan.words.mode != WordMode::kNone && plan.lhs_type != ElementType::kS16;
+inline bool splits_s16(const ConvPlan& plan) {
+  return plan.s16.mode != S16Mode::kNone && plan.lhs_type != ElementType::kS16;
 }
 
 // One run, in NHWC: of whole images, or of some lines of one image (lines.h). The input is the
@@ -218,7 +218,7 @@ struct ConvRun {
   size_t zero_row_stride;  // 0 when all images share one
   // run-time zero points, per image, in the caller's type; null = 0
   const int32_t* lhs_zero_points;
-  bool planes;              // zero points and rows are of two images, over and over: splits_words
+  bool planes;              // zero points and rows are of two images, over and over: splits_s16
   const float* lhs_scales;  // run-time scales, per image; null = 1
   Output to;                // output: a row is a pixel, and lines and images have no gaps
 

@@ -83,8 +83,8 @@ class ChannelBlock {
       for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
     if (padded_ && (plan_.runtime_zero_point || channels_ > c_.bordered)) fill_borders();
     if (!first && !plan_.runtime_zero_point) return;
-    const bool scales_words = element_ == 2 && ends_;
-    const int32_t* init = (scales_words ? plan_.word_offsets.in_int32 : plan_.columns.bias) + n0_;
+    const bool scales_s16 = element_ == 2 && ends_;
+    const int32_t* init = (scales_s16 ? plan_.s16_offsets.in_int32 : plan_.columns.bias) + n0_;
     if (plan_.runtime_zero_point) {
       write_start(plan_, n0_, kernel_.channels, zero_point_of(plan_, run_, image), c_.init);
       init = c_.init;
@@ -290,9 +290,9 @@ class ChannelBlock {
   void epilogue(const uint8_t* acc, size_t pixel, size_t columns) {
     const Output to = run_.to.from(pixel).column(n0_, plan_.dst_bytes);
     if (element_ == 2 && !ends_)
-      return plan_.ops->finish_words(
-          plan_.words, {nullptr, (const int32_t*)acc, tile_.channels, columns, channels_, n0_,
-                        plan_.word_offsets.from(n0_), to.dst, to.stride});
+      return plan_.ops->finish_s16(
+          plan_.s16, {nullptr, (const int32_t*)acc, tile_.channels, columns, channels_, n0_,
+                      plan_.s16_offsets.from(n0_), to.dst, to.stride});
     if (tile_.raw)
       return kernel_.requantize({c_.prepared, (const int32_t*)acc, tile_.channels, columns,
                                  channels_, &plan_.requantization, to.dst, to.stride, tile_.quads});

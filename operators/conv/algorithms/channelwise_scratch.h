@@ -158,7 +158,7 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
 // Writes a byte (or, by `widen`, an int16) per output channel of the block for each pixel.
 class ChannelCopy {
  public:
-  // channels: of words, which have no multiplier and no flip, their bytes.
+  // channels: of s16 values, which have no multiplier and no flip, their bytes.
   // multiplier: output channels that read one input channel; n0: the block's first output channel;
   // staged: bytes between copied pixels; flip: changes the bytes' sign, where multiplier is 1.
   ChannelCopy(const DepthwiseKernel& kernel, size_t n0, size_t channels, size_t multiplier,

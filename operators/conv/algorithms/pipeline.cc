@@ -7,7 +7,7 @@ namespace octet {
 namespace {
 
 // The algorithm's images for one of the caller's.
-size_t planes_of(const ConvPlan& plan) { return splits_words(plan) ? 2 : 1; }
+size_t planes_of(const ConvPlan& plan) { return splits_s16(plan) ? 2 : 1; }
 
 // Bytes of a staged line of each kind, in all planes; 0 where nothing is staged.
 struct LineBytes {
@@ -96,10 +96,10 @@ class Task {
       end = smaller(out.end, y + bands_.lines);
       ConvRun run = lines_of(0, 1, {y, end});
       const Output here = to.from((y - out.first) * p_.run.out_w);
-      run.to = splits_words(plan_) ? sums() : here;
+      run.to = splits_s16(plan_) ? sums() : here;
       run_all(plan_, run, workspace_ + at_.implementation);
       const size_t pixels = (end - y) * p_.run.out_w;
-      if (splits_words(plan_)) finish(0, pixels, pixels, here.dst, here.stride);
+      if (splits_s16(plan_)) finish(0, pixels, pixels, here.dst, here.stride);
     }
   }
 
@@ -124,7 +124,7 @@ class Task {
                 plan_.shape.out_channels};
     }
     run_all(plan_, run, workspace_ + at_.implementation);
-    if (splits_words(plan_)) return finish_images(image, images, out);
+    if (splits_s16(plan_)) return finish_images(image, images, out);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
         for (size_t y = out.first; y < out.end; ++y, ++line) {
@@ -134,24 +134,24 @@ class Task {
         }
   }
 
-  // The sums of words: image by image, plane by plane.
+  // The sums of s16 values: image by image, plane by plane.
   Output sums() const {
     return {workspace_ + at_.output, bytes_.output / planes_ / p_.run.out_w, nullptr, 0};
   }
 
-  // Makes `rows` outputs of words from the sums of `pixels` from `first` on: those of the high
+  // Makes `rows` outputs of s16 values from the sums of `pixels` from `first` on: those of the high
   // bytes are at first, those of the low bytes as many pixels later.
   void finish(size_t first, size_t pixels, size_t rows, uint8_t* to, size_t to_stride) {
     const size_t channels = plan_.shape.out_channels;
     const int32_t* const high = (const int32_t*)sums().dst + first * channels;
-    plan_.ops->finish_words(plan_.words, {high, high + pixels * channels, channels, rows, channels,
-                                          0, plan_.word_offsets, to, to_stride});
+    plan_.ops->finish_s16(plan_.s16, {high, high + pixels * channels, channels, rows, channels, 0,
+                                      plan_.s16_offsets, to, to_stride});
   }
 
   void finish_images(size_t image, size_t images, LineRange out) {
     const size_t width = p_.run.out_w, pixels = out.count() * width,
                  dense = plan_.shape.out_channels * p_.dst.element;
-    uint8_t* const staged = workspace_ + at_.words;
+    uint8_t* const staged = workspace_ + at_.s16;
     for (size_t i = 0; i < images; ++i) {
       const size_t first = 2 * i * pixels;
       if (!p_.dst.nchw)
@@ -177,9 +177,9 @@ class Task {
   }
 
   void stage_line(size_t image, size_t y, uint8_t* to) const {
-    if (splits_words(plan_))
-      return split_line(p_.lhs, plan_.ops->split_words, plan_.lhs_type, p_.staging.borders, image,
-                        y, to, to + staged_.lhs_image);
+    if (splits_s16(plan_))
+      return split_line(p_.lhs, plan_.ops->split_s16, plan_.lhs_type, p_.staging.borders, image, y,
+                        to, to + staged_.lhs_image);
     Quantizer quantizer = p_.quantizer;
     if (quantizer.quantize && p_.run.lhs_scales) {
       quantizer.by.scale = p_.run.lhs_scales[image];
@@ -246,8 +246,7 @@ class Task {
 
 size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,
                            size_t out_w) {
-  if (!splits_words(plan))
-    return plan.implementation->task_workspace(plan, in_h, in_w, out_h, out_w);
+  if (!splits_s16(plan)) return plan.implementation->task_workspace(plan, in_h, in_w, out_h, out_w);
   ConvPlan planes = plan;
   planes.shape.batch *= planes_of(plan);
   return plan.implementation->task_workspace(planes, in_h, in_w, out_h, out_w);
@@ -259,10 +258,8 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, b
                      bool residual, size_t in_h, size_t in_w) {
   const ConvAlgorithm& implementation = *plan.implementation;
   const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
-  Staging staging = {stage_lhs || borders,
-                     dst_nchw || splits_words(plan),
-                     dst_nchw && residual,
-                     {0, 0, in_h, in_w}};
+  Staging staging = {
+      stage_lhs || borders, dst_nchw || splits_s16(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {
@@ -284,7 +281,7 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
   }
   const LineBytes bytes(plan, staging, out_w);
   const size_t step = step_of(plan, out_h, out_w), budget = budget_of(plan), lines = batch * out_h,
-               sums_slack = splits_words(plan) ? kWordColumns * sizeof(int32_t) : 0;
+               sums_slack = splits_s16(plan) ? kS16Columns * sizeof(int32_t) : 0;
   // Bands hold what fits the budget, but at least one step. An upper bound that grows with the
   // sizes; the number of lines of a band does not.
   const auto most = [&](size_t line, size_t all, size_t least) {
@@ -295,8 +292,8 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
         most(bytes.input, batch * in_h, most_input_lines(plan.shape, step) + 1) + kStageSlack);
   if (staging.output) at.output = sections.take(most(bytes.output, lines, step) + sums_slack);
   if (staging.residual) at.residual = sections.take(most(bytes.residual, lines, step));
-  if (splits_words(plan))
-    at.words = sections.take(out_w * plan.shape.out_channels * plan.words.dst_bytes());
+  if (splits_s16(plan))
+    at.s16 = sections.take(out_w * plan.shape.out_channels * plan.s16.dst_bytes());
   at.implementation = sections.take(implementation);
   at.bytes = sections.bytes;
   return at;

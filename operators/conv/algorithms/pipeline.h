@@ -1,7 +1,7 @@
 // Runs one convolution as stages, each of which makes lines of its output from lines of its input:
 //
 //   stage the input             ->  convolve  ->  unstage the output
-//   (NCHW, borders, f32, s16)                     (NCHW, sums of words)
+//   (NCHW, borders, f32, s16)                     (NCHW, sums of s16 values)
 //
 // If an algorithm can read and write the caller's tensors, only the middle stage remains and works
 // on the whole tensors. Otherwise bands of lines go through all stages while they are in a cache;
@@ -26,7 +26,7 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool stage_lh
 
 // The sections of a task's workspace.
 struct PipelineSections {
-  size_t input, output, residual, words, implementation;  // offsets
+  size_t input, output, residual, s16, implementation;  // offsets
   size_t bytes;
 };
 

@@ -1,4 +1,4 @@
-// Copies lines between layouts and element types: NCHW, NHWC, floats to int8, words to bytes.
+// Copies lines between layouts and element types: NCHW, NHWC, floats to int8, s16 values to bytes.
 #include "operators/conv/algorithms/stage.h"
 
 #include <string.h>
@@ -124,17 +124,17 @@ void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t
   }
 }
 
-void split_line(const Tensor& from, SplitWordsFn split, ElementType type, const Borders& b,
+void split_line(const Tensor& from, SplitS16Fn split, ElementType type, const Borders& b,
                 size_t image, size_t y, uint8_t* high, uint8_t* low) {
   // The byte of a zero point is the flip itself
-  WordRow row = {nullptr, 0, high_flip(type), low_flip(type), nullptr, nullptr};
+  S16Row row = {nullptr, 0, high_flip(type), low_flip(type), nullptr, nullptr};
   const Inside to_high = fill_borders(from, b, y, row.high_flip, high),
                to_low = fill_borders(from, b, y, row.low_flip, low);
   if (to_high.width == 0) return;
   uint8_t* const places[] = {to_high.to, to_low.to};
   convert_line<int16_t>(from, image, y - b.top, to_high.width, places,
-                        [&](const int16_t* words, size_t count, uint8_t* const* at) {
-                          row.words = words, row.depth = count;
+                        [&](const int16_t* s16, size_t count, uint8_t* const* at) {
+                          row.s16 = s16, row.depth = count;
                           row.high = at[0], row.low = at[1];
                           split(row);
                         });

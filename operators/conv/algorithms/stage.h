@@ -1,5 +1,5 @@
 // Copies lines between the caller's tensors and the algorithms': NCHW to NHWC and back, inputs with
-// filled borders, floats to int8, words to bytes.
+// filled borders, floats to int8, s16 values to bytes.
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
@@ -42,9 +42,9 @@ constexpr size_t kStageSlack = 64;
 void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
                 size_t image, size_t y, uint8_t zero, uint8_t* to);
 
-// Writes line y of a staged input of words as two: a line of their high bytes and one of their low
+// Writes line y of a staged input of s16 as two: a line of their high bytes and one of their low
 // bytes, each made `type`.
-void split_line(const Tensor& from, SplitWordsFn split, ElementType type, const Borders& borders,
+void split_line(const Tensor& from, SplitS16Fn split, ElementType type, const Borders& borders,
                 size_t image, size_t y, uint8_t* high, uint8_t* low);
 
 // Converts line y of an NCHW tensor from or to dense NHWC.

@@ -6,7 +6,7 @@ namespace octet_fuzz {
 void Network::draw() {
   const size_t inputs = 1 + c_->one_in(4);
   batch_ = c_->any<size_t>({1, 1, 1, 2, 3});
-  words_ = c_->one_in(3);
+  s16_ = c_->one_in(3);
   for (size_t i = 0; i < inputs; ++i) {
     // Tall tensors have repeating bands, which the planner skips
     const bool tall = c_->one_in(6);
@@ -95,7 +95,7 @@ void Network::function(size_t first, size_t inputs) {
              c_->any<size_t>({0, 1, 2, 5, 9})};
   op.function = &f.lines;
   const octet_network_tensor t = tensors_[first];
-  const octet_type type = words_ ? this->type() : type_of_output(first);
+  const octet_type type = s16_ ? this->type() : type_of_output(first);
   op.output = c_->one_in(2) ? output(1 + c_->below(9), 1 + c_->below(5), channels(), type)
                             : output(t.h, t.w, t.channels, type);
   // A function may not read slices of the tensor that it writes
@@ -140,12 +140,12 @@ template <typename Desc>
 void Network::complete(Desc* desc, octet_network_op* op, size_t depth) {
   const octet_network_tensor &in = tensors_[op->inputs[0]], &out = tensors_[op->output];
   desc->lhs_type = in.type, desc->rhs_type = OCTET_S8, desc->dst_type = out.type;
-  const bool words = in.type == OCTET_S16;
-  desc->lhs_zero_point = words ? 0 : in.type == OCTET_U8 ? 100 : -5;
+  const bool s16 = in.type == OCTET_S16;
+  desc->lhs_zero_point = s16 ? 0 : in.type == OCTET_U8 ? 100 : -5;
   scale_ = 1.0f / (float)(40 + 30 * depth);
   desc->epilogue.scales = &scale_, desc->epilogue.scale_count = 1;
-  desc->epilogue.dst_zero_point = words ? 0 : out.type == OCTET_U8 ? 120 : 3;
-  if (const size_t residual = words || !c_->one_in(3) ? kNone : alike(op->output);
+  desc->epilogue.dst_zero_point = s16 ? 0 : out.type == OCTET_U8 ? 120 : 3;
+  if (const size_t residual = s16 || !c_->one_in(3) ? kNone : alike(op->output);
       residual != kNone) {
     desc->epilogue.residual.type = tensors_[residual].type;
     desc->epilogue.residual.scale = 0.75f;

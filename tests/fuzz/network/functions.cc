@@ -47,7 +47,7 @@ struct Maker {
   }
   void unary() {
     octet_unary_desc d = OCTET_UNARY_DESC_INIT;
-    const bool words = in.type == OCTET_S16;
+    const bool s16 = in.type == OCTET_S16;
     d.input = quantized(c, in.type), d.arithmetic = OCTET_ARITHMETIC_TFLITE;
     d.function = c->any(
         {OCTET_UNARY_LEAKY_RELU, OCTET_UNARY_LOGISTIC, OCTET_UNARY_TANH, OCTET_UNARY_REQUANTIZE});
@@ -55,7 +55,7 @@ struct Maker {
     if (d.function == OCTET_UNARY_REQUANTIZE && in.type != OCTET_U8)
       made.type = c->any({OCTET_S8, OCTET_S16});
     d.output = quantized(c, made.type);
-    if (words && (d.function == OCTET_UNARY_LOGISTIC || d.function == OCTET_UNARY_TANH))
+    if (s16 && (d.function == OCTET_UNARY_LOGISTIC || d.function == OCTET_UNARY_TANH))
       d.output.scale = 0x1p-15f;
     create("octet_unary_create", &d, octet_unary_create);
   }
@@ -79,8 +79,8 @@ struct Maker {
   void softmax() {
     octet_softmax_desc d = OCTET_SOFTMAX_DESC_INIT;
     d.input = image(quantized(c, in.type)), d.beta = c->any({1.0f, 0.5f});
-    const bool words = in.type == OCTET_S16;
-    d.output = {in.type, words ? 0x1p-15f : 0x1p-8f, words ? 0 : least(in.type)};
+    const bool s16 = in.type == OCTET_S16;
+    d.output = {in.type, s16 ? 0x1p-15f : 0x1p-8f, s16 ? 0 : least(in.type)};
     d.arithmetic = OCTET_ARITHMETIC_TFLITE;
     create("octet_softmax_create", &d, octet_softmax_create);
   }

@@ -8,8 +8,8 @@
 
 namespace octet_fuzz {
 
-// A function of its whole window, of bytes or words; its result differs for each line, pixel and
-// channel.
+// A function of its whole window, of bytes or s16 values; its result differs for each line, pixel
+// and channel.
 struct Mix {
   octet_network_function lines = {};
   size_t elements[OCTET_NETWORK_INPUTS_MAX] = {}, out_element = 1;  // bytes of one

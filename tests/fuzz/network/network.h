@@ -1,5 +1,5 @@
 // Declares a network that the fuzz target draws: of convolutions, products and functions in any
-// order, on tensors of bytes or, in one network of three, of words, too.
+// order, on tensors of bytes or, in one network of three, of s16 values, too.
 #pragma once
 
 #include <deque>
@@ -38,8 +38,8 @@ class Network {
  private:
   size_t channels() { return c_->any<size_t>({1, 2, 3, 4, 8, 16, 17}); }
   octet_type type() {
-    return words_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_U8, OCTET_S8})
-                  : c_->any({OCTET_U8, OCTET_S8});
+    return s16_ ? c_->any({OCTET_S16, OCTET_S16, OCTET_U8, OCTET_S8})
+                : c_->any({OCTET_U8, OCTET_S8});
   }
   // Of the output of a convolution or a product: of bytes as it comes.
   octet_type type_of_output(size_t in) {
@@ -91,7 +91,7 @@ class Network {
   std::vector<octet_network_part> draw_parts();
   void run(const octet_network& network, size_t concurrency);
   // Of which there is no model of the traffic.
-  bool multiplies_words() const {
+  bool multiplies_s16() const {
     for (const octet_network_op& op : ops_)
       if ((op.conv2d || op.gemm) && tensors_[op.inputs[0]].type == OCTET_S16) return true;
     return false;
@@ -104,7 +104,7 @@ class Network {
   Choices* c_;
   Random random_;
   size_t batch_ = 1;
-  bool words_ = false;
+  bool s16_ = false;
   float scale_ = 1;
   std::vector<octet_network_tensor> tensors_;
   std::vector<octet_network_op> ops_;

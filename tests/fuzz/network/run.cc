@@ -159,7 +159,7 @@ void Network::run(const octet_network& network, size_t concurrency) {
   if (after.difference()) fail("a network gives other bytes than its ops one by one");
   ++tally.runs;
   for (const Block& block : blocks) tally.outputs += block.bytes();
-  if (!multiplies_words() && c_->one_in(8)) walk(network, args);
+  if (!multiplies_s16() && c_->one_in(8)) walk(network, args);
 }
 
 void Network::walk(const octet_network& network, const octet_network_args& args) {

@@ -152,7 +152,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
 
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                 uint8_t* workspace) {
-  if (takes_words(plan)) return run_direct_words(plan, run, task, workspace);
+  if (takes_s16(plan)) return run_direct_s16(plan, run, task, workspace);
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);

@@ -1,5 +1,5 @@
 // What the files of the direct algorithm share: direct_plan.cc, which plans, direct.cc and
-// direct_words.cc, which run.
+// direct_s16.cc, which run.
 #pragma once
 
 #include "operators/conv/algorithms/block.h"
@@ -9,10 +9,10 @@ namespace octet {
 
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
 
-inline bool takes_words(const ConvPlan& plan) { return plan.lhs_type == ElementType::kS16; }
-size_t direct_words_workspace(const ConvPlan& plan, size_t pixels);
-void run_direct_words(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
-                      uint8_t* workspace);
+inline bool takes_s16(const ConvPlan& plan) { return plan.lhs_type == ElementType::kS16; }
+size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels);
+void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                    uint8_t* workspace);
 
 // The workspace of a task that copies no windows.
 struct DirectWorkspace {

@@ -1,1 +1,1 @@
-octet_sources(IF OCTET_WITH_CONVOLUTION transposed.cc SETUP direct_plan.cc VECTORS direct.cc direct_words.cc)
+octet_sources(IF OCTET_WITH_CONVOLUTION transposed.cc SETUP direct_plan.cc VECTORS direct.cc direct_s16.cc)

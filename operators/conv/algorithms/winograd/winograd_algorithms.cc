@@ -51,14 +51,14 @@ double ceil_of(double value) {
 Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   const ConvShape& s = w.shape;
   const TierCosts& cost = w.cost;
-  const bool words = !scheme.int8();
+  const bool s16 = !scheme.int8();
   const double values = (double)scheme.taps();
   const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, scheme.out) *
                        (double)divide_up((size_t)w.out_w, scheme.out);
   const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
   Estimate e = {};
-  e.macs = tiles * values * (double)round_up(s.group_in(), words ? 2 : 4) * lanes;
-  const double transformed = values * (double)s.group_in() * lanes * (words ? 2 : 1);
+  e.macs = tiles * values * (double)round_up(s.group_in(), s16 ? 2 : 4) * lanes;
+  const double transformed = values * (double)s.group_in() * lanes * (s16 ? 2 : 1);
   e.bytes = w.inputs + transformed + w.output_bytes;
   // Each block of tiles, whose inputs and products take three quarters of L2, reads all transformed
   // weights.
@@ -70,8 +70,7 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
                blocks = ceil_of(tiles / block), rows = ceil_of(tiles / blocks / cost.int16_mr);
   // A kernel call covers one tap, some tiles and nr channels.
   const double calls = blocks * rows * values * lanes / micro_panel;
-  e.compute =
-      microseconds(e.macs / (words ? cost.int16_macs : cost.macs) + calls * cost.int16_call);
+  e.compute = microseconds(e.macs / (s16 ? cost.int16_macs : cost.macs) + calls * cost.int16_call);
   e.memory =
       microseconds(blocks * transformed / w.bandwidth(transformed, true) +
                    (w.inputs + w.output_bytes) / w.bandwidth(w.inputs + w.output_bytes, true));

@@ -8,13 +8,13 @@ namespace octet {
 namespace {
 
 // The value at a number of 16 bits.
-inline int32_t on_curve(const WordCurve& curve, int32_t x) {
+inline int32_t on_curve(const S16Curve& curve, int32_t x) {
   const int16_t* const piece = curve.ends + 256 + (x >> 7);
   return piece[0] + (((piece[1] - piece[0]) * (x & 127) + 64) >> 7);
 }
 
 // The places on the curve of exponentials.
-OCTET_LOOP void places_below(const WordSoftmax& f, int32_t largest, const int16_t* from, size_t n,
+OCTET_LOOP void places_below(const S16Softmax& f, int32_t largest, const int16_t* from, size_t n,
                              int16_t* __restrict to) {
   const int32_t multiplier = f.multiplier, shift = f.shift;
   for (size_t c = 0; c < n; ++c) {
@@ -32,7 +32,7 @@ OCTET_LOOP void multiply_all(int32_t factor, int32_t shift, int16_t* values, siz
   }
 }
 
-inline void softmax_pixel(const WordSoftmax& f, const int16_t* from, size_t n, int16_t* to) {
+inline void softmax_pixel(const S16Softmax& f, const int16_t* from, size_t n, int16_t* to) {
   int16_t largest = INT16_MIN;
   for (size_t c = 0; c < n; ++c) largest = from[c] > largest ? from[c] : largest;
   places_below(f, largest, from, n, to);
@@ -48,7 +48,7 @@ inline void softmax_pixel(const WordSoftmax& f, const int16_t* from, size_t n, i
   multiply_all(on_curve(f.reciprocals, x < INT16_MAX ? x : INT16_MAX), 31 - above, to, n);
 }
 
-inline void softmax_words(const WordSoftmax& f, const ImageCall& call) {
+inline void softmax_s16(const S16Softmax& f, const ImageCall& call) {
   const ImageLines &in = call.input, &out = call.output;
   for (size_t y = call.first; y < call.end; ++y)
     for (size_t x = 0; x < out.w; ++x)

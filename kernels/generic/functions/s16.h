@@ -8,8 +8,8 @@ namespace octet {
 namespace {
 
 // Multipliers take numbers of which create has shown that no shift to the left leaves 31 bits.
-struct WordRescaler {
-  explicit WordRescaler(const WordScale& s)
+struct S16Rescaler {
+  explicit S16Rescaler(const S16Scale& s)
       : multiplier(s.multiplier), left(s.left), shift(s.right) {}
   OCTET_INLINE int32_t scaled(int32_t x) const {
     return shift.right(high_product((int32_t)((uint32_t)x << left), multiplier));
@@ -20,10 +20,10 @@ struct WordRescaler {
 
 // by_sign: numbers below 0 have a scale of their own, LEAKY_RELU's.
 template <typename From, typename To, bool by_sign>
-inline void rescale(const WordPlan& p, const void* from_any, void* to_any, size_t count) {
+inline void rescale(const S16Plan& p, const void* from_any, void* to_any, size_t count) {
   const From* const from = (const From*)from_any;
   To* const to = (To*)to_any;
-  const WordRescaler above(p.scale[0]), below(p.scale[1]);
+  const S16Rescaler above(p.scale[0]), below(p.scale[1]);
   const int32_t zero = p.zero, out_zero = p.out_zero;
   const int32_t least = p.least - out_zero, most = p.most - out_zero;
   for (size_t first = 0; first < count; first += kSideBySide) {
@@ -45,7 +45,7 @@ inline void rescale(const WordPlan& p, const void* from_any, void* to_any, size_
 
 // A curve that is symmetric to its place at 0: the piece of the number's size, then the number's
 // side.
-inline void curve(const WordPlan& p, const void* from_any, void* to_any, size_t count) {
+inline void curve(const S16Plan& p, const void* from_any, void* to_any, size_t count) {
   const int16_t* const from = (const int16_t*)from_any;
   int16_t* const to = (int16_t*)to_any;
   const int32_t multiplier = p.scale[0].multiplier, right = p.scale[0].right, half = p.half;

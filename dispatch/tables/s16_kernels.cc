@@ -1,4 +1,4 @@
-// The table of kernels of words that are compiled in.
+// The table of s16 kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "kernels/core/parts.h"
 #include "kernels/x86/kernels.h"
@@ -6,13 +6,13 @@
 namespace octet {
 namespace {
 
-#define WORDS(isa, kernel) OCTET_IF(INT16, ROW, NO_ROW)(&kernel)
+#define S16(isa, kernel) OCTET_IF(INT16, ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
     nullptr};  // a library without them has an array, too
 
 }  // namespace
 
-KernelList words_kernels() { return {kRows, sizeof kRows / sizeof kRows[0] - 1}; }
+KernelList s16_kernels() { return {kRows, sizeof kRows / sizeof kRows[0] - 1}; }
 
 }  // namespace octet

@@ -7,8 +7,8 @@
 namespace octet {
 
 // desc: as octet_softmax_create has checked it, but for what 16 bits ask for.
-octet_status create_softmax_of_words(const octet_softmax_desc& desc,
-                                     void (*kernel)(const WordSoftmax& f, const ImageCall& call),
-                                     octet_function** function, octet_error* error);
+octet_status create_softmax_of_s16(const octet_softmax_desc& desc,
+                                   void (*kernel)(const S16Softmax& f, const ImageCall& call),
+                                   octet_function** function, octet_error* error);
 
 }  // namespace octet

@@ -9,7 +9,7 @@ namespace octet_test {
 namespace {
 
 using Shape = std::vector<int64_t>;
-using Words = std::vector<int32_t>;
+using S16 = std::vector<int32_t>;
 
 std::string refusal(const GraphCase& c) {
   for (const std::string& why : would(c.g))
@@ -17,16 +17,16 @@ std::string refusal(const GraphCase& c) {
   return "";
 }
 
-Bytes bytes_of(const Words& words) {
+Bytes bytes_of(const S16& s16) {
   Bytes bytes;
-  for (const int32_t word : words)
+  for (const int32_t word : s16)
     bytes.push_back((uint8_t)word), bytes.push_back((uint8_t)(word >> 8));
   return bytes;
 }
-Words words_of(const Bytes& bytes) { return image_of(bytes, OCTET_S16, 1, 1, 1, 1).values; }
+S16 s16_of(const Bytes& bytes) { return image_of(bytes, OCTET_S16, 1, 1, 1, 1).values; }
 
 // TensorFlow Lite's 16x8: a convolution and a product of its pixels, with biases of 64 bits.
-TEST(GraphWords, ConvolutionAndProduct) {
+TEST(GraphS16, ConvolutionAndProduct) {
   GraphCase c;
   const float scales[] = {0.001f, 0.01f, 0.004f, 0.002f};  // x, weights, a, y
   const int x = c.input({2, 6, 7, 5}, OCTET_S16, scales[0]), w = c.weights({9, 3, 3, 5}, scales[1]),
@@ -44,7 +44,7 @@ TEST(GraphWords, ConvolutionAndProduct) {
     // TFLite multiplies in double, of a product with one scale of weights in float: the same here
     quantize_multiplier((double)x_scale * (double)w_scale / (double)y_scale, &multiplier, &shift);
     for (int32_t& value : acc.values)
-      value = (int32_t)clamped(multiply_word(value, multiplier, shift), least, 32767);
+      value = (int32_t)clamped(multiply_s16(value, multiplier, shift), least, 32767);
     return acc;
   };
   const Image made = rounded(convolve(image_of(in, OCTET_S16, 2, 6, 7, 5), 0,
@@ -60,7 +60,7 @@ TEST(GraphWords, ConvolutionAndProduct) {
   EXPECT_GT(std::set<int32_t>(want.begin(), want.end()).size(), 300u);
 }
 
-TEST(GraphWords, RefusedProducts) {
+TEST(GraphS16, RefusedProducts) {
   const auto why = [](const std::function<void(GraphCase*)>& change) {
     GraphCase c;
     const int x = c.input({1, 4}, OCTET_S16, 0.1f), w = c.weights({3, 4}), b = c.bias_of_64_bits(3),
@@ -92,7 +92,7 @@ TEST(GraphWords, RefusedProducts) {
 }
 
 // Functions of 16 bits refuse other arithmetics, zero points, types beside each other.
-TEST(GraphWords, RefusedFunctions) {
+TEST(GraphS16, RefusedFunctions) {
   const auto says = [](const char* text, const std::function<void(GraphCase*)>& change) {
     GraphCase c;
     const int x = c.input({1, 2, 2, 4}, OCTET_S16, 0.1f),
@@ -145,7 +145,7 @@ TEST(GraphWords, RefusedFunctions) {
 }
 
 // Operators that move elements put s16 where they put f32.
-TEST(GraphWords, Moves) {
+TEST(GraphS16, Moves) {
   const std::pair<Kind, Shape> moves[] = {{Kind::kReshape, {2, 6, 4, 4}},
                                           {Kind::kTranspose, {2, 4, 3, 8}},
                                           {Kind::kDepthToSpace, {2, 6, 8, 2}},
@@ -155,21 +155,20 @@ TEST(GraphWords, Moves) {
     const bool to_depth = kind == Kind::kSpaceToDepth;
     const Shape given = to_depth ? Shape{2, 6, 4, 8} : Shape{2, 3, 4, 8};
     std::vector<uint32_t> values[2];
-    for (const bool words : {false, true}) {
+    for (const bool s16 : {false, true}) {
       GraphCase c;
-      const octet_type type = words ? OCTET_S16 : OCTET_F32;
-      const int x = c.input(given, type, words ? 0.1f : 0),
-                y = c.tensor(made, type, words ? 0.1f : 0);
+      const octet_type type = s16 ? OCTET_S16 : OCTET_F32;
+      const int x = c.input(given, type, s16 ? 0.1f : 0), y = c.tensor(made, type, s16 ? 0.1f : 0);
       Op& op = c.op(kind, {x}, y);
       op.block = 2, op.permutation = {0, 2, 1, 3};
       c.g.outputs = {y};
       ASSERT_EQ(refusal(c), "");
       Bytes in;
       for (size_t i = 0; i < c.count(x); ++i)
-        for (size_t b = 0; b < (words ? 2 : 4); ++b) in.push_back((uint8_t)(i >> 8 * b));
+        for (size_t b = 0; b < (s16 ? 2 : 4); ++b) in.push_back((uint8_t)(i >> 8 * b));
       const Bytes out = run(*created(c.g), c.g, {in});
-      for (size_t i = 0; i < out.size(); i += words ? 2 : 4)
-        values[words].push_back((uint32_t)(out[i] | out[i + 1] << 8));
+      for (size_t i = 0; i < out.size(); i += s16 ? 2 : 4)
+        values[s16].push_back((uint32_t)(out[i] | out[i + 1] << 8));
     }
     EXPECT_EQ(values[0], values[1]);
   }
@@ -180,8 +179,8 @@ TEST(GraphWords, Moves) {
 constexpr float kScale = 0x1p-10f;
 
 // The output of one operator, of tensors with kScale; b: a second input, a constant.
-Words computed(Kind kind, const Shape& in, const Shape& out, const Words& x, const Words& b = {},
-               const std::function<void(GraphCase*)>& change = {}) {
+S16 computed(Kind kind, const Shape& in, const Shape& out, const S16& x, const S16& b = {},
+             const std::function<void(GraphCase*)>& change = {}) {
   GraphCase c;
   const int from = c.input(in, OCTET_S16, kScale), to = c.tensor(out, OCTET_S16, kScale);
   std::vector<int> inputs = {from};
@@ -190,101 +189,101 @@ Words computed(Kind kind, const Shape& in, const Shape& out, const Words& x, con
   c.g.outputs = {to};
   if (change) change(&c);
   EXPECT_EQ(refusal(c), "") << kind_name(kind);
-  return words_of(run(*created(c.g), c.g, {bytes_of(x)}));
+  return s16_of(run(*created(c.g), c.g, {bytes_of(x)}));
 }
 
-TEST(GraphWords, FunctionsOfTwoTensors) {
+TEST(GraphS16, FunctionsOfTwoTensors) {
   const Shape shape = {1, 1, 2, 2};
-  const Words x = {1000, -30000, 30000, 7}, b = {300, -3000};
-  EXPECT_EQ(computed(Kind::kAdd, shape, shape, x, b), (Words{1300, -32768, 30300, -2993}));
-  EXPECT_EQ(computed(Kind::kSubtract, shape, shape, x, b), (Words{700, -27000, 29700, 3007}));
+  const S16 x = {1000, -30000, 30000, 7}, b = {300, -3000};
+  EXPECT_EQ(computed(Kind::kAdd, shape, shape, x, b), (S16{1300, -32768, 30300, -2993}));
+  EXPECT_EQ(computed(Kind::kSubtract, shape, shape, x, b), (S16{700, -27000, 29700, 3007}));
   EXPECT_EQ(computed(Kind::kMultiply, shape, shape, x, {2048, -1024}),
-            (Words{2000, 30000, 32767, -7}));
+            (S16{2000, 30000, 32767, -7}));
   EXPECT_EQ(computed(Kind::kAdd, shape, shape, x, b,
                      [](GraphCase* c) { c->g.ops[0].clamp.activation = Activation::kRelu6; }),
-            (Words{1300, 0, 6144, 0}));
+            (S16{1300, 0, 6144, 0}));
   // The constant is the minuend, and one pixel for both.
   EXPECT_EQ(computed(Kind::kSubtract, shape, shape, x, b,
                      [](GraphCase* c) { std::swap(c->g.ops[0].inputs[0], c->g.ops[0].inputs[1]); }),
-            (Words{-700, 27000, -29700, -3007}));
+            (S16{-700, 27000, -29700, -3007}));
 }
 
-TEST(GraphWords, FunctionsOfOneValue) {
+TEST(GraphS16, FunctionsOfOneValue) {
   const Shape shape = {1, 1, 2, 3};
-  const Words x = {0, 32767, -32768, 400, -400, 7000};
+  const S16 x = {0, 32767, -32768, 400, -400, 7000};
   EXPECT_EQ(computed(Kind::kActivation, shape, shape, x, {},
                      [](GraphCase* c) { c->g.ops[0].clamp.activation = Activation::kRelu; }),
-            (Words{0, 32767, 0, 400, 0, 7000}));
+            (S16{0, 32767, 0, 400, 0, 7000}));
   EXPECT_EQ(computed(Kind::kActivation, shape, shape, x, {},
                      [](GraphCase* c) { c->g.ops[0].clamp.activation = Activation::kRelu6; }),
-            (Words{0, 6144, 0, 400, 0, 6144}));
+            (S16{0, 6144, 0, 400, 0, 6144}));
   EXPECT_EQ(computed(Kind::kLeakyRelu, shape, shape, x, {},
                      [](GraphCase* c) { c->g.ops[0].alpha = 0.25f; }),
-            (Words{0, 32767, -8192, 400, -100, 7000}));
+            (S16{0, 32767, -8192, 400, -100, 7000}));
   EXPECT_EQ(computed(Kind::kQuantize, shape, shape, x, {},
                      [](GraphCase* c) { c->g.tensors[1].scales = {kScale / 4}; }),
-            (Words{0, 32767, -32768, 1600, -1600, 28000}));
+            (S16{0, 32767, -32768, 1600, -1600, 28000}));
   const auto to_shares = [](GraphCase* c) { c->g.tensors[1].scales = {0x1p-15f}; };
   EXPECT_EQ(computed(Kind::kLogistic, {1, 3}, {1, 3}, {0, 32767, -32768}, {}, to_shares),
-            (Words{16384, 32767, 1}));
+            (S16{16384, 32767, 1}));
   EXPECT_EQ(computed(Kind::kTanh, {1, 3}, {1, 3}, {0, 32767, -32768}, {}, to_shares),
-            (Words{0, 32767, -32767}));
+            (S16{0, 32767, -32767}));
   // exp(-10) and less are nearly nothing; a quarter each
   EXPECT_EQ(computed(Kind::kSoftmax, {2, 4}, {2, 4}, {7, 7, 7, 7, 32767, -32768, -1, -32768}, {},
                      [](GraphCase* c) { c->g.tensors[1].scales = {0x1p-15f}; }),
-            (Words{8192, 8192, 8192, 8192, 32761, 2, 2, 2}));
+            (S16{8192, 8192, 8192, 8192, 32761, 2, 2, 2}));
 }
 
-TEST(GraphWords, WindowsAndPlaces) {
-  const Words x = {1000, -30000, 30000, 7, 2000, -20000, 10000, 9};  // two lines of two pixels
+TEST(GraphS16, WindowsAndPlaces) {
+  const S16 x = {1000, -30000, 30000, 7, 2000, -20000, 10000, 9};  // two lines of two pixels
   const Shape shape = {1, 2, 2, 2};
   const auto tall = [](GraphCase* c) { c->g.ops[0].window.kernel_h = 2; };
   EXPECT_EQ(computed(Kind::kMaxPool, shape, {1, 1, 2, 2}, x, {}, tall),
-            (Words{2000, -20000, 30000, 9}));
+            (S16{2000, -20000, 30000, 9}));
   EXPECT_EQ(computed(Kind::kAveragePool, shape, {1, 1, 2, 2}, x, {}, tall),
-            (Words{1500, -25000, 20000, 8}));
-  EXPECT_EQ(computed(Kind::kMean, shape, {1, 2}, x), (Words{10750, -12496}));
+            (S16{1500, -25000, 20000, 8}));
+  EXPECT_EQ(computed(Kind::kMean, shape, {1, 2}, x), (S16{10750, -12496}));
   EXPECT_EQ(computed(Kind::kPad, {1, 1, 2, 2}, {1, 2, 3, 2}, {1, 2, 300, -400}, {},
                      [](GraphCase* c) { c->g.ops[0].window.top = c->g.ops[0].window.left = 1; }),
-            (Words{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 300, -400}));
+            (S16{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 300, -400}));
   EXPECT_EQ(computed(Kind::kSlice, {2, 2, 2}, {1, 2, 1}, x, {},
                      [](GraphCase* c) {
                        c->g.ops[0].begins = {1, 0, 1};
                      }),
-            (Words{-20000, 9}));
+            (S16{-20000, 9}));
   EXPECT_EQ(computed(Kind::kResizeNearest, {1, 1, 2, 2}, {1, 1, 4, 2}, {1, 2, 300, -400}),
-            (Words{1, 2, 1, 2, 300, -400, 300, -400}));
+            (S16{1, 2, 1, 2, 300, -400, 300, -400}));
   // Half-way and behind the last pixel, halves away from 0
   EXPECT_EQ(computed(Kind::kResizeBilinear, {1, 1, 2, 2}, {1, 1, 4, 2}, {1, -2, 300, -401}),
-            (Words{1, -2, 151, -202, 300, -401, 300, -401}));
+            (S16{1, -2, 151, -202, 300, -401, 300, -401}));
 }
 
 // Along channels, lines and images, of one input twice: the second one of a network's inputs is
 // read as it lies.
-TEST(GraphWords, Joins) {
-  const Words x = {1000, -30000, 30000, 7};
+TEST(GraphS16, Joins) {
+  const S16 x = {1000, -30000, 30000, 7};
   const auto joined = [&](int axis, const Shape& out) {
     return computed(Kind::kConcatenate, {1, 2, 1, 2}, out, x, {}, [&](GraphCase* c) {
       c->g.ops[0].inputs = {0, 0}, c->g.ops[0].axis = axis;
     });
   };
-  const Words twice = {1000, -30000, 30000, 7, 1000, -30000, 30000, 7};
+  const S16 twice = {1000, -30000, 30000, 7, 1000, -30000, 30000, 7};
   EXPECT_EQ(joined(0, {2, 2, 1, 2}), twice);
   EXPECT_EQ(joined(1, {1, 4, 1, 2}), twice);
-  EXPECT_EQ(joined(3, {1, 2, 1, 4}), (Words{1000, -30000, 1000, -30000, 30000, 7, 30000, 7}));
+  EXPECT_EQ(joined(3, {1, 2, 1, 4}), (S16{1000, -30000, 1000, -30000, 30000, 7, 30000, 7}));
 }
 
-TEST(GraphWords, BordersToBytesAndFloats) {
+TEST(GraphS16, BordersToBytesAndFloats) {
   GraphCase c;
-  const int x = c.input({1, 4}, OCTET_F32), words = c.tensor({1, 4}, OCTET_S16, kScale),
+  const int x = c.input({1, 4}, OCTET_F32), s16 = c.tensor({1, 4}, OCTET_S16, kScale),
             bytes = c.tensor({1, 4}, OCTET_S8, kScale * 256, 3), y = c.tensor({1, 4}, OCTET_F32);
-  c.op(Kind::kQuantize, {x}, words);
-  c.op(Kind::kQuantize, {words}, bytes);
-  c.op(Kind::kDequantize, {words}, y);
-  c.g.outputs = {words, bytes, y};
+  c.op(Kind::kQuantize, {x}, s16);
+  c.op(Kind::kQuantize, {s16}, bytes);
+  c.op(Kind::kDequantize, {s16}, y);
+  c.g.outputs = {s16, bytes, y};
   ASSERT_EQ(refusal(c), "");
   const float in[] = {1.5f * kScale, -1.5f * kScale, 30000 * kScale, -99};
-  Bytes given(sizeof in), wanted = bytes_of(Words{2, -2, 30000, -32768});
+  Bytes given(sizeof in), wanted = bytes_of(S16{2, -2, 30000, -32768});
   std::memcpy(given.data(), in, sizeof in);
   for (const int byte : {3, 3, 3 + 117, -125}) wanted.push_back((uint8_t)byte);
   const float out[] = {2 * kScale, -2 * kScale, 30000 * kScale, -32768 * kScale};
@@ -294,7 +293,7 @@ TEST(GraphWords, BordersToBytesAndFloats) {
 
 // A convolution takes PAD as its own padding, but no ADD as a residual and no QUANTIZE as a table:
 // the bytes are those of operators that outputs of the graph keep apart.
-TEST(GraphWords, Fusion) {
+TEST(GraphS16, Fusion) {
   for (const bool apart : {false, true}) {
     GraphCase c;
     const int x = c.input({1, 5, 6, 4}, OCTET_S16, 3e-4f),

@@ -50,7 +50,7 @@ std::vector<int64_t> softmax_of(const std::vector<int64_t>& pixel, float scale) 
   return shares;
 }
 
-class LinearWordsTest : public testing::TestWithParam<octet_isa> {
+class LinearS16Test : public testing::TestWithParam<octet_isa> {
  protected:
   void SetUp() override {
     if (!is_to_test(GetParam())) GTEST_SKIP() << "not on this machine, or tested by another run";
@@ -59,7 +59,7 @@ class LinearWordsTest : public testing::TestWithParam<octet_isa> {
     return std::uniform_int_distribution<size_t>(least, most)(random_);
   }
   // Values of some bits; a few times only the two ends.
-  Image draw_words(const octet_image_size& size) {
+  Image draw_s16(const octet_image_size& size) {
     Image image(size, true, 2);
     const bool ends = draw(0, 3) == 0;
     const size_t reach = (size_t)1 << draw(1, 15);
@@ -88,10 +88,10 @@ class LinearWordsTest : public testing::TestWithParam<octet_isa> {
   std::mt19937 random_{31};
 };
 
-TEST_P(LinearWordsTest, Softmax) {
+TEST_P(LinearS16Test, Softmax) {
   for (int i = 0; i < 24; ++i) {
     const octet_image_size size = {2, 3, i == 9 ? 600 : draw(1, 40)};
-    const Image in = draw_words(size);
+    const Image in = draw_s16(size);
     Image out(size, true, 2);
     octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
     const float scale = i == 5 ? 0x1p-60f : i == 6 ? 9.99f : std::pow(2.0f, -(float)draw(0, 16));
@@ -113,7 +113,7 @@ TEST_P(LinearWordsTest, Softmax) {
 }
 
 // As many channels as a sum of 31 bits holds, all of them the largest.
-TEST_P(LinearWordsTest, SoftmaxOfMostChannels) {
+TEST_P(LinearS16Test, SoftmaxOfMostChannels) {
   Image in({1, 1, 65536}, true, 2), out(in.size, true, 2);
   octet_softmax_desc desc = OCTET_SOFTMAX_DESC_INIT;
   desc.input = input_of(in.size, 1), desc.beta = 1;
@@ -130,10 +130,10 @@ TEST_P(LinearWordsTest, SoftmaxOfMostChannels) {
   EXPECT_NE(strstr(error.message, "at most 2^16"), nullptr) << error.message;
 }
 
-TEST_P(LinearWordsTest, BilinearResize) {
+TEST_P(LinearS16Test, BilinearResize) {
   for (int i = 0; i < 30; ++i) {
     const octet_image_size size = {draw(1, 12), draw(1, 12), i % 5 ? draw(1, 40) : draw(250, 530)};
-    const Image in = draw_words(size);
+    const Image in = draw_s16(size);
     Image out({draw(1, 25), draw(1, 25), size.channels}, true, 2);
     octet_resize_desc desc = OCTET_RESIZE_DESC_INIT;
     desc.input = input_of(size, 1);
@@ -150,7 +150,7 @@ TEST_P(LinearWordsTest, BilinearResize) {
 }
 
 // Halves of either sign, and sums that are just beside them.
-TEST_P(LinearWordsTest, BilinearHalves) {
+TEST_P(LinearS16Test, BilinearHalves) {
   for (const int value : {1, -1, 3, -3, 255, 257, -255, -257, 32767, -32767}) {
     Image in({1, 2, 3}, true, 2);
     for_each(&in, [&](size_t, size_t x, size_t c) { return x ? value + (int64_t)c - 1 : 0; });
@@ -169,7 +169,7 @@ TEST_P(LinearWordsTest, BilinearHalves) {
   }
 }
 
-TEST_P(LinearWordsTest, RefusesWhatTfliteHasNot) {
+TEST_P(LinearS16Test, RefusesWhatTfliteHasNot) {
   octet_function* f = nullptr;
   octet_error error = {};
   const auto says = [&](octet_status status, octet_status wanted, const char* words) {
@@ -200,7 +200,7 @@ TEST_P(LinearWordsTest, RefusesWhatTfliteHasNot) {
   says(octet_resize_create(&resize, &f, &error), OCTET_UNSUPPORTED, "TFLITE only");
 }
 
-OCTET_FOR_EACH_TIER(LinearWordsTest);
+OCTET_FOR_EACH_TIER(LinearS16Test);
 
 }  // namespace
 }  // namespace octet_test

@@ -1,5 +1,5 @@
-// Depthwise of words by int8 on zmm: 16 channels to a register, the words of two pixels in each
-// lane. The including file defines dot_add_int16(acc, a, b) for zmm.
+// Depthwise of s16 values by int8 on zmm: 16 channels to a register, the s16 values of two pixels
+// in each lane. The including file defines dot_add_int16(acc, a, b) for zmm.
 //
 // A walk along a line takes 16 channels of its block at a time, so that the weights of all taps, 12
 // registers, the last three columns, 6, and the scales stay in registers: loads of weights would
@@ -10,18 +10,18 @@
 #include <immintrin.h>
 
 #include "kernels/generic/depthwise.h"
-#include "kernels/x86/words/words_end.h"
+#include "kernels/x86/s16/s16_end.h"
 
 namespace octet {
 namespace {
 
-constexpr size_t kWordGroup = 16;  // channels to a register
+constexpr size_t kS16Group = 16;  // channels to a register
 
 OCTET_INLINE inline __m512i load_sums(const void* p) { return _mm512_loadu_si512(p); }
 
-// The words of 16 channels of two pixels, channel by channel.
-struct PairsOfWords {
-  // Words i of a and i of b, whose first one is 32
+// The s16 values of 16 channels of two pixels, channel by channel.
+struct PairsOfS16 {
+  // s16 values i of a and i of b, whose first one is 32
   const __m512i order = _mm512_add_epi32(_mm512_set1_epi32(32 << 16),
                                          _mm512_mullo_epi32(_mm512_set1_epi32(0x10001), lanes()));
   static __m512i lanes() {
@@ -35,15 +35,14 @@ struct PairsOfWords {
 };
 
 // Outputs of two rows or two groups of channels, or their sums.
-struct ChannelsEnd : WordsEnd {
+struct ChannelsEnd : S16End {
   bool sums;
   explicit ChannelsEnd(const DepthwiseTile& t)
-      : WordsEnd(t.requantization ? *t.requantization : Requantization{}),
-        sums(!t.requantization) {}
+      : S16End(t.requantization ? *t.requantization : Requantization{}), sums(!t.requantization) {}
 };
 
 // Where block, weights and scales of a tile lie: `channels` of each vector.
-struct WordsBlock {
+struct S16Block {
   const uint8_t* prepared;
   size_t channels;  // of the kernel
   size_t column() const { return 8 * channels; }
@@ -53,16 +52,16 @@ struct WordsBlock {
 };
 
 template <int rows, int stride>
-__attribute__((noinline)) void words_walk(const DepthwiseTile& t, const WordsBlock& block,
-                                          size_t group) {
+__attribute__((noinline)) void s16_walk(const DepthwiseTile& t, const S16Block& block,
+                                        size_t group) {
   constexpr int lines = rows + 2;
   struct Column {
     __m512i t[2];
   };
   const ChannelsEnd end(t);
-  const PairsOfWords pairs;
-  const size_t left = t.channels - kWordGroup * group;
-  const __mmask16 mask = (__mmask16)(left < kWordGroup ? (1u << left) - 1 : 0xffff);
+  const PairsOfS16 pairs;
+  const size_t left = t.channels - kS16Group * group;
+  const __mmask16 mask = (__mmask16)(left < kS16Group ? (1u << left) - 1 : 0xffff);
   const __m512i init = load_sums(block.init(group)), scale = load_sums(block.scale(group));
   __m512i weights[rows][3][2];
   unroll<rows>([&](auto r) OCTET_INLINE {
@@ -116,18 +115,18 @@ __attribute__((noinline)) void words_walk(const DepthwiseTile& t, const WordsBlo
       continue;
     }
     unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = end.scaled_by(acc[r], scale); });
-    const __m512i words = end.words(acc[0], acc[rows - 1]);
-    _mm256_mask_storeu_epi16(dst, mask, _mm512_castsi512_si256(words));
+    const __m512i s16 = end.s16(acc[0], acc[rows - 1]);
+    _mm256_mask_storeu_epi16(dst, mask, _mm512_castsi512_si256(s16));
     if constexpr (rows == 2)
-      _mm256_mask_storeu_epi16(dst + t.dst_line, mask, _mm512_extracti64x4_epi64(words, 1));
+      _mm256_mask_storeu_epi16(dst + t.dst_line, mask, _mm512_extracti64x4_epi64(s16, 1));
   }
 }
 
 template <int channels, int rows>
-__attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlock& block) {
-  constexpr int groups = channels / kWordGroup;
+__attribute__((noinline)) void s16_taps(const DepthwiseTile& t, const S16Block& block) {
+  constexpr int groups = channels / kS16Group;
   const ChannelsEnd end(t);
-  const PairsOfWords pairs;
+  const PairsOfS16 pairs;
   const size_t column = block.column(), set = t.set_groups * column;
   uint8_t* dst = t.dst;
   OCTET_NO_UNROLL
@@ -145,10 +144,10 @@ __attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlo
       unroll<4>([&](auto i) OCTET_INLINE { p[i] = pixel[i] + x * step[i]; });
       unroll<groups>([&](auto g) OCTET_INLINE {
         unroll<2>([&](auto i) OCTET_INLINE {
-          const __m512i words = pairs.of(p[2 * i] + 32 * g, p[2 * i + 1] + 32 * g);
+          const __m512i s16 = pairs.of(p[2 * i] + 32 * g, p[2 * i + 1] + 32 * g);
           unroll<rows>([&](auto r) OCTET_INLINE {
             acc[r][g] =
-                dot_add_int16(acc[r][g], words, load_sums(weights + r * set + 64 * (2 * g + i)));
+                dot_add_int16(acc[r][g], s16, load_sums(weights + r * set + 64 * (2 * g + i)));
           });
         });
       });
@@ -161,10 +160,10 @@ __attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlo
           _mm512_storeu_si512(to + 128 * i, low);
           _mm512_storeu_si512(to + 128 * i + 64, high);
         } else {
-          const __m512i words = end.words(end.scaled_by(low, load_sums(block.scale(2 * i))),
-                                          end.scaled_by(high, load_sums(block.scale(2 * i + 1))));
+          const __m512i s16 = end.s16(end.scaled_by(low, load_sums(block.scale(2 * i))),
+                                      end.scaled_by(high, load_sums(block.scale(2 * i + 1))));
           _mm512_mask_storeu_epi16(
-              to + 64 * i, (__mmask32)((~(uint64_t)0 >> (64 - t.channels)) >> (32 * i)), words);
+              to + 64 * i, (__mmask32)((~(uint64_t)0 >> (64 - t.channels)) >> (32 * i)), s16);
         }
       });
     });
@@ -172,24 +171,24 @@ __attribute__((noinline)) void words_taps(const DepthwiseTile& t, const WordsBlo
 }
 
 template <int channels>
-void multiply_words(const DepthwiseTile& t) {
-  const WordsBlock block = {(const uint8_t*)t.prepared, channels};
+void multiply_s16(const DepthwiseTile& t) {
+  const S16Block block = {(const uint8_t*)t.prepared, channels};
   const bool two = t.rows > 1;
   if (t.loop == DepthwiseLoop::kTaps)
-    return two ? words_taps<channels, 2>(t, block) : words_taps<channels, 1>(t, block);
-  const auto walk = t.loop == DepthwiseLoop::kWalkBy2 ? words_walk<1, 2>
-                    : two                             ? words_walk<2, 1>
-                                                      : words_walk<1, 1>;
-  for (size_t group = 0; kWordGroup * group < t.channels; ++group) walk(t, block, group);
+    return two ? s16_taps<channels, 2>(t, block) : s16_taps<channels, 1>(t, block);
+  const auto walk = t.loop == DepthwiseLoop::kWalkBy2 ? s16_walk<1, 2>
+                    : two                             ? s16_walk<2, 1>
+                                                      : s16_walk<1, 1>;
+  for (size_t group = 0; kS16Group * group < t.channels; ++group) walk(t, block, group);
 }
 
 // Weights of a group of taps: for each 16 channels the first two taps, then the other two.
 template <int channels>
-struct WordsWeights {
+struct S16Weights {
   static constexpr int kChannels = channels, kColumn = 8 * channels, kWalkSets = 2;
   static constexpr bool kWholeGroups = false;
   OCTET_INLINE static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
-    for (size_t lane = 0; lane < channels / kWordGroup; ++lane) {
+    for (size_t lane = 0; lane < channels / kS16Group; ++lane) {
       int8_t taps[16];
       int16_t pairs[2][8];
       __builtin_memcpy(taps, from + 4 * lane, sizeof taps);
@@ -202,15 +201,15 @@ struct WordsWeights {
 
 // Init and scale are in the order of channels.
 template <int channels>
-void prepare_words(const DepthwiseBlock& b, void* prepared) {
+void prepare_s16(const DepthwiseBlock& b, void* prepared) {
   uint8_t* const out = (uint8_t*)prepared;
   __builtin_memcpy(out, b.init, 4 * channels);
   __builtin_memcpy(out + 4 * channels, b.scale ? (const void*)b.scale : b.init, 4 * channels);
-  write_weights<WordsWeights<channels>, uint32_t>(b, out + 8 * channels);
+  write_weights<S16Weights<channels>, uint32_t>(b, out + 8 * channels);
 }
 
 template <int channels>
-constexpr DepthwiseKernel zmm_words_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
+constexpr DepthwiseKernel zmm_s16_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
   DepthwiseKernel k = {};
   k.name = name;
   k.isa = isa;
@@ -222,8 +221,8 @@ constexpr DepthwiseKernel zmm_words_kernel(const char* name, Isa isa, const Dept
   k.rows = k.walk_rows = 2;
   k.partial = true;
   k.tail = tail;
-  k.prepare = prepare_words<channels>;
-  k.multiply = multiply_words<channels>;
+  k.prepare = prepare_s16<channels>;
+  k.multiply = multiply_s16<channels>;
   return k;
 }
 

@@ -1,4 +1,4 @@
-// Checks convolutions of words (s16): every kind of geometry by every algorithm on every tier
+// Checks convolutions of s16 values: every kind of geometry by every algorithm on every tier
 // beside plain loops in 64 bits, bands, tasks, layouts, and what is refused.
 #include <functional>
 
@@ -57,7 +57,7 @@ std::vector<octet_conv2d_shape> shapes() {
 }
 
 // A case of this shape. Outputs, data, layouts and orders rotate with the turn.
-ConvCase words(const octet_conv2d_shape& shape, uint32_t turn) {
+ConvCase s16(const octet_conv2d_shape& shape, uint32_t turn) {
   ConvCase c = turned(shape, turn);
   c.lhs = OCTET_S16, c.rhs = OCTET_S8;
   c.lhs_zero_point = 0, c.runtime_quant = false;
@@ -79,25 +79,25 @@ ConvCase words(const octet_conv2d_shape& shape, uint32_t turn) {
   return c;
 }
 
-TEST(ConvWords, EveryWay) {
+TEST(ConvS16, EveryWay) {
   size_t ways = 0;
   uint32_t turn = 0;
   for (const octet_conv2d_shape& shape : shapes())
     for (int times = 0; times < 2; ++times) {
-      ways += check_every_way(words(shape, turn++));
+      ways += check_every_way(s16(shape, turn++));
       if (HasFatalFailure()) return;
     }
   EXPECT_GT(ways, 200u);
 }
 
 // Bands of a few lines or of several images, tasks, and runs smaller than declared.
-TEST(ConvWords, BandsAndTasks) {
+TEST(ConvS16, BandsAndTasks) {
   uint32_t turn = 1;
   for (octet_conv2d_shape shape : shapes())
     for (int times = 0; times < 2; ++times) {
       const size_t cache_bytes = std::vector<size_t>{1, 3000, 9000, 20000, 60000}[turn % 5];
       shape.batch_max = 4;
-      ConvCase c = words(shape, turn++);
+      ConvCase c = s16(shape, turn++);
       c.batch = 1 + turn % 4, c.in_h = c.run_h() - (c.run_h() > 3 ? turn % 2 : 0);
       const ConvProblem problem(c);
       for (ConvHow how : ways_of(problem)) {
@@ -108,11 +108,11 @@ TEST(ConvWords, BandsAndTasks) {
     }
 }
 
-TEST(ConvWords, PadsOfTheirOwn) {
+TEST(ConvS16, PadsOfTheirOwn) {
   for (const octet_conv2d_shape& shape :
        {square(8, 5, 17, 3, 2, 1), square(8, 36, 36, 3, 1, 1, 36), square(7, 16, 16, 5, 1, 1)}) {
     const octet_conv2d_pads declared = {2, 2, 2, 2};
-    const ConvProblem problem(words(shape, 6));
+    const ConvProblem problem(s16(shape, 6));
     for (ConvHow how : ways_of(problem)) {
       how.declared_pads = &declared;
       check(problem, how);
@@ -121,15 +121,15 @@ TEST(ConvWords, PadsOfTheirOwn) {
   }
 }
 
-// Depthwise kernels take words as they are where lines are read in place and sums fit int32; else
-// words are split into bytes. 511 taps of the largest products just fit.
-TEST(ConvWords, DepthwiseTakesWords) {
+// Depthwise kernels take s16 values as they are where lines are read in place and sums fit int32;
+// else s16 values are split into bytes. 511 taps of the largest products just fit.
+TEST(ConvS16, DepthwiseTakesS16) {
   const auto kernel_of = [](size_t kernel_h, size_t kernel_w) {
     octet_conv2d_shape s = square(80, 20, 20, 1, 1, 0, 20);
     s.kernel_h = kernel_h, s.kernel_w = kernel_w, s.in_w_max = kernel_w + 5;
     return s;
   };
-  ConvCase plain = words(kernel_of(3, 3), 0);
+  ConvCase plain = s16(kernel_of(3, 3), 0);
   plain.filter_zero_points = FilterZeroPoints::kNone;
   plain.lhs_layout = plain.dst_layout = OCTET_NHWC;
   const auto is_taken = [&](const octet_conv2d_shape& shape,
@@ -160,14 +160,15 @@ TEST(ConvWords, DepthwiseTakesWords) {
                         [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
-// Of 1x1 convolutions whose pixels are rows of a matrix, kernels that widen bytes to words anyway
-// take words as they are, and so does AVX512-VNNI's beside its kernel of bytes, where sums fit.
-TEST(ConvWords, PointwiseTakesWords) {
+// Of 1x1 convolutions whose pixels are rows of a matrix, kernels that widen bytes to s16 values
+// anyway take s16 values as they are, and so does AVX512-VNNI's beside its int8 kernel, where sums
+// fit.
+TEST(ConvS16, PointwiseTakesS16) {
   const auto is_taken = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     bool taken = false, may_take = false;
     for (uint32_t turn = 0; turn < 6; ++turn) {
-      ConvCase c = words(shape, turn);
+      ConvCase c = s16(shape, turn);
       c.filter_zero_points = FilterZeroPoints::kNone;
       c.lhs_layout = c.dst_layout = OCTET_NHWC;
       c.lhs_fill = c.filter_fill = fill;
@@ -180,9 +181,9 @@ TEST(ConvWords, PointwiseTakesWords) {
       if (!conv.get()) return false;
       const octet::MicroKernel* const kernel = conv.get()->plan.kernel;
       taken = conv.get()->plan.lhs_type == octet::ElementType::kS16;
-      may_take = kernel->gather_words || kernel->lhs_element_type == octet::ElementType::kS16;
-      for (const octet::MicroKernel* words : octet::words_kernels())
-        may_take |= words->isa == kernel->isa && words->rhs_layout == kernel->rhs_layout;
+      may_take = kernel->gather_s16 || kernel->lhs_element_type == octet::ElementType::kS16;
+      for (const octet::MicroKernel* s16 : octet::s16_kernels())
+        may_take |= s16->isa == kernel->isa && s16->rhs_layout == kernel->rhs_layout;
       EXPECT_GT(check_every_way(c), 2u);
     }
     if (!may_take) {
@@ -202,7 +203,7 @@ TEST(ConvWords, PointwiseTakesWords) {
   const auto is_split = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     const ConvCase c = [&] {
-      ConvCase made = words(shape, 0);
+      ConvCase made = s16(shape, 0);
       made.filter_zero_points = FilterZeroPoints::kNone;
       made.lhs_layout = made.dst_layout = OCTET_NHWC;
       made.lhs_fill = made.filter_fill = fill;
@@ -230,9 +231,9 @@ TEST(ConvWords, PointwiseTakesWords) {
                        [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
-// Kernels that scale words do so where all channels' accumulators and products fit; else sums leave
-// by the tier's operation.
-TEST(ConvWords, DepthwiseKernelsScaleWords) {
+// Kernels that scale s16 values do so where all channels' accumulators and products fit; else sums
+// leave by the tier's operation.
+TEST(ConvS16, DepthwiseKernelsScaleS16) {
   using Edit = std::function<void(Channel*)>;
   const Channel common[] = {
       {500, -400, 90000, 0x7fffffff, -17, 1e-6f}, {127, -600, -70000, 1 << 30, -1, 0.5f},
@@ -246,7 +247,7 @@ TEST(ConvWords, DepthwiseKernelsScaleWords) {
     edit(&channels[4]);
     bool in_kernel = true;
     for (const octet_requant requant : {OCTET_REQUANT_TFLITE, OCTET_REQUANT_FLOAT}) {
-      ConvCase c = words(shape, 0);
+      ConvCase c = s16(shape, 0);
       c.filter_zero_points = FilterZeroPoints::kNone;
       c.lhs_layout = c.dst_layout = OCTET_NHWC;
       c.channels = &channels, c.requant = requant, c.bias = true, c.bias_s64 = false;
@@ -272,7 +273,7 @@ TEST(ConvWords, DepthwiseKernelsScaleWords) {
       if (HasFatalFailure()) return;
     }
   const octet_conv2d_shape shape = square(9, 64, 64, 3, 1, 1, 64);
-  const ConvProblem problem(words(shape, 0));
+  const ConvProblem problem(s16(shape, 0));
   if (!(Conv(problem, how).get()->plan.depthwise->flags & octet::kRequantizes))
     GTEST_SKIP() << "this tier's kernel makes sums";
   for (const Edit& edit : std::vector<Edit>{
@@ -283,22 +284,22 @@ TEST(ConvWords, DepthwiseKernelsScaleWords) {
     EXPECT_FALSE(scales_in_kernel(shape, turn++, edit));
 }
 
-TEST(ConvWords, SparseFilters) {
+TEST(ConvS16, SparseFilters) {
   for (const octet_conv2d_shape& shape : {square(6, 32, 40, 3, 1, 1), square(5, 64, 33, 1)}) {
-    ConvCase c = words(shape, 0);
+    ConvCase c = s16(shape, 0);
     c.sparse = true;
     EXPECT_GT(check_every_way(c), 2u);
   }
 }
 
 // One blob serves an s8 and an s16 input.
-TEST(ConvWords, ABlobServesBytesAndWords) {
-  const ConvProblem of_words(words(square(6, 20, 24, 3, 1, 1), 0));
-  ConvCase bytes = of_words.c;
+TEST(ConvS16, ABlobServesBytesAndS16) {
+  const ConvProblem of_s16(s16(square(6, 20, 24, 3, 1, 1), 0));
+  ConvCase bytes = of_s16.c;
   bytes.lhs = bytes.dst = OCTET_S8, bytes.requant = OCTET_REQUANT_FLOAT;
   const ConvProblem of_bytes(bytes);
-  for (const ConvHow& how : ways_of(of_words)) {
-    const Conv one(of_words, how), other(of_bytes, how);
+  for (const ConvHow& how : ways_of(of_s16)) {
+    const Conv one(of_s16, how), other(of_bytes, how);
     ASSERT_EQ(one.status(), OCTET_OK);
     ASSERT_EQ(other.status(), OCTET_OK);
     ASSERT_EQ(one.blob().bytes(), other.blob().bytes());
@@ -353,7 +354,7 @@ void refuses(octet_status status, const char* sentence, const std::function<void
   expect_refused(status, sentence, [&](octet_error* e) { return r.create(e); });
 }
 
-TEST(ConvWords, RefuseWhatProductsRefuse) {
+TEST(ConvS16, RefuseWhatProductsRefuse) {
   for (const octet_type dst : {OCTET_S8, OCTET_U8})
     refuses(OCTET_UNSUPPORTED, "desc.dst_type must be one of them",
             [&](Refused& r) { r.desc.dst_type = dst; });
@@ -380,7 +381,7 @@ TEST(ConvWords, RefuseWhatProductsRefuse) {
           [](Refused& r) { r.desc.lhs_scale = 1; });
 }
 
-TEST(ConvWords, RefuseApproximateSums) {
+TEST(ConvS16, RefuseApproximateSums) {
   Refused r(square(6, 16, 16, 3, 1, 1));
   r.filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
   r.filter.algorithm = OCTET_CONV_WINOGRAD_2X2_INT8;
@@ -389,7 +390,7 @@ TEST(ConvWords, RefuseApproximateSums) {
 }
 
 // 255 * 128 * 65,793 just fits int32; one more channel does not.
-TEST(ConvWords, HoldTheLargestSums) {
+TEST(ConvS16, HoldTheLargestSums) {
   for (const size_t channels : {65793, 65794}) {
     Refused r(square(1, channels, 1, 1));
     octet_error error = {};
@@ -401,8 +402,8 @@ TEST(ConvWords, HoldTheLargestSums) {
   }
 }
 
-TEST(ConvWords, RunsRefuseOddAddresses) {
-  const ConvProblem problem(words(square(4, 3, 5, 3), 0));
+TEST(ConvS16, RunsRefuseOddAddresses) {
+  const ConvProblem problem(s16(square(4, 3, 5, 3), 0));
   Conv conv(problem);
   ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
   const octet_conv2d_args good = conv.args();

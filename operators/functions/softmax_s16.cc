@@ -1,7 +1,7 @@
 // Creates softmax functions of 16-bit numbers in TensorFlow Lite's arithmetic. Facts from
 // tensorflow/lite/kernels/activations.cc, kernels/internal/common.h and
 // kernels/internal/reference/softmax.h.
-#include "operators/functions/softmax_words.h"
+#include "operators/functions/softmax_s16.h"
 
 #include "octet/helpers.h"
 #include "operators/functions/exponential.h"
@@ -23,7 +23,7 @@ int32_t round_halves_away(double x) { return (int32_t)(x < 0 ? x - 0.5 : x + 0.5
 
 // Of a curve from 0 to 1, in 2^15ths. An end is moved by half of the distance between the straight
 // piece and the curve in the middle of the piece, each of them rounded.
-void make_curve(double (*value)(double x), WordCurve* curve) {
+void make_curve(double (*value)(double x), S16Curve* curve) {
   const auto at = [=](double i) { return value(i / kPieces) * 0x1p15; };
   for (int i = 0; i <= kPieces; ++i) {
     int32_t end = round_up_halves(at(i));
@@ -38,11 +38,11 @@ void make_curve(double (*value)(double x), WordCurve* curve) {
 
 }  // namespace
 
-octet_status create_softmax_of_words(const octet_softmax_desc& desc,
-                                     void (*kernel)(const WordSoftmax& f, const ImageCall& call),
-                                     octet_function** function, octet_error* error) {
+octet_status create_softmax_of_s16(const octet_softmax_desc& desc,
+                                   void (*kernel)(const S16Softmax& f, const ImageCall& call),
+                                   octet_function** function, octet_error* error) {
   const octet_image_input& in = desc.input;
-  OCTET_TRY(check_arithmetic_of_words(in.values.type, desc.arithmetic, error));
+  OCTET_TRY(check_arithmetic_of_s16(in.values.type, desc.arithmetic, error));
   if (desc.output.type != OCTET_S16)
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.output.type is %d; a softmax of OCTET_S16 gives OCTET_S16 only",
@@ -60,12 +60,12 @@ octet_status create_softmax_of_words(const octet_softmax_desc& desc,
     return fail(error, OCTET_BAD_SIZE,
                 "desc.input.size.channels is %zu; a softmax of 16 bits takes at most 2^16",
                 in.size.channels);
-  WordSoftmax numbers = {};
+  S16Softmax numbers = {};
   OCTET_TRY(
       octet_quantize_multiplier((double)scale / kStep, &numbers.multiplier, &numbers.shift, error));
   make_curve(exponential_at, &numbers.exponentials);
   make_curve(reciprocal_at, &numbers.reciprocals);
-  return create_function<WordSoftmax>(
+  return create_function<S16Softmax>(
       {{in.size, in.size}, OCTET_S16, OCTET_S16, {nullptr, nullptr, 1, 1, 1, 0}, numbers, kernel},
       in.allocator, function, error);
 }

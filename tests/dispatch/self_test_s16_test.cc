@@ -1,6 +1,6 @@
-// Checks that the self-test finds words (s16) that are split wrongly, and sums of their bytes that
+// Checks that the self-test finds s16 values that are split wrongly, and sums of their bytes that
 // become other outputs than the contract's.
-#include "dispatch/self_test/words.h"
+#include "dispatch/self_test/s16.h"
 
 #include <cmath>
 
@@ -12,22 +12,22 @@
 namespace octet_test {
 namespace {
 
-using octet::WordCases;
-using octet::WordEpilogue;
-using octet::WordMode;
-using octet::WordTile;
+using octet::S16Cases;
+using octet::S16Epilogue;
+using octet::S16Mode;
+using octet::S16Tile;
 
 const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
 
 // ---- the cases themselves, against the tests' own reference
 
-TEST(SelfTestWords, CasesAreWhatTheContractSays) {
+TEST(SelfTestS16, CasesAreWhatTheContractSays) {
   bool leaves_int32 = false, leaves_38_bits = false;
   for (const int shift : {0, octet::kWideShift, octet::kWidestShift}) {
-    const WordCases c(shift);
-    for (size_t j = 0; j < octet::kWordTestColumns; ++j) {
-      const int64_t tflite = multiply_word(c.acc[j], c.multiplier[j] << 16, 15 - c.right[j]);
-      EXPECT_EQ(c.tflite[j], clamped(tflite, octet::kWordsLo, octet::kWordsHi)) << j;
+    const S16Cases c(shift);
+    for (size_t j = 0; j < octet::kS16TestColumns; ++j) {
+      const int64_t tflite = multiply_s16(c.acc[j], c.multiplier[j] << 16, 15 - c.right[j]);
+      EXPECT_EQ(c.tflite[j], clamped(tflite, octet::kS16Lo, octet::kS16Hi)) << j;
       EXPECT_EQ(c.factor[j], std::ldexp(c.multiplier[j], -c.right[j])) << j;
       const int64_t size = std::abs(c.acc[j]);
       EXPECT_LT(size, int64_t{1} << 47) << j;
@@ -39,50 +39,50 @@ TEST(SelfTestWords, CasesAreWhatTheContractSays) {
       if (shift == octet::kWidestShift) continue;
       EXPECT_LT(size, int64_t{1} << 38) << j;
       const double away = std::round((double)c.acc[j] * c.factor[j]);
-      EXPECT_EQ(c.away[j], clamped((int64_t)away, octet::kWordsLo, octet::kWordsHi)) << j;
+      EXPECT_EQ(c.away[j], clamped((int64_t)away, octet::kS16Lo, octet::kS16Hi)) << j;
     }
   }
   EXPECT_TRUE(leaves_int32);
   EXPECT_TRUE(leaves_38_bits);
 }
 
-TEST(SelfTestWords, EachTierPasses) {
+TEST(SelfTestS16, EachTierPasses) {
   for (const octet::Isa isa : usable_isas())
     EXPECT_TRUE(octet::passes(octet::ops_of(isa))) << octet::isa_name(isa);
 }
 
-// ---- words that are split otherwise
+// ---- s16 values that are split otherwise
 
-void swaps_halves(const octet::WordRow& row) {
-  octet::WordRow other = row;
+void swaps_halves(const octet::S16Row& row) {
+  octet::S16Row other = row;
   other.high = row.low, other.low = row.high;
-  scalar_ops().split_words(other);
+  scalar_ops().split_s16(other);
 }
-void forgets_the_high_flip(const octet::WordRow& row) {
-  octet::WordRow other = row;
+void forgets_the_high_flip(const octet::S16Row& row) {
+  octet::S16Row other = row;
   other.high_flip = 0;
-  scalar_ops().split_words(other);
+  scalar_ops().split_s16(other);
 }
-void forgets_the_low_flip(const octet::WordRow& row) {
-  octet::WordRow other = row;
+void forgets_the_low_flip(const octet::S16Row& row) {
+  octet::S16Row other = row;
   other.low_flip = 0;
-  scalar_ops().split_words(other);
+  scalar_ops().split_s16(other);
 }
-void forgets_the_last(const octet::WordRow& row) {
-  scalar_ops().split_words(row);
+void forgets_the_last(const octet::S16Row& row) {
+  scalar_ops().split_s16(row);
   row.low[row.depth - 1] ^= 1;
 }
 
-TEST(SelfTestWords, WrongSplitsAreFound) {
-  for (const octet::SplitWordsFn split :
+TEST(SelfTestS16, WrongSplitsAreFound) {
+  for (const octet::SplitS16Fn split :
        {swaps_halves, forgets_the_high_flip, forgets_the_low_flip, forgets_the_last}) {
     octet::TierOps ops = scalar_ops();
-    ops.split_words = split;
+    ops.split_s16 = split;
     EXPECT_FALSE(octet::passes(ops));
   }
 }
 
-// ---- kernels that multiply words otherwise
+// ---- kernels that multiply s16 values otherwise
 
 const octet::MicroKernel* right_kernel;
 
@@ -111,97 +111,97 @@ void takes_tflite_for_float(const octet::Tile& t) {
   right_kernel->multiply(other);
 }
 
-TEST(SelfTestWords, WrongKernelsAreFound) {
-  for (const octet::MicroKernel* kernel : octet::words_kernels()) {
+TEST(SelfTestS16, WrongKernelsAreFound) {
+  for (const octet::MicroKernel* kernel : octet::s16_kernels()) {
     if (!usable(*kernel)) continue;
     right_kernel = kernel;
-    EXPECT_TRUE(octet::passes_words(*right_kernel)) << right_kernel->name;
+    EXPECT_TRUE(octet::passes_s16(*right_kernel)) << right_kernel->name;
     for (const octet::MultiplyFn wrong :
          {forgets_a_step, forgets_a_row, forgets_the_clamp, takes_tflite_for_float}) {
       octet::MicroKernel other = *right_kernel;
       other.multiply = wrong;
-      EXPECT_FALSE(octet::passes_words(other));
+      EXPECT_FALSE(octet::passes_s16(other));
       const octet::MicroKernel* const rows[] = {kernel, &other};
       const octet::CpuFeatures& cpu = octet::this_machine().cpu;
-      EXPECT_EQ(octet::failing_words_isas({rows, 1}, cpu), 0u);
-      EXPECT_EQ(octet::failing_words_isas({rows, 2}, cpu), octet::mask_of(kernel->isa));
+      EXPECT_EQ(octet::failing_s16_isas({rows, 1}, cpu), 0u);
+      EXPECT_EQ(octet::failing_s16_isas({rows, 2}, cpu), octet::mask_of(kernel->isa));
     }
   }
 }
 
 // ---- sums that become other outputs
 
-int64_t acc_of(const WordTile& t, size_t j) {
+int64_t acc_of(const S16Tile& t, size_t j) {
   return 256 * int64_t{t.high[j]} + t.low[j] + (int64_t)t.offset.in_double[j];
 }
 
 // The scaled accumulator before the clamp.
-using ScaleFn = double (*)(const WordEpilogue& f, size_t j, int64_t acc);
+using ScaleFn = double (*)(const S16Epilogue& f, size_t j, int64_t acc);
 
 // The mode's outputs by `scale`, in int32 and in double.
-template <WordMode mode, ScaleFn scale>
-void finishes_otherwise(const WordEpilogue& f, const WordTile& t) {
-  if (f.mode != mode) return scalar_ops().finish_words(f, t);
+template <S16Mode mode, ScaleFn scale>
+void finishes_otherwise(const S16Epilogue& f, const S16Tile& t) {
+  if (f.mode != mode) return scalar_ops().finish_s16(f, t);
   for (size_t i = 0; i < t.rows; ++i)
     for (size_t j = 0; j < t.cols; ++j) {
       const double value = scale(f, j, acc_of(t, j));
       uint8_t* const dst = t.dst + i * t.dst_stride;
-      if (mode == WordMode::kF32)
+      if (mode == S16Mode::kF32)
         ((float*)dst)[j] = (float)value;
       else
         ((int16_t*)dst)[j] = (int16_t)std::min(std::max(value, (double)f.lo), (double)f.hi);
     }
 }
 
-double product(const WordEpilogue& f, size_t j, int64_t acc) { return (double)acc * f.factor[j]; }
-double halves_up(const WordEpilogue& f, size_t j, int64_t acc) {
+double product(const S16Epilogue& f, size_t j, int64_t acc) { return (double)acc * f.factor[j]; }
+double halves_up(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::floor(product(f, j, acc) + 0.5);
 }
-double halves_away(const WordEpilogue& f, size_t j, int64_t acc) {
+double halves_away(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::round(product(f, j, acc));
 }
-double halves_even(const WordEpilogue& f, size_t j, int64_t acc) {
+double halves_even(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::nearbyint(product(f, j, acc));
 }
-double truncates(const WordEpilogue& f, size_t j, int64_t acc) {
+double truncates(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::trunc(product(f, j, acc));
 }
-double in_32_bits(const WordEpilogue& f, size_t j, int64_t acc) {
+double in_32_bits(const S16Epilogue& f, size_t j, int64_t acc) {
   return halves_up(f, j, (int32_t)(uint32_t)acc);
 }
-float scaled(const WordEpilogue& f, size_t j, int64_t acc) {
+float scaled(const S16Epilogue& f, size_t j, int64_t acc) {
   return fl((double)fl((double)acc) * f.scale[j]);
 }
-double float_even(const WordEpilogue& f, size_t j, int64_t acc) {
+double float_even(const S16Epilogue& f, size_t j, int64_t acc) {
   return (double)round_half_even(scaled(f, j, acc));
 }
-double float_away(const WordEpilogue& f, size_t j, int64_t acc) {
+double float_away(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::round(scaled(f, j, acc));
 }
-double f32_sum(const WordEpilogue& f, size_t j, int64_t acc) {
+double f32_sum(const S16Epilogue& f, size_t j, int64_t acc) {
   return fl((double)scaled(f, j, acc) + f.bias_f32[j]);
 }
-double f32_exact(const WordEpilogue& f, size_t j, int64_t acc) {
+double f32_exact(const S16Epilogue& f, size_t j, int64_t acc) {
   return fl((double)fl((double)acc * f.scale[j]) + f.bias_f32[j]);
 }
-double f32_fused(const WordEpilogue& f, size_t j, int64_t acc) {
+double f32_fused(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::fma(fl((double)acc), f.scale[j], f.bias_f32[j]);
 }
 
-template <WordMode mode, bool in_int32>
-void off_by_one(const WordEpilogue& f, const WordTile& t) {
-  scalar_ops().finish_words(f, t);
+template <S16Mode mode, bool in_int32>
+void off_by_one(const S16Epilogue& f, const S16Tile& t) {
+  scalar_ops().finish_s16(f, t);
   if (f.mode == mode && (t.offset.in_int32 != nullptr) == in_int32)
     ++t.dst[(t.rows - 1) * t.dst_stride + (t.cols - 1) * f.dst_bytes()];
 }
 
-TEST(SelfTestWords, OutputsThatAreOtherThanTheContractsAreFound) {
-  constexpr WordMode kFloat = WordMode::kFloat, kTflite = WordMode::kTflite,
-                     kWidest = WordMode::kTfliteWidest, kDouble = WordMode::kDouble,
-                     kF32 = WordMode::kF32;
+TEST(SelfTestS16, OutputsThatAreOtherThanTheContractsAreFound) {
+  constexpr S16Mode kFloat = S16Mode::kFloat, kTflite = S16Mode::kTflite,
+                    kWidest = S16Mode::kTfliteWidest, kDouble = S16Mode::kDouble,
+                    kF32 = S16Mode::kF32;
   const struct {
     const char* what;
-    octet::FinishWordsFn finish;
+    octet::FinishS16Fn finish;
     bool right;
   } kFinishes[] = {
       {"TFLite mode by its contract", finishes_otherwise<kTflite, halves_up>, true},
@@ -230,7 +230,7 @@ TEST(SelfTestWords, OutputsThatAreOtherThanTheContractsAreFound) {
   };
   for (const auto& f : kFinishes) {
     octet::TierOps ops = scalar_ops();
-    ops.finish_words = f.finish;
+    ops.finish_s16 = f.finish;
     EXPECT_EQ(octet::passes(ops), f.right) << f.what;
   }
 }

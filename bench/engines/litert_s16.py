@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times the layers of a SEANet, of 16x8, in LiteRT with Octet's delegate and with LiteRT's own optimized kernels, in turn.
 
-    litert_words.py <liboctet_litert.so> [--rounds 9] [layer ...]
+    litert_s16.py <liboctet_litert.so> [--rounds 9] [layer ...]
 
 Needs the packages of tests/litert/requirements.txt. Each figure is the least time of an invocation in microseconds, one thread, tensors of the interpreter
 included; XNNPACK takes no int16, so LiteRT's side are its own kernels. Time is a column of pixels. The delegate

@@ -1,7 +1,7 @@
 // Functions of one value where input or output are of 16 bits, in TensorFlow Lite's arithmetic: the
 // numbers of rescaling, and the curves of LOGISTIC and TANH. Facts from tensorflow/lite/kernels/
 // activations.cc, quantize.cc and kernels/internal/reference/integer_ops/logistic.h and tanh.h.
-#include "operators/functions/words.h"
+#include "operators/functions/s16.h"
 
 #include "dispatch/tables/elementwise.h"
 #include "octet/helpers.h"
@@ -21,7 +21,7 @@ octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* err
 }
 
 template <typename From, typename To>
-constexpr auto run_words = run_conversion<From, To, WordPlan, &WordPlan::body>;
+constexpr auto run_s16 = run_conversion<From, To, S16Plan, &S16Plan::body>;
 
 octet_status check_types(const Desc& d, octet_error* error) {
   if (d.function == OCTET_UNARY_HARD_SWISH)
@@ -37,10 +37,10 @@ octet_status check_types(const Desc& d, octet_error* error) {
 
 // ---- rescaling
 
-// A word takes 15 bits beside its sign.
+// An s16 value takes 15 bits beside its sign.
 constexpr int32_t kMostLeft = 15;
 
-octet_status scale_of(double factor, WordScale* scale, octet_error* error) {
+octet_status scale_of(double factor, S16Scale* scale, octet_error* error) {
   int32_t shift = 0;
   const bool fits = factor < 0x1p30;
   if (fits) OCTET_TRY(octet_quantize_multiplier(factor, &scale->multiplier, &shift, error));
@@ -54,14 +54,14 @@ octet_status scale_of(double factor, WordScale* scale, octet_error* error) {
 }
 
 // As of 8 bits: QUANTIZE computes its factor in double, LEAKY_RELU its two in float.
-octet_status plan_rescaling(const Desc& d, const ElementwiseOps& ops, WordPlan* p,
+octet_status plan_rescaling(const Desc& d, const ElementwiseOps& ops, S16Plan* p,
                             octet_error* error) {
   const float in = d.input.scale, out = d.output.scale;
   const bool leaky = d.function == OCTET_UNARY_LEAKY_RELU;
-  p->body = leaky                       ? ops.rescale_words_by_sign
-            : d.output.type == OCTET_S8 ? ops.rescale_words_to_bytes
-            : d.input.type == OCTET_S8  ? ops.rescale_bytes_to_words
-                                        : ops.rescale_words;
+  p->body = leaky                       ? ops.rescale_s16_by_sign
+            : d.output.type == OCTET_S8 ? ops.rescale_s16_to_bytes
+            : d.input.type == OCTET_S8  ? ops.rescale_bytes_to_s16
+                                        : ops.rescale_s16;
   OCTET_TRY(scale_of(leaky ? (double)(in / out) : (double)in / (double)out, &p->scale[0], error));
   if (leaky) OCTET_TRY(scale_of((double)(in * d.alpha / out), &p->scale[1], error));
   return OCTET_OK;
@@ -98,7 +98,7 @@ bool is_power_of_two(float scale, int32_t* exponent) {
 }
 
 // An input of 2^-12 is 3 of the 2^9 parts of a piece; for TANH, which goes twice as far, of 2^8.
-void place_on_curve(float scale, bool tanh, WordPlan* p) {
+void place_on_curve(float scale, bool tanh, S16Plan* p) {
   int32_t exponent;
   const bool power = is_power_of_two(scale, &exponent);
   const int32_t shift = exponent + 12;
@@ -113,8 +113,8 @@ void place_on_curve(float scale, bool tanh, WordPlan* p) {
   p->half = right ? 1 << (right - 1) : 0;
 }
 
-octet_status plan_curve(const Desc& d, const ElementwiseOps& ops, WordPlan* p, octet_error* error) {
-  // Below, multipliers are 0; above, products with words leave int32.
+octet_status plan_curve(const Desc& d, const ElementwiseOps& ops, S16Plan* p, octet_error* error) {
+  // Below, multipliers are 0; above, products with s16 values leave int32.
   constexpr float kLeast = 0x1p-44f, kMost = 4;
   if (!(d.input.scale >= kLeast && d.input.scale <= kMost))
     return fail(error, OCTET_BAD_SCALE,
@@ -125,7 +125,7 @@ octet_status plan_curve(const Desc& d, const ElementwiseOps& ops, WordPlan* p, o
                 "desc.output.scale is %g; LOGISTIC and TANH of 16 bits give steps of 2^-15",
                 (double)d.output.scale);
   const bool tanh = d.function == OCTET_UNARY_TANH;
-  p->body = ops.curve_words;
+  p->body = ops.curve_s16;
   place_on_curve(d.input.scale, tanh, p);
   make_pieces(tanh ? kLastOfTanh : kLastOfLogistic, p->pieces);
   if (tanh) {  // 2 * logistic(2 x) - 1
@@ -140,14 +140,14 @@ octet_status plan_curve(const Desc& d, const ElementwiseOps& ops, WordPlan* p, o
 
 }  // namespace
 
-octet_status create_words(const Desc& d, const int32_t (&bounds)[2], octet_function** function,
-                          octet_error* error) {
+octet_status create_s16(const Desc& d, const int32_t (&bounds)[2], octet_function** function,
+                        octet_error* error) {
   OCTET_TRY(check_types(d, error));
   Isa isa;
   OCTET_TRY(choose_tier(d.max_isa, &isa, error));
   const ElementwiseOps& ops = elementwise_of(isa);
-  FunctionBuilder<WordPlan> builder = {};
-  WordPlan& plan = builder.plan;
+  FunctionBuilder<S16Plan> builder = {};
+  S16Plan& plan = builder.plan;
   plan.zero = d.input.zero_point, plan.out_zero = d.output.zero_point;
   plan.least = bounds[0], plan.most = bounds[1];
   const bool curved = d.function == OCTET_UNARY_LOGISTIC || d.function == OCTET_UNARY_TANH;
@@ -157,9 +157,9 @@ octet_status create_words(const Desc& d, const int32_t (&bounds)[2], octet_funct
   f.check = check_shapes;
   f.cycles = 2;
   f.network.kernel_h = 1;
-  f.network.run = d.output.type == OCTET_S8  ? run_words<int16_t, int8_t>
-                  : d.input.type == OCTET_S8 ? run_words<int8_t, int16_t>
-                                             : run_words<int16_t, int16_t>;
+  f.network.run = d.output.type == OCTET_S8  ? run_s16<int16_t, int8_t>
+                  : d.input.type == OCTET_S8 ? run_s16<int8_t, int16_t>
+                                             : run_s16<int16_t, int16_t>;
   return make_function(builder, d.allocator, function, error);
 }
 

@@ -1,8 +1,8 @@
-// Checks products of words (s16) through the API: the bytes of every tier and kernel beside 64-bit
+// Checks products of s16 values through the API: the bytes of every tier and kernel beside 64-bit
 // integers, the largest sums, and what is refused.
 #include <functional>
 
-#include "gemm/word_case.h"
+#include "gemm/s16_case.h"
 #include "operators/gemm/object.h"
 #include "support/kernels.h"
 #include "support/refused.h"
@@ -10,8 +10,8 @@
 namespace octet_test {
 namespace {
 
-WordCase draw_case(Draw& draw, uint32_t seed) {
-  WordCase c;
+S16Case draw_case(Draw& draw, uint32_t seed) {
+  S16Case c;
   c.seed = seed;
   c.m = draw.any<size_t>({1, 1, 2, 3, 4, 5, 6, 7, 11, 13, 50});
   c.n = draw.any<size_t>({1, 7, 15, 16, 17, 33, 64, 70, 130});
@@ -32,51 +32,51 @@ WordCase draw_case(Draw& draw, uint32_t seed) {
   return c;
 }
 
-TEST(Words, HaveTheBytesOfTheContract) {
+TEST(S16, HaveTheBytesOfTheContract) {
   Draw draw(1);
   for (uint32_t seed = 1; seed <= 500 && !testing::Test::HasFailure(); ++seed) {
-    const WordCase c = draw_case(draw, seed);
+    const S16Case c = draw_case(draw, seed);
     SCOPED_TRACE(c);
-    const WordProduct product(c);
+    const S16Product product(c);
     for (const octet_isa isa : tiers_to_test()) product.check_on(isa);
   }
 }
 
 // Rows and columns that take several blocks, passes and tasks.
-TEST(Words, TakeManyRowsAndColumns) {
+TEST(S16, TakeManyRowsAndColumns) {
   for (const auto& [m, n, k] : {std::tuple<size_t, size_t, size_t>{300, 70, 20},
                                 {1, 9000, 9},
                                 {130, 200, 40},
                                 {3, 3000, 5},
                                 {257, 17, 600}})
     for (const size_t concurrency : {1, 3}) {
-      WordCase c;
+      S16Case c;
       c.m = m, c.n = n, c.k = k, c.concurrency = concurrency;
       SCOPED_TRACE(c);
-      const WordProduct product(c);
+      const S16Product product(c);
       for (const octet_isa isa : tiers_to_test()) product.check_on(isa);
     }
 }
 
-class WordsByKernel : public EachKernel {};
+class S16ByKernel : public EachKernel {};
 
-TEST_P(WordsByKernel, AllMultiplyWords) {
-  if (!serves(kernel(), {OCTET_S8, OCTET_S8})) return;  // words are chosen for as s8
+TEST_P(S16ByKernel, AllMultiplyS16) {
+  if (!serves(kernel(), {OCTET_S8, OCTET_S8})) return;  // s16 values are chosen for as s8
   if (kernel().is(octet::kNoInt8Min)) return;           // the drawn weights have -128
   for (const size_t m : {1, 2, 9})
     for (const size_t k : depths(kernel())) {
-      WordCase c;
+      S16Case c;
       c.m = m, c.n = kernel().nr + 1, c.k = k, c.bias = Bias::kS64;
       if (kernel().rhs_layout.sparse()) c.sparsity = OCTET_SPARSE_2_4;
       SCOPED_TRACE(c);
-      EXPECT_EQ(WordProduct(c).check_on((octet_isa)kernel().isa, kernel().name), kernel().name);
+      EXPECT_EQ(S16Product(c).check_on((octet_isa)kernel().isa, kernel().name), kernel().name);
     }
 }
-OCTET_FOR_EACH_KERNEL(WordsByKernel);
+OCTET_FOR_EACH_KERNEL(S16ByKernel);
 
 // The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32. A kernel
-// that can takes words as they are to a depth of 511: 32,768 * 128 * 511.
-TEST(Words, HoldTheLargestSums) {
+// that can takes s16 values as they are to a depth of 511: 32,768 * 128 * 511.
+TEST(S16, HoldTheLargestSums) {
   for (const size_t k : {511, 512, 65793, 65794})
     for (const int weight : {-128, 127}) {
       const std::vector<int8_t> weights(k, (int8_t)weight);
@@ -102,7 +102,7 @@ TEST(Words, HoldTheLargestSums) {
         }
         ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
         const bool fits = k < 512 || (k == 512 && weight == 127);
-        EXPECT_EQ(gemm->plan.splits_words, !(gemm->plan.kernel->gather_words && fits));
+        EXPECT_EQ(gemm->plan.splits_s16, !(gemm->plan.kernel->gather_s16 && fits));
         ASSERT_EQ(octet_gemm_workspace(gemm, 2, 1, &bytes, nullptr), OCTET_OK);
         const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
         std::vector<int16_t> lhs(2 * k, 32767);
@@ -169,7 +169,7 @@ void refuses(octet_status status, const char* sentence, const std::function<void
   expect_refused(status, sentence, [&](octet_error* e) { return r.create(e); });
 }
 
-TEST(Words, RefuseOtherTypes) {
+TEST(S16, RefuseOtherTypes) {
   for (const octet_type dst : {OCTET_S8, OCTET_U8, OCTET_S32})
     refuses(OCTET_UNSUPPORTED, "desc.dst_type must be one of them", [&](Refused& r) {
       r.desc.dst_type = dst;
@@ -188,7 +188,7 @@ TEST(Words, RefuseOtherTypes) {
             [&](Refused& r) { r.desc.lhs_quant = quant; });
 }
 
-TEST(Words, RefuseZeroPoints) {
+TEST(S16, RefuseZeroPoints) {
   refuses(OCTET_BAD_ZERO_POINT, "desc.lhs_zero_point is 1",
           [](Refused& r) { r.desc.lhs_zero_point = 1; });
   refuses(OCTET_BAD_ZERO_POINT, "the zero point of column 0 is -3",
@@ -197,7 +197,7 @@ TEST(Words, RefuseZeroPoints) {
           [](Refused& r) { r.desc.epilogue.dst_zero_point = 1; });
 }
 
-TEST(Words, RefuseEpilogues) {
+TEST(S16, RefuseEpilogues) {
   refuses(OCTET_UNSUPPORTED, "desc.epilogue.residual",
           [](Refused& r) { r.desc.epilogue.residual = {OCTET_S8, 0, 1, 0, 0, 0, 0, 0, 0, 0}; });
   refuses(OCTET_UNSUPPORTED, "desc.epilogue.lut", [](Refused& r) { r.desc.epilogue.lut = r.lut; });
@@ -209,7 +209,7 @@ TEST(Words, RefuseEpilogues) {
   });
 }
 
-TEST(Words, RefuseBiases) {
+TEST(S16, RefuseBiases) {
   refuses(OCTET_UNSUPPORTED, "are both set",
           [](Refused& r) { r.desc.epilogue.bias = r.bias, r.desc.epilogue.bias_s64 = r.bias_s64; });
   refuses(OCTET_UNSUPPORTED, "desc.epilogue.bias_s64 is for an s16 lhs", [](Refused& r) {
@@ -228,8 +228,8 @@ TEST(Words, RefuseBiases) {
   }
 }
 
-// A program of before there were words has no bias_s64.
-TEST(Words, AShorterStructHasNoLongBias) {
+// A program of before there were s16 values has no bias_s64.
+TEST(S16, AShorterStructHasNoLongBias) {
   Refused r;
   octet_error error = {};
   r.desc.epilogue.bias_s64 = (const int64_t*)1;
@@ -237,7 +237,7 @@ TEST(Words, AShorterStructHasNoLongBias) {
   EXPECT_EQ(r.create(&error), OCTET_OK) << error.message;
 }
 
-TEST(Words, RunsRefuseOddAddresses) {
+TEST(S16, RunsRefuseOddAddresses) {
   Refused r;
   octet_error error = {};
   ASSERT_EQ(octet_pack(&r.rhs, OCTET_ISA_AUTO, r.blob, sizeof r.blob, &error), OCTET_OK);

@@ -1,5 +1,5 @@
-// The checks and the outputs of products of words (s16): TensorFlow Lite's 16x8 and float mode.
-#include "operators/epilogue/words.h"
+// The checks and the outputs of products of s16 values: TensorFlow Lite's 16x8 and float mode.
+#include "operators/epilogue/s16.h"
 
 #include "kernels/core/parts.h"
 
@@ -14,15 +14,15 @@ int64_t bias_of(const octet_epilogue& e, size_t n) {
   return e.bias_s64 ? e.bias_s64[n] : e.bias ? e.bias[n] : 0;
 }
 
-bool fits_int32(const EpilogueBuilder& builder) { return builder.max_word <= INT32_MAX; }
+bool fits_int32(const EpilogueBuilder& builder) { return builder.max_s16 <= INT32_MAX; }
 
-// Whether kernels may scale sums to outputs in registers (WordEpilogue::in_kernel). The product is
+// Whether kernels may scale sums to outputs in registers (S16Epilogue::in_kernel). The product is
 // a float, as theirs is: one below 2^31 may round to it.
-bool scales_in_kernel(const EpilogueBuilder& builder, const WordEpilogue& w) {
-  bool fits = fits_int32(builder) && (w.mode == WordMode::kFloat || w.mode == WordMode::kTflite);
+bool scales_in_kernel(const EpilogueBuilder& builder, const S16Epilogue& w) {
+  bool fits = fits_int32(builder) && (w.mode == S16Mode::kFloat || w.mode == S16Mode::kTflite);
   for (size_t n = 0; fits && n < builder.columns; ++n)
-    fits = w.mode == WordMode::kFloat ? (float)builder.max_word * w.scale[n] < 0x1p31f
-                                      : w.right[n] >= 16 && w.right[n] <= 32;
+    fits = w.mode == S16Mode::kFloat ? (float)builder.max_s16 * w.scale[n] < 0x1p31f
+                                     : w.right[n] >= 16 && w.right[n] <= 32;
   return fits;
 }
 
@@ -33,7 +33,7 @@ int32_t reduced(int32_t multiplier) {
 
 }  // namespace
 
-octet_status check_word_combination(const EpilogueBuilder& builder) {
+octet_status check_s16_combination(const EpilogueBuilder& builder) {
   const octet_epilogue& e = builder.desc;
   const auto refuse = [&](const char* what) {
     return fail(builder.error, OCTET_UNSUPPORTED, "%s", what);
@@ -64,7 +64,7 @@ octet_status check_word_combination(const EpilogueBuilder& builder) {
   return OCTET_OK;
 }
 
-octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed) {
+octet_status check_s16_range(EpilogueBuilder* builder, const PackedRhs& packed) {
   const octet_epilogue& e = builder->desc;
   for (size_t n = 0; n < builder->columns; ++n) {
     if (packed.zero_points && packed.zero_points[n])
@@ -74,11 +74,11 @@ octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed)
     const int64_t positive = packed.positive[n], negative = packed.negative[n],
                   most = positive > -negative ? positive : -negative;
     if (255 * most > INT32_MAX)
-      return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
-                  "the sums of %s %zu may reach %lld where bytes of words are multiplied, outside "
-                  "int32: %s = %zu is too deep",
-                  builder->column_name, n, (long long)(255 * most), builder->depth_name,
-                  builder->depth);
+      return fail(
+          builder->error, OCTET_ACCUMULATOR_OVERFLOW,
+          "the sums of %s %zu may reach %lld where bytes of s16 values are multiplied, outside "
+          "int32: %s = %zu is too deep",
+          builder->column_name, n, (long long)(255 * most), builder->depth_name, builder->depth);
     const int64_t bias = bias_of(e, n), sum = 32768 * (positive - negative);
     if (bias < sum - kMostAcc || bias >= kMostAcc - sum)
       return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
@@ -86,9 +86,9 @@ octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed)
                   "its sums reach %lld",
                   builder->column_name, n, e.bias_s64 ? "bias_s64" : "bias", n, (long long)bias,
                   (long long)sum);
-    builder->max_word_sum = sum > builder->max_word_sum ? sum : builder->max_word_sum;
+    builder->max_s16_sum = sum > builder->max_s16_sum ? sum : builder->max_s16_sum;
     const int64_t reach = sum + (bias < 0 ? -bias : bias);
-    builder->max_word = reach > builder->max_word ? reach : builder->max_word;
+    builder->max_s16 = reach > builder->max_s16 ? reach : builder->max_s16;
     if (e.requant == OCTET_REQUANT_TFLITE && shift_of(e, n) > kLongestShift)
       return fail(builder->error, OCTET_BAD_SCALE,
                   "desc.epilogue.shifts: %s %zu shifts left by %d; with an s16 lhs by at most %d",
@@ -97,16 +97,16 @@ octet_status check_word_range(EpilogueBuilder* builder, const PackedRhs& packed)
   return OCTET_OK;
 }
 
-WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size_t padded,
-                         Arena* arena) {
+S16Epilogue build_s16(const EpilogueBuilder& builder, const Epilogue& f, size_t padded,
+                      Arena* arena) {
   if (builder.lhs_type != OCTET_S16) return {};
   const octet_epilogue& e = builder.desc;
-  WordEpilogue w = {};
-  w.mode = builder.dst_type == OCTET_F32       ? WordMode::kF32
-           : e.requant == OCTET_REQUANT_FLOAT  ? WordMode::kFloat
-           : e.requant == OCTET_REQUANT_DOUBLE ? WordMode::kDouble
-           : builder.max_word < kMostInDouble  ? WordMode::kTflite
-                                               : WordMode::kTfliteWidest;
+  S16Epilogue w = {};
+  w.mode = builder.dst_type == OCTET_F32       ? S16Mode::kF32
+           : e.requant == OCTET_REQUANT_FLOAT  ? S16Mode::kFloat
+           : e.requant == OCTET_REQUANT_DOUBLE ? S16Mode::kDouble
+           : builder.max_s16 < kMostInDouble   ? S16Mode::kTflite
+                                               : S16Mode::kTfliteWidest;
   w.scale = f.scale, w.bias_f32 = f.bias_f32, w.factor = f.factor;
   w.lo = f.lo_f32, w.hi = f.hi_f32;
   if (e.requant != OCTET_REQUANT_TFLITE) {
@@ -130,14 +130,14 @@ WordEpilogue build_words(const EpilogueBuilder& builder, const Epilogue& f, size
   return w;
 }
 
-Requantization requantization_of(const WordEpilogue& words) {
-  if (!words.in_kernel) return {};  // f32 may end at infinities
-  Requantization r = {0, (int32_t)words.lo, (int32_t)words.hi, ElementType::kS16};
-  r.tflite_apart = words.mode == WordMode::kTflite;
+Requantization requantization_of(const S16Epilogue& s16) {
+  if (!s16.in_kernel) return {};  // f32 may end at infinities
+  Requantization r = {0, (int32_t)s16.lo, (int32_t)s16.hi, ElementType::kS16};
+  r.tflite_apart = s16.mode == S16Mode::kTflite;
   return r;
 }
 
-WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena) {
+S16Offsets take_s16_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena) {
   double* const in_double = arena->take<double>(count);
   int32_t* const in_int32 = fits_int32(builder) ? arena->take<int32_t>(count) : nullptr;
   for (size_t i = 0; in_double && i < count; ++i) {
@@ -147,9 +147,9 @@ WordOffsets take_word_offsets(const EpilogueBuilder& builder, size_t count, Aren
   return {in_double, in_int32};
 }
 
-void fill_word_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
-                       const WordOffsets& offsets) {
-  // A kernel of u8 sees high + 128, a kernel of s8 low - 128, one of words the words
+void fill_s16_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
+                      const S16Offsets& offsets) {
+  // A kernel of u8 sees high + 128, a kernel of s8 low - 128, one of s16 values the s16 values
   const int64_t correction = type == ElementType::kU8   ? -128 * 256
                              : type == ElementType::kS8 ? 128
                                                         : 0;

@@ -1,6 +1,6 @@
-// Describes products of words (s16) by weights of 8 bits: a word is split into two bytes,
-// x = 256 * high + low, kernels of bytes multiply both, and the sums meet here (DESIGN.md,
-// "Words").
+// Describes products of s16 values by weights of 8 bits: an s16 value is split into two bytes,
+// x = 256 * high + low, int8 kernels multiply both, and the sums meet here (DESIGN.md,
+// "An s16 lhs").
 #pragma once
 
 #include <stddef.h>
@@ -11,15 +11,15 @@
 
 namespace octet {
 
-// Splits a row of words into a row of high bytes and a row of low bytes. Each byte is xor-ed with
-// its flip, which makes it an s8 or a u8, as kernels want it.
-struct WordRow {
-  const int16_t* words;
+// Splits a row of s16 values into a row of high bytes and a row of low bytes. Each byte is xor-ed
+// with its flip, which makes it an s8 or a u8, as kernels want it.
+struct S16Row {
+  const int16_t* s16;
   size_t depth;
   uint8_t high_flip, low_flip;
   uint8_t *high, *low;
 };
-using SplitWordsFn = void (*)(const WordRow& row);
+using SplitS16Fn = void (*)(const S16Row& row);
 
 // A high byte is an s8, a low byte a u8. The flips that make both of them `bytes`, kS8 or kU8.
 constexpr uint8_t high_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0 : 0x80; }
@@ -27,11 +27,11 @@ constexpr uint8_t low_flip(ElementType bytes) { return bytes == ElementType::kS8
 
 // Outputs: s16, but of kF32, which is f32. kTfliteWidest is kTflite for accumulators of
 // 2^38 and more, whose products with a multiplier a double does not hold.
-enum class WordMode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kDouble, kF32 };
+enum class S16Mode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kDouble, kF32 };
 
-// One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no words.
-struct WordEpilogue {
-  WordMode mode;
+// One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no s16 values.
+struct S16Epilogue {
+  S16Mode mode;
   const float* scale;     // kFloat, kF32
   const float* bias_f32;  // kF32, or null
   // kTflite: multiplier * 2^(shift - 15), with the multiplier in 15 bits. kDouble: the caller's
@@ -44,30 +44,30 @@ struct WordEpilogue {
   const float* in_kernel;
   float lo, hi;  // the clamp
 
-  size_t dst_bytes() const { return mode == WordMode::kF32 ? sizeof(float) : sizeof(int16_t); }
+  size_t dst_bytes() const { return mode == S16Mode::kF32 ? sizeof(float) : sizeof(int16_t); }
 };
 
 // What is added per column: acc = 256 * high sum + low sum + offset. `in_int32` is null unless no
 // accumulator leaves int32; then offsets and sums may wrap.
-struct WordOffsets {
+struct S16Offsets {
   const double* in_double;
   const int32_t* in_int32;
 
-  WordOffsets from(size_t n) const { return {in_double + n, in_int32 ? in_int32 + n : nullptr}; }
+  S16Offsets from(size_t n) const { return {in_double + n, in_int32 ? in_int32 + n : nullptr}; }
 };
 
-// The sums of the high and of the low bytes of each row, or, with high null, `low` sums of words.
-// Sums and arrays are readable up to cols rounded up to kWordColumns.
-constexpr size_t kWordColumns = 16;
-struct WordTile {
+// The sums of the high and of the low bytes of each row, or, with high null, `low` sums of s16
+// values. Sums and arrays are readable up to cols rounded up to kS16Columns.
+constexpr size_t kS16Columns = 16;
+struct S16Tile {
   const int32_t *high, *low;
   size_t sums_stride;  // elements from one row to the next, of either
   size_t rows, cols;
-  size_t column;       // index of the first column in the arrays of WordEpilogue
-  WordOffsets offset;  // from the first column on
+  size_t column;      // index of the first column in the arrays of S16Epilogue
+  S16Offsets offset;  // from the first column on
   uint8_t* dst;
   size_t dst_stride;  // bytes
 };
-using FinishWordsFn = void (*)(const WordEpilogue& f, const WordTile& tile);
+using FinishS16Fn = void (*)(const S16Epilogue& f, const S16Tile& tile);
 
 }  // namespace octet

@@ -1,4 +1,4 @@
-// A product of words (s16) by weights of 8 bits: drawn operands, and the outputs that DESIGN.md's
+// A product of s16 values by weights of 8 bits: drawn operands, and the outputs that DESIGN.md's
 // contract gives for them, in 64-bit integers.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace octet_test {
 
 enum class Bias { kNone, kS32, kS64, kHuge };  // kHuge: accumulators of 2^38 and more
 
-struct WordCase {
+struct S16Case {
   size_t m = 1, n = 1, k = 1, batch = 1, matrices = 1;
   octet_type dst = OCTET_S16;
   octet_requant requant = OCTET_REQUANT_TFLITE;
@@ -30,7 +30,7 @@ struct WordCase {
   uint32_t seed = 1;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const WordCase& c) {
+inline std::ostream& operator<<(std::ostream& out, const S16Case& c) {
   return out << c.m << "x" << c.n << "x" << c.k << " batch " << c.batch << " matrices "
              << c.matrices << " dst " << octet_type_name(c.dst) << " requant " << c.requant
              << " order " << c.order << " sparsity " << c.sparsity << " activation " << c.activation
@@ -38,9 +38,9 @@ inline std::ostream& operator<<(std::ostream& out, const WordCase& c) {
              << " tasks " << c.concurrency << " seed " << c.seed;
 }
 
-class WordProduct {
+class S16Product {
  public:
-  explicit WordProduct(const WordCase& c) : c_(c), draw_(c.seed) {
+  explicit S16Product(const S16Case& c) : c_(c), draw_(c.seed) {
     make_operands();
     make_epilogue();
     compute();
@@ -112,11 +112,11 @@ class WordProduct {
 
   void make_operands() {
     const size_t rows = c_.batch * c_.m, count = (rows - 1) * lhs_stride() + c_.k;
-    std::vector<int16_t> words(count);
-    for (int16_t& x : words)
+    std::vector<int16_t> s16(count);
+    for (int16_t& x : s16)
       x = (int16_t)(c_.extreme ? (int)draw_.any<size_t>({0, 65535, 255, 256, 32768 + 255}) - 32768
                                : (int)draw_.below(65536) - 32768);
-    lhs_ = Guarded(words, Side::kBack);
+    lhs_ = Guarded(s16, Side::kBack);
     std::vector<int8_t> weights(c_.matrices * c_.n * c_.k);
     const bool one_sign = c_.extreme && draw_.one_in(2);
     for (size_t i = 0; i < weights.size(); ++i) {
@@ -194,7 +194,7 @@ class WordProduct {
       }
   }
 
-  WordCase c_;
+  S16Case c_;
   Draw draw_;
   std::vector<int32_t> multipliers_, shifts_, bias_s32_;
   std::vector<int64_t> bias_s64_;

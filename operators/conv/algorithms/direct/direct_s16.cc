@@ -1,5 +1,5 @@
-// Runs the direct algorithm on words: a 1x1 convolution whose pixels are rows of a matrix, as they
-// are.
+// Runs the direct algorithm on s16 values: a 1x1 convolution whose pixels are rows of a matrix, as
+// they are.
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
 
@@ -11,34 +11,34 @@ constexpr size_t kSums = 4 * 1024, kMostRows = 128;
 
 // Columns that are multiplied together are whole panels and micro-panels.
 size_t unit_of(const MicroKernel& kernel) {
-  return round_up(larger(kernel.rhs_layout.width, kernel.nr), kWordColumns);
+  return round_up(larger(kernel.rhs_layout.width, kernel.nr), kS16Columns);
 }
 
-MacroKernel words_kernel(const ConvPlan& plan, const Taps& taps) {
+MacroKernel s16_kernel(const ConvPlan& plan, const Taps& taps) {
   MacroKernel macro_kernel = macro_kernel_of(plan, taps);
-  macro_kernel.words = true;
+  macro_kernel.s16 = true;
   return macro_kernel;
 }
 
 // Whether the kernel makes outputs of its sums.
 bool ends_in_kernel(const ConvPlan& plan) {
-  return plan.words.in_kernel && plan.kernel->lhs_element_type == ElementType::kS16;
+  return plan.s16.in_kernel && plan.kernel->lhs_element_type == ElementType::kS16;
 }
 
-struct WordsSections {
+struct S16Sections {
   size_t rows;        // of a block
   size_t sums_count;  // of all of its columns that are multiplied together; 0: the kernel ends them
   size_t sums;
   PreparedSections prepared;
   size_t prepared_at, bytes;
 
-  WordsSections(const ConvPlan& plan, const Taps& taps, size_t pixels)
+  S16Sections(const ConvPlan& plan, const Taps& taps, size_t pixels)
       : rows(smaller(pixels, kMostRows / plan.kernel->mr * plan.kernel->mr)) {
     const size_t unit = unit_of(*plan.kernel), all = round_up(plan.shape.out_channels, unit);
     sums_count = ends_in_kernel(plan) ? 0 : larger(rows * unit, smaller(rows * all, kSums));
     Sections sections;
     sums = sections.take(sums_count * sizeof(int32_t));
-    prepared = prepared_sections(words_kernel(plan, taps), false, rows);
+    prepared = prepared_sections(s16_kernel(plan, taps), false, rows);
     prepared_at = sections.take(prepared.bytes);
     bytes = sections.bytes;
   }
@@ -46,28 +46,28 @@ struct WordsSections {
 
 }  // namespace
 
-size_t direct_words_workspace(const ConvPlan& plan, size_t pixels) {
-  return WordsSections(plan, direct_taps(plan.shape), pixels).bytes;
+size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels) {
+  return S16Sections(plan, direct_taps(plan.shape), pixels).bytes;
 }
 
-void run_direct_words(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
-                      uint8_t* workspace) {
+void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
+                    uint8_t* workspace) {
   const Taps taps = direct_taps(plan.shape);
-  const WordsSections at(plan, taps, run.batch * run.out_h * run.out_w);
-  const MacroKernel macro_kernel = words_kernel(plan, taps);
+  const S16Sections at(plan, taps, run.batch * run.out_h * run.out_w);
+  const MacroKernel macro_kernel = s16_kernel(plan, taps);
   const size_t mr = plan.kernel->mr, unit = unit_of(*plan.kernel);
   int32_t* const sums = (int32_t*)(workspace + at.sums);
   Weights weights = weights_of(plan, taps, 0);
   Block block = {};
-  Epilogue words = {};
-  words.mode = EpilogueMode::kFloat8, words.scale = plan.words.in_kernel;
+  Epilogue s16 = {};
+  s16.mode = EpilogueMode::kFloat8, s16.scale = plan.s16.in_kernel;
   const bool ends = ends_in_kernel(plan);
   if (ends)
-    weights.columns.bias = plan.word_offsets.in_int32;
+    weights.columns.bias = plan.s16_offsets.in_int32;
   else
-    words = {};  // s32
+    s16 = {};  // s32
   block.output = {
-      plan.ops, &words, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
+      plan.ops, &s16, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
   block.terms.in_bias = true;
   block.lhs_stride = run.lhs_pixel;
   const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
@@ -89,13 +89,13 @@ void run_direct_words(const ConvPlan& plan, const ConvRun& run, const ConvTask& 
       const size_t together = larger(at.sums_count / block.rows / unit, 1) * unit;
       for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
         n = smaller(together, task.n1 - n0);
-        const size_t stride = round_up(n, kWordColumns);
+        const size_t stride = round_up(n, kS16Columns);
         weights.first = 0 - n0;  // the sums begin at channel n0
         block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
         multiply(macro_kernel, weights, block, n0, n0 + n);
         const Output to = run.to.from(first + pixel).column(n0, plan.dst_bytes);
-        plan.ops->finish_words(plan.words, {nullptr, sums, stride, block.rows, n, n0,
-                                            plan.word_offsets.from(n0), to.dst, to.stride});
+        plan.ops->finish_s16(plan.s16, {nullptr, sums, stride, block.rows, n, n0,
+                                        plan.s16_offsets.from(n0), to.dst, to.stride});
       }
     }
   }
