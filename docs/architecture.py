@@ -120,7 +120,7 @@ def read_tiers():
     named = {
         isa: (name, architecture, re.findall(r"\.(?:s8|u8|s16) = FormatId::k(\w+)", rest))
         for isa, name, architecture, rest in find(
-            "dispatch/tables/tiers.cc", r'\.isa = Isa::(\w+),\s*\.name = "(\w+)",\s*'
+            "dispatch/tables/tiers.cc", r'\.tier_id = TierId::(\w+),\s*\.name = "(\w+)",\s*'
             r"\.architecture = Architecture::k(\w+),(.*?)\n    \}")
     }
     tiers = {}

@@ -60,7 +60,7 @@ struct Runner {
 };
 
 struct Calibration {
-  octet_isa isa;
+  octet_isa tier_id;
   const octet_tune_options& options;
   CostModel model;
   TuneBuffer lhs, weights, dst;
@@ -72,7 +72,7 @@ struct Calibration {
   octet_machine machine = OCTET_MACHINE_INIT;
 
   explicit Calibration(octet_isa tier, const octet_tune_options& given)
-      : isa(tier), options(given) {
+      : tier_id(tier), options(given) {
     machine.tuning = &none;
   }
   ~Calibration() {
@@ -96,12 +96,12 @@ octet_status make(const octet_filter_desc& filter, const FilterBuilder& builder,
   desc.lhs_type = desc.dst_type = OCTET_U8, desc.rhs_type = OCTET_S8;
   constexpr float kScale = 0.001f;
   desc.epilogue.scales = &kScale, desc.epilogue.scale_count = 1;
-  desc.max_isa = c->isa;
+  desc.max_isa = c->tier_id;
   desc.machine = &c->machine;
   size_t bytes = 0;
-  OCTET_TRY(octet_conv2d_pack_size(&filter, c->isa, &bytes, error));
+  OCTET_TRY(octet_conv2d_pack_size(&filter, c->tier_id, &bytes, error));
   OCTET_TRY(r.packed.grow("packed weights", bytes, error));
-  OCTET_TRY(octet_conv2d_pack(&filter, c->isa, r.packed.data(), bytes, error));
+  OCTET_TRY(octet_conv2d_pack(&filter, c->tier_id, r.packed.data(), bytes, error));
   desc.packed = r.packed.data(), desc.packed_bytes = bytes;
   const ConvShape& s = builder.shape;
   OCTET_TRY(c->lhs.fill("the input", {1, s.in_h, s.in_w, s.in_channels}, OCTET_U8, error));
@@ -126,7 +126,7 @@ octet_status add(const Probe& probe, bool all, Calibration* c, octet_error* erro
   filter.machine = &c->machine;
   ++c->probes;
   FilterBuilder builder;
-  OCTET_TRY(read_filter(&filter, c->isa, true, &builder, error));
+  OCTET_TRY(read_filter(&filter, c->tier_id, true, &builder, error));
   for (int i = 0; i < kAlgorithms; ++i) {
     const Candidate& candidate = builder.plans.candidates[i];
     if (!candidate.possible || !(all || i == builder.plans.best)) continue;
@@ -205,7 +205,7 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
   for (size_t i = 0; i < c->count; ++i)
     c->samples[i].microseconds = 1e6 * c->runners[i].seconds[c->runners[i].rounds / 2];
   weigh(c);
-  TierCosts costs = costs_of(tier_of(c->model.isa), c->model.cpu.design);
+  TierCosts costs = costs_of(tier_of(c->model.tier_id), c->model.cpu.design);
   result->error_before = misfit(c->model, c->samples, c->count, costs);
   fit_costs(c->model, c->samples, c->count, &costs);
   result->error_after = misfit(c->model, c->samples, c->count, costs);
@@ -213,7 +213,7 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
   result->seconds = c->now() - start;
   to_text(costs, CostsOrigin::kCalibrated, result->costs);
   tell(*c, costs);
-  return tuning ? keep_costs(c->model.isa, result->costs, tuning, error) : OCTET_OK;
+  return tuning ? keep_costs(c->model.tier_id, result->costs, tuning, error) : OCTET_OK;
 }
 
 }  // namespace
@@ -221,8 +221,8 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
 
 using namespace octet;
 
-octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, octet_tuning* tuning,
-                             octet_calibration* result, octet_error* error) {
+octet_status octet_calibrate(octet_isa tier_id, const octet_tune_options* options,
+                             octet_tuning* tuning, octet_calibration* result, octet_error* error) {
   octet_tune_options known;
   OCTET_TRY(read_options(options, &known, error));
   if (result) OCTET_TRY(check_out(result, "result", error));
@@ -231,10 +231,10 @@ octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, o
                 "options.concurrency is %zu; what is calibrated are the costs of one core",
                 known.concurrency);
   const CpuFeatures cpu = conv_machine().cpu;
-  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
-  const Isa tier = isa == OCTET_ISA_AUTO ? best_of(cpu.isas) : (Isa)isa;
-  if (!has(cpu.isas, tier_of(tier)))
+  if (tier_id != OCTET_ISA_AUTO && !find_tier((int)tier_id))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)tier_id);
+  const TierId tier = tier_id == OCTET_ISA_AUTO ? best_of(cpu.tiers) : (TierId)tier_id;
+  if (!has(cpu.tiers, tier_of(tier)))
     return fail(error, OCTET_UNSUPPORTED, "isa is %s, which this machine does not run",
                 isa_name(tier));
   void* const memory = malloc(sizeof(Calibration));

@@ -31,7 +31,7 @@ void add_conv_choices(const ConvSpace& s, const ConvFormat& format, Choices* cho
   const ConvAlgorithm& implementation = *algorithm_of((uint8_t)format.algorithm);
   for (size_t i = 0; const KernelName* name = kernel_name(i); ++i) {
     if (name->forced_only || !has_kernel(implementation, name->name) ||
-        !worth_a_try(s.cpu, name->isa))
+        !worth_a_try(s.cpu, name->tier_id))
       continue;
     Choice choice;
     const ConvKernel kernel = choose_conv(s.cpu, s.problem(format), name->name, &choice);

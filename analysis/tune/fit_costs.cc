@@ -83,7 +83,7 @@ class Fit {
 }  // namespace
 
 double CostModel::predict(const TierCosts& costs, const CostSample& s) const {
-  const RhsLayout layout = conv_layout(*s.implementation, isa, ElementType::kS8, false);
+  const RhsLayout layout = conv_layout(*s.implementation, tier_id, ElementType::kS8, false);
   const ConvWork work(s.shape, layout, costs, cpu.l2_bytes(), cpu.l3_bytes());
   return microseconds_of(s.implementation->estimate(work), cpu.in_order());
 }

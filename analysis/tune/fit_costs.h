@@ -15,7 +15,7 @@ struct CostSample {
 };
 
 struct CostModel {
-  Isa isa;
+  TierId tier_id;
   CpuFeatures cpu;  // caches and cores of the machine
   double predict(const TierCosts& costs, const CostSample& sample) const;
 };

@@ -21,7 +21,7 @@ void add_kernels(const GemmSpace& s, const RhsLayout& layout, Choices* choices) 
   if (choose_gemm(s.cpu, s.problem, facts, nullptr, &plan).result != Selected::kOk) return;
   const bool few = int8_kernel(plan.small_kernel)->m_max >= s.problem.m;
   for (const MicroKernel* kernel : int8_kernels()) {
-    if (!worth_a_try(s.cpu, kernel->isa) || kernel->is(kTestsOnly)) continue;
+    if (!worth_a_try(s.cpu, kernel->tier_id) || kernel->is(kTestsOnly)) continue;
     Choice choice;
     if (choose_gemm(s.cpu, s.problem, facts, kernel->name, &choice).result != Selected::kOk)
       continue;
@@ -42,8 +42,8 @@ void add_kernels(const GemmSpace& s, const RhsLayout& layout, Choices* choices) 
 void add_gemm_choices(const GemmSpace& s, Choices* choices) {
   if (s.packed) return add_kernels(s, s.facts.layout, choices);
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
-    if (has(s.cpu.isas, *tier) && worth_a_try(s.cpu, tier->isa))
-      add_kernels(s, layout_of(tier->isa, s.problem.rhs_type), choices);
+    if (has(s.cpu.tiers, *tier) && worth_a_try(s.cpu, tier->tier_id))
+      add_kernels(s, layout_of(tier->tier_id, s.problem.rhs_type), choices);
 }
 
 void add_gemm_choices_near(const GemmSpace& s, const Choice& near, Choices* choices) {

@@ -26,7 +26,7 @@ octet_status read_line(const char* text, octet_tuning* tuning, octet_error* erro
   OCTET_TRY(read_cost_values(values, &costs, error));
   char line[kCostsBytes];
   to_text(costs, CostsOrigin::kAssumed, line);
-  return keep_costs(tier->isa, line, tuning, error);
+  return keep_costs(tier->tier_id, line, tuning, error);
 }
 
 octet_status read_lines(const char* path, const char* text, size_t bytes, octet_tuning* tuning,

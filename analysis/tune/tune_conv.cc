@@ -60,11 +60,11 @@ octet_status pack(const FilterBuilder& builder, octet_conv_algorithm algorithm,
   const bool asked = filter.sparsity != OCTET_SPARSE_NONE;
   filter.algorithm = algorithm;
   filter.sparsity = builder.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
-  const octet_isa isa =
+  const octet_isa tier_id =
       builder.for_here && !builder.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)builder.tier;
-  OCTET_TRY(octet_conv2d_pack_size(&filter, isa, &packed->bytes, error));
+  OCTET_TRY(octet_conv2d_pack_size(&filter, tier_id, &packed->bytes, error));
   OCTET_TRY(packed->blob.grow("packed weights", packed->bytes, error));
-  OCTET_TRY(octet_conv2d_pack(&filter, isa, packed->blob.data(), packed->bytes, error));
+  OCTET_TRY(octet_conv2d_pack(&filter, tier_id, packed->blob.data(), packed->bytes, error));
   Container container;
   OCTET_TRY(
       check_filter_blob(packed->blob.data(), packed->bytes, "packed weights", &container, error));
@@ -131,8 +131,8 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
   ConvTarget target(d, options);
   ConvSpace& space = target.space;
   space.cpu = builder.cpu;
-  space.cpu.isas &= conv_machine().cpu.isas;
-  if (!has(space.cpu.isas, tier_of(builder.tier)))
+  space.cpu.tiers &= conv_machine().cpu.tiers;
+  if (!has(space.cpu.tiers, tier_of(builder.tier)))
     return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %s, which this machine does not run",
                 isa_name(builder.tier));
   space.shape = builder.shape;
@@ -148,7 +148,7 @@ octet_status tune(const octet_filter_desc& f, const octet_conv2d_desc& d,
                   &plan)
           .result != Selected::kOk)
     return fail(error, OCTET_WRONG_TIER, "no usable kernel reads what the plan packs");
-  TuningKey key = key_of_filter(best_of(space.cpu.isas), builder.shape, f.type);
+  TuningKey key = key_of_filter(best_of(space.cpu.tiers), builder.shape, f.type);
   add_conv(d, &key);
   bool tried = false;
   for (const PackedFormat& packed : target.formats)

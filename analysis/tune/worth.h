@@ -7,8 +7,8 @@
 namespace octet {
 
 // Portable kernels are many times slower than any other tier's.
-inline bool worth_a_try(const CpuFeatures& cpu, Isa isa) {
-  return isa != kPortableIsa || !(cpu.isas & ~mask_of(kPortableIsa) & compiled_tiers());
+inline bool worth_a_try(const CpuFeatures& cpu, TierId tier_id) {
+  return tier_id != kPortableTier || !(cpu.tiers & ~mask_of(kPortableTier) & compiled_tiers());
 }
 
 }  // namespace octet

@@ -36,14 +36,14 @@ octet_kernel_info usable_kernel(const std::string& name) {
       fmt::format("there is no kernel '{}'; usable here:\n  {}", name, fmt::join(usable, "\n  ")));
 }
 
-octet_isa any_isa(const std::string& name) {
+octet_isa any_tier(const std::string& name) {
   for (const octet_isa isa : tiers_of(UINT32_MAX))
     if (name == octet_isa_name(isa)) return isa;
   throw Error(fmt::format("there is no tier '{}': {}", name, names_of(UINT32_MAX)));
 }
 
-octet_isa usable_isa(const std::string& name) {
-  const octet_isa isa = any_isa(name);
+octet_isa usable_tier(const std::string& name) {
+  const octet_isa isa = any_tier(name);
   const octet_cpu_info cpu = cpu_info();
   const uint32_t usable = cpu.detected_isas & ~cpu.demoted_isas;
   if (usable >> isa & 1) return isa;

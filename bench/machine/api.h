@@ -29,9 +29,9 @@ std::vector<octet_kernel_info> kernels();
 
 // The kernel of that name; throws if it does not exist or this CPU cannot run it.
 octet_kernel_info usable_kernel(const std::string& name);
-// The tier of that name; throws if it does not exist; usable_isa also if this CPU cannot run it.
-octet_isa any_isa(const std::string& name);
-octet_isa usable_isa(const std::string& name);
+// The tier of that name; throws if it does not exist; usable_tier also if this CPU cannot run it.
+octet_isa any_tier(const std::string& name);
+octet_isa usable_tier(const std::string& name);
 
 // All algorithms that a caller can force. The last one is approximate.
 constexpr octet_conv_algorithm kAlgorithms[] = {

@@ -32,14 +32,14 @@ struct List {
   }
 };
 
-octet_status read_max_isa(Environment* environment, octet_error* error) {
+octet_status read_max_tier(Environment* environment, octet_error* error) {
   environment->allowed = ~0u;
   const char* value = variable("OCTET_MAX_ISA");
   if (!value) return OCTET_OK;
-  const IsaMask here = tiers_of_this_architecture();
+  const TierMask here = tiers_of_this_architecture();
   const Tier* const limit = find_tier(value);
   if (limit && has(here, *limit)) {
-    environment->allowed = tiers_within(limit->isa);
+    environment->allowed = tiers_within(limit->tier_id);
     return OCTET_OK;
   }
   List valid;
@@ -85,14 +85,14 @@ octet_status read_verbose(Environment* environment, octet_error* error) {
 
 }  // namespace
 
-IsaMask allowed_tiers() {
+TierMask allowed_tiers() {
   Environment environment;
-  return read_max_isa(&environment, nullptr) == OCTET_OK ? environment.allowed : 0;
+  return read_max_tier(&environment, nullptr) == OCTET_OK ? environment.allowed : 0;
 }
 
 octet_status read_environment(Environment* environment, octet_error* error) {
   environment->tuning = variable("OCTET_TUNING");
-  octet_status status = read_max_isa(environment, error);
+  octet_status status = read_max_tier(environment, error);
   if (status == OCTET_OK) status = read_kernel(environment, error);
   if (status == OCTET_OK) status = read_algorithm(environment, error);
   if (status == OCTET_OK) status = read_verbose(environment, error);

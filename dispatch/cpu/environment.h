@@ -8,7 +8,7 @@
 namespace octet {
 
 struct Environment {
-  IsaMask allowed;                 // from OCTET_MAX_ISA; all ones if unset
+  TierMask allowed;                // from OCTET_MAX_ISA; all ones if unset
   const char* kernel;              // from OCTET_KERNEL; null if unset
   octet_conv_algorithm algorithm;  // from OCTET_CONV; AUTO if unset
   int verbose;                     // from OCTET_VERBOSE
@@ -16,7 +16,7 @@ struct Environment {
 };
 
 // The tiers that OCTET_MAX_ISA allows; none if its value is refused.
-IsaMask allowed_tiers();
+TierMask allowed_tiers();
 
 octet_status read_environment(Environment* environment, octet_error* error);
 

@@ -288,7 +288,7 @@ CpuFeatures read_cpu() {
   CpuFeatures cpu = {};
   const Features found = detect(&cpu);
   cpu.features = permitted(found, compiled_tiers() & allowed_tiers(), os::request_tiles);
-  cpu.isas = tiers_of(cpu.features);
+  cpu.tiers = tiers_of(cpu.features);
   return cpu;
 }
 

@@ -9,14 +9,14 @@
 #include "dispatch/cpu/files.h"
 #include "kernels/core/depthwise_kernel.h"
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
 #include "kernels/core/micro_kernel.h"
+#include "kernels/core/tier_id.h"
 #include "octet/octet.h"
 
 namespace octet {
 
 struct CpuFeatures {
-  IsaMask isas;  // tiers whose features the CPU has
+  TierMask tiers;  // tiers whose features the CPU has
   Caches caches;
   Cores cores = {};
   octet_cpu_design design = OCTET_DESIGN_UNKNOWN;
@@ -36,10 +36,10 @@ struct CpuFeatures {
 };
 
 inline bool supports(const CpuFeatures& cpu, const DepthwiseKernel& kernel) {
-  return cpu.isas & mask_of(kernel.isa);
+  return cpu.tiers & mask_of(kernel.tier_id);
 }
 inline bool supports(const CpuFeatures& cpu, const MicroKernel& kernel) {
-  return (cpu.isas & mask_of(kernel.isa)) && !(kernel.needs & ~cpu.features);
+  return (cpu.tiers & mask_of(kernel.tier_id)) && !(kernel.needs & ~cpu.features);
 }
 
 // Reads the features and the tiers of the CPU. Caches, cores and their design stay unknown, and no

@@ -5,7 +5,7 @@
 
 namespace octet {
 
-Features permitted(Features found, IsaMask wanted, bool (*ask)()) {
+Features permitted(Features found, TierMask wanted, bool (*ask)()) {
   const Features without = found & ~kFeaturesOnRequest;
   if (found == without) return found;
   const bool may_be_used = tiers_of(found) & ~tiers_of(without) & wanted;

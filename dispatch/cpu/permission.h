@@ -2,13 +2,13 @@
 #pragma once
 
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 
 namespace octet {
 
 // Returns `found` without the features on request if no tier of `wanted` needs them, or the system
 // refuses. `ask` is called only where the answer matters: permission is given to the whole process,
 // for good.
-Features permitted(Features found, IsaMask wanted, bool (*ask)());
+Features permitted(Features found, TierMask wanted, bool (*ask)());
 
 }  // namespace octet

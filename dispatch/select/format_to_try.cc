@@ -7,14 +7,14 @@
 
 namespace octet {
 
-const WeightFormat* format_to_try(IsaMask isas, size_t lanes, size_t depth) {
-  const FormatId id = tier_of(best_of(isas & compiled_tiers())).try_first;
+const WeightFormat* format_to_try(TierMask tiers, size_t lanes, size_t depth) {
+  const FormatId id = tier_of(best_of(tiers & compiled_tiers())).try_first;
   if (id == FormatId::kNone) return nullptr;
   const WeightFormat& format = format_of(id);
   const Trial& trial = *format.packing->trial;
   if (lanes < trial.least_lanes || depth < trial.least_depth) return nullptr;
   for (const MicroKernel* kernel : conv_kernels())
-    if (isas & mask_of(kernel->isa) && kernel->rhs_layout == format.layout) return &format;
+    if (tiers & mask_of(kernel->tier_id) && kernel->rhs_layout == format.layout) return &format;
   return nullptr;
 }
 

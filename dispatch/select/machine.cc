@@ -10,7 +10,7 @@ namespace {
 
 struct Found {
   CpuFeatures cpu;
-  IsaMask demoted;
+  TierMask demoted;
 };
 
 Kept<Found> kept_machine;
@@ -19,7 +19,7 @@ Kept<Microarchitecture> kept_microarchitecture;
 Found find_out() {
   CpuFeatures cpu = detect_cpu();
   cpu.trusts_optional = passes_optional(conv_kernels(), cpu);
-  return {cpu, demoted_isas(cpu)};
+  return {cpu, demoted_tiers(cpu)};
 }
 
 }  // namespace
@@ -33,10 +33,10 @@ Machine this_machine() {
   }
   Machine machine = {};
   machine.compiled = compiled_tiers();
-  machine.detected = found.cpu.isas & machine.compiled;
+  machine.detected = found.cpu.tiers & machine.compiled;
   machine.demoted = found.demoted;
   machine.cpu = found.cpu;
-  machine.cpu.isas = machine.detected & ~machine.demoted;
+  machine.cpu.tiers = machine.detected & ~machine.demoted;
   return machine;
 }
 

@@ -8,7 +8,7 @@ namespace octet {
 
 struct Machine {
   CpuFeatures cpu;  // the tiers that may be used
-  IsaMask compiled, detected, demoted;
+  TierMask compiled, detected, demoted;
 };
 
 // Detects instructions only: caches, cores and the design stay unknown.

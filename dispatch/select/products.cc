@@ -6,11 +6,11 @@
 namespace octet {
 namespace {
 
-Kept<IsaMask> failed;
+Kept<TierMask> failed;
 
 }  // namespace
 
-Machine gemm_machine() { return tested_machine(failing_matrix_isas, &failed); }
+Machine gemm_machine() { return tested_machine(failing_matrix_tiers, &failed); }
 
 Selection select(const CpuFeatures& cpu, const Problem& problem, const WeightFacts& facts,
                  const char* forced) {

@@ -66,7 +66,7 @@ RhsLayout select_layout(const KernelList& kernels, const CpuFeatures& cpu, Eleme
         (!raw_u8 || rhs_type == ElementType::kU8))
       return kernel->rhs_layout;
   }
-  return layout_of(best_of(cpu.isas & compiled_tiers()), rhs_type);
+  return layout_of(best_of(cpu.tiers & compiled_tiers()), rhs_type);
 }
 
 RhsLayout select_sparse_layout(const KernelList& kernels, const CpuFeatures& cpu,

@@ -48,8 +48,8 @@ const char* describe(Sparsity sparsity) {
   return "weights are dense";
 }
 
-bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k) {
-  const Tier& tier = tier_of(isa);
+bool gains_by_sparsity(TierId tier_id, const CpuFeatures& cpu, size_t rows, size_t n, size_t k) {
+  const Tier& tier = tier_of(tier_id);
   const TierCosts costs = costs_of(tier, cpu.design);
   const size_t dense_bytes = n * k;
   const size_t few = dense_bytes > cpu.last_level_bytes() ? costs.sparse_few_far
@@ -58,7 +58,7 @@ bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, s
   // In-order cores cannot load while they multiply
   const bool streamed = rows && rows <= few && !cpu.in_order();
   // Short columns are filled up to whole groups, and a tile takes longer to start
-  const double depth = (double)layout_of(isa, ElementType::kS8).steps(k),
+  const double depth = (double)layout_of(tier_id, ElementType::kS8).steps(k),
                sparse_depth = (double)sparse_format_of(tier, rows, k).layout.steps(k);
   const double start = start_of(costs, rows, n, dense_bytes < cpu.l1d_bytes()),
                gain = sparse_macs(costs, cpu) / costs.macs * depth / (sparse_depth + start);

@@ -20,7 +20,7 @@ inline double sparse_macs(const TierCosts& costs, const CpuFeatures& cpu) {
 }
 // True if this tier multiplies sparse weights of n columns and depth k faster than dense ones, in
 // runs of at most `rows` rows (0 = any).
-bool gains_by_sparsity(Isa isa, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);
+bool gains_by_sparsity(TierId tier_id, const CpuFeatures& cpu, size_t rows, size_t n, size_t k);
 
 // Returns the verdict as a clause about the weights, for messages.
 const char* describe(Sparsity sparsity);

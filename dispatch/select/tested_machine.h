@@ -9,16 +9,16 @@
 namespace octet {
 
 // failing: the tiers of a CPU that fail the test. failed: keeps them.
-inline Machine tested_machine(IsaMask (*failing)(const CpuFeatures& cpu), Kept<IsaMask>* failed) {
+inline Machine tested_machine(TierMask (*failing)(const CpuFeatures& cpu), Kept<TierMask>* failed) {
   Machine machine = this_machine();
-  IsaMask demoted;
+  TierMask demoted;
   if (!failed->read(&demoted)) {
     demoted = failing(machine.cpu);
     // In another rounding mode nothing that rounds was tested, so the next call tests again
     if (rounds_to_nearest()) failed->keep(demoted);
   }
   machine.demoted |= demoted;
-  machine.cpu.isas &= ~demoted;
+  machine.cpu.tiers &= ~demoted;
   return machine;
 }
 

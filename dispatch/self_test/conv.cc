@@ -392,10 +392,10 @@ bool requantizes(const WinogradOps& winograd, const FloatCases& cases) {
 
 // The tiers that have a kernel in the list that `cpu` supports and that does not pass.
 template <typename List, typename F>
-IsaMask failing_of(const List& kernels, const CpuFeatures& cpu, const F& passes) {
-  IsaMask failing = 0;
+TierMask failing_of(const List& kernels, const CpuFeatures& cpu, const F& passes) {
+  TierMask failing = 0;
   for (const auto* kernel : kernels)
-    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->isa);
+    if (supports(cpu, *kernel) && !passes(*kernel)) failing |= mask_of(kernel->tier_id);
   return failing;
 }
 
@@ -424,25 +424,25 @@ bool passes(const WinogradOps& transforms, bool requantizing) {
          (rounds(transforms, cases) && (!requantizing || requantizes(transforms, cases)));
 }
 
-IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+TierMask failing_int16_tiers(const KernelList& kernels, const CpuFeatures& cpu) {
   return failing_of(kernels, cpu, [](const MicroKernel& kernel) {
-    return passes_int16(kernel) && passes(transforms_of(kernel.isa), kernel.is(kRequantizes));
+    return passes_int16(kernel) && passes(transforms_of(kernel.tier_id), kernel.is(kRequantizes));
   });
 }
 
-IsaMask failing_s16_isas(const KernelList& kernels, const CpuFeatures& cpu) {
+TierMask failing_s16_tiers(const KernelList& kernels, const CpuFeatures& cpu) {
   return failing_of(kernels, cpu, passes_s16);
 }
 
-IsaMask failing_transforms(IsaMask tiers) {
-  IsaMask failing = 0;
+TierMask failing_transforms(TierMask tiers) {
+  TierMask failing = 0;
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
-    if (has(tiers, *tier) && !passes(transforms_of(tier->isa), false))
-      failing |= mask_of(tier->isa);
+    if (has(tiers, *tier) && !passes(transforms_of(tier->tier_id), false))
+      failing |= mask_of(tier->tier_id);
   return failing;
 }
 
-IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu) {
+TierMask failing_tiers(const DepthwiseList& kernels, const CpuFeatures& cpu) {
   return failing_of(kernels, cpu, [](const DepthwiseKernel& kernel) { return passes(kernel); });
 }
 

@@ -14,9 +14,9 @@ bool passes(const WinogradOps& transforms, bool requantizing);
 
 // The tiers that failed. failing_transforms: of `tiers`, the ones with wrong transforms. The
 // others: of the tiers that `cpu` supports, the ones with a wrong kernel in the list.
-IsaMask failing_transforms(IsaMask tiers);
-IsaMask failing_int16_isas(const KernelList& kernels, const CpuFeatures& cpu);
-IsaMask failing_s16_isas(const KernelList& kernels, const CpuFeatures& cpu);
-IsaMask failing_isas(const DepthwiseList& kernels, const CpuFeatures& cpu);
+TierMask failing_transforms(TierMask tiers);
+TierMask failing_int16_tiers(const KernelList& kernels, const CpuFeatures& cpu);
+TierMask failing_s16_tiers(const KernelList& kernels, const CpuFeatures& cpu);
+TierMask failing_tiers(const DepthwiseList& kernels, const CpuFeatures& cpu);
 
 }  // namespace octet

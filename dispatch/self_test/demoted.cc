@@ -3,6 +3,6 @@
 
 namespace octet {
 
-IsaMask demoted_isas(const CpuFeatures& cpu) { return failing_isas(conv_kernels(), cpu); }
+TierMask demoted_tiers(const CpuFeatures& cpu) { return failing_tiers(conv_kernels(), cpu); }
 
 }  // namespace octet

@@ -7,15 +7,15 @@
 
 namespace octet {
 
-IsaMask failing_matrix_isas(const CpuFeatures& cpu) {
-  IsaMask looked_at = 0, failing = 0;
+TierMask failing_matrix_tiers(const CpuFeatures& cpu) {
+  TierMask looked_at = 0, failing = 0;
   for (const MicroKernel* kernel : int8_kernels()) {
-    const IsaMask tier = mask_of(kernel->isa);
+    const TierMask tier = mask_of(kernel->tier_id);
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
-      [[maybe_unused]] const RuntimeOps* const runtime = runtime_ops_of(kernel->isa);
+      [[maybe_unused]] const RuntimeOps* const runtime = runtime_ops_of(kernel->tier_id);
       if (OCTET_IF(RUNTIME_WEIGHTS, (runtime && !passes(*runtime)), false) ||
-          OCTET_IF(INT4, !passes(scale_block_kernel_of(kernel->isa)), false))
+          OCTET_IF(INT4, !passes(scale_block_kernel_of(kernel->tier_id)), false))
         failing |= tier;
     }
     looked_at |= tier;

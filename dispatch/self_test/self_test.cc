@@ -155,13 +155,13 @@ bool passes(const MicroKernel& kernel) {
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
 }
 
-IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu) {
-  IsaMask looked_at = 0, failing = 0;
+TierMask failing_tiers(const KernelList& kernels, const CpuFeatures& cpu) {
+  TierMask looked_at = 0, failing = 0;
   for (const MicroKernel* kernel : kernels) {
-    const IsaMask tier = mask_of(kernel->isa);
+    const TierMask tier = mask_of(kernel->tier_id);
     if (!supports(cpu, *kernel)) continue;
     if (!(looked_at & tier)) {
-      const TierOps& ops = ops_of(kernel->isa);
+      const TierOps& ops = ops_of(kernel->tier_id);
       if (!passes(ops) || !looks_up(ops, cpu.features)) failing |= tier;
     }
     looked_at |= tier;

@@ -19,14 +19,14 @@ bool passes(const ScaleBlockKernel& kernel);
 bool passes(const MicroKernel& kernel);  // an int8 kernel
 
 // The tiers that `cpu` supports and whose operations or listed kernels failed.
-IsaMask failing_isas(const KernelList& kernels, const CpuFeatures& cpu);
+TierMask failing_tiers(const KernelList& kernels, const CpuFeatures& cpu);
 
 // The tiers that `cpu` supports and whose kernels of 4 bits or work on run-time weights failed.
-IsaMask failing_matrix_isas(const CpuFeatures& cpu);
+TierMask failing_matrix_tiers(const CpuFeatures& cpu);
 
 // The tiers that this process does without: those whose own kernels fail. It is a function of a
 // file of its own, so that a test links one with another verdict in its place.
-IsaMask demoted_isas(const CpuFeatures& cpu);
+TierMask demoted_tiers(const CpuFeatures& cpu);
 // True if the optional kernels (kOptional), on which no tier depends, are right.
 bool passes_optional(const KernelList& kernels, const CpuFeatures& cpu);
 

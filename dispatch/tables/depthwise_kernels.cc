@@ -8,7 +8,7 @@
 namespace octet {
 namespace {
 
-#define DEPTHWISE(isa, kernel, use) OCTET_IF(DEPTHWISE, ROW, NO_ROW)(&kernel)
+#define DEPTHWISE(tier_id, kernel, use) OCTET_IF(DEPTHWISE, ROW, NO_ROW)(&kernel)
 constexpr const DepthwiseKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
     nullptr};  // a library without them has an array, too

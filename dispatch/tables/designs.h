@@ -11,7 +11,7 @@ struct CpuDesign {
   const char* name;  // pytorch/cpuinfo's spelling, where it knows the design
   // the design whose costs are used: itself, or one with the same throughput
   octet_cpu_design like;
-  IsaMask measured;  // tiers whose costs were fitted to measurements on this design
+  TierMask measured;  // tiers whose costs were fitted to measurements on this design
 };
 
 const CpuDesign* nth_design(size_t index);  // null past the last

@@ -6,23 +6,23 @@
 
 namespace octet {
 
-#define ELEMENTWISE(isa, operations) \
-  case Isa::isa: return operations;
+#define ELEMENTWISE(tier_id, operations) \
+  case TierId::tier_id: return operations;
 
-const ElementwiseOps& elementwise_of(Isa isa) {
-  switch (isa) {
+const ElementwiseOps& elementwise_of(TierId tier_id) {
+  switch (tier_id) {
 #include "dispatch/tables/kernels.def"
     default: return portable_elementwise;
   }
 }
 
 #define FAST_LOOK_UP(tier, body, needs) \
-  if (isa == Isa::tier && !((needs) & ~has)) return body;
+  if (tier_id == TierId::tier && !((needs) & ~has)) return body;
 
-FunctionBody look_up_of(Isa isa, Features has) {
+FunctionBody look_up_of(TierId tier_id, Features has) {
 #include "dispatch/tables/kernels.def"
   (void)has;  // no tier of this architecture may have such a row
-  return elementwise_of(isa).look_up;
+  return elementwise_of(tier_id).look_up;
 }
 
 }  // namespace octet

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 #include "kernels/generic/functions/elementwise.h"
 
 namespace octet {
 
-const ElementwiseOps& elementwise_of(Isa isa);
+const ElementwiseOps& elementwise_of(TierId tier_id);
 // The fastest ElementwiseOps::look_up of the tier on a CPU with these features.
-FunctionBody look_up_of(Isa isa, Features has);
+FunctionBody look_up_of(TierId tier_id, Features has);
 
 }  // namespace octet

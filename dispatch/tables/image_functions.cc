@@ -7,11 +7,11 @@
 
 namespace octet {
 
-const ImageFunctions& image_functions_of(Isa isa) {
+const ImageFunctions& image_functions_of(TierId tier_id) {
 #if defined(OCTET_AVX2) || defined(OCTET_AVXVNNI)
-  if (has(tiers_within(isa), tier_of(Isa::kAvx2))) return avx2_image_functions;
+  if (has(tiers_within(tier_id), tier_of(TierId::kAvx2))) return avx2_image_functions;
 #endif
-  (void)isa;
+  (void)tier_id;
   return portable_image_functions;
 }
 

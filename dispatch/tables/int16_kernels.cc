@@ -8,7 +8,7 @@
 namespace octet {
 namespace {
 
-#define INT16(isa, kernel, use) OCTET_IF(WINOGRAD, ROW, NO_ROW)(&kernel)
+#define INT16(tier_id, kernel, use) OCTET_IF(WINOGRAD, ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
     nullptr};  // a library without them has an array, too

@@ -8,9 +8,9 @@
 namespace octet {
 namespace {
 
-#define INT8(isa, kernel, ...) &kernel,
-#define INT4(isa, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(&kernel)
-#define SPARSE(isa, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(&kernel)
+#define INT8(tier_id, kernel, ...) &kernel,
+#define INT4(tier_id, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(&kernel)
+#define SPARSE(tier_id, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
 };

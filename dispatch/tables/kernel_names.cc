@@ -9,25 +9,26 @@ namespace octet {
 namespace {
 
 constexpr bool kChosen = false, kForced = true;
-#define NAMED(kernel, isa, ...) \
-  { #kernel, Isa::isa, __VA_ARGS__ }
-#define INT8(isa, kernel, ...) NAMED(kernel, isa, __VA_ARGS__),
-#define INT4(isa, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(NAMED(kernel, isa, use))
-#define SPARSE(isa, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(NAMED(kernel, isa, use))
-#define INT16(isa, kernel, use) OCTET_IF(WINOGRAD, ROW, NO_ROW)(NAMED(kernel, isa, use))
-#define DEPTHWISE(isa, kernel, use) OCTET_IF(DEPTHWISE, ROW, NO_ROW)(NAMED(kernel, isa, use))
+#define NAMED(kernel, tier_id, ...) \
+  { #kernel, TierId::tier_id, __VA_ARGS__ }
+#define INT8(tier_id, kernel, ...) NAMED(kernel, tier_id, __VA_ARGS__),
+#define INT4(tier_id, kernel, use) OCTET_IF(INT4, ROW, NO_ROW)(NAMED(kernel, tier_id, use))
+#define SPARSE(tier_id, kernel, use) OCTET_IF(SPARSE, ROW, NO_ROW)(NAMED(kernel, tier_id, use))
+#define INT16(tier_id, kernel, use) OCTET_IF(WINOGRAD, ROW, NO_ROW)(NAMED(kernel, tier_id, use))
+#define DEPTHWISE(tier_id, kernel, use) \
+  OCTET_IF(DEPTHWISE, ROW, NO_ROW)(NAMED(kernel, tier_id, use))
 constexpr KernelName kNames[] = {
 #include "dispatch/tables/kernels.def"
 };
 
-constexpr IsaMask kCompiled = 0
-#define TIER(isa, operations, transforms) | mask_of(Isa::isa)
+constexpr TierMask kCompiled = 0
+#define TIER(tier_id, operations, transforms) | mask_of(TierId::tier_id)
 #include "dispatch/tables/kernels.def"
     ;
 
 }  // namespace
 
-IsaMask compiled_tiers() { return kCompiled; }
+TierMask compiled_tiers() { return kCompiled; }
 
 const KernelName* kernel_name(size_t index) {
   return index < sizeof kNames / sizeof kNames[0] ? &kNames[index] : nullptr;

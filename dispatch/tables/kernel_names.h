@@ -4,15 +4,15 @@
 #include <stddef.h>
 
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 
 namespace octet {
 
-IsaMask compiled_tiers();
+TierMask compiled_tiers();
 
 struct KernelName {
   const char* name;
-  Isa isa;
+  TierId tier_id;
   bool forced_only;    // chosen only if OCTET_KERNEL names it
   Features needs = 0;  // beyond its tier's
 };

@@ -6,11 +6,11 @@
 
 namespace octet {
 
-#define RUNTIME(isa, operations) \
-  case Isa::isa: return OCTET_IF(RUNTIME_WEIGHTS, &operations, nullptr);
+#define RUNTIME(tier_id, operations) \
+  case TierId::tier_id: return OCTET_IF(RUNTIME_WEIGHTS, &operations, nullptr);
 
-const RuntimeOps* runtime_ops_of(Isa isa) {
-  switch (isa) {
+const RuntimeOps* runtime_ops_of(TierId tier_id) {
+  switch (tier_id) {
 #include "dispatch/tables/kernels.def"
     default: return nullptr;
   }

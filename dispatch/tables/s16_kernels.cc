@@ -6,7 +6,7 @@
 namespace octet {
 namespace {
 
-#define S16(isa, kernel) OCTET_IF(INT16, ROW, NO_ROW)(&kernel)
+#define S16(tier_id, kernel) OCTET_IF(INT16, ROW, NO_ROW)(&kernel)
 constexpr const MicroKernel* kRows[] = {
 #include "dispatch/tables/kernels.def"
     nullptr};  // a library without them has an array, too

@@ -8,11 +8,11 @@
 
 namespace octet {
 
-#define SCALE_BLOCKS(isa, kernel) \
-  case Isa::isa: return OCTET_IF(INT4, kernel, scalar_s8u4_blocks_1x16x8);
+#define SCALE_BLOCKS(tier_id, kernel) \
+  case TierId::tier_id: return OCTET_IF(INT4, kernel, scalar_s8u4_blocks_1x16x8);
 
-const ScaleBlockKernel& scale_block_kernel_of(Isa isa) {
-  switch (isa) {
+const ScaleBlockKernel& scale_block_kernel_of(TierId tier_id) {
+  switch (tier_id) {
 #include "dispatch/tables/kernels.def"
     default: return scalar_s8u4_blocks_1x16x8;
   }

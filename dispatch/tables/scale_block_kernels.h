@@ -1,11 +1,12 @@
 // Looks up a tier's product by weights in scale blocks.
 #pragma once
 
-#include "kernels/core/isa.h"
 #include "kernels/core/scale_blocks.h"
+#include "kernels/core/tier_id.h"
 
 namespace octet {
 
-const ScaleBlockKernel& scale_block_kernel_of(Isa isa);  // the portable one's where isa has none
+const ScaleBlockKernel& scale_block_kernel_of(
+    TierId tier_id);  // the portable one's where tier_id has none
 
 }  // namespace octet

@@ -8,11 +8,11 @@
 
 namespace octet {
 
-#define TIER(isa, operations, transforms) \
-  case Isa::isa: return operations;
+#define TIER(tier_id, operations, transforms) \
+  case TierId::tier_id: return operations;
 
-const TierOps& ops_of(Isa isa) {
-  switch (isa) {
+const TierOps& ops_of(TierId tier_id) {
+  switch (tier_id) {
 #include "dispatch/tables/kernels.def"
     default: return portable_ops;
   }

@@ -2,11 +2,11 @@
 // baseline's.
 #pragma once
 
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 #include "kernels/core/tier_ops.h"
 
 namespace octet {
 
-const TierOps& ops_of(Isa isa);
+const TierOps& ops_of(TierId tier_id);
 
 }  // namespace octet

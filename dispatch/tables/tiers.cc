@@ -108,7 +108,7 @@ constexpr TierCosts kAmxInt8Costs = like(kAvx512VnniCosts, [](TierCosts& c) cons
 // clang-format off
 constexpr Tier kTiers[] = {
     {
-        .isa = Isa::kAmxInt8,
+        .tier_id = TierId::kAmxInt8,
         .name = "AMXINT8",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvx512 | kHasAvx512Vnni | kHasAmxInt8,
@@ -121,7 +121,7 @@ constexpr Tier kTiers[] = {
         .costs = kAmxInt8Costs,
     },
     {
-        .isa = Isa::kAvx512Vnni,
+        .tier_id = TierId::kAvx512Vnni,
         .name = "AVX512VNNI",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvx512 | kHasAvx512Vnni,
@@ -134,7 +134,7 @@ constexpr Tier kTiers[] = {
         .costs = kAvx512VnniCosts,
     },
     {
-        .isa = Isa::kAvxVnni,
+        .tier_id = TierId::kAvxVnni,
         .name = "AVXVNNI",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvxVnni,
@@ -146,7 +146,7 @@ constexpr Tier kTiers[] = {
         .costs = kAvxVnniCosts,
     },
     {
-        .isa = Isa::kAvx512Bw,
+        .tier_id = TierId::kAvx512Bw,
         .name = "AVX512BW",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2 | kHasAvx512,
@@ -158,7 +158,7 @@ constexpr Tier kTiers[] = {
         .costs = kAvx512BwCosts,
     },
     {
-        .isa = Isa::kAvx2,
+        .tier_id = TierId::kAvx2,
         .name = "AVX2",
         .architecture = Architecture::kX86,
         .needs = kHasSse41 | kHasAvx2,
@@ -170,7 +170,7 @@ constexpr Tier kTiers[] = {
         .costs = kAvx2Costs,
     },
     {
-        .isa = Isa::kSse41,
+        .tier_id = TierId::kSse41,
         .name = "SSE41",
         .architecture = Architecture::kX86,
         .needs = kHasSse41,
@@ -181,7 +181,7 @@ constexpr Tier kTiers[] = {
         .costs = kSse41Costs,
     },
     {
-        .isa = Isa::kSme,
+        .tier_id = TierId::kSme,
         .name = "SME",
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod | kHasI8mm | kHasSme,
@@ -192,7 +192,7 @@ constexpr Tier kTiers[] = {
         .costs = kSmeCosts,
     },
     {
-        .isa = Isa::kI8mm,
+        .tier_id = TierId::kI8mm,
         .name = "I8MM",
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod | kHasI8mm,
@@ -203,7 +203,7 @@ constexpr Tier kTiers[] = {
         .costs = kI8mmCosts,
     },
     {
-        .isa = Isa::kDotprod,
+        .tier_id = TierId::kDotprod,
         .name = "DOTPROD",
         .architecture = Architecture::kArm,
         .needs = kHasNeon | kHasDotprod,
@@ -214,7 +214,7 @@ constexpr Tier kTiers[] = {
         .costs = kDotprodCosts,
     },
     {
-        .isa = Isa::kNeon,
+        .tier_id = TierId::kNeon,
         .name = "NEON",
         .architecture = Architecture::kArm,
         .needs = kHasNeon,
@@ -225,7 +225,7 @@ constexpr Tier kTiers[] = {
         .costs = kNeonCosts,
     },
     {
-        .isa = Isa::kScalar,
+        .tier_id = TierId::kScalar,
         .name = "SCALAR",
         .architecture = Architecture::kAny,
         .needs = 0,
@@ -251,9 +251,9 @@ constexpr Architecture kArchitecture = Architecture::kAny;
 
 const Tier* nth_tier(size_t index) { return index < kCount ? &kTiers[index] : nullptr; }
 
-const Tier* find_tier(int isa) {
+const Tier* find_tier(int tier_id) {
   for (const Tier& tier : kTiers)
-    if ((int)tier.isa == isa) return &tier;
+    if ((int)tier.tier_id == tier_id) return &tier;
   return nullptr;
 }
 
@@ -263,38 +263,38 @@ const Tier* find_tier(const char* name) {
   return nullptr;
 }
 
-const Tier& tier_of(Isa isa) {
-  const Tier* tier = find_tier((int)isa);
+const Tier& tier_of(TierId tier_id) {
+  const Tier* tier = find_tier((int)tier_id);
   return tier ? *tier : kTiers[kCount - 1];
 }
 
-IsaMask tiers_of(Features features) {
-  IsaMask tiers = 0;
+TierMask tiers_of(Features features) {
+  TierMask tiers = 0;
   for (const Tier& tier : kTiers)
-    if (!(tier.needs & ~features)) tiers |= mask_of(tier.isa);
+    if (!(tier.needs & ~features)) tiers |= mask_of(tier.tier_id);
   return tiers;
 }
 
-IsaMask tiers_within(Isa limit) {
+TierMask tiers_within(TierId limit) {
   return tiers_of(tier_of(limit).needs | tier_of(limit).also_allows);
 }
 
-IsaMask tiers_of_this_architecture() {
-  IsaMask tiers = 0;
+TierMask tiers_of_this_architecture() {
+  TierMask tiers = 0;
   for (const Tier& tier : kTiers)
     if (tier.architecture == Architecture::kAny || tier.architecture == kArchitecture)
-      tiers |= mask_of(tier.isa);
+      tiers |= mask_of(tier.tier_id);
   return tiers;
 }
 
-Isa best_of(IsaMask tiers) {
+TierId best_of(TierMask tiers) {
   for (const Tier& tier : kTiers)
-    if (has(tiers, tier)) return tier.isa;
-  return kPortableIsa;
+    if (has(tiers, tier)) return tier.tier_id;
+  return kPortableTier;
 }
 
-RhsLayout layout_of(Isa isa, ElementType rhs_type) {
-  const Tier& tier = tier_of(isa);
+RhsLayout layout_of(TierId tier_id, ElementType rhs_type) {
+  const Tier& tier = tier_of(tier_id);
   return format_of(is_4bit(rhs_type)              ? tier.s4
                    : rhs_type == ElementType::kU8 ? tier.u8
                                                   : tier.s8)
@@ -308,7 +308,7 @@ const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k) {
   return tight.layout.lane_bytes(k) < any.layout.lane_bytes(k) ? tight : any;
 }
 
-Isa smallest_isa(const WeightFormat& format) {
+TierId smallest_tier(const WeightFormat& format) {
   for (size_t i = kCount; i-- > 0;) {
     const Tier& t = kTiers[i];
     const FormatId wanted[] = {t.s8,          t.u8,
@@ -318,9 +318,9 @@ Isa smallest_isa(const WeightFormat& format) {
                                t.sparse,      t.try_first,
                                t.sparse_tight};
     for (const FormatId id : wanted)
-      if (id == format.id) return t.isa;
+      if (id == format.id) return t.tier_id;
   }
-  return kPortableIsa;
+  return kPortableTier;
 }
 
 }  // namespace octet

@@ -3,15 +3,15 @@
 
 #include "dispatch/tables/formats.h"
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
 #include "kernels/core/tier_costs.h"
+#include "kernels/core/tier_id.h"
 
 namespace octet {
 
 enum class Architecture : uint8_t { kAny, kX86, kArm };
 
 struct Tier {
-  Isa isa;
+  TierId tier_id;
   const char* name;  // the value of OCTET_MAX_ISA
   Architecture architecture;
   Features needs;
@@ -31,23 +31,23 @@ struct Tier {
   TierCosts costs;
 };
 
-const Tier* find_tier(int isa);  // null if no tier has this value
+const Tier* find_tier(int tier_id);  // null if no tier has this value
 const Tier* find_tier(const char* name);
 const Tier* nth_tier(size_t index);  // best first; null past the last
-const Tier& tier_of(Isa isa);
+const Tier& tier_of(TierId tier_id);
 
-inline const char* isa_name(Isa isa) { return tier_of(isa).name; }
-inline bool has(IsaMask tiers, const Tier& tier) { return tiers & mask_of(tier.isa); }
+inline const char* isa_name(TierId tier_id) { return tier_of(tier_id).name; }
+inline bool has(TierMask tiers, const Tier& tier) { return tiers & mask_of(tier.tier_id); }
 
-IsaMask tiers_of(Features features);  // the tiers that a CPU with these features runs
-IsaMask tiers_within(Isa limit);      // the tiers that a limit to this tier allows
-IsaMask tiers_of_this_architecture();
-Isa best_of(IsaMask tiers);  // kPortableIsa if the mask is empty
+TierMask tiers_of(Features features);  // the tiers that a CPU with these features runs
+TierMask tiers_within(TierId limit);   // the tiers that a limit to this tier allows
+TierMask tiers_of_this_architecture();
+TierId best_of(TierMask tiers);  // kPortableTier if the mask is empty
 
-RhsLayout layout_of(Isa isa, ElementType rhs_type);  // of dense matrices
+RhsLayout layout_of(TierId tier_id, ElementType rhs_type);  // of dense matrices
 // Of 2:4 sparse ones k deep, for runs of at most so many rows (0 = any)
 const WeightFormat& sparse_format_of(const Tier& tier, size_t rows, size_t k);
-// the lowest tier that uses the format; kPortableIsa for test formats
-Isa smallest_isa(const WeightFormat& format);
+// the lowest tier that uses the format; kPortableTier for test formats
+TierId smallest_tier(const WeightFormat& format);
 
 }  // namespace octet

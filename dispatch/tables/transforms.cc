@@ -9,12 +9,12 @@
 
 namespace octet {
 
-#define TIER(isa, operations, transforms) \
-  case Isa::isa: return OCTET_IF(WINOGRAD, transforms, kNone);
+#define TIER(tier_id, operations, transforms) \
+  case TierId::tier_id: return OCTET_IF(WINOGRAD, transforms, kNone);
 
-const WinogradOps& transforms_of(Isa isa) {
+const WinogradOps& transforms_of(TierId tier_id) {
   [[maybe_unused]] static constexpr WinogradOps kNone = {};
-  switch (isa) {
+  switch (tier_id) {
 #include "dispatch/tables/kernels.def"
     default: return OCTET_IF(WINOGRAD, portable_winograd, kNone);
   }

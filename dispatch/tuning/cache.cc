@@ -101,7 +101,7 @@ octet_status keep(const TuningKey& key, const TuningEntry& found, octet_tuning* 
   return add_lines({line, length}, tuning, error);
 }
 
-octet_status keep_costs(Isa tier, const char* costs, octet_tuning* tuning, octet_error* error) {
+octet_status keep_costs(TierId tier, const char* costs, octet_tuning* tuning, octet_error* error) {
   char line[kTuningLineBytes];
   const size_t length = write_costs_line(key_of_costs(tier), costs, line);
   return add_lines({line, length}, tuning, error);

@@ -10,7 +10,7 @@ octet_status keep(const TuningKey& key, const TuningEntry& found, octet_tuning* 
                   octet_error* error);
 
 // Keeps the costs of a tier on this machine, as text.
-octet_status keep_costs(Isa tier, const char* costs, octet_tuning* tuning, octet_error* error);
+octet_status keep_costs(TierId tier, const char* costs, octet_tuning* tuning, octet_error* error);
 
 // Adds all lines of `from`. They replace lines with the same key.
 octet_status add_tuning(const octet_tuning& from, octet_tuning* to, octet_error* error);

@@ -25,7 +25,7 @@ int compare(const TuningWords& a, const TuningWords& b) {
 
 octet_tuning_report report_on(const char* text, size_t bytes) {
   octet_tuning_report report = OCTET_TUNING_REPORT_INIT;
-  const TuningKey here(kPortableIsa);
+  const TuningKey here(kPortableTier);
   TuningWords mine = {here.text(), here.length()};
   const TuningWords version = take_word(&mine), machine = take_word(&mine);
   const auto same = [](const TuningWords& a, const TuningWords& b) { return compare(a, b) == 0; };

@@ -61,7 +61,7 @@ bool take_number(TuningWords* text, const char* name, uint64_t* number) {
 
 }  // namespace
 
-TuningKey::TuningKey(Isa tier) {
+TuningKey::TuningKey(TierId tier) {
   char cpu[kCpuNameBytes];
   name_cpu(&cpu);
   const Caches c = this_microarchitecture().caches;
@@ -156,7 +156,7 @@ bool read_choice(const TuningLine& line, Choice* choice) {
   return copy_words(line.choice, text) && from_text(text, choice, nullptr) == OCTET_OK;
 }
 
-TuningKey key_of_costs(Isa tier) {
+TuningKey key_of_costs(TierId tier) {
   TuningKey key(tier);
   key.add("%s", kCosts);
   return key;

@@ -26,7 +26,7 @@ constexpr size_t kTuningLineBytes = 1024, kTuningKeyBytes = 512;  // with the fi
 class TuningKey {
  public:
   // "octet-0.2.0 MACHINE TIER"
-  explicit TuningKey(Isa tier);
+  explicit TuningKey(TierId tier);
   explicit TuningKey(const char* whole) { add("%s", whole); }
   [[gnu::format(printf, 2, 3)]] void add(const char* format, ...);
   const char* text() const { return text_; }
@@ -89,7 +89,7 @@ size_t write_tuning_line(const TuningKey& key, const Choice& choice, const Tunin
 bool read_choice(const TuningLine& line, Choice* choice);
 
 // Lines of costs: "octet-0.2.0 MACHINE TIER costs | calibrated NAME=VALUE ... | - | SUM"
-TuningKey key_of_costs(Isa tier);
+TuningKey key_of_costs(TierId tier);
 size_t write_costs_line(const TuningKey& key, const char* costs, char (&line)[kTuningLineBytes]);
 bool read_costs(const TuningLine& line, TierCosts* costs, CostsOrigin* origin);
 // True if the line's key names a tier of this library and the line has costs.

@@ -55,7 +55,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel dotprod_s8s4_6x16x8 = {
     .name = "dotprod_s8s4_6x16x8",
-    .isa = Isa::kDotprod,
+    .tier_id = TierId::kDotprod,
     .lhs_element_type = ElementType::kS8,
     .mr = 6,
     .nr = 16,

@@ -184,7 +184,7 @@ template <bool in_order>
 constexpr MicroKernel kernel(const char* name) {
   MicroKernel k = {
       .name = name,
-      .isa = Isa::kDotprod,
+      .tier_id = TierId::kDotprod,
       .lhs_element_type = ElementType::kS8,
       .mr = kMr,
       .nr = 4 * kVectors,

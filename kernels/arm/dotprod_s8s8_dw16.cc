@@ -55,6 +55,6 @@ struct Dotprod : Sixteen {
 }  // namespace
 
 const DepthwiseKernel dotprod_s8s8_dw16 =
-    copied_5x5_kernel<Dotprod>("dotprod_s8s8_dw16", Isa::kDotprod);
+    copied_5x5_kernel<Dotprod>("dotprod_s8s8_dw16", TierId::kDotprod);
 
 }  // namespace octet

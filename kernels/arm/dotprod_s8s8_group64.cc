@@ -34,6 +34,6 @@ struct Machine : GroupedSixteen {
 }  // namespace
 
 const DepthwiseKernel dotprod_s8s8_group64 = grouped_kernel<Machine>(
-    "dotprod_s8s8_group64", Isa::kDotprod, ElementType::kS8, kGroupedLayout);
+    "dotprod_s8s8_group64", TierId::kDotprod, ElementType::kS8, kGroupedLayout);
 
 }  // namespace octet

@@ -118,7 +118,7 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 
 const MicroKernel dotprod_s8s8_sparse_4x16x16 = {
     .name = "dotprod_s8s8_sparse_4x16x16",
-    .isa = Isa::kDotprod,
+    .tier_id = TierId::kDotprod,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,

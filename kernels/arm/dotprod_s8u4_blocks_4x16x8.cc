@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel dotprod_s8u4_blocks_4x16x8 =
-    scale_block_kernel("dotprod_s8u4_blocks_4x16x8", Isa::kDotprod);
+    scale_block_kernel("dotprod_s8u4_blocks_4x16x8", TierId::kDotprod);
 }  // namespace octet

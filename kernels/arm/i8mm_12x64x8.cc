@@ -330,7 +330,7 @@ constexpr MicroKernel kernel(const char* name) {
                  is_u8u8 = signs == Signs::kU8U8 || signs == Signs::kSve256U8U8;
   return {
       .name = name,
-      .isa = Isa::kI8mm,
+      .tier_id = TierId::kI8mm,
       .lhs_element_type = is_s8 ? ElementType::kS8 : ElementType::kU8,
       .mr = 2 * kPairs,
       .nr = kNr,

@@ -166,7 +166,7 @@ template <Signs signs>
 constexpr MicroKernel kernel(const char* name) {
   return {
       .name = name,
-      .isa = Isa::kI8mm,
+      .tier_id = TierId::kI8mm,
       .lhs_element_type = signs == Signs::kS8S8 ? ElementType::kS8 : ElementType::kU8,
       .mr = 1,
       .nr = kNr,

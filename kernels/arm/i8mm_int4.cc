@@ -49,7 +49,7 @@ constexpr MicroKernel kernel(const char* name, ElementType lhs, MultiplyFn multi
   constexpr bool kOne = mr == 1;
   return {
       .name = name,
-      .isa = Isa::kI8mm,
+      .tier_id = TierId::kI8mm,
       .lhs_element_type = lhs,
       .mr = mr,
       .nr = nr,

@@ -158,6 +158,6 @@ void multiply(const ScaleBlockTile& t) {
 }  // namespace
 
 const ScaleBlockKernel i8mm_s8u4_blocks_8x16x8 =
-    make_scale_block_kernel("i8mm_s8u4_blocks_8x16x8", Isa::kI8mm, 2 * kPairs, kScaleBlockColumns,
-                            multiply, apply_epilogue<float>);
+    make_scale_block_kernel("i8mm_s8u4_blocks_8x16x8", TierId::kI8mm, 2 * kPairs,
+                            kScaleBlockColumns, multiply, apply_epilogue<float>);
 }  // namespace octet

@@ -228,14 +228,14 @@ void multiply(const DepthwiseTile& t) {
 }
 
 constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* s16) {
-  DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", Isa::kNeon, s16);
+  DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", TierId::kNeon, s16);
   k.prepare = prepare;
   k.multiply = multiply;
   return k;
 }
 
 constexpr DepthwiseKernel neon_int16_kernel() {
-  DepthwiseKernel k = sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", Isa::kNeon);
+  DepthwiseKernel k = sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", TierId::kNeon);
   k.copied_5x5 = true;  // as the kernels of int8, which take the panels that fit
   k.multiply = multiply_int16;
   return k;
@@ -244,7 +244,7 @@ constexpr DepthwiseKernel neon_int16_kernel() {
 }  // namespace
 
 const DepthwiseKernel neon_s16s8_full_dw16 =
-    depthwise_s16_kernel<NeonS16, NeonInt16>("neon_s16s8_full_dw16", Isa::kNeon);
+    depthwise_s16_kernel<NeonS16, NeonInt16>("neon_s16s8_full_dw16", TierId::kNeon);
 
 const DepthwiseKernel neon_s8s8_dw16 = neon_kernel(&neon_s16s8_full_dw16);
 

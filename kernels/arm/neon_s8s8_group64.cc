@@ -43,6 +43,6 @@ struct Machine : GroupedSixteen {
 }  // namespace
 
 const DepthwiseKernel neon_s8s8_group64 =
-    grouped_kernel<Machine>("neon_s8s8_group64", Isa::kNeon, ElementType::kS8, kGroupedLayout);
+    grouped_kernel<Machine>("neon_s8s8_group64", TierId::kNeon, ElementType::kS8, kGroupedLayout);
 
 }  // namespace octet

@@ -111,7 +111,7 @@ void dispatch(const Tile& t) {
 
 const MicroKernel neon_s8s8_sparse_2x16x16 = {
     .name = "neon_s8s8_sparse_2x16x16",
-    .isa = Isa::kNeon,
+    .tier_id = TierId::kNeon,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,
@@ -124,7 +124,7 @@ const MicroKernel neon_s8s8_sparse_2x16x16 = {
 
 const MicroKernel neon_s8s8_sparse_int8min_2x16x16 = {
     .name = "neon_s8s8_sparse_int8min_2x16x16",
-    .isa = Isa::kNeon,
+    .tier_id = TierId::kNeon,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 4 * kVectors,

@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel neon_s8u4_blocks_2x16x8 =
-    scale_block_kernel("neon_s8u4_blocks_2x16x8", Isa::kNeon);
+    scale_block_kernel("neon_s8u4_blocks_2x16x8", TierId::kNeon);
 }  // namespace octet

@@ -174,7 +174,7 @@ constexpr uint16_t kFlags =
 
 const MicroKernel sme_s8s8_32x32x4 = {
     .name = "sme_s8s8_32x32x4",
-    .isa = Isa::kSme,
+    .tier_id = TierId::kSme,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = kNr,
@@ -194,7 +194,7 @@ const MicroKernel sme_s8s8_32x32x4 = {
 // A product of ZA tiles takes as long for one row as for 16: two rows are as fast by SDOT.
 const MicroKernel sme_s8s8_2x16x4 = {
     .name = "sme_s8s8_2x16x4",
-    .isa = Isa::kSme,
+    .tier_id = TierId::kSme,
     .lhs_element_type = ElementType::kS8,
     .mr = 2,
     .nr = kLanes,

@@ -137,7 +137,7 @@ using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, 
 
 struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
-  Isa isa;
+  TierId tier_id;
   ElementType lhs_element_type;
   uint16_t flags = 0;  // KernelFlags
   RhsLayout layout;    // of the packed weights

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "kernels/core/feature.h"
-#include "kernels/core/isa.h"
 #include "kernels/core/lhs_rows.h"
 #include "kernels/core/packed_layout.h"
 #include "kernels/core/requantize.h"
+#include "kernels/core/tier_id.h"
 
 namespace octet {
 
@@ -122,7 +122,7 @@ enum KernelFlags : uint16_t {
 
 struct MicroKernel {
   const char* name;  // {isa}_{types}_{mr}x{nr}x{kr}
-  Isa isa;
+  TierId tier_id;
   ElementType lhs_element_type;  // the rhs has rhs_layout.element_type
   uint8_t mr;
   // nr divides rhs_layout.width or is a multiple of it. Where a tile spans several panels, the last

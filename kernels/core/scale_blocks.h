@@ -69,13 +69,13 @@ struct ScaleBlockKernel {
   EpilogueFn epilogue;
 };
 
-constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, Isa isa, uint8_t mr,
+constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier_id, uint8_t mr,
                                                    uint16_t nr,
                                                    void (*multiply)(const ScaleBlockTile& tile),
                                                    EpilogueFn epilogue) {
   return {{
               .name = name,
-              .isa = isa,
+              .tier_id = tier_id,
               .lhs_element_type = ElementType::kS8,
               .mr = mr,
               .nr = nr,

@@ -365,13 +365,13 @@ inline void split_pairs(const uint64_t* groups, uint8_t* to) {
 
 // Makes the kernel constant of M, for weights of int8 or, with Taps = uint64_t, int16.
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementType lhs,
+constexpr DepthwiseKernel depthwise_kernel(const char* name, TierId tier_id, ElementType lhs,
                                            uint16_t flags,
                                            [[maybe_unused]] const DepthwiseKernel* s16,
                                            void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
-  k.isa = isa;
+  k.tier_id = tier_id;
   k.lhs_element_type = lhs;
   k.flags = flags;
   k.layout = depthwise_layout(sizeof(Taps) / 4);
@@ -389,10 +389,10 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, Isa isa, ElementTyp
 // A kernel of an M that multiplies s16 values by int8 weights, which it reads as Weights lays them
 // out. kind: kSums, or kS16 of an M that finishes s16 values.
 template <typename M, typename Weights, DepthwiseOutput kind = DepthwiseOutput::kSums>
-constexpr DepthwiseKernel depthwise_s16_kernel(const char* name, Isa isa) {
+constexpr DepthwiseKernel depthwise_s16_kernel(const char* name, TierId tier_id) {
   DepthwiseKernel k = {};
   k.name = name;
-  k.isa = isa;
+  k.tier_id = tier_id;
   k.lhs_element_type = ElementType::kS16;
   k.layout = depthwise_layout(1);
   k.channels = M::kChannels;

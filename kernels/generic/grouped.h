@@ -205,12 +205,12 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
 
 // Makes the kernel constant of M.
 template <typename M>
-constexpr DepthwiseKernel grouped_kernel(const char* name, Isa isa, ElementType lhs,
+constexpr DepthwiseKernel grouped_kernel(const char* name, TierId tier_id, ElementType lhs,
                                          const RhsLayout& layout,
                                          void (*requantize)(const DepthwiseRaw&) = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
-  k.isa = isa;
+  k.tier_id = tier_id;
   k.lhs_element_type = lhs;
   k.flags = kAnyLhs | kRequantizes;
   k.layout = layout;

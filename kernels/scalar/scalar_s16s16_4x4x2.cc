@@ -23,7 +23,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel scalar_s16s16_4x4x2 = {
     .name = "scalar_s16s16_4x4x2",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kS16,
     .mr = 4,
     .nr = 4,

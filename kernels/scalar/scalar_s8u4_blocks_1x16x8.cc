@@ -32,7 +32,7 @@ void multiply(const ScaleBlockTile& t) {
 }  // namespace
 
 const ScaleBlockKernel scalar_s8u4_blocks_1x16x8 =
-    make_scale_block_kernel("scalar_s8u4_blocks_1x16x8", Isa::kScalar, 1, kScaleBlockColumns,
+    make_scale_block_kernel("scalar_s8u4_blocks_1x16x8", TierId::kScalar, 1, kScaleBlockColumns,
                             multiply, apply_epilogue<float>);
 
 }  // namespace octet

@@ -12,7 +12,7 @@ template <const MicroKernel& self, const MicroKernel& operands, uint16_t nr>
 constexpr MicroKernel kernel(const char* name, uint16_t flags) {
   return {
       .name = name,
-      .isa = Isa::kScalar,
+      .tier_id = TierId::kScalar,
       .lhs_element_type = ElementType::kU8,
       .mr = kMr,
       .nr = nr,

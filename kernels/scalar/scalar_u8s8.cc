@@ -32,7 +32,7 @@ template <size_t mr, size_t nr, size_t kr>
 constexpr MicroKernel kernel(const char* name, uint16_t flags, const RhsLayout& layout) {
   return {
       .name = name,
-      .isa = Isa::kScalar,
+      .tier_id = TierId::kScalar,
       .lhs_element_type = ElementType::kU8,
       .mr = mr,
       .nr = nr,

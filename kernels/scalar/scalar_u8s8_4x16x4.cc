@@ -84,7 +84,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel scalar_u8s8_4x16x4 = {
     .name = "scalar_u8s8_4x16x4",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,

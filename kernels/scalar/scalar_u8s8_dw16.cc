@@ -132,7 +132,7 @@ constexpr DepthwiseKernel kernel(const char* name,
                                  [[maybe_unused]] const DepthwiseKernel* s16 = nullptr) {
   return {
       .name = name,
-      .isa = Isa::kScalar,
+      .tier_id = TierId::kScalar,
       .lhs_element_type = ElementType::kU8,
       .flags = kAnyLhs,
       .layout = depthwise_layout(sizeof(Weight)),
@@ -149,7 +149,7 @@ constexpr DepthwiseKernel kernel(const char* name,
 
 const DepthwiseKernel scalar_s16s8_full_dw16 = {
     .name = "scalar_s16s8_full_dw16",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kS16,
     .layout = depthwise_layout(1),
     .channels = kChannels,

@@ -35,7 +35,7 @@ void multiply(const DepthwiseTile& t) {
 
 const DepthwiseKernel scalar_u8s8_group16 = {
     .name = "scalar_u8s8_group16",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kU8,
     .flags = kAnyLhs,
     .layout = kGroupedLayout,

@@ -48,7 +48,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel scalar_u8s8_sparse_4x16x16 = {
     .name = "scalar_u8s8_sparse_4x16x16",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
@@ -62,7 +62,7 @@ const MicroKernel scalar_u8s8_sparse_4x16x16 = {
 
 const MicroKernel scalar_u8s8_sparse_4x16x32 = {
     .name = "scalar_u8s8_sparse_4x16x32",
-    .isa = Isa::kScalar,
+    .tier_id = TierId::kScalar,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,

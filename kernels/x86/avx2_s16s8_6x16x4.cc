@@ -165,7 +165,7 @@ void dispatch(const Tile& t) {
 
 const MicroKernel avx2_s16s8_6x16x4 = {
     .name = "avx2_s16s8_6x16x4",
-    .isa = Isa::kAvx2,
+    .tier_id = TierId::kAvx2,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,

@@ -20,12 +20,13 @@ OCTET_INLINE inline void dot_add_int16(__m256i& acc, __m256i a, __m256i b) {
 
 namespace octet {
 
-const DepthwiseKernel avx2_s16s8_full_dw32 = ymm_s16_kernel("avx2_s16s8_full_dw32", Isa::kAvx2);
+const DepthwiseKernel avx2_s16s8_full_dw32 = ymm_s16_kernel("avx2_s16s8_full_dw32", TierId::kAvx2);
 
 const DepthwiseKernel avx2_s16s8_dw32 =
-    ymm_kernel<Int16>("avx2_s16s8_dw32", Isa::kAvx2, &avx2_s16s8_full_dw32);
+    ymm_kernel<Int16>("avx2_s16s8_dw32", TierId::kAvx2, &avx2_s16s8_full_dw32);
 
 // The same loops for weights that are int16 already.
-const DepthwiseKernel avx2_u8s16_dw32 = ymm_kernel<Int16, uint64_t>("avx2_u8s16_dw32", Isa::kAvx2);
+const DepthwiseKernel avx2_u8s16_dw32 =
+    ymm_kernel<Int16, uint64_t>("avx2_u8s16_dw32", TierId::kAvx2);
 
 }  // namespace octet

@@ -117,7 +117,7 @@ struct Machine : GroupedYmm<Machine> {
 }  // namespace
 
 const DepthwiseKernel avx2_s16s8_group64 =
-    grouped_kernel<Machine>("avx2_s16s8_group64", Isa::kAvx2, ElementType::kU8, kGroupedLayout,
+    grouped_kernel<Machine>("avx2_s16s8_group64", TierId::kAvx2, ElementType::kU8, kGroupedLayout,
                             grouped_output<Machine, __m256i>);
 
 }  // namespace octet

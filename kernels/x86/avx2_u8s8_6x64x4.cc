@@ -24,5 +24,5 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
 #include "kernels/x86/shared/paired_tile.h"
 
 namespace octet {
-const MicroKernel avx2_u8s8_6x64x4 = paired_kernel("avx2_u8s8_6x64x4", Isa::kAvx2);
+const MicroKernel avx2_u8s8_6x64x4 = paired_kernel("avx2_u8s8_6x64x4", TierId::kAvx2);
 }  // namespace octet

@@ -129,7 +129,7 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 
 const MicroKernel avx2_u8s8_8x8x4 = {
     .name = "avx2_u8s8_8x8x4",
-    .isa = Isa::kAvx2,
+    .tier_id = TierId::kAvx2,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,

@@ -20,5 +20,5 @@ OCTET_INLINE inline void multiply_add(__m512i& acc, __m512i a, __m512i b) {
 
 namespace octet {
 const MicroKernel avx512vnni_s16s16_14x32x2 =
-    s16s16_kernel("avx512vnni_s16s16_14x32x2", Isa::kAvx512Vnni);
+    s16s16_kernel("avx512vnni_s16s16_14x32x2", TierId::kAvx512Vnni);
 }  // namespace octet

@@ -162,7 +162,7 @@ void multiply(const Tile& t) { (t.cols > 16 ? multiply_columns<2> : multiply_col
 
 const MicroKernel avx512vnni_s16s8_12x32x4 = {
     .name = "avx512vnni_s16s8_12x32x4",
-    .isa = Isa::kAvx512Vnni,
+    .tier_id = TierId::kAvx512Vnni,
     .lhs_element_type = ElementType::kS16,
     .mr = kMr,
     .nr = 32,

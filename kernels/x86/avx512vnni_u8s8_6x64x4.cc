@@ -367,7 +367,7 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .name = "avx512vnni_u8s8_6x64x4",
-    .isa = Isa::kAvx512Vnni,
+    .tier_id = TierId::kAvx512Vnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,

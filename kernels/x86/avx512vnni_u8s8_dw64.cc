@@ -33,15 +33,15 @@ namespace {
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel kernel(const char* name, const DepthwiseKernel* tail,
                                  const DepthwiseKernel* s16 = nullptr) {
-  return zmm_kernel<M, Taps>(name, Isa::kAvx512Vnni, tail, s16);
+  return zmm_kernel<M, Taps>(name, TierId::kAvx512Vnni, tail, s16);
 }
 
 }  // namespace
 
 const DepthwiseKernel avx512vnni_s16s8_full_dw32 =
-    zmm_s16_kernel<32>("avx512vnni_s16s8_full_dw32", Isa::kAvx512Vnni, nullptr);
-const DepthwiseKernel avx512vnni_s16s8_full_dw64 =
-    zmm_s16_kernel<64>("avx512vnni_s16s8_full_dw64", Isa::kAvx512Vnni, &avx512vnni_s16s8_full_dw32);
+    zmm_s16_kernel<32>("avx512vnni_s16s8_full_dw32", TierId::kAvx512Vnni, nullptr);
+const DepthwiseKernel avx512vnni_s16s8_full_dw64 = zmm_s16_kernel<64>(
+    "avx512vnni_s16s8_full_dw64", TierId::kAvx512Vnni, &avx512vnni_s16s8_full_dw32);
 const DepthwiseKernel avx512vnni_u8s8_dw64 =
     kernel<Wide<64>>("avx512vnni_u8s8_dw64", &avx512vnni_u8s8_dw32, &avx512vnni_s16s8_full_dw64);
 const DepthwiseKernel avx512vnni_u8s8_dw32 =

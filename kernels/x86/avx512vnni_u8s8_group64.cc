@@ -105,7 +105,7 @@ struct Machine : DottedOrder {
 }  // namespace
 
 const DepthwiseKernel avx512vnni_u8s8_group64 =
-    grouped_kernel<Machine>("avx512vnni_u8s8_group64", Isa::kAvx512Vnni, ElementType::kU8,
+    grouped_kernel<Machine>("avx512vnni_u8s8_group64", TierId::kAvx512Vnni, ElementType::kU8,
                             kGroupedLayout, grouped_output<Machine, __m512i>);
 
 }  // namespace octet

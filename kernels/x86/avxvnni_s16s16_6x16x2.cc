@@ -16,5 +16,5 @@ OCTET_INLINE inline void multiply_add(__m256i& acc, __m256i a, __m256i b) {
 #include "kernels/x86/shared/s16s16_ymm.h"
 
 namespace octet {
-const MicroKernel avxvnni_s16s16_6x16x2 = s16s16_kernel("avxvnni_s16s16_6x16x2", Isa::kAvxVnni);
+const MicroKernel avxvnni_s16s16_6x16x2 = s16s16_kernel("avxvnni_s16s16_6x16x2", TierId::kAvxVnni);
 }  // namespace octet

@@ -207,7 +207,7 @@ constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | 
 
 const MicroKernel avxvnni_u8s8_6x16x4 = {
     .name = "avxvnni_u8s8_6x16x4",
-    .isa = Isa::kAvxVnni,
+    .tier_id = TierId::kAvxVnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
@@ -221,7 +221,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
 #if defined(OCTET_AVXVNNIINT8)
 const MicroKernel avxvnni_s8s8_6x16x4 = {
     .name = "avxvnni_s8s8_6x16x4",
-    .isa = Isa::kAvxVnni,
+    .tier_id = TierId::kAvxVnni,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 16,

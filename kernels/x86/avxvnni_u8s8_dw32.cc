@@ -62,7 +62,7 @@ struct Dots : Ymm<Dots, 128> {
 }  // namespace
 
 const DepthwiseKernel avxvnni_s16s8_full_dw32 =
-    ymm_s16_kernel("avxvnni_s16s8_full_dw32", Isa::kAvxVnni);
+    ymm_s16_kernel("avxvnni_s16s8_full_dw32", TierId::kAvxVnni);
 const DepthwiseKernel avxvnni_u8s8_dw32 =
-    ymm_kernel<Dots>("avxvnni_u8s8_dw32", Isa::kAvxVnni, &avxvnni_s16s8_full_dw32);
+    ymm_kernel<Dots>("avxvnni_u8s8_dw32", TierId::kAvxVnni, &avxvnni_s16s8_full_dw32);
 }  // namespace octet

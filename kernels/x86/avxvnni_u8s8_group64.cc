@@ -72,7 +72,7 @@ struct Machine : GroupedYmm<Machine> {
 }  // namespace
 
 const DepthwiseKernel avxvnni_u8s8_group64 =
-    grouped_kernel<Machine>("avxvnni_u8s8_group64", Isa::kAvxVnni, ElementType::kU8, kGroupedLayout,
-                            grouped_output<Machine, __m256i>);
+    grouped_kernel<Machine>("avxvnni_u8s8_group64", TierId::kAvxVnni, ElementType::kU8,
+                            kGroupedLayout, grouped_output<Machine, __m256i>);
 
 }  // namespace octet

@@ -10,5 +10,5 @@ void multiply(const Tile& t) { multiply_int16_by_rows<3, 4, kInt16Prefetch>(t); 
 }  // namespace
 
 const MicroKernel sse41_s16s16_3x16x2 =
-    int16_kernel("sse41_s16s16_3x16x2", Isa::kSse41, 3, 16, multiply);
+    int16_kernel("sse41_s16s16_3x16x2", TierId::kSse41, 3, 16, multiply);
 }  // namespace octet

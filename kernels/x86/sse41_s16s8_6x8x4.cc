@@ -7,7 +7,7 @@
 namespace octet {
 const MicroKernel sse41_s16s8_6x8x4 = {
     .name = "sse41_s16s8_6x8x4",
-    .isa = Isa::kSse41,
+    .tier_id = TierId::kSse41,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,

@@ -4,13 +4,13 @@
 
 namespace octet {
 const DepthwiseKernel sse41_s16s8_full_dw16 =
-    depthwise_s16_kernel<DepthwiseS16, DepthwiseBatches>("sse41_s16s8_full_dw16", Isa::kSse41);
+    depthwise_s16_kernel<DepthwiseS16, DepthwiseBatches>("sse41_s16s8_full_dw16", TierId::kSse41);
 
 const DepthwiseKernel sse41_s16s8_dw16 =
-    depthwise_kernel<DepthwiseBatches>("sse41_s16s8_dw16", Isa::kSse41, ElementType::kU8,
+    depthwise_kernel<DepthwiseBatches>("sse41_s16s8_dw16", TierId::kSse41, ElementType::kU8,
                                        kAnyLhs | kRequantizes, &sse41_s16s8_full_dw16);
 
 // The same loops for weights that are int16 already.
 const DepthwiseKernel sse41_u8s16_dw16 = depthwise_kernel<DepthwiseBatches, uint64_t>(
-    "sse41_u8s16_dw16", Isa::kSse41, ElementType::kU8, kAnyLhs | kRequantizes, nullptr);
+    "sse41_u8s16_dw16", TierId::kSse41, ElementType::kU8, kAnyLhs | kRequantizes, nullptr);
 }  // namespace octet

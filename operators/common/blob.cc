@@ -30,7 +30,7 @@ void describe_matrices(const Container& c, octet_blob_info* info) {
 
 void describe_scale_blocks(const Container& c, octet_blob_info* info) {
   const ScaleBlocksGeometry g = c.read_geometry<ScaleBlocksGeometry>();
-  info->isa = (octet_isa)kPortableIsa;  // every tier reads them
+  info->isa = (octet_isa)kPortableTier;  // every tier reads them
   info->n = (size_t)g.n;
   info->k = (size_t)g.k;
   info->batch = (size_t)g.count;
@@ -49,7 +49,7 @@ octet_status octet_blob_get_info(const void* blob, size_t blob_bytes, octet_blob
   Container c;
   OCTET_TRY(check_head(blob, blob_bytes, &c, error));
   octet_blob_info out = OCTET_BLOB_INFO_INIT;
-  out.isa = (octet_isa)smallest_isa(*c.format);
+  out.isa = (octet_isa)smallest_tier(*c.format);
   out.type = (octet_type)c.header.type;
   out.bytes = (size_t)c.header.bytes;
   out.form = c.format->name;

@@ -30,9 +30,9 @@ const char* octet_type_name(octet_type type) {
   return "unknown";
 }
 
-const char* octet_isa_name(octet_isa isa) {
-  const Tier* const tier = find_tier((int)isa);
-  return tier ? tier->name : isa == OCTET_ISA_AUTO ? "AUTO" : "unknown";
+const char* octet_isa_name(octet_isa tier_id) {
+  const Tier* const tier = find_tier((int)tier_id);
+  return tier ? tier->name : tier_id == OCTET_ISA_AUTO ? "AUTO" : "unknown";
 }
 
 const char* octet_cpu_design_name(octet_cpu_design design) {
@@ -50,7 +50,7 @@ octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* error) {
   out.compiled_isas = machine.compiled;
   out.detected_isas = machine.detected;
   out.demoted_isas = machine.demoted;
-  out.best_isa = (octet_isa)best_of(machine.cpu.isas & environment.allowed);
+  out.best_isa = (octet_isa)best_of(machine.cpu.tiers & environment.allowed);
   out.l1d_bytes = found.caches.l1d_bytes;
   out.l2_bytes = found.caches.l2_bytes;
   out.l3_bytes = found.caches.l3_bytes;
@@ -70,9 +70,9 @@ octet_status octet_get_kernel_info(size_t index, octet_kernel_info* info, octet_
   }
   octet_kernel_info out = OCTET_KERNEL_INFO_INIT;
   out.name = kernel->name;
-  out.isa = (octet_isa)kernel->isa;
+  out.isa = (octet_isa)kernel->tier_id;
   const CpuFeatures& cpu = this_machine().cpu;
-  out.usable = (cpu.isas & mask_of(kernel->isa)) && !(kernel->needs & ~cpu.features);
+  out.usable = (cpu.tiers & mask_of(kernel->tier_id)) && !(kernel->needs & ~cpu.features);
   out.tests_only = kernel->forced_only;
   return give(out, info);
 }

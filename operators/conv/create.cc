@@ -175,7 +175,7 @@ octet_status choose_kernel(ConvBuilder* builder) {
       "desc.packed holds '%s' weights in form %s, of tier %s, which no usable kernel reads; "
       "pack it again",
       algorithm_name(algorithm), builder->blob.format->name,
-      isa_name(smallest_isa(*builder->blob.format)));
+      isa_name(smallest_tier(*builder->blob.format)));
 }
 
 // The filter's sums as check_range reads them.
@@ -304,7 +304,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
       implementation.rewrite ? implementation.rewrite(builder.blob.format->layout, s) : s;
   // Kernels may read whole vectors past the last channel of a group
   const size_t columns = s.out_channels * rewritten.phases, padded = round_up(columns, 64) + 64;
-  const Epilogue epilogue = build_epilogue(builder.epilogue, ops_of(builder.kernel.isa()),
+  const Epilogue epilogue = build_epilogue(builder.epilogue, ops_of(builder.kernel.tier_id()),
                                            builder.epilogue.max_scaled, columns, padded, arena);
   int32_t* bias = arena->take<int32_t>(padded);
   int32_t* weight_sum = arena->take<int32_t>(padded);
@@ -323,8 +323,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.shape = rewritten;
   plan.kernel = builder.kernel.micro;
   plan.depthwise = builder.kernel.depthwise;
-  plan.ops = &ops_of(builder.kernel.isa());
-  plan.transforms = &transforms_of(builder.kernel.isa());
+  plan.ops = &ops_of(builder.kernel.tier_id());
+  plan.transforms = &transforms_of(builder.kernel.tier_id());
   plan.lhs_type = builder.kernel.s16  ? ElementType::kS16
                   : builder.has_s16() ? builder.kernel.byte_type()
                                       : builder.epilogue.lhs_element_type;

@@ -16,7 +16,7 @@ struct FilterBuilder {
   CallerStruct<octet_filter_desc> given;
   ConvShape shape;
   FilterView view;
-  Isa tier;            // the filter is packed for this tier
+  TierId tier;         // the filter is packed for this tier
   CpuFeatures cpu;     // features of the tier that may be used
   const char* forced;  // kernel name, or null
   bool for_here;       // the caller named no tier
@@ -49,7 +49,7 @@ octet_status read_weights(const octet_filter_desc* filter, FilterBuilder* builde
                           octet_error* error);
 
 // looks: true to look at the weights, if there are any, for the 2:4 pattern.
-octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
+octet_status read_filter(const octet_filter_desc* filter, octet_isa tier_id, bool looks,
                          FilterBuilder* builder, octet_error* error);
 
 }  // namespace octet

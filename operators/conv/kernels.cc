@@ -47,7 +47,7 @@ bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
 
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16) {
   if (!int16) return nullptr;
-  const Tier& tier = tier_of(int16->isa);
+  const Tier& tier = tier_of(int16->tier_id);
   const RhsLayout& layout = format_of(tier.depthwise).layout;
   if (!reads(*int16, format_of(tier.depthwise_int16).layout)) return nullptr;
   for (const DepthwiseKernel* kernel : depthwise_kernels())
@@ -61,7 +61,8 @@ void take_s16(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, boo
   if (kernel->micro) {
     const MicroKernel* s16 = kernel->micro->gather_s16 ? kernel->micro : nullptr;
     for (const MicroKernel* other : s16_kernels())
-      if (!s16 && other->isa == kernel->micro->isa && reads(*other, kernel->micro->rhs_layout))
+      if (!s16 && other->tier_id == kernel->micro->tier_id &&
+          reads(*other, kernel->micro->rhs_layout))
         s16 = other;
     if (!s16 || !supports(cpu, *s16) || !sums_fit || zero_points || !shape.pointwise() ||
         shape.groups > 1 || shape.batch * shape.in_h * shape.in_w < s16->mr)
@@ -74,7 +75,7 @@ void take_s16(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, boo
   if (!kernel->depthwise || shape.group_out() > 1 || shape.taps() > kMostS16Taps) return;
   const DepthwiseKernel* s16 = kernel->depthwise->s16;
   for (const DepthwiseKernel* other : depthwise_kernels())
-    if (!s16 && other->isa != kPortableIsa && reads(*other, kernel->depthwise->layout) &&
+    if (!s16 && other->tier_id != kPortableTier && reads(*other, kernel->depthwise->layout) &&
         supports(cpu, *other))
       s16 = other->s16;
   if (!s16) return;

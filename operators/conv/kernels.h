@@ -14,7 +14,9 @@ struct ConvKernel {
   bool s16 = false;  // it takes s16 values of an input as they are
 
   const char* name() const { return micro ? micro->name : depthwise ? depthwise->name : nullptr; }
-  Isa isa() const { return micro ? micro->isa : depthwise ? depthwise->isa : kPortableIsa; }
+  TierId tier_id() const {
+    return micro ? micro->tier_id : depthwise ? depthwise->tier_id : kPortableTier;
+  }
   ElementType lhs_element_type() const {
     return micro ? micro->lhs_element_type : depthwise->lhs_element_type;
   }

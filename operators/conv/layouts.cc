@@ -6,9 +6,9 @@
 
 namespace octet {
 
-RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, ElementType rhs_type,
+RhsLayout conv_layout(const ConvAlgorithm& implementation, TierId tier_id, ElementType rhs_type,
                       bool weight_zero_points) {
-  const Tier& tier = tier_of(isa);
+  const Tier& tier = tier_of(tier_id);
   switch (implementation.operands) {
     case KernelKind::kInt8: break;
     case KernelKind::kInt16: return format_of(tier.s16).layout;
@@ -17,7 +17,7 @@ RhsLayout conv_layout(const ConvAlgorithm& implementation, Isa isa, ElementType 
     case KernelKind::kGrouped:
       return format_of(weight_zero_points ? tier.grouped_int16 : tier.grouped).layout;
   }
-  return layout_of(isa, implementation.keeps_u8 ? rhs_type : ElementType::kS8);
+  return layout_of(tier_id, implementation.keeps_u8 ? rhs_type : ElementType::kS8);
 }
 
 }  // namespace octet

@@ -7,11 +7,11 @@
 namespace octet {
 namespace {
 
-Kept<IsaMask> failed;
+Kept<TierMask> failed;
 
-IsaMask find_out(const CpuFeatures& cpu) {
-  return failing_transforms(cpu.isas) | failing_int16_isas(int16_kernels(), cpu) |
-         failing_s16_isas(s16_kernels(), cpu) | failing_isas(depthwise_kernels(), cpu);
+TierMask find_out(const CpuFeatures& cpu) {
+  return failing_transforms(cpu.tiers) | failing_int16_tiers(int16_kernels(), cpu) |
+         failing_s16_tiers(s16_kernels(), cpu) | failing_tiers(depthwise_kernels(), cpu);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
   const Candidate* best = nullptr;
   double best_rank = 0;
   const bool guesses = is_guess(problem);
-  const Tier& tier = tier_of(problem.isa);
+  const Tier& tier = tier_of(problem.tier_id);
   const TierCosts given = problem.costs ? *problem.costs : costs_of(tier, problem.cpu.design);
   const TierCosts costs = problem.sparse ? sparse_costs(tier, problem.cpu, given) : given;
   for (int i = 0; i < kAlgorithms; ++i) {
@@ -83,7 +83,7 @@ void plan_conv(const ConvProblem& problem, ConvPlans* to) {
     c.estimate = implementation->estimate(
         {problem.shape,
          problem.sparse ? format_of(tier.sparse).layout
-                        : conv_layout(*implementation, problem.isa, problem.rhs_type,
+                        : conv_layout(*implementation, problem.tier_id, problem.rhs_type,
                                       problem.zero_points.any()),
          costs, problem.cpu.l2_bytes(), problem.cpu.l3_bytes(), problem.output});
     c.microseconds = microseconds_of(c.estimate, problem.cpu.in_order());

@@ -10,7 +10,7 @@ namespace octet {
 
 struct ConvProblem {
   ConvShape shape;
-  Isa isa;  // the tier that the weights are packed for
+  TierId tier_id;  // the tier that the weights are packed for
   ElementType rhs_type;
   ZeroPointRange zero_points;  // of the weights
   bool approximate;            // the caller allows approximate results

@@ -6,7 +6,7 @@
 
 namespace octet {
 
-TuningKey key_of_filter(Isa tier, const ConvShape& s, octet_type type) {
+TuningKey key_of_filter(TierId tier, const ConvShape& s, octet_type type) {
   TuningKey key(tier);
   key.add(" convolution in=%zux%zux%zux%zu out=%zu groups=%zu", s.batch, s.in_h, s.in_w,
           s.in_channels, s.out_channels, s.groups);
@@ -123,7 +123,7 @@ octet_status look_up_conv(const octet_conv2d_desc& d, const Environment& environ
   TuningSource source;
   OCTET_TRY(source.open(d.machine, environment, error));
   if (source.empty()) return OCTET_OK;
-  TuningKey key = key_of_filter(best_of(cpu.isas), problem.shape, d.rhs_type);
+  TuningKey key = key_of_filter(best_of(cpu.tiers), problem.shape, d.rhs_type);
   add_conv(d, &key);
   TuningReader lines = source.read();
   TuningLine line;

@@ -8,7 +8,7 @@
 
 namespace octet {
 
-TuningKey key_of_filter(Isa tier, const ConvShape& shape, octet_type type);
+TuningKey key_of_filter(TierId tier, const ConvShape& shape, octet_type type);
 void add_conv(const octet_conv2d_desc& desc, TuningKey* key);
 // Adds the end of a key, which create does not know: whether some weight's zero point is not 0 in
 // s8, whether weights are packed sparse, whether any algorithm's are in the format that is tried

@@ -118,9 +118,9 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
   OCTET_TRY(begin(given, function, &desc, error));
   octet_add_desc d = *desc;
   FunctionBuilder<BinaryPlan> builder;
-  Isa isa;
-  OCTET_TRY(start_binary(&d, &builder, &isa, error));
-  const ElementwiseOps& ops = elementwise_of(isa);
+  TierId tier_id;
+  OCTET_TRY(start_binary(&d, &builder, &tier_id, error));
+  const ElementwiseOps& ops = elementwise_of(tier_id);
   BinaryPlan& plan = builder.plan;
   const BinaryPlan common = plan;
   const bool s16 = d.output.type == OCTET_S16;
@@ -144,7 +144,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
       if (subtracts)
         return fail(error, OCTET_UNSUPPORTED, "desc.arithmetic: ONNX Runtime has no QLinearSub");
       OCTET_TRY(plan_onnxruntime(d, &plan, &far, error));
-      plan.body = far ? elementwise_of(kPortableIsa).add_fused_far : ops.add_fused;
+      plan.body = far ? elementwise_of(kPortableTier).add_fused_far : ops.add_fused;
       break;
     default: plan.body = ops.add_float;
   }

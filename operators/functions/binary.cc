@@ -95,7 +95,7 @@ void run_binary(void* plan, const octet_network_call* call) {
 
 }  // namespace
 
-octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builder, Isa* isa,
+octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builder, TierId* tier_id,
                           octet_error* error) {
   OCTET_TRY(check_quantized_or_s16(d->a, "desc.a", error));
   OCTET_TRY(check_quantized_or_s16(d->b, "desc.b", error));
@@ -116,7 +116,7 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
   if (d->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   int32_t bounds[2];
   OCTET_TRY(check_bounds(d->output, d->least, d->most, bounds, error));
-  OCTET_TRY(choose_tier(d->max_isa, isa, error));
+  OCTET_TRY(choose_tier(d->max_isa, tier_id, error));
   octet_function& f = builder->function;
   f = {};
   f.types[0] = d->a.type, f.types[1] = d->b.type, f.output_type = d->output.type;

@@ -145,13 +145,13 @@ octet_status octet_concat_create(const octet_concat_desc* given, octet_function*
   CallerStruct<octet_concat_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   OCTET_TRY(check_types(*desc, error));
-  Isa isa;
-  OCTET_TRY(choose_tier(desc->max_isa, &isa, error));
+  TierId tier_id;
+  OCTET_TRY(choose_tier(desc->max_isa, &tier_id, error));
   FunctionBuilder<ConcatPlan> builder = {};
   ConcatPlan& plan = builder.plan;
   plan.count = desc->input_count, plan.element = element_bytes(desc->output.type);
   plan.axis = desc->axis;
-  plan.look_up = look_up_of(isa, this_machine().cpu.features);
+  plan.look_up = look_up_of(tier_id, this_machine().cpu.features);
   OCTET_TRY(make_tables(*desc, &plan, error));
   octet_function& f = builder.function;
   for (size_t i = 0; i < plan.count; ++i) f.types[i] = desc->inputs[i].type;

@@ -43,9 +43,9 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
                 "desc.quantized.scale is %g; XNNPACK multiplies by its reciprocal, which must be "
                 "finite",
                 (double)q.scale);
-  Isa isa;
-  OCTET_TRY(choose_tier(desc->max_isa, &isa, error));
-  const ElementwiseOps& ops = elementwise_of(isa);
+  TierId tier_id;
+  OCTET_TRY(choose_tier(desc->max_isa, &tier_id, error));
+  const ElementwiseOps& ops = elementwise_of(tier_id);
   FunctionBuilder<ConvertPlan> builder = {};
   const uint8_t flip = to_float && q.type == OCTET_S8 ? 0x80 : 0;
   const bool s16 = q.type == OCTET_S16;

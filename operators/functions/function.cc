@@ -69,15 +69,16 @@ octet_status check_bounds(const octet_quantized& output, int32_t lower, int32_t 
   return OCTET_OK;
 }
 
-octet_status choose_tier(octet_isa max_isa, Isa* isa, octet_error* error) {
-  const Isa most = (Isa)max_isa;
+octet_status choose_tier(octet_isa max_isa, TierId* tier_id, octet_error* error) {
+  const TierId most = (TierId)max_isa;
   const bool limited = max_isa != OCTET_ISA_AUTO;
   if (limited && (!find_tier((int)max_isa) || !(tiers_of_this_architecture() & mask_of(most))))
     return fail(error, OCTET_UNSUPPORTED, "desc.max_isa is %d, not a tier of this architecture",
                 (int)max_isa);
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
-  *isa = best_of(this_machine().cpu.isas & (limited ? tiers_within(most) : environment.allowed));
+  *tier_id =
+      best_of(this_machine().cpu.tiers & (limited ? tiers_within(most) : environment.allowed));
   return OCTET_OK;
 }
 

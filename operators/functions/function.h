@@ -3,7 +3,7 @@
 
 #include "dispatch/api/error.h"
 #include "dispatch/api/struct_size.h"
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 #include "kernels/generic/functions/elementwise.h"
 #include "octet/functions.h"
 #include "operators/common/arena.h"
@@ -46,7 +46,7 @@ octet_status check_bounds(const octet_quantized& output, int32_t least, int32_t 
                           int32_t (&bounds)[2], octet_error* error);
 
 // The best tier that this machine, the environment and a descriptor allow.
-octet_status choose_tier(octet_isa max_isa, Isa* isa, octet_error* error);
+octet_status choose_tier(octet_isa max_isa, TierId* tier_id, octet_error* error);
 
 }  // namespace octet
 

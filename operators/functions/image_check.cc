@@ -15,9 +15,9 @@ octet_status check_input(const octet_image_input& input, InputTypes types,
     return fail(error, OCTET_UNSUPPORTED,
                 "desc.input.reserved is not 0; this version has no use for it");
   OCTET_TRY(check_size(input.size, element_bytes(type), "input.size", error));
-  Isa isa;
-  OCTET_TRY(choose_tier(input.max_isa, &isa, error));
-  *functions = &image_functions_of(isa);
+  TierId tier_id;
+  OCTET_TRY(choose_tier(input.max_isa, &tier_id, error));
+  *functions = &image_functions_of(tier_id);
   return OCTET_OK;
 }
 

@@ -20,15 +20,15 @@ octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.%s must be OCTET_S8 or OCTET_U8",
                 is_8bit(d.input) ? "output" : "input");
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
-  Isa isa;
-  OCTET_TRY(choose_tier(d.max_isa, &isa, error));
+  TierId tier_id;
+  OCTET_TRY(choose_tier(d.max_isa, &tier_id, error));
   FunctionBuilder<TablePlan> builder = {};
   octet_function& f = builder.function;
   f.types[0] = d.input, f.output_type = d.output, f.input_count = 1;
   f.check = check_shapes;
   f.cycles = 1;
   f.network.kernel_h = 1;
-  f.network.run = look_up_of(isa, this_machine().cpu.features);
+  f.network.run = look_up_of(tier_id, this_machine().cpu.features);
   builder.plan.set(d.table);
   return make_function(builder, d.allocator, function, error);
 }

@@ -39,9 +39,9 @@ octet_status create_product(const octet_mul_desc* given, octet_function** functi
   OCTET_TRY(begin(given, function, &desc, error));
   octet_add_desc d = *desc;
   FunctionBuilder<BinaryPlan> builder;
-  Isa isa;
-  OCTET_TRY(start_binary(&d, &builder, &isa, error));
-  const ElementwiseOps& ops = elementwise_of(isa);
+  TierId tier_id;
+  OCTET_TRY(start_binary(&d, &builder, &tier_id, error));
+  const ElementwiseOps& ops = elementwise_of(tier_id);
   BinaryPlan& plan = builder.plan;
   const bool s16 = d.output.type == OCTET_S16;
   const float factor = d.a.scale * d.b.scale / d.output.scale;

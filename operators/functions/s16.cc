@@ -143,9 +143,9 @@ octet_status plan_curve(const Desc& d, const ElementwiseOps& ops, S16Plan* p, oc
 octet_status create_s16(const Desc& d, const int32_t (&bounds)[2], octet_function** function,
                         octet_error* error) {
   OCTET_TRY(check_types(d, error));
-  Isa isa;
-  OCTET_TRY(choose_tier(d.max_isa, &isa, error));
-  const ElementwiseOps& ops = elementwise_of(isa);
+  TierId tier_id;
+  OCTET_TRY(choose_tier(d.max_isa, &tier_id, error));
+  const ElementwiseOps& ops = elementwise_of(tier_id);
   FunctionBuilder<S16Plan> builder = {};
   S16Plan& plan = builder.plan;
   plan.zero = d.input.zero_point, plan.out_zero = d.output.zero_point;

@@ -18,7 +18,7 @@ constexpr size_t kTogether = 64;  // columns; arrays over columns are padded to 
 const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t padded) {
   const octet_gemm_desc& d = builder.desc;
   Columns* columns = arena->take<Columns>(builder.matrices);
-  const TierOps& ops = ops_of(builder.kernel->isa);
+  const TierOps& ops = ops_of(builder.kernel->tier_id);
   const int32_t zero_point = d.lhs_zero_point + type_shift(builder.epilogue.lhs_element_type,
                                                            builder.kernel->lhs_element_type);
   int32_t* zero_points =
@@ -99,7 +99,7 @@ void set_s16(const S16Arrays& s16, GemmPlan* plan) {
 // A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
 void estimate_cycles(const GemmBuilder& builder, octet_gemm* gemm) {
   const octet_gemm_desc& d = builder.desc;
-  const TierCosts costs = costs_of(tier_of(builder.kernel->isa), builder.limits.cpu.design);
+  const TierCosts costs = costs_of(tier_of(builder.kernel->tier_id), builder.limits.cpu.design);
   const double n = (double)d.n, k = (double)d.k,
                macs = builder.kernel->rhs_layout.sparse() ? sparse_macs(costs, builder.limits.cpu)
                                                           : costs.macs;
@@ -132,7 +132,7 @@ void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
 
 // Weights are packed where the caller or the environment names the kernel.
 void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
-  const RuntimeOps* const runtime = runtime_ops_of(plan->kernel->isa);
+  const RuntimeOps* const runtime = runtime_ops_of(plan->kernel->tier_id);
   if (builder.has_blob || !runtime || !(runtime->layout == plan->kernel->rhs_layout)) return;
   plan->runtime = runtime;
   const bool forced = builder.requested || (builder.limits.forced &&
@@ -157,8 +157,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const double max_scaled = builder.epilogue.max_scaled > builder.epilogue.max_scaled_any
                                 ? builder.epilogue.max_scaled
                                 : builder.epilogue.max_scaled_any;
-  const Epilogue f =
-      build_epilogue(builder.epilogue, ops_of(builder.kernel->isa), max_scaled, d.n, padded, arena);
+  const Epilogue f = build_epilogue(builder.epilogue, ops_of(builder.kernel->tier_id), max_scaled,
+                                    d.n, padded, arena);
   const int32_t* bias =
       builder.has_blob || !e.bias ? nullptr : spread(arena, e.bias, d.n, d.n, padded, 0);
   const bool in_blocks = builder.has_scale_blocks();
@@ -173,7 +173,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   GemmPlan& plan = gemm->plan;
   plan.kernel = builder.kernel;
   plan.small_kernel = builder.small_kernel;
-  plan.ops = &ops_of(builder.kernel->isa);
+  plan.ops = &ops_of(builder.kernel->tier_id);
   plan.small_m = builder.small_kernel == builder.kernel ? 0 : builder.small_kernel->m_max;
   plan.n = d.n, plan.k = d.k;
   plan.lhs_type = builder.epilogue.lhs_element_type;

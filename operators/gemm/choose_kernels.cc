@@ -18,7 +18,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
                          builder->error);
   if (limits.forced && !kernel_exists(limits.forced))
     return refuse_forced(limits, gemm_machine(), Selected::kUnknownName);
-  const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.isas));
+  const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.tiers));
   builder->scale_block_kernel = &kernel;
   builder->kernel = builder->small_kernel = &kernel.kernel;
   builder->choice.layout = kScaleBlockLayout;
@@ -67,8 +67,8 @@ octet_status choose_kernels(GemmBuilder* builder) {
       return fail(
           builder->error, OCTET_WRONG_TIER,
           "desc.packed has form %s, of tier %s, which no usable kernel reads; pack it for %s",
-          builder->blob.format->name, isa_name(smallest_isa(*builder->blob.format)),
-          isa_name(smallest_isa(*find_format_of(select_layout(cpu, rhs_type, nullptr)))));
+          builder->blob.format->name, isa_name(smallest_tier(*builder->blob.format)),
+          isa_name(smallest_tier(*find_format_of(select_layout(cpu, rhs_type, nullptr)))));
     // Each pass would quantize the rows again; columns that are packed in a task are not many.
     if (quantizes(d.lhs_quant) || !builder->has_blob || s16) builder->choice.pass = 0;
   }

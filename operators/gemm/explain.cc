@@ -62,9 +62,9 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   // No tier has both
   out->small_m = smaller(larger(plan.small_m, plan.few_rows), gemm.m_max);
   out->small_kernel = kernel_name(plan, out->small_m);
-  out->isa = (octet_isa)plan.kernel->isa;
+  out->isa = (octet_isa)plan.kernel->tier_id;
   out->layout_isa =
-      (octet_isa)(plan.scale_block_kernel ? kPortableIsa : smallest_isa(*find_format_of(layout)));
+      (octet_isa)(plan.scale_block_kernel ? kPortableTier : smallest_tier(*find_format_of(layout)));
   out->lhs_type = type_of(plan.kernel->lhs_element_type);
   out->rhs_type = plan.scale_block_kernel ? OCTET_U8 : type_of(layout.element_type);
   out->panel_columns = layout.width;
@@ -79,7 +79,7 @@ octet_status explain(const octet_gemm_desc& d, const octet_gemm& gemm, size_t co
   write_reason(d, gemm, environment, out->reason, sizeof out->reason);
   static_assert(sizeof out->choice == kChoiceBytes, "a choice's text has its room");
   // A kernel of scale blocks has no row in the table that choices take names from
-  const KernelName own_name = {plan.kernel->name, plan.kernel->isa, false};
+  const KernelName own_name = {plan.kernel->name, plan.kernel->tier_id, false};
   Choice choice = gemm.choice;
   if (plan.scale_block_kernel) choice.kernel = &own_name;
   to_text(choice, out->choice);

@@ -11,7 +11,7 @@ namespace octet {
 
 octet_status read_limits(KernelLimits* limits, const Machine& machine) {
   const bool limited = limits->max_isa != OCTET_ISA_AUTO;
-  const Isa most = (Isa)limits->max_isa;
+  const TierId most = (TierId)limits->max_isa;
   if (limited && !(tiers_of_this_architecture() & mask_of(most)))
     return fail(limits->error, OCTET_UNSUPPORTED,
                 "desc.max_isa is %s, not a tier of this architecture", isa_name(most));
@@ -20,9 +20,9 @@ octet_status read_limits(KernelLimits* limits, const Machine& machine) {
   limits->cpu = machine.cpu;
   OCTET_TRY(read_machine(limits->machine, "desc", &limits->cpu, limits->error));
   const bool chosen = limited || limits->kernel;
-  if (!chosen) limits->cpu.isas &= limits->environment.allowed;
-  if (limited) limits->cpu.isas &= tiers_within(most);
-  if (!limits->cpu.isas)
+  if (!chosen) limits->cpu.tiers &= limits->environment.allowed;
+  if (limited) limits->cpu.tiers &= tiers_within(most);
+  if (!limits->cpu.tiers)
     return fail(limits->error, OCTET_UNSUPPORTED,
                 "no tier is left: those that desc.max_isa and OCTET_MAX_ISA allow have failed the "
                 "self-test on this machine");
@@ -37,16 +37,16 @@ octet_status refuse_forced(const KernelLimits& limits, const Machine& machine, S
                 limits.forced);
   if (result != Selected::kForcedUnusable) return OCTET_OK;
   const KernelName& kernel = *find_kernel_name(limits.forced);
-  const IsaMask tier = mask_of(kernel.isa);
+  const TierMask tier = mask_of(kernel.tier_id);
   return fail(
       limits.error, OCTET_KERNEL_UNUSABLE, "%s names '%s', but %s",
       limits.kernel ? "desc.kernel" : "OCTET_KERNEL", limits.forced,
       kernel.needs & ~machine.cpu.features ? "this CPU does not support it"
-      : limits.cpu.isas & tier
+      : limits.cpu.tiers & tier
           ? "it cannot read these weights: pack them for it, or without -128 if it asks for that"
-      : machine.cpu.isas & tier ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
-      : machine.demoted & tier  ? "its tier failed the self-test on this machine"
-                                : "this CPU does not support it");
+      : machine.cpu.tiers & tier ? "the tier limit (desc.max_isa or OCTET_MAX_ISA) excludes it"
+      : machine.demoted & tier   ? "its tier failed the self-test on this machine"
+                                 : "this CPU does not support it");
 }
 
 }  // namespace octet

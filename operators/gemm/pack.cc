@@ -54,23 +54,23 @@ struct RhsBuilder {
   void take_other_format() { container = otherwise; }
 };
 
-octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* formats,
+octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa tier_id, Formats* formats,
                             octet_error* error) {
-  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
+  if (tier_id != OCTET_ISA_AUTO && !find_tier((int)tier_id))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)tier_id);
   const ElementType rhs_type = element_type_of(rhs.type);
   CpuFeatures cpu = gemm_machine().cpu;
   if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
-  if (isa != OCTET_ISA_AUTO) {
-    *formats = {find_format_of(layout_of((Isa)isa, rhs_type)),
-                &sparse_format_of(tier_of((Isa)isa), rhs.m_max, rhs.k),
-                gains_by_sparsity((Isa)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
+  if (tier_id != OCTET_ISA_AUTO) {
+    *formats = {find_format_of(layout_of((TierId)tier_id, rhs_type)),
+                &sparse_format_of(tier_of((TierId)tier_id), rhs.m_max, rhs.k),
+                gains_by_sparsity((TierId)tier_id, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
   }
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
-  cpu.isas &= environment.allowed;
-  const Isa best = best_of(cpu.isas & compiled_tiers());
+  cpu.tiers &= environment.allowed;
+  const TierId best = best_of(cpu.tiers & compiled_tiers());
   const MicroKernel* const forced =
       environment.kernel ? find(int8_kernels(), environment.kernel) : nullptr;
   const WeightFormat& sparse = sparse_format_of(tier_of(best), rhs.m_max, rhs.k);
@@ -80,7 +80,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
                   ? forced->rhs_layout.sparse()
                   : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel && !is_4bit(rhs.type))
-    formats->tried = format_to_try(cpu.isas, formats->dense->layout.lanes(rhs.n), rhs.k);
+    formats->tried = format_to_try(cpu.tiers, formats->dense->layout.lanes(rhs.n), rhs.k);
   return OCTET_OK;
 }
 
@@ -155,10 +155,10 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsBuilder* p,
+octet_status prepare(const octet_rhs_desc* given, octet_isa tier_id, bool with_data, RhsBuilder* p,
                      octet_error* error) {
   OCTET_TRY(read_rhs(given, with_data, false, &p->weights, error));
-  OCTET_TRY(choose_formats(p->rhs(), isa, &p->formats, error));
+  OCTET_TRY(choose_formats(p->rhs(), tier_id, &p->formats, error));
   return lay_out(false, p, error);
 }
 
@@ -167,19 +167,19 @@ octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data,
 
 using namespace octet;
 
-octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
+octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa tier_id, size_t* bytes,
                              octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   RhsBuilder p;
-  OCTET_TRY(prepare(rhs, isa, false, &p, error));
+  OCTET_TRY(prepare(rhs, tier_id, false, &p, error));
   *bytes = p.bytes();
   return OCTET_OK;
 }
 
-octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
+octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa tier_id, void* blob, size_t blob_bytes,
                         octet_error* error) {
   RhsBuilder p;
-  OCTET_TRY(prepare(rhs, isa, true, &p, error));
+  OCTET_TRY(prepare(rhs, tier_id, true, &p, error));
   const octet_rhs_desc& rhs_desc = p.rhs();
   // Not before the sizes agree: a wrong n would read beyond the caller's scales
   if (rhs_desc.scale_block && blob && blob_bytes >= p.bytes())

@@ -7,7 +7,7 @@
 
 namespace octet {
 
-void trace_demotions(IsaMask demoted) {
+void trace_demotions(TierMask demoted) {
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
     if (has(demoted, *tier)) fprintf(stderr, "octet,demoted,%s\n", tier->name);
 }

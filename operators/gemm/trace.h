@@ -15,7 +15,7 @@ namespace octet {
 
 inline double now_microseconds() { return os::microseconds(); }
 inline const char* origin_s16(bool measured) { return measured ? "measured" : "predicted"; }
-void trace_demotions(IsaMask demoted);
+void trace_demotions(TierMask demoted);
 void trace(const char* event, const octet_gemm& gemm, size_t m, size_t n, size_t k, size_t batch,
            double microseconds);
 }  // namespace octet

@@ -6,7 +6,7 @@
 namespace octet {
 
 TuningKey key_of_gemm(const CpuFeatures& cpu, const char* format, const octet_gemm_desc& d) {
-  TuningKey key(best_of(cpu.isas));
+  TuningKey key(best_of(cpu.tiers));
   key.add(" product m=%zu n=%zu k=%zu batch=%zu", d.m_max, d.n, d.k, larger(d.batch_max, 1));
   key.add(" lhs=%s weights=%s dst=%s", octet_type_name(d.lhs_type), octet_type_name(d.rhs_type),
           octet_type_name(d.dst_type));

@@ -74,7 +74,7 @@ octet_status octet_quantize(const float* values, size_t count, float scale, int3
   OCTET_TRY(check_arrays(values, quantized, type, count, error));
   OCTET_TRY(check_scale(scale, "scale", kScalar, error));
   OCTET_TRY(check_zero_point(zero_point, type, "zero_point", kScalar, error));
-  const TierOps& ops = ops_of(best_of(this_machine().cpu.isas));
+  const TierOps& ops = ops_of(best_of(this_machine().cpu.tiers));
   ops.quantize_floats({scale, zero_point, least(type), most(type)}, values, count,
                       (uint8_t*)quantized);
   return OCTET_OK;
@@ -118,7 +118,7 @@ octet_status octet_dynamic_quantize_in_tasks(octet_lhs_quant quant, const float*
   if (!scale || !zero_point)
     return fail(error, OCTET_NULL_POINTER, "%s is null", scale ? "zero_point" : "scale");
   OCTET_TRY(check_arrays(values, quantized, OCTET_U8, count, error));
-  const TierOps& ops = ops_of(best_of(this_machine().cpu.isas));
+  const TierOps& ops = ops_of(best_of(this_machine().cpu.tiers));
   const Pool pool = {parallel_for, parallel_context, concurrency};
   const bool asymmetric = quant == OCTET_LHS_ASYMMETRIC;
   const RowQuant made = measure_in_tasks(ops, {values, count, 1, count}, asymmetric, pool);

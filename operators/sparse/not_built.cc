@@ -20,7 +20,7 @@ octet_status allow_sparsity(const char* name, octet_error* error) {
 const char* describe(Sparsity) { return "weights are dense"; }
 
 // Never reached: a descriptor that asks for sparsity is refused earlier.
-bool gains_by_sparsity(Isa, const CpuFeatures&, size_t, size_t, size_t) { return false; }
+bool gains_by_sparsity(TierId, const CpuFeatures&, size_t, size_t, size_t) { return false; }
 bool SparsityFinding::look_at(const SparseRun&, ElementType, size_t, size_t) { return true; }
 SparsityFinding look_at(const RhsView&) { return {}; }
 

@@ -223,7 +223,7 @@ TEST(BadCreate, Blob) {
   for (const octet_isa foreign : foreign_tiers()) {
     const octet::WeightFormat& format = format_for(foreign, OCTET_S8);
     const std::string layout = std::string("form ") + format.name + ", of tier " +
-                               octet::isa_name(octet::smallest_isa(format));
+                               octet::isa_name(octet::smallest_tier(format));
     create_refuses(OCTET_WRONG_TIER, layout.c_str(), [&](Product& p) {
       size_t bytes = 0;
       EXPECT_EQ(octet_pack_size(&p.rhs, foreign, &bytes, nullptr), OCTET_OK);
@@ -433,8 +433,8 @@ TEST(BadCreate, Kernels) {
     create_refuses(OCTET_KERNEL_UNUSABLE, "CPU", [&](Product& p) { p.desc.kernel = kernel->name; });
   }
   for (const MicroKernel* kernel : table())
-    if (usable(*kernel) && kernel->isa != octet::Isa::kScalar && !kernel->rhs_layout.sparse() &&
-        serves(*kernel, {OCTET_U8, OCTET_S8}))
+    if (usable(*kernel) && kernel->tier_id != octet::TierId::kScalar &&
+        !kernel->rhs_layout.sparse() && serves(*kernel, {OCTET_U8, OCTET_S8}))
       create_refuses(OCTET_KERNEL_UNUSABLE, "the tier limit", [&](Product& p) {
         p.desc.max_isa = OCTET_ISA_SCALAR, p.desc.kernel = kernel->name;
       });

@@ -283,7 +283,7 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
 TEST(ConvExplain, CountsTheOutput) {
   for (const octet_isa isa : tiers_to_test()) {
     SCOPED_TRACE(octet_isa_name(isa));
-    const bool measured = octet::tier_of((octet::Isa)isa).costs.epilogue > 0;
+    const bool measured = octet::tier_of((octet::TierId)isa).costs.epilogue > 0;
     ConvCase c;
     c.shape = square(16, 16, 16, 3, 1, 1);
     Filter f(c);

@@ -105,7 +105,7 @@ TEST(ConvLines, PaddedLines) {
           if (HasFatalFailure()) return;
           const Conv conv(problem, how);
           padded += conv.get()->plan.shape.padded_lines;
-          const octet::Tier& tier = octet::tier_of((octet::Isa)isa);
+          const octet::Tier& tier = octet::tier_of((octet::TierId)isa);
           reading += tier.costs.gather == 0 && octet::format_of(tier.s8).layout.kr == 4;
         }
   // Zero points of weights, and lines that fill whole groups by themselves, are not padded.

@@ -183,7 +183,7 @@ TEST(ConvS16, PointwiseTakesS16) {
       taken = conv.get()->plan.lhs_type == octet::ElementType::kS16;
       may_take = kernel->gather_s16 || kernel->lhs_element_type == octet::ElementType::kS16;
       for (const octet::MicroKernel* s16 : octet::s16_kernels())
-        may_take |= s16->isa == kernel->isa && s16->rhs_layout == kernel->rhs_layout;
+        may_take |= s16->tier_id == kernel->tier_id && s16->rhs_layout == kernel->rhs_layout;
       EXPECT_GT(check_every_way(c), 2u);
     }
     if (!may_take) {

@@ -167,7 +167,7 @@ class Work {
     plan_.shape = s_;
     plan_.implementation = &octet::depthwise_algorithm;
     plan_.depthwise = &kernel_;
-    plan_.ops = &octet::ops_of(kernel_.isa);
+    plan_.ops = &octet::ops_of(kernel_.tier_id);
     plan_.lhs_type = type_of(c_.lhs_u8);
     plan_.lhs_flip = shift_ ? 0x80 : 0;
     plan_.lhs_shift = shift_;

@@ -145,8 +145,8 @@ void WinogradRun::make_plan() {
   plan_.shape = shape_;
   plan_.implementation = c_.implementation;
   plan_.kernel = &kernel_;
-  plan_.ops = &octet::ops_of(kernel_.isa);
-  plan_.transforms = &octet::transforms_of(kernel_.isa);
+  plan_.ops = &octet::ops_of(kernel_.tier_id);
+  plan_.transforms = &octet::transforms_of(kernel_.tier_id);
   plan_.lhs_type = type_of(c_.lhs_u8);
   plan_.lhs_flip = shift ? 0x80 : 0;
   plan_.lhs_shift = shift;

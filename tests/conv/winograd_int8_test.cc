@@ -125,8 +125,8 @@ TEST(WinogradInt8Outputs, SaturateBeforeTheyAreRounded) {
     init[j] = j % 5;
   }
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-    if (!octet::has(octet::this_machine().cpu.isas, *tier)) continue;
-    const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
+    if (!octet::has(octet::this_machine().cpu.tiers, *tier)) continue;
+    const octet::WinogradOps& transforms = octet::transforms_of(tier->tier_id);
     octet::WinogradOutput o = {};
     o.products = products;
     o.cols = transforms.columns;

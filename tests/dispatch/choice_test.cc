@@ -379,7 +379,7 @@ std::vector<CpuFeatures> machines() {
   std::vector<CpuFeatures> all;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
     for (const size_t l2 : {size_t{0}, size_t{1} << 14, size_t{1} << 20}) {
-      const octet::IsaMask isas = octet::tiers_within(tier->isa) & octet::compiled_tiers();
+      const octet::TierMask isas = octet::tiers_within(tier->tier_id) & octet::compiled_tiers();
       all.push_back({isas, {0, l2, 0}});
     }
   return all;
@@ -422,7 +422,7 @@ TEST(Choose, ConvolutionsLegallyAndAlwaysAlike) {
       for (uint8_t i = 0; i < octet::kAlgorithms; ++i) {
         const octet::ConvAlgorithm* const implementation = octet::algorithm_of(i);
         if (!implementation || implementation->refuse(shape, {0, 0})) continue;
-        const octet::Isa best = octet::best_of(cpu.isas);
+        const octet::TierId best = octet::best_of(cpu.tiers);
         const octet::ConvChoiceProblem problem = {
             (octet_conv_algorithm)i,
             shape,

@@ -14,22 +14,22 @@
 
 namespace {
 
-octet::IsaMask demoted = 0;  // to be
+octet::TierMask demoted = 0;  // to be
 int self_tests = 0;
 
 }  // namespace
 
-octet::IsaMask octet::demoted_isas(const CpuFeatures& cpu) {
+octet::TierMask octet::demoted_tiers(const CpuFeatures& cpu) {
   ++self_tests;
-  return failing_isas(int8_kernels(), cpu) | (demoted & cpu.isas);
+  return failing_tiers(int8_kernels(), cpu) | (demoted & cpu.tiers);
 }
 
 namespace octet_test {
 namespace {
 
-using octet::IsaMask;
+using octet::TierMask;
 
-void in_a_process_without(IsaMask tiers, void (*check)()) {
+void in_a_process_without(TierMask tiers, void (*check)()) {
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
@@ -45,12 +45,12 @@ void in_a_process_without(IsaMask tiers, void (*check)()) {
 
 // The tiers of this machine, best first. The call does not start the process's only self-test.
 std::vector<octet_isa> tiers() {
-  IsaMask compiled = 0;
+  TierMask compiled = 0;
   for (const MicroKernel* kernel : table())
-    if (!kernel->is(octet::kTestsOnly)) compiled |= octet::mask_of(kernel->isa);
+    if (!kernel->is(octet::kTestsOnly)) compiled |= octet::mask_of(kernel->tier_id);
   std::vector<octet_isa> found;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
-    if (has(octet::detect_cpu().isas & compiled, *tier)) found.push_back((octet_isa)tier->isa);
+    if (has(octet::detect_cpu().tiers & compiled, *tier)) found.push_back((octet_isa)tier->tier_id);
   return found;
 }
 
@@ -137,7 +137,7 @@ void refuses_its_kernels_by_name() {
     const bool raw_u8 = kernel->rhs_layout.element_type == octet::ElementType::kU8;
     // Of a kernel whose needs this CPU lacks, the message says so.
     const bool can_run = !(kernel->needs & ~octet::this_machine().cpu.features);
-    if (!is_demoted((octet_isa)kernel->isa) || raw_u8 || !can_run) continue;
+    if (!is_demoted((octet_isa)kernel->tier_id) || raw_u8 || !can_run) continue;
     GemmCase c;
     c.kernel = kernel->name;
     c.lhs = types_of(*kernel).front().lhs, c.rhs = types_of(*kernel).front().rhs;
@@ -152,12 +152,12 @@ void refuses_its_kernels_by_name() {
     expect_refusal(conv.status(), conv.error(), kernel);
   };
   for (const MicroKernel* kernel : int16_table())
-    if (is_demoted((octet_isa)kernel->isa))
+    if (is_demoted((octet_isa)kernel->tier_id))
       refuses(kernel->name, OCTET_CONV_WINOGRAD_4X4, convolutions()[0]);
   ConvCase grouped;
   grouped.shape = square(5, 16, 16, 3, 1, 1, 4);
   for (const octet::DepthwiseKernel* kernel : octet::depthwise_kernels())
-    if (is_demoted((octet_isa)kernel->isa))
+    if (is_demoted((octet_isa)kernel->tier_id))
       kernel->layout == octet::kGroupedLayout
           ? refuses(kernel->name, OCTET_CONV_GROUPED, grouped)
           : refuses(kernel->name, OCTET_CONV_DEPTHWISE, convolutions()[3]);
@@ -199,7 +199,7 @@ TEST(Demotion, OneTierIsNotUsed) {
 }
 
 TEST(Demotion, NorAreSeveral) {
-  IsaMask mask = 0;
+  TierMask mask = 0;
   for (const octet_isa isa : tiers()) {
     mask |= 1u << isa;
     if (isa != kPortableTier) in_a_process_without(mask, is_not_used);

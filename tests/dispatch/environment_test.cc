@@ -66,7 +66,7 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
 
 octet_isa tier_of(const std::string& kernel) {
   const MicroKernel* found = octet::find(octet::int8_kernels(), kernel.c_str());
-  return found ? (octet_isa)found->isa : OCTET_ISA_AUTO;
+  return found ? (octet_isa)found->tier_id : OCTET_ISA_AUTO;
 }
 
 TEST(Environment, EmptyMeansUnset) {
@@ -82,12 +82,12 @@ TEST(Environment, TheExpectedTierRuns) {
   EXPECT_EQ(info.demoted_isas, 0u) << "a tier failed its self-test";
   EXPECT_EQ(tier_of(make().kernel), info.best_isa);
   if (const char* list = std::getenv("OCTET_MODEL_TIERS")) {
-    octet::IsaMask model = 0;
+    octet::TierMask model = 0;
     std::string name;
     for (std::istringstream names(list); std::getline(names, name, ',');) {
       const octet::Tier* tier = octet::find_tier(name.c_str());
       ASSERT_NE(tier, nullptr) << name;
-      model |= octet::mask_of(tier->isa);
+      model |= octet::mask_of(tier->tier_id);
     }
     EXPECT_EQ(info.detected_isas, model & info.compiled_isas) << list;
   }
@@ -201,7 +201,7 @@ TEST(Descriptor, LimitsToATierOfThisArchitecture) {
 }
 
 TEST(Descriptor, BeatsTheEnvironment) {
-  const octet_isa best = (octet_isa)octet::best_of(octet::this_machine().cpu.isas);
+  const octet_isa best = (octet_isa)octet::best_of(octet::this_machine().cpu.tiers);
   const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(kPortableTier));
   {  // the descriptor's limit beats the environment's
     const Made made = make(best, nullptr, best);
@@ -215,8 +215,9 @@ TEST(Descriptor, BeatsTheEnvironment) {
   for (const MicroKernel* kernel : table()) {
     if (!usable(*kernel) || kernel->is(octet::kTestsOnly) || !serves(*kernel, {OCTET_U8, OCTET_S8}))
       continue;
-    const octet_isa isa = (octet_isa)kernel->isa;
-    if (!(octet::layout_of(kernel->isa, octet::ElementType::kS8) == kernel->rhs_layout)) continue;
+    const octet_isa isa = (octet_isa)kernel->tier_id;
+    if (!(octet::layout_of(kernel->tier_id, octet::ElementType::kS8) == kernel->rhs_layout))
+      continue;
     // the descriptor's kernel beats the environment's limit
     Made made = make(OCTET_ISA_AUTO, kernel->name, isa);
     EXPECT_EQ(made.status, OCTET_OK) << made.error.message;
@@ -295,10 +296,10 @@ TEST(KernelList, SaysWhatTheTableSays) {
   for (size_t i = 0; const octet::KernelName* kernel = octet::kernel_name(i); ++i) {
     ASSERT_EQ(octet_get_kernel_info(i, &info, nullptr), OCTET_OK);
     EXPECT_STREQ(info.name, kernel->name);
-    EXPECT_EQ(info.isa, (octet_isa)kernel->isa);
+    EXPECT_EQ(info.isa, (octet_isa)kernel->tier_id);
     const octet::CpuFeatures& cpu = octet::this_machine().cpu;
     EXPECT_EQ(info.usable != 0,
-              (cpu.isas >> (int)kernel->isa & 1) && (kernel->needs & ~cpu.features) == 0);
+              (cpu.tiers >> (int)kernel->tier_id & 1) && (kernel->needs & ~cpu.features) == 0);
     EXPECT_EQ(info.tests_only != 0, kernel->forced_only);
   }
 }

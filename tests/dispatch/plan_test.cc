@@ -12,15 +12,15 @@
 namespace octet_test {
 namespace {
 
-using octet::Isa;
+using octet::TierId;
 
 // The plan does not take an algorithm for which create would find no kernel.
 TEST(Plan, CountsOnNoKernelThatIsMissing) {
   octet::ConvProblem problem = {};
   problem.shape = {1, 28, 28, 64, 64, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
   for (const octet_isa tier : all_tiers()) {
-    const Isa isa = (Isa)tier;
-    problem.isa = isa;
+    const TierId isa = (TierId)tier;
+    problem.tier_id = isa;
     problem.without_kernel = 0;
     const octet_conv_algorithm best = octet::plan_conv(problem).best;
     problem.without_kernel = 1u << best;
@@ -36,7 +36,7 @@ TEST(Plan, CountsOnNoKernelThatIsMissing) {
 TEST(Plan, DilationOfASingleTapChangesNothing) {
   for (const bool across : {false, true}) {
     octet::ConvProblem problem = {};
-    problem.isa = Isa::kAvx2;
+    problem.tier_id = TierId::kAvx2;
     problem.shape = {1, 16, 16, 32, 32, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
     octet::ConvShape& s = problem.shape;
     (across ? s.kernel_h : s.kernel_w) = 1;
@@ -50,7 +50,7 @@ TEST(Plan, DilationOfASingleTapChangesNothing) {
 
 TEST(Plan, TransposedOutputsTwiceAsWideComputeTwiceAsLongAtMost) {
   octet::ConvProblem problem = {};
-  problem.isa = Isa::kAvx2;
+  problem.tier_id = TierId::kAvx2;
   problem.shape = {1, 4, 96, 32, 32, 1, 2, 2, 2, 2, 1, 1, 0, 0, 0, 0, true, 0, 0};
   const octet::Candidate half = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT];
   problem.shape.in_w *= 2;
@@ -67,7 +67,7 @@ octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
 // windows of one kernel line, two lines more than there are outputs; of wider ones the rows of two
 // tiles; of taps that fill no steps, which then take fewer products, all.
 TEST(Plan, CountsCopiesOfRows) {
-  const octet::TierCosts& costs = octet::tier_of(Isa::kAmxInt8).costs;
+  const octet::TierCosts& costs = octet::tier_of(TierId::kAmxInt8).costs;
   ASSERT_EQ(costs.step, 64u);
   ASSERT_EQ(costs.mr, 16u);
   const struct {
@@ -80,7 +80,7 @@ TEST(Plan, CountsCopiesOfRows) {
                 {7, 512, 7 * 9 * 3 * 512, 9 * 512}};
   for (const auto& c : kCases) {
     octet::ConvProblem problem = {};
-    problem.isa = Isa::kAmxInt8;
+    problem.tier_id = TierId::kAmxInt8;
     problem.shape = square_3x3(c.size, c.channels, 64);
     problem.shape.pad_top = problem.shape.pad_bottom = 0;  // no kernel line is left out
     problem.shape.in_h += 2;
@@ -98,7 +98,7 @@ TEST(Plan, CountsCopiesOfRows) {
 TEST(Plan, CountsWholeRegisters) {
   const auto macs = [](size_t rows, size_t depth) {
     octet::ConvProblem problem = {};
-    problem.isa = Isa::kAmxInt8;
+    problem.tier_id = TierId::kAmxInt8;
     problem.shape = {1, 1, rows, depth, 64, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, false, 0, 0};
     const octet::Estimate e = octet::plan_conv(problem).candidates[OCTET_CONV_DIRECT].estimate;
     EXPECT_EQ(e.transform, 0);
@@ -112,30 +112,30 @@ TEST(Plan, CountsWholeRegisters) {
 // `octet bench plan` found these layers, for which formulas that fitted on average were far off.
 TEST(Plan, KnowsWhatWasMeasured) {
   const struct {
-    Isa isa;
+    TierId isa;
     octet::ConvShape shape;
     octet_conv_algorithm best;
   } kCases[] = {
       // Winograd's weights come from L3 while nothing is multiplied
-      {Isa::kAvx512Vnni, square_3x3(14, 256, 256), OCTET_CONV_DIRECT},
-      {Isa::kAvx512Vnni, square_3x3(14, 512, 512), OCTET_CONV_DIRECT},
-      {Isa::kAvx512Vnni, square_3x3(56, 64, 64), OCTET_CONV_WINOGRAD_4X4},
-      {Isa::kAvx512Vnni, square_3x3(28, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      {TierId::kAvx512Vnni, square_3x3(14, 256, 256), OCTET_CONV_DIRECT},
+      {TierId::kAvx512Vnni, square_3x3(14, 512, 512), OCTET_CONV_DIRECT},
+      {TierId::kAvx512Vnni, square_3x3(56, 64, 64), OCTET_CONV_WINOGRAD_4X4},
+      {TierId::kAvx512Vnni, square_3x3(28, 512, 512), OCTET_CONV_WINOGRAD_4X4},
       // They come from memory
-      {Isa::kAvxVnni, square_3x3(14, 1024, 1024), OCTET_CONV_DIRECT},
-      {Isa::kAvx2, square_3x3(14, 1024, 1024), OCTET_CONV_WINOGRAD_2X2},
+      {TierId::kAvxVnni, square_3x3(14, 1024, 1024), OCTET_CONV_DIRECT},
+      {TierId::kAvx2, square_3x3(14, 1024, 1024), OCTET_CONV_WINOGRAD_2X2},
       // A single tile of rows streams them
-      {Isa::kAvx2, square_3x3(7, 256, 256), OCTET_CONV_WINOGRAD_4X4},
-      {Isa::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
+      {TierId::kAvx2, square_3x3(7, 256, 256), OCTET_CONV_WINOGRAD_4X4},
+      {TierId::kAvx2, square_3x3(7, 512, 512), OCTET_CONV_WINOGRAD_4X4},
       // Transforms of few channels
-      {Isa::kAvx512Vnni, square_3x3(104, 16, 32), OCTET_CONV_DIRECT},
+      {TierId::kAvx512Vnni, square_3x3(104, 16, 32), OCTET_CONV_DIRECT},
       // Epilogues of a part of a vector
-      {Isa::kAvxVnni, square_3x3(32, 4, 4), OCTET_CONV_DIRECT},
-      {Isa::kAvxVnni, square_3x3(32, 8, 8), OCTET_CONV_DIRECT},
+      {TierId::kAvxVnni, square_3x3(32, 4, 4), OCTET_CONV_DIRECT},
+      {TierId::kAvxVnni, square_3x3(32, 8, 8), OCTET_CONV_DIRECT},
   };
   for (const auto& c : kCases) {
     octet::ConvProblem problem = {};
-    problem.isa = c.isa;
+    problem.tier_id = c.isa;
     problem.shape = c.shape;
     problem.cpu = {~0u, {48 << 10, 2 << 20, size_t{260} << 20}, {}, OCTET_DESIGN_GOLDEN_COVE};
     EXPECT_EQ(octet::plan_conv(problem).best, c.best)
@@ -158,10 +158,10 @@ double lead_of_winograd(const octet::ConvPlans& plans) {
   return other / winograd;
 }
 
-octet::ConvProblem problem_of(Isa isa, const octet::ConvShape& shape, octet::Caches caches,
+octet::ConvProblem problem_of(TierId isa, const octet::ConvShape& shape, octet::Caches caches,
                               octet_cpu_design design) {
   octet::ConvProblem problem = {};
-  problem.isa = isa;
+  problem.tier_id = isa;
   problem.shape = shape;
   problem.cpu = {~0u, caches, {}, design};
   return problem;
@@ -183,7 +183,7 @@ TEST(Plan, TakesWinogradOnUnknownMachinesByAClearLeadOnly) {
   for (const octet_isa tier : all_tiers())
     for (const size_t size : {7, 14, 28, 56})
       for (const size_t channels : {16, 32, 64, 128, 256, 512}) {
-        const Isa isa = (Isa)tier;
+        const TierId isa = (TierId)tier;
         const octet::ConvShape shape = square_3x3(size, channels, channels);
         for (const auto& unknown : kUnknown) {
           octet::ConvProblem problem = problem_of(isa, shape, unknown.caches, unknown.design);

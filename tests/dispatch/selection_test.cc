@@ -14,19 +14,19 @@ namespace {
 
 using octet::CpuFeatures;
 using octet::ElementType;
-using octet::Isa;
 using octet::Selected;
+using octet::TierId;
 using octet::WeightFacts;
 
-CpuFeatures machine(const std::vector<Isa>& isas) {
+CpuFeatures machine(const std::vector<TierId>& isas) {
   CpuFeatures cpu = {};
-  for (const Isa isa : isas) cpu.isas |= octet::mask_of(isa);
+  for (const TierId isa : isas) cpu.tiers |= octet::mask_of(isa);
   return cpu;
 }
 
-bool compiled(Isa isa) {
+bool compiled(TierId isa) {
   for (const MicroKernel* kernel : table())
-    if (kernel->isa == isa && !kernel->is(octet::kTestsOnly)) return true;
+    if (kernel->tier_id == isa && !kernel->is(octet::kTestsOnly)) return true;
   return false;
 }
 
@@ -41,14 +41,14 @@ octet::Selection choose(const CpuFeatures& cpu, bool lhs_u8, bool rhs_u8,
 }
 
 TEST(Select, AScalarMachineRunsTheScalarKernelThatIsFast) {
-  const octet::Selection s = choose(machine({Isa::kScalar}), true, false);
+  const octet::Selection s = choose(machine({TierId::kScalar}), true, false);
   ASSERT_EQ(s.result, Selected::kOk);
   EXPECT_STREQ(s.kernel->name, "scalar_u8s8_4x16x4");
 }
 
 // Both kernels read the same weights.
 TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
-  CpuFeatures cpu = machine({Isa::kScalar});
+  CpuFeatures cpu = machine({TierId::kScalar});
   cpu.trusts_optional = false;
   const octet::Selection s = choose(cpu, true, false);
   ASSERT_EQ(s.result, Selected::kOk);
@@ -61,21 +61,24 @@ TEST(Select, WhereTheFastScalarKernelIsWrongItIsTheDefinition) {
 TEST(Select, EveryMachineRunsItsBestTier) {
   const struct {
     const char* name;
-    std::vector<Isa> tiers;  // the best first
+    std::vector<TierId> tiers;  // the best first
   } kMachines[] = {
 #if defined(__x86_64__)
-    {"Penryn, Goldmont", {Isa::kSse41, Isa::kScalar}},
-    {"Haswell, Zen 1-3", {Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
-    {"Alder Lake", {Isa::kAvxVnni, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
-    {"Skylake-X", {Isa::kAvx512Bw, Isa::kAvx2, Isa::kSse41, Isa::kScalar}},
-    {"Cascade Lake, Zen 4", {Isa::kAvx512Vnni, Isa::kAvx512Bw, Isa::kAvx2, Isa::kScalar}},
-    {"Sapphire Rapids, Zen 5", {Isa::kAvx512Vnni, Isa::kAvxVnni, Isa::kAvx512Bw, Isa::kScalar}},
+    {"Penryn, Goldmont", {TierId::kSse41, TierId::kScalar}},
+    {"Haswell, Zen 1-3", {TierId::kAvx2, TierId::kSse41, TierId::kScalar}},
+    {"Alder Lake", {TierId::kAvxVnni, TierId::kAvx2, TierId::kSse41, TierId::kScalar}},
+    {"Skylake-X", {TierId::kAvx512Bw, TierId::kAvx2, TierId::kSse41, TierId::kScalar}},
+    {"Cascade Lake, Zen 4",
+     {TierId::kAvx512Vnni, TierId::kAvx512Bw, TierId::kAvx2, TierId::kScalar}},
+    {"Sapphire Rapids, Zen 5",
+     {TierId::kAvx512Vnni, TierId::kAvxVnni, TierId::kAvx512Bw, TierId::kScalar}},
 #elif defined(__aarch64__) || defined(__arm__)
-    {"Cortex-A53, Cortex-A72", {Isa::kNeon, Isa::kScalar}},
-    {"Neoverse N1, Apple A13", {Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
-    {"Neoverse V1 and N2, Apple M2", {Isa::kI8mm, Isa::kDotprod, Isa::kNeon, Isa::kScalar}},
+    {"Cortex-A53, Cortex-A72", {TierId::kNeon, TierId::kScalar}},
+    {"Neoverse N1, Apple A13", {TierId::kDotprod, TierId::kNeon, TierId::kScalar}},
+    {"Neoverse V1 and N2, Apple M2",
+     {TierId::kI8mm, TierId::kDotprod, TierId::kNeon, TierId::kScalar}},
 #endif
-    {"anything", {Isa::kScalar}},
+    {"anything", {TierId::kScalar}},
   };
   for (const auto& m : kMachines)
     for (const bool lhs_u8 : {false, true})
@@ -85,8 +88,8 @@ TEST(Select, EveryMachineRunsItsBestTier) {
             const octet::Selection s =
                 choose(machine(m.tiers), lhs_u8, rhs_u8, nullptr, rows, columns);
             ASSERT_EQ(s.result, Selected::kOk) << m.name;
-            const Isa best = *std::find_if(m.tiers.begin(), m.tiers.end(), compiled);
-            EXPECT_EQ(s.kernel->isa, best) << m.name << " runs " << s.kernel->name;
+            const TierId best = *std::find_if(m.tiers.begin(), m.tiers.end(), compiled);
+            EXPECT_EQ(s.kernel->tier_id, best) << m.name << " runs " << s.kernel->name;
             EXPECT_FALSE(s.kernel->is(octet::kTestsOnly));
             EXPECT_TRUE(s.kernel->m_max == 0 || rows <= s.kernel->m_max) << s.kernel->name;
             EXPECT_TRUE(s.kernel->n_max == 0 || columns <= s.kernel->n_max) << s.kernel->name;
@@ -97,18 +100,18 @@ TEST(Select, EveryMachineRunsItsBestTier) {
 }
 
 TEST(Select, FewColumnsHaveAKernelOfTheirOwnOnAvx2) {
-  for (const Isa best : {Isa::kAvx2, Isa::kAvx512Bw})
-    if (const CpuFeatures cpu = machine({best, Isa::kAvx2, Isa::kScalar}); compiled(best)) {
+  for (const TierId best : {TierId::kAvx2, TierId::kAvx512Bw})
+    if (const CpuFeatures cpu = machine({best, TierId::kAvx2, TierId::kScalar}); compiled(best)) {
       EXPECT_STREQ(choose(cpu, true, false, nullptr, 8, 8).kernel->name, "avx2_u8s8_8x8x4");
-      EXPECT_EQ(choose(cpu, true, false, nullptr, 8, 9).kernel->isa, best);
+      EXPECT_EQ(choose(cpu, true, false, nullptr, 8, 9).kernel->tier_id, best);
     }
 }
 
 #if defined(__aarch64__)
 // Machines with cores of both kinds, and unknown ones, run the kernels of the big cores.
 TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
-  if (!compiled(Isa::kDotprod)) GTEST_SKIP() << "built without SDOT";
-  CpuFeatures cpu = machine({Isa::kScalar, Isa::kNeon, Isa::kDotprod});
+  if (!compiled(TierId::kDotprod)) GTEST_SKIP() << "built without SDOT";
+  CpuFeatures cpu = machine({TierId::kScalar, TierId::kNeon, TierId::kDotprod});
   const struct {
     octet::Cores cores;
     const char* kernel;
@@ -127,20 +130,22 @@ TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
 
 #if defined(__x86_64__)
 TEST(Select, OneBlobServesAllX86Tiers) {
-  const WeightFacts facts = {octet::layout_of(Isa::kAvx512Vnni, type_of(false)), true};
-  for (const Isa isa : {Isa::kSse41, Isa::kAvx2, Isa::kAvx512Bw, Isa::kAvxVnni, Isa::kAvx512Vnni}) {
+  const WeightFacts facts = {octet::layout_of(TierId::kAvx512Vnni, type_of(false)), true};
+  for (const TierId isa :
+       {TierId::kSse41, TierId::kAvx2, TierId::kAvx512Bw, TierId::kAvxVnni, TierId::kAvx512Vnni}) {
     if (!compiled(isa)) continue;
     const octet::Problem problem = {8, 64, 64, type_of(true), type_of(false)};
-    const octet::Selection s = octet::select(machine({Isa::kScalar, isa}), problem, facts, nullptr);
+    const octet::Selection s =
+        octet::select(machine({TierId::kScalar, isa}), problem, facts, nullptr);
     ASSERT_EQ(s.result, Selected::kOk);
-    EXPECT_EQ(s.kernel->isa, isa);
+    EXPECT_EQ(s.kernel->tier_id, isa);
   }
 }
 #endif
 
 TEST(Select, NobodyReadsALayoutOfAnotherMachine) {
   const octet::RhsLayout odd = {24, 8, 4, octet::ElementType::kS8};
-  EXPECT_EQ(octet::select(machine({Isa::kScalar}), {8, 64, 64, type_of(true), type_of(false)},
+  EXPECT_EQ(octet::select(machine({TierId::kScalar}), {8, 64, 64, type_of(true), type_of(false)},
                           {odd, true}, nullptr)
                 .result,
             Selected::kNoKernel);
@@ -193,7 +198,7 @@ TEST(Select, ForcedKernelsThatCannotRun) {
   for (const MicroKernel* kernel : table()) {
     const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
                                     kernel->rhs_layout.element_type};
-    const CpuFeatures without = all_of(~octet::mask_of(kernel->isa));
+    const CpuFeatures without = all_of(~octet::mask_of(kernel->tier_id));
     EXPECT_EQ(octet::select(without, problem, {kernel->rhs_layout, false}, kernel->name).result,
               Selected::kForcedUnusable)
         << kernel->name;
@@ -211,7 +216,8 @@ TEST(Select, ForcedKernelsThatCannotRun) {
 TEST(Select, KernelsWithAnExceptionAreNotChosenForIt) {
   for (const MicroKernel* kernel : table()) {
     if (!kernel->is(octet::kNoInt8Min) || kernel->is(octet::kTestsOnly)) continue;
-    const CpuFeatures cpu = {octet::mask_of(Isa::kScalar) | (octet::mask_of(kernel->isa)), {}};
+    const CpuFeatures cpu = {octet::mask_of(TierId::kScalar) | (octet::mask_of(kernel->tier_id)),
+                             {}};
     const octet::Problem problem = {8, 64, 64, kernel->lhs_element_type,
                                     kernel->rhs_layout.element_type};
     const octet::Selection s = octet::select(cpu, problem, {kernel->rhs_layout, true}, nullptr);
@@ -236,7 +242,7 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
     const octet::ConvKernel forced = choose_conv(everything, layout, kernel->name);
     EXPECT_EQ(forced.result, Selected::kOk) << kernel->name;
     EXPECT_STREQ(forced.name(), kernel->name);
-    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->isa), {}}, layout, kernel->name).result,
+    EXPECT_EQ(choose_conv({~octet::mask_of(kernel->tier_id), {}}, layout, kernel->name).result,
               Selected::kForcedUnusable)
         << kernel->name;
     EXPECT_EQ(choose_conv(everything, other, kernel->name).result, Selected::kForcedUnusable)
@@ -248,14 +254,16 @@ void check_conv_selection(const Kernels& kernels, const octet::ConvAlgorithm& im
     // Without a name, or with an int8 kernel's, the first usable kernel of the tier is taken,
     // unless all of them are for tests.
     for (const char* name : {(const char*)nullptr, "scalar_u8s8_4x4x4"}) {
-      const octet::ConvKernel best = choose_conv(machine({kernel->isa}), layout, name);
+      const octet::ConvKernel best = choose_conv(machine({kernel->tier_id}), layout, name);
       const bool only_tests = std::all_of(kernels.begin(), kernels.end(), [&](const auto* k) {
-        return k->isa != kernel->isa || !(layout_of(*k) == layout) || k->flags & octet::kTestsOnly;
+        return k->tier_id != kernel->tier_id || !(layout_of(*k) == layout) ||
+               k->flags & octet::kTestsOnly;
       });
       EXPECT_EQ(best.result, only_tests ? Selected::kNoKernel : Selected::kOk) << kernel->name;
       if (only_tests) continue;
       const auto first = std::find_if(kernels.begin(), kernels.end(), [&](const auto* k) {
-        return k->isa == kernel->isa && layout_of(*k) == layout && !(k->flags & octet::kTestsOnly);
+        return k->tier_id == kernel->tier_id && layout_of(*k) == layout &&
+               !(k->flags & octet::kTestsOnly);
       });
       EXPECT_STREQ(best.name(), (*first)->name);
     }
@@ -275,23 +283,23 @@ TEST(SelectConv, KernelsOfOtherKinds) {
 }
 
 TEST(Layouts, SmallestTierThatReadsThem) {
-  for (const Isa isa : {Isa::kSse41, Isa::kNeon, Isa::kDotprod, Isa::kI8mm})
+  for (const TierId isa : {TierId::kSse41, TierId::kNeon, TierId::kDotprod, TierId::kI8mm})
     for (const bool rhs_u8 : {false, true})
-      EXPECT_EQ(octet::smallest_isa(*octet::find_format_of(octet::layout_of(isa, type_of(rhs_u8)))),
-                isa)
+      EXPECT_EQ(
+          octet::smallest_tier(*octet::find_format_of(octet::layout_of(isa, type_of(rhs_u8)))), isa)
           << octet::isa_name(isa);
   const struct {
     octet::FormatId format;
-    Isa isa;
-  } kSmallest[] = {{octet::FormatId::kS8_16x4, Isa::kSse41},
-                   {octet::FormatId::kS8_4x4, Isa::kScalar},
-                   {octet::FormatId::kS8_5x2, Isa::kScalar},
-                   {octet::FormatId::kS16_16x2, Isa::kSse41},
-                   {octet::FormatId::kS16_8x1, Isa::kNeon},
-                   {octet::FormatId::kS16_4x2, Isa::kScalar},
-                   {octet::FormatId::kS8_64x4_depthwise, Isa::kScalar}};
+    TierId isa;
+  } kSmallest[] = {{octet::FormatId::kS8_16x4, TierId::kSse41},
+                   {octet::FormatId::kS8_4x4, TierId::kScalar},
+                   {octet::FormatId::kS8_5x2, TierId::kScalar},
+                   {octet::FormatId::kS16_16x2, TierId::kSse41},
+                   {octet::FormatId::kS16_8x1, TierId::kNeon},
+                   {octet::FormatId::kS16_4x2, TierId::kScalar},
+                   {octet::FormatId::kS8_64x4_depthwise, TierId::kScalar}};
   for (const auto& row : kSmallest)
-    EXPECT_EQ(octet::smallest_isa(octet::format_of(row.format)), row.isa)
+    EXPECT_EQ(octet::smallest_tier(octet::format_of(row.format)), row.isa)
         << octet::format_of(row.format).name;
 }
 
@@ -299,7 +307,7 @@ TEST(Layouts, SmallestTierThatReadsThem) {
 TEST(Layouts, OfConvolutions) {
   for (const octet_isa tier : all_tiers())
     for (const bool rhs_u8 : {false, true}) {
-      const Isa isa = (Isa)tier;
+      const TierId isa = (TierId)tier;
       const octet::RhsLayout bytes = octet::layout_of(isa, type_of(rhs_u8));
       EXPECT_TRUE(octet::conv_layout(octet::direct_algorithm, isa, type_of(rhs_u8), true) == bytes);
       EXPECT_TRUE(octet::conv_layout(octet::im2col_algorithm, isa, type_of(rhs_u8), true) == bytes);

@@ -28,7 +28,7 @@ const octet::CpuFeatures& cpu() {
   return features;
 }
 
-const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
+const octet::TierOps& scalar_ops() { return octet::ops_of(octet::TierId::kScalar); }
 
 // ---- the cases themselves, against the tests' own reference
 
@@ -231,7 +231,7 @@ void looks_up_wrongly(const Epilogue& f, const EpilogueTile& t) {
 }
 
 TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
-  for (const octet::Isa isa : usable_isas()) {
+  for (const octet::TierId isa : usable_tiers()) {
     honest_ops = &octet::ops_of(isa);
     octet::TierOps ops = *honest_ops;
     EXPECT_TRUE(octet::passes(ops));
@@ -353,7 +353,7 @@ class SelfTestWinograd : public EachKernel {};
 INSTANTIATE_TEST_SUITE_P(, SelfTestWinograd, testing::ValuesIn(int16_table()), kernel_name);
 
 TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
-  honest_transforms = &octet::transforms_of(kernel().isa);
+  honest_transforms = &octet::transforms_of(kernel().tier_id);
   octet::WinogradOps ops = *honest_transforms;
   ops.output[0] = lies_output<0>;
   ops.output[1] = lies_output<1>;
@@ -428,9 +428,9 @@ TEST(SelfTestRounding, NobodyIsBlamedForTheThreadsMode) {
   for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
     ASSERT_EQ(std::fesetround(mode), 0);
     const bool nearest = octet::rounds_to_nearest();
-    const octet::IsaMask bytes = octet::failing_isas(octet::int8_kernels(), cpu());
-    const octet::IsaMask s16 = octet::failing_int16_isas(octet::int16_kernels(), cpu());
-    const octet::IsaMask depthwise = octet::failing_isas(octet::depthwise_kernels(), cpu());
+    const octet::TierMask bytes = octet::failing_tiers(octet::int8_kernels(), cpu());
+    const octet::TierMask s16 = octet::failing_int16_tiers(octet::int16_kernels(), cpu());
+    const octet::TierMask depthwise = octet::failing_tiers(octet::depthwise_kernels(), cpu());
     MicroKernel liar = scalar;
     liar.multiply = [](const octet::Tile& t) { *(int32_t*)t.dst = 1; };
     const bool passes = octet::passes(liar);

@@ -17,7 +17,7 @@ using octet::S16Epilogue;
 using octet::S16Mode;
 using octet::S16Tile;
 
-const octet::TierOps& scalar_ops() { return octet::ops_of(octet::Isa::kScalar); }
+const octet::TierOps& scalar_ops() { return octet::ops_of(octet::TierId::kScalar); }
 
 // ---- the cases themselves, against the tests' own reference
 
@@ -47,7 +47,7 @@ TEST(SelfTestS16, CasesAreWhatTheContractSays) {
 }
 
 TEST(SelfTestS16, EachTierPasses) {
-  for (const octet::Isa isa : usable_isas())
+  for (const octet::TierId isa : usable_tiers())
     EXPECT_TRUE(octet::passes(octet::ops_of(isa))) << octet::isa_name(isa);
 }
 
@@ -123,8 +123,8 @@ TEST(SelfTestS16, WrongKernelsAreFound) {
       EXPECT_FALSE(octet::passes_s16(other));
       const octet::MicroKernel* const rows[] = {kernel, &other};
       const octet::CpuFeatures& cpu = octet::this_machine().cpu;
-      EXPECT_EQ(octet::failing_s16_isas({rows, 1}, cpu), 0u);
-      EXPECT_EQ(octet::failing_s16_isas({rows, 2}, cpu), octet::mask_of(kernel->isa));
+      EXPECT_EQ(octet::failing_s16_tiers({rows, 1}, cpu), 0u);
+      EXPECT_EQ(octet::failing_s16_tiers({rows, 2}, cpu), octet::mask_of(kernel->tier_id));
     }
   }
 }

@@ -10,8 +10,8 @@
 namespace octet_test {
 namespace {
 
-using octet::Isa;
 using octet::KernelList;
+using octet::TierId;
 
 // A real kernel, off by one in one element.
 const MicroKernel* honest;
@@ -22,19 +22,19 @@ void lies(const octet::Tile& t) {
 }
 
 TEST(SelfTest, ThisMachineTellsTheTruth) {
-  EXPECT_EQ(octet::failing_isas(octet::int8_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_tiers(octet::int8_kernels(), octet::this_machine().cpu), 0u);
   EXPECT_TRUE(octet::this_machine().cpu.trusts_optional);
-  EXPECT_EQ(octet::failing_int16_isas(octet::int16_kernels(), octet::this_machine().cpu), 0u);
-  EXPECT_EQ(octet::failing_s16_isas(octet::s16_kernels(), octet::this_machine().cpu), 0u);
-  EXPECT_EQ(octet::failing_isas(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_int16_tiers(octet::int16_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_s16_tiers(octet::s16_kernels(), octet::this_machine().cpu), 0u);
+  EXPECT_EQ(octet::failing_tiers(octet::depthwise_kernels(), octet::this_machine().cpu), 0u);
 }
 
 class SelfTestKernel : public EachKernel {
  protected:
-  octet::IsaMask failing(const KernelList& list, const octet::CpuFeatures& cpu) const {
+  octet::TierMask failing(const KernelList& list, const octet::CpuFeatures& cpu) const {
     return kernel().lhs_element_type == octet::ElementType::kS16
-               ? octet::failing_int16_isas(list, cpu)
-               : octet::failing_isas(list, cpu);
+               ? octet::failing_int16_tiers(list, cpu)
+               : octet::failing_tiers(list, cpu);
   }
 };
 OCTET_FOR_EACH_KERNEL(SelfTestKernel);
@@ -48,7 +48,7 @@ TEST_P(SelfTestKernel, FindsALyingKernel) {
   const octet::CpuFeatures& cpu = octet::this_machine().cpu;
   EXPECT_EQ(failing(KernelList{rows, 1}, cpu), 0u);
   if (!kernel().is(octet::kOptional)) {
-    EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().isa));
+    EXPECT_EQ(failing(KernelList{rows, 2}, cpu), octet::mask_of(kernel().tier_id));
     return;
   }
   // Its tier has another kernel
@@ -96,7 +96,7 @@ TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   MicroKernel liar = kernel();
   liar.multiply = [](const octet::Tile&) { FAIL() << "must not run"; };
   const MicroKernel* const rows[] = {&liar};
-  const octet::CpuFeatures others = {~octet::mask_of(kernel().isa), {}};
+  const octet::CpuFeatures others = {~octet::mask_of(kernel().tier_id), {}};
   EXPECT_EQ(failing(KernelList{rows, 1}, others), 0u);
   EXPECT_TRUE(octet::passes_optional(KernelList{rows, 1}, others));
 }
@@ -120,8 +120,8 @@ TEST(SelfTest, FindsALyingDepthwiseKernel) {
       octet::DepthwiseKernel liar = *kernel;
       liar.multiply = lies_depthwise;
       const octet::DepthwiseKernel* const rows[] = {&liar};
-      EXPECT_EQ(octet::failing_isas(octet::DepthwiseList{rows, 1}, cpu),
-                octet::mask_of(kernel->isa))
+      EXPECT_EQ(octet::failing_tiers(octet::DepthwiseList{rows, 1}, cpu),
+                octet::mask_of(kernel->tier_id))
           << kernel->name;
     }
 }
@@ -162,7 +162,7 @@ void sums_wrongly(const octet::RuntimeWeights& w, uint8_t* panels, int32_t* sums
 }
 
 TEST(SelfTest, FindsLyingWorkOnRuntimeWeights) {
-  for (const Isa isa : usable_isas()) {
+  for (const TierId isa : usable_tiers()) {
     honest_runtime = octet::runtime_ops_of(isa);
     if (!honest_runtime) continue;
     EXPECT_TRUE(octet::passes(*honest_runtime)) << honest_runtime->name;
@@ -203,7 +203,7 @@ void forgets_a_block(const octet::ScaleBlockTile& t) {
 }
 
 TEST(SelfTest, FindsLyingProductsByScaleBlocks) {
-  for (const Isa isa : usable_isas()) {
+  for (const TierId isa : usable_tiers()) {
     honest_blocks = &octet::scale_block_kernel_of(isa);
     EXPECT_TRUE(octet::passes(*honest_blocks)) << honest_blocks->kernel.name;
     for (const auto multiply :
@@ -229,7 +229,7 @@ void writes_beyond(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows,
 
 TEST(SelfTest, FindsALyingLookUp) {
   const octet::Features has = octet::this_machine().cpu.features;
-  for (const Isa isa : usable_isas()) {
+  for (const TierId isa : usable_tiers()) {
     octet::TierOps ops = octet::ops_of(isa);
     EXPECT_TRUE(octet::looks_up(ops, has));
     for (octet::LookUpFn octet::TierOps::*const field :

@@ -24,8 +24,8 @@ octet::Selection choose(const CpuFeatures& cpu, const WeightFacts& facts, size_t
 // machine, of every layout.
 TEST(Siblings, ForManyRowsAndForFewWantOneSignOfTheLhs) {
   size_t pairs = 0;
-  const octet::IsaMask all = octet::compiled_tiers();
-  for (octet::IsaMask isas = all; isas; isas = (isas - 1) & all)  // each subset
+  const octet::TierMask all = octet::compiled_tiers();
+  for (octet::TierMask isas = all; isas; isas = (isas - 1) & all)  // each subset
     for (const MicroKernel* kernel : table())
       for (const bool lhs_u8 : {false, true})
         for (const bool rhs_u8 : {false, true})
@@ -48,7 +48,7 @@ TEST(Siblings, ForManyRowsAndForFewWantOneSignOfTheLhs) {
 TEST(Siblings, OfAKernelThatNeedsMoreThanItsTierRunWithoutIt) {
   for (const MicroKernel* kernel : table()) {
     if (!kernel->needs || kernel->is(octet::kTestsOnly)) continue;
-    CpuFeatures cpu = all_of(octet::mask_of(kernel->isa));
+    CpuFeatures cpu = all_of(octet::mask_of(kernel->tier_id));
     const WeightFacts facts = {kernel->rhs_layout, true};
     const auto chosen = [&] {
       return choose(cpu, facts, 100, kernel->lhs_element_type, kernel->rhs_layout.element_type)
@@ -58,7 +58,7 @@ TEST(Siblings, OfAKernelThatNeedsMoreThanItsTierRunWithoutIt) {
     cpu.features &= ~kernel->needs;
     const MicroKernel* const sibling = chosen();
     ASSERT_NE(sibling, nullptr) << "nothing beside " << kernel->name;
-    EXPECT_EQ(sibling->isa, kernel->isa);
+    EXPECT_EQ(sibling->tier_id, kernel->tier_id);
     EXPECT_EQ(sibling->needs & kernel->needs, 0u) << sibling->name;
     const octet::Problem problem = {100, 64, 64, kernel->lhs_element_type,
                                     kernel->rhs_layout.element_type};

@@ -15,7 +15,7 @@ namespace octet_test {
 namespace {
 
 using octet::ElementType;
-using octet::Isa;
+using octet::TierId;
 
 constexpr char kKernel[] = "sme_s8s8_32x32x4";
 
@@ -80,7 +80,8 @@ GemmCase some_case() {
 class Streaming : public testing::Test {
  protected:
   void SetUp() override {
-    if (!is_to_test((octet_isa)Isa::kSme)) GTEST_SKIP() << "no tier with streaming mode is tested";
+    if (!is_to_test((octet_isa)TierId::kSme))
+      GTEST_SKIP() << "no tier with streaming mode is tested";
   }
 };
 
@@ -245,8 +246,8 @@ TEST_F(Streaming, ConvolutionsOfSeveralTilesAreOneSession) {
 // Products of DOTPROD's blob, by either tier's kernel, have the same bytes: `check` compares both
 // with the reference.
 TEST_F(Streaming, OneBlobServesBothTiers) {
-  EXPECT_EQ(&format_for((octet_isa)Isa::kSme, OCTET_S8),
-            &format_for((octet_isa)Isa::kDotprod, OCTET_S8));
+  EXPECT_EQ(&format_for((octet_isa)TierId::kSme, OCTET_S8),
+            &format_for((octet_isa)TierId::kDotprod, OCTET_S8));
   for (const char* kernel : {kKernel, "dotprod_s8s8_6x16x4"})
     for (const octet_type rhs : {OCTET_S8, OCTET_U8}) {
       GemmCase c = some_case();
@@ -260,7 +261,8 @@ TEST_F(Streaming, OneBlobServesBothTiers) {
 // the same sign of the lhs.
 TEST(StreamingSelection, SmallProductsHaveOtherKernels) {
   octet::CpuFeatures cpu = {};
-  for (const Isa isa : {Isa::kScalar, Isa::kNeon, Isa::kDotprod, Isa::kI8mm, Isa::kSme})
+  for (const TierId isa :
+       {TierId::kScalar, TierId::kNeon, TierId::kDotprod, TierId::kI8mm, TierId::kSme})
     cpu.isas |= octet::mask_of(isa);
   const struct {
     size_t m, n, k;

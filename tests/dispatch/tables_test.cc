@@ -21,10 +21,10 @@ namespace octet_test {
 namespace {
 
 using octet::DepthwiseKernel;
-using octet::Isa;
 using octet::KernelKind;
 using octet::RhsLayout;
 using octet::Tier;
+using octet::TierId;
 using octet::WeightFormat;
 
 std::vector<const Tier*> tiers() {
@@ -34,15 +34,15 @@ std::vector<const Tier*> tiers() {
 }
 
 TEST(Tiers, AreTold) {
-  std::set<Isa> isas;
+  std::set<TierId> isas;
   std::set<std::string> names;
   for (const Tier* tier : tiers()) {
     SCOPED_TRACE(tier->name);
-    EXPECT_TRUE(isas.insert(tier->isa).second);
+    EXPECT_TRUE(isas.insert(tier->tier_id).second);
     EXPECT_TRUE(names.insert(tier->name).second);
-    EXPECT_EQ(octet::find_tier((int)tier->isa), tier);
+    EXPECT_EQ(octet::find_tier((int)tier->tier_id), tier);
     EXPECT_EQ(octet::find_tier(tier->name), tier);
-    EXPECT_LT((int)tier->isa, 32) << "a bit of IsaMask";
+    EXPECT_LT((int)tier->tier_id, 32) << "a bit of TierMask";
     const octet::TierCosts& c = tier->costs;
     for (const double cost :
          {c.macs, c.tile, c.int16_macs, c.int16_mr, c.int16_nr, c.int16_in, c.int16_out,
@@ -51,7 +51,7 @@ TEST(Tiers, AreTold) {
       EXPECT_GT(cost, 0);
     EXPECT_TRUE(c.mr && c.nr && c.lanes && c.depthwise_lanes);
   }
-  EXPECT_EQ(tiers().back()->isa, Isa::kScalar);
+  EXPECT_EQ(tiers().back()->tier_id, TierId::kScalar);
   EXPECT_EQ(tiers().back()->needs, 0u);
 }
 
@@ -77,12 +77,12 @@ TEST(Tiers, KeepTheirValuesNamesAndFormats) {
     SCOPED_TRACE(known.name);
     const Tier* tier = octet::find_tier(known.name);
     ASSERT_NE(tier, nullptr);
-    EXPECT_EQ((octet_isa)tier->isa, known.isa);
+    EXPECT_EQ((octet_isa)tier->tier_id, known.isa);
     EXPECT_STREQ(format_for(known.isa, OCTET_S8).name, known.s8);
     EXPECT_STREQ(format_for(known.isa, OCTET_U8).name, known.u8);
     const octet::ConvAlgorithm* winograd = octet::algorithm_of(OCTET_CONV_WINOGRAD_4X4);
     const RhsLayout int16 =
-        octet::conv_layout(*winograd, tier->isa, octet::ElementType::kS8, false);
+        octet::conv_layout(*winograd, tier->tier_id, octet::ElementType::kS8, false);
     EXPECT_STREQ(octet::find_format_of(int16)->name, known.int16);
     ASSERT_EQ(tier->try_first != octet::FormatId::kNone, known.try_first != nullptr);
     if (known.try_first) {
@@ -108,17 +108,17 @@ TEST(Tiers, ComeInOrder) {
 
 TEST(Tiers, LimitsAllowThemselvesAndLess) {
   for (const Tier* tier : tiers()) {
-    const octet::IsaMask within = octet::tiers_within(tier->isa);
+    const octet::TierMask within = octet::tiers_within(tier->tier_id);
     EXPECT_TRUE(octet::has(within, *tier)) << tier->name;
-    EXPECT_TRUE(within & octet::mask_of(Isa::kScalar)) << tier->name;
-    EXPECT_EQ(octet::best_of(within), tier->isa) << tier->name;
+    EXPECT_TRUE(within & octet::mask_of(TierId::kScalar)) << tier->name;
+    EXPECT_EQ(octet::best_of(within), tier->tier_id) << tier->name;
     // A CPU with exactly the tier's features runs all tiers that the limit allows, but for
     // also_allows.
     if (!tier->also_allows) {
       EXPECT_EQ(octet::tiers_of(tier->needs), within) << tier->name;
     }
   }
-  EXPECT_EQ(octet::tiers_of(0), octet::mask_of(Isa::kScalar));
+  EXPECT_EQ(octet::tiers_of(0), octet::mask_of(TierId::kScalar));
   EXPECT_EQ(octet::compiled_tiers() & ~octet::tiers_of_this_architecture(), 0u);
 }
 
@@ -159,7 +159,7 @@ TEST(Formats, KeepTheirIdsAndNames) {
     const WeightFormat* format = octet::find_format(known.id);
     ASSERT_NE(format, nullptr) << known.name;
     EXPECT_STREQ(format->name, known.name);
-    EXPECT_STREQ(octet::isa_name(octet::smallest_isa(*format)), known.smallest_tier) << known.name;
+    EXPECT_STREQ(octet::isa_name(octet::smallest_tier(*format)), known.smallest_tier) << known.name;
   }
   EXPECT_EQ(formats().size(), std::size(kKnown)) << "a new format is a row here";
   EXPECT_EQ(octet::find_format(15), nullptr) << "an earlier s8_16x4_paired, of another layout";
@@ -300,7 +300,7 @@ TEST(KernelNames, AreThoseOfTheTables) {
       const auto* kernel = octet::find(list, row->name);
       if (!kernel) return;
       ++found;
-      EXPECT_EQ(kernel->isa, row->isa) << row->name;
+      EXPECT_EQ(kernel->tier_id, row->tier_id) << row->name;
       EXPECT_EQ((kernel->flags & octet::kTestsOnly) != 0, row->forced_only) << row->name;
       EXPECT_EQ(needs_of(*kernel), row->needs) << row->name;
     };
@@ -308,7 +308,7 @@ TEST(KernelNames, AreThoseOfTheTables) {
     look_in(octet::int16_kernels());
     look_in(octet::depthwise_kernels());
     EXPECT_EQ(found, 1) << row->name;
-    EXPECT_TRUE(octet::compiled_tiers() & octet::mask_of(row->isa)) << row->name;
+    EXPECT_TRUE(octet::compiled_tiers() & octet::mask_of(row->tier_id)) << row->name;
     EXPECT_TRUE(octet::kernel_exists(row->name));
   }
   EXPECT_EQ(count, octet::int8_kernels().count + octet::int16_kernels().count +
@@ -360,7 +360,7 @@ TEST(Kernels, TilesFitTheArraysThatHoldThem) {
 TEST(Kernels, ReadTheirTiersLayouts) {
   for (const MicroKernel* kernel : table()) {
     if (kernel->is(octet::kTestsOnly)) continue;
-    const Tier& tier = octet::tier_of(kernel->isa);
+    const Tier& tier = octet::tier_of(kernel->tier_id);
     EXPECT_TRUE(kernel->rhs_layout == octet::format_of(tier.s8).layout ||
                 kernel->rhs_layout == octet::format_of(tier.u8).layout ||
                 kernel->rhs_layout == octet::format_of(tier.s4).layout ||
@@ -371,7 +371,7 @@ TEST(Kernels, ReadTheirTiersLayouts) {
         << kernel->name;
   }
   for (const MicroKernel* kernel : int16_table())
-    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).s16).layout)
+    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->tier_id).s16).layout)
         << kernel->name;
 }
 
@@ -381,7 +381,7 @@ TEST(Kernels, SmallAndLargeSeeTheSameOperands) {
     if (!small->m_max && !small->n_max) continue;
     const auto all = table();
     const bool has_large = std::any_of(all.begin(), all.end(), [&](const MicroKernel* large) {
-      return !large->m_max && !large->n_max && large->isa == small->isa &&
+      return !large->m_max && !large->n_max && large->tier_id == small->tier_id &&
              large->lhs_element_type == small->lhs_element_type &&
              large->rhs_layout == small->rhs_layout &&
              large->is(octet::kAnyLhs) == small->is(octet::kAnyLhs);
@@ -403,7 +403,7 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
       EXPECT_EQ(s16->layout, kernel->layout);
       EXPECT_TRUE(s16->lhs_element_type == octet::ElementType::kS16);
       EXPECT_EQ(s16->flags & ~octet::kRequantizes, 0);
-      EXPECT_TRUE(s16->isa == kernel->isa && s16->channels == kernel->channels);
+      EXPECT_TRUE(s16->tier_id == kernel->tier_id && s16->channels == kernel->channels);
       EXPECT_GE(s16->reach, 2 * s16->channels);
       if (!s16->tail) continue;
       EXPECT_EQ(s16->tail->lhs_element_type, s16->lhs_element_type);
@@ -411,7 +411,8 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
     }
     if (!kernel->tail) continue;
     EXPECT_LT(kernel->tail->channels, kernel->channels);
-    EXPECT_TRUE(octet::has(octet::tiers_within(kernel->isa), octet::tier_of(kernel->tail->isa)));
+    EXPECT_TRUE(
+        octet::has(octet::tiers_within(kernel->tier_id), octet::tier_of(kernel->tail->tier_id)));
     EXPECT_EQ(kernel->tail->layout, kernel->layout);
     EXPECT_EQ(kernel->tail->lhs_element_type, kernel->lhs_element_type);
     EXPECT_EQ(kernel->tail->tail, nullptr);
@@ -420,11 +421,11 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
 
 TEST(Operations, AreThereForEveryTier) {
   for (const Tier* tier : tiers()) {
-    const octet::TierOps& ops = octet::ops_of(tier->isa);
+    const octet::TierOps& ops = octet::ops_of(tier->tier_id);
     EXPECT_TRUE(ops.init && ops.epilogue && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
                 ops.quantize_floats && ops.copy_windows)
         << tier->name;
-    const octet::WinogradOps& transforms = octet::transforms_of(tier->isa);
+    const octet::WinogradOps& transforms = octet::transforms_of(tier->tier_id);
     EXPECT_LE(transforms.columns, octet::kMaxTileColumns) << tier->name;
     for (size_t variant = 0; variant < octet::kWinogradVariants; ++variant)
       EXPECT_TRUE(transforms.input[variant] && transforms.output[variant]) << tier->name;

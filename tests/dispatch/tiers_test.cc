@@ -15,7 +15,7 @@ int main(int, char** argv) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
     if (!octet::has(octet::tiers_of_this_architecture(), *tier)) continue;
     const std::string name = tier->name;
-    const bool covered = octet::has(machine.cpu.isas, *tier);
+    const bool covered = octet::has(machine.cpu.tiers, *tier);
     const char* how = !covered ? "not at all" : name == emulated ? "emulated" : argv[1];
     std::printf("tier %s: %s\n", name.c_str(), how);
   }

@@ -17,24 +17,24 @@
 namespace {
 
 using octet::CpuFeatures;
-using octet::Isa;
-using octet::IsaMask;
 using octet::mask_of;
+using octet::TierId;
+using octet::TierMask;
 
-IsaMask wanted() {
+TierMask wanted() {
   const char* value = std::getenv("OCTET_EMULATE");
   if (!value || !*value) return 0;
-  if (std::strcmp(value, "AVXVNNI") == 0) return mask_of(Isa::kAvxVnni);
-  if (std::strcmp(value, "AMXINT8") == 0) return mask_of(Isa::kAmxInt8);
+  if (std::strcmp(value, "AVXVNNI") == 0) return mask_of(TierId::kAvxVnni);
+  if (std::strcmp(value, "AMXINT8") == 0) return mask_of(TierId::kAmxInt8);
   std::fprintf(stderr, "OCTET_EMULATE is '%s'; valid: AVXVNNI, AMXINT8\n", value);
   std::exit(EXIT_FAILURE);
 }
 
 // Returns the tiers whose instructions are emulated.
-IsaMask start() {
-  const IsaMask cpu = octet::read_cpu().isas, emulated = wanted();
-  const bool tiles = emulated == mask_of(Isa::kAmxInt8);
-  if (!emulated || !(cpu & mask_of(tiles ? Isa::kAvx512Vnni : Isa::kAvx2))) return 0;
+TierMask start() {
+  const TierMask cpu = octet::read_cpu().tiers, emulated = wanted();
+  const bool tiles = emulated == mask_of(TierId::kAmxInt8);
+  if (!emulated || !(cpu & mask_of(tiles ? TierId::kAvx512Vnni : TierId::kAvx2))) return 0;
   if (tiles && cpu & emulated) return 0;
   emulated_isa::install();
   if (cpu & emulated) emulated_isa::hide_own();
@@ -47,15 +47,15 @@ bool permits() { return !std::getenv("OCTET_EMULATE_REFUSAL"); }
 }  // namespace
 
 octet::CpuFeatures octet::detect_cpu() {
-  static const IsaMask emulated = start();
+  static const TierMask emulated = start();
   CpuFeatures cpu = read_cpu();
-  if (emulated == mask_of(Isa::kAmxInt8)) {
+  if (emulated == mask_of(TierId::kAmxInt8)) {
     cpu.features =
         permitted(cpu.features | kHasAmxInt8, compiled_tiers() & allowed_tiers(), permits);
-    cpu.isas = tiers_of(cpu.features);
+    cpu.tiers = tiers_of(cpu.features);
   } else if (emulated) {
-    cpu.features = tier_of(Isa::kAvxVnni).needs | kHasAvxVnniInt8;
-    cpu.isas = tiers_of(cpu.features);
+    cpu.features = tier_of(TierId::kAvxVnni).needs | kHasAvxVnniInt8;
+    cpu.tiers = tiers_of(cpu.features);
   }
   return cpu;
 }

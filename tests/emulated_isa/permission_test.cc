@@ -20,18 +20,18 @@ namespace octet_test {
 namespace {
 
 using octet::Features;
-using octet::Isa;
+using octet::TierId;
 
-constexpr octet::IsaMask kTier = octet::mask_of(Isa::kAmxInt8);
+constexpr octet::TierMask kTier = octet::mask_of(TierId::kAmxInt8);
 
 int asked = 0;
 bool yes() { return ++asked; }
 bool no() { return !++asked; }
 
-Features features_of(Isa isa) { return octet::tier_of(isa).needs; }
+Features features_of(TierId isa) { return octet::tier_of(isa).needs; }
 
 TEST(Permission, IsAskedForOnceAndDecides) {
-  const Features all = features_of(Isa::kAmxInt8);
+  const Features all = features_of(TierId::kAmxInt8);
   asked = 0;
   EXPECT_EQ(octet::permitted(all, ~0u, yes), all);
   EXPECT_EQ(asked, 1);
@@ -41,14 +41,14 @@ TEST(Permission, IsAskedForOnceAndDecides) {
 }
 
 TEST(Permission, IsNotAskedForWithoutUse) {
-  const Features all = features_of(Isa::kAmxInt8);
+  const Features all = features_of(TierId::kAmxInt8);
   asked = 0;
   // The CPU has no tiles
-  const Features less = features_of(Isa::kAvx512Vnni);
+  const Features less = features_of(TierId::kAvx512Vnni);
   EXPECT_EQ(octet::permitted(less, ~0u, no), less);
   // The tier is not built in, or a limit excludes it
   EXPECT_EQ(octet::permitted(all, ~kTier, yes), all & ~octet::kHasAmxInt8);
-  EXPECT_EQ(octet::permitted(all, octet::tiers_within(Isa::kAvx512Vnni), yes),
+  EXPECT_EQ(octet::permitted(all, octet::tiers_within(TierId::kAvx512Vnni), yes),
             all & ~octet::kHasAmxInt8);
   EXPECT_EQ(octet::permitted(all, 0, yes), all & ~octet::kHasAmxInt8);
   // The tier needs more than the CPU has
@@ -110,7 +110,7 @@ TEST_F(Emulated, TheTierIsNotThereWithoutPermission) {
 TEST_F(Emulated, TheTierIsNotThereAfterALimit) {
   EXPECT_EXIT(
       {
-        setenv("OCTET_MAX_ISA", octet::isa_name(Isa::kAvx512Vnni), 1);
+        setenv("OCTET_MAX_ISA", octet::isa_name(TierId::kAvx512Vnni), 1);
         const bool limited = detects_the_tier();
         unsetenv("OCTET_MAX_ISA");
         std::_Exit(limited || detects_the_tier());

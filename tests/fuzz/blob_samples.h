@@ -149,7 +149,7 @@ const std::vector<Sample>& samples() {
           for (int i = 0; i < 8; ++i)  // as often as the samples of tiers
             all.push_back(packed_scale_blocks(type, scale_type, zero_points));
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-      const auto isa = (octet_isa)tier->isa;
+      const auto isa = (octet_isa)tier->tier_id;
       for (const octet_type type : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
         for (const bool zero_points : {false, true})
           all.push_back(packed_matrices(isa, type, zero_points));

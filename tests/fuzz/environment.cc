@@ -16,13 +16,13 @@ namespace octet_fuzz {
 namespace {
 
 constexpr const char* kNames[] = {"OCTET_MAX_ISA", "OCTET_KERNEL", "OCTET_CONV", "OCTET_VERBOSE"};
-enum Name { kMaxIsa, kKernel, kConv, kVerbose, kCount };
+enum Name { kMaxTier, kKernel, kConv, kVerbose, kCount };
 
 const std::vector<std::string>& valid_values(size_t name) {
   static const std::vector<std::vector<std::string>> all = [] {
     std::vector<std::vector<std::string>> values(kCount);
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
-      if (has(octet::tiers_of_this_architecture(), *tier)) values[kMaxIsa].push_back(tier->name);
+      if (has(octet::tiers_of_this_architecture(), *tier)) values[kMaxTier].push_back(tier->name);
     values[kKernel].assign(kernel_names().begin(), kernel_names().end());
     for (int a = OCTET_CONV_AUTO; a <= OCTET_CONV_GROUPED; ++a)
       values[kConv].push_back(octet_conv_algorithm_name((octet_conv_algorithm)a));

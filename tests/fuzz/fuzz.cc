@@ -73,7 +73,7 @@ const std::vector<octet_isa>& tiers() {
     std::vector<octet_isa> found;
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
       if (has(info.detected_isas & ~info.demoted_isas, *tier))
-        found.push_back((octet_isa)tier->isa);
+        found.push_back((octet_isa)tier->tier_id);
     return found;
   }();
   return list;

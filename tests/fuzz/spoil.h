@@ -115,10 +115,10 @@ constexpr uint8_t kTable[256] = {};
 
 // The best tier of another architecture.
 inline octet_isa foreign_tier() {
-  const octet::IsaMask native = octet::tiers_of_this_architecture();
+  const octet::TierMask native = octet::tiers_of_this_architecture();
   size_t i = 0;
   while (has(native, *octet::nth_tier(i))) ++i;
-  return (octet_isa)octet::nth_tier(i)->isa;
+  return (octet_isa)octet::nth_tier(i)->tier_id;
 }
 
 template <typename Desc, typename S = DescSpoiler<Desc>>

@@ -82,7 +82,7 @@ class QuantizeRow : public EachKernel {
                                              : quantize_symmetric(row.data(), row.size());
         const Guarded in(row, side), out(row.size(), side);
         const octet::RowQuant got =
-            octet::ops_of(kernel().isa)
+            octet::ops_of(kernel().tier_id)
                 .quantize_row(in.data<float>(), row.size(), asymmetric, out.data());
         ASSERT_EQ(std::isnan(got.scale), std::isnan(want.scale)) << kernel().name << ' ' << what;
         ASSERT_TRUE(std::isnan(want.scale) || got.scale == want.scale)

@@ -20,7 +20,7 @@ using octet::EpilogueTile;
 // create pads the arrays of an Epilogue to this many columns.
 constexpr size_t kColumns = 64, kRows = 5;
 
-class EpilogueColumns : public testing::TestWithParam<octet::Isa> {
+class EpilogueColumns : public testing::TestWithParam<octet::TierId> {
  protected:
   const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
 };
@@ -34,7 +34,7 @@ TEST_P(EpilogueColumns, ReadNothingBehindTheArrays) {
       factor(std::vector<double>(kColumns, 0.5), Side::kBack);
   const std::vector<int32_t> acc(kRows * kColumns, 0);
   for (const octet::MicroKernel* kernel : octet::int8_kernels()) {
-    if (kernel->isa != GetParam() || kColumns % kernel->nr) continue;
+    if (kernel->tier_id != GetParam() || kColumns % kernel->nr) continue;
     const size_t column = kColumns - kernel->nr;
     for (size_t cols = 1; cols <= kernel->nr; ++cols) {
       for (const EpilogueMode mode : {EpilogueMode::kF32, EpilogueMode::kFloat8,

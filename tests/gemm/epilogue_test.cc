@@ -149,11 +149,11 @@ class Accumulators {
   Guarded blob_;
 };
 
-class EpilogueIsa : public EachKernel {
+class EpilogueTier : public EachKernel {
  protected:
   octet_error error_ = {};
 };
-OCTET_FOR_EACH_KERNEL(EpilogueIsa);
+OCTET_FOR_EACH_KERNEL(EpilogueTier);
 
 std::vector<int32_t> interesting_accumulators() {
   std::vector<int32_t> values = {0,        INT32_MAX, INT32_MIN + 1, INT32_MIN, 16777215,
@@ -167,7 +167,7 @@ std::vector<int32_t> interesting_accumulators() {
 
 // Ties, accumulators beyond 2^24, and scales that take the product out of int32 are rounded once,
 // half to even, and clamped before converting.
-TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
+TEST_P(EpilogueTier, RoundsAndSaturatesAsTheContractSays) {
   const std::vector<int32_t> values = interesting_accumulators();
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   for (const float scale : {1.0f, 0.5f, 0.25f, 0.1f, 1e-7f, 3e-39f, 1.5f, 1000.0f, 2.8e14f})
@@ -186,7 +186,7 @@ TEST_P(EpilogueIsa, RoundsAndSaturatesAsTheContractSays) {
       }
 }
 
-TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
+TEST_P(EpilogueTier, TfliteRoundsAsItsReferenceKernels) {
   std::vector<int32_t> values = interesting_accumulators();
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   for (const int32_t multiplier : {0, 1 << 30, (1 << 30) + 1, 1518500250, INT32_MAX})
@@ -215,7 +215,7 @@ TEST_P(EpilogueIsa, TfliteRoundsAsItsReferenceKernels) {
 }
 
 // Values on halves and as near to them as doubles are, and those that leave int32.
-TEST_P(EpilogueIsa, DoublesRoundOnceAndSaturate) {
+TEST_P(EpilogueTier, DoublesRoundOnceAndSaturate) {
   const std::vector<int32_t> values = interesting_accumulators();
   const ScopedEnvironment forced("OCTET_KERNEL", kernel().name);
   for (const double exact : {0.5, 0.25, 1.0, 1.5, 0x1p-24, 0.1, 0x1p-1074, 0x1p48})
@@ -240,7 +240,7 @@ TEST_P(EpilogueIsa, DoublesRoundOnceAndSaturate) {
 }
 
 // Bounds that fall on ties, exceed the type on either side, or are beyond all integers.
-TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
+TEST_P(EpilogueTier, BoundsOfActivationsInStepsOfTheOutput) {
   const struct {
     octet_activation activation;
     float dst_scale;
@@ -288,7 +288,7 @@ TEST_P(EpilogueIsa, BoundsOfActivationsInStepsOfTheOutput) {
 }
 
 // Real numbers: a product of -2 or 9 of the output's steps, and a residual of 1 step.
-TEST_P(EpilogueIsa, ResidualsAfterTheActivationOfTheProduct) {
+TEST_P(EpilogueTier, ResidualsAfterTheActivationOfTheProduct) {
   const struct {
     octet_requant requant;
     octet_activation activation;
@@ -337,7 +337,7 @@ TEST_P(EpilogueIsa, ResidualsAfterTheActivationOfTheProduct) {
   }
 }
 
-TEST_P(EpilogueIsa, FloatsKeepNanAndInfinityOfTheBias) {
+TEST_P(EpilogueTier, FloatsKeepNanAndInfinityOfTheBias) {
   const std::vector<int32_t> values = {1, -1, 0, 7, 2, 3};
   const uint32_t nans[] = {0xffc00000, 0x7fc12345};  // a sign and a payload must not get through
   float signed_nan, payload_nan;

@@ -69,7 +69,7 @@ TEST_P(S16ByKernel, AllMultiplyS16) {
       c.m = m, c.n = kernel().nr + 1, c.k = k, c.bias = Bias::kS64;
       if (kernel().rhs_layout.sparse()) c.sparsity = OCTET_SPARSE_2_4;
       SCOPED_TRACE(c);
-      EXPECT_EQ(S16Product(c).check_on((octet_isa)kernel().isa, kernel().name), kernel().name);
+      EXPECT_EQ(S16Product(c).check_on((octet_isa)kernel().tier_id, kernel().name), kernel().name);
     }
 }
 OCTET_FOR_EACH_KERNEL(S16ByKernel);

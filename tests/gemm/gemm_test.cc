@@ -119,7 +119,7 @@ void expect_kernel_for(size_t m, const char* name, bool runtime_rhs) {
   }
   EXPECT_TRUE(kernel->m_max == 0 || m <= kernel->m_max) << kernel->name << " for " << m << " rows";
   for (const MicroKernel* small : table())
-    if (small->isa == kernel->isa && small->lhs_element_type == kernel->lhs_element_type &&
+    if (small->tier_id == kernel->tier_id && small->lhs_element_type == kernel->lhs_element_type &&
         small->rhs_layout == kernel->rhs_layout && m <= small->m_max) {
       EXPECT_STREQ(kernel->name, small->name) << m << " rows";
     }

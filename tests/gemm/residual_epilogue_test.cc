@@ -130,7 +130,7 @@ void expect_exact(const Add& a, const octet::TfliteAdd& sum) {
           << x << " + " << r;
 }
 
-class ResidualExits : public testing::TestWithParam<octet::Isa> {
+class ResidualExits : public testing::TestWithParam<octet::TierId> {
  protected:
   const octet::TierOps& ops() const { return octet::ops_of(GetParam()); }
 

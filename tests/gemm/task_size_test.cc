@@ -150,7 +150,7 @@ TEST(TaskSize, OfSparseProducts) {
   const size_t n = 256, k = 256;
   const Product dense(64, n, k), sparse(64, n, k, 1, true);
   const octet::CpuFeatures cpu = octet::this_machine().cpu;
-  const octet::TierCosts costs = octet::costs_of(octet::tier_of(sparse.gemm().plan.kernel->isa),
+  const octet::TierCosts costs = octet::costs_of(octet::tier_of(sparse.gemm().plan.kernel->tier_id),
                                                  octet::this_microarchitecture().design);
   const double saved = dense.gemm().row_cycles - sparse.gemm().row_cycles,
                macs = octet::sparse_macs(costs, cpu);

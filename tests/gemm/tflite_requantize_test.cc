@@ -150,7 +150,7 @@ class TfliteEdges {
   std::mt19937 random_{7};
 };
 
-class TfliteExits : public testing::TestWithParam<octet::Isa> {};
+class TfliteExits : public testing::TestWithParam<octet::TierId> {};
 
 TEST_P(TfliteExits, AreTheFormulas) {
   const octet::TierOps& ops = octet::ops_of(GetParam());
@@ -190,7 +190,7 @@ OCTET_FOR_EACH_KERNEL(TfliteKernels);
 TEST_P(TfliteKernels, LeaveByTheFormulas) {
   if (!kernel().is(octet::kRequantizesTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
   const auto exit = [&](const Epilogue& f, const EpilogueTile& t) { leave_by(kernel(), f, t); };
-  const bool right_rows = octet::ops_of(kernel().isa).tflite_right_rows;
+  const bool right_rows = octet::ops_of(kernel().tier_id).tflite_right_rows;
   TfliteEdges(exit, right_rows, !right_rows)
       .check_shifts(-31, kernel().is(octet::kTfliteRightShiftOnly) ? -1 : 29, true);
 }

@@ -49,13 +49,13 @@ def kept():
     """(what, pattern, files): code that has a word like this stands in these files only. Comments
     may have it. The names of tiers, formats and algorithms are those that the tables have."""
     tables = "dispatch/tables/"
-    isas = words(tables + "tiers.cc", r"\.isa = (Isa::k[A-Za-z0-9]+)")
+    isas = words(tables + "tiers.cc", r"\.tier_id = (TierId::k[A-Za-z0-9]+)")
     tiers = words(tables + "tiers.cc", r"\.name = \"([A-Z0-9]+)\"")
     algorithms = words("dispatch/api/algorithm_names.cc",
                        r"(OCTET_CONV_[A-Z0-9_]+): return \"[b-z]")
     implementations = words("operators/conv/algorithms/table.cc",
                             r"[&(]([a-z0-9]+_[a-z0-9_]*algorithm)[,)]")
-    yield "tier", f"{isas}|(?:OCTET_[A-Z_]*)?(?:{tiers})", r"kernels/core/isa\.h"
+    yield "tier", f"{isas}|(?:OCTET_[A-Z_]*)?(?:{tiers})", r"kernels/core/tier_id\.h"
     yield ("layout", words(tables + "formats.cc", r", (k[A-Za-z0-9]+Layout)"),
            "kernels/core/(depthwise|sparse)|"
            "operators/conv/algorithms/(depthwise|grouped|channelwise)")

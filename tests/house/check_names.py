@@ -51,7 +51,7 @@ def words_of(table, pattern):
 
 def names():
     """(kind, pattern) of the names that other files may not have."""
-    rows = re.findall(r"\.isa = Isa::(k\w+),\s*\.name = \"(\w+)\"",
+    rows = re.findall(r"\.tier_id = TierId::(k\w+),\s*\.name = \"(\w+)\"",
                       text_of("dispatch/tables/tiers.cc"))
     if len(rows) < 2:
         sys.exit("dispatch/tables/tiers.cc has no rows of the form that this test reads")
@@ -64,7 +64,7 @@ def names():
     tiers = [name for _, name in rows[:-1]]
     isas = [isa for isa, _ in rows[:-1]]
     yield "tier", rf"(?<![A-Za-z0-9_])(?:OCTET_ISA_)?({'|'.join(tiers)})(?![A-Za-z0-9_])"
-    yield "tier", rf"Isa::({'|'.join(isas)})\b"
+    yield "tier", rf"TierId::({'|'.join(isas)})\b"
     yield "kernel", rf"\b({'|'.join(sorted(kernels))})\b"
     yield "format", rf"\b({'|'.join(sorted(formats - portable_formats))})\b"
     yield "format", r"FormatId::(?!kNone\b)(k\w+)"

@@ -95,7 +95,8 @@ TEST(Int16KernelTable, NamesTellTheTile) {
     EXPECT_EQ(name.substr(name.rfind('_') + 1), tile);
     EXPECT_EQ(kernel->rhs_layout.element_type, octet::ElementType::kS16) << name;
     EXPECT_EQ(kernel->lhs_element_type, octet::ElementType::kS16) << name;
-    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->isa).s16).layout) << name;
+    EXPECT_EQ(kernel->rhs_layout, octet::format_of(octet::tier_of(kernel->tier_id).s16).layout)
+        << name;
     EXPECT_EQ(kernel->gather, nullptr) << name << ": Winograd's words lie in rows";
     EXPECT_EQ(kernel->nr % kernel->rhs_layout.width, 0) << name;
     EXPECT_LE(kernel->nr, 64) << name;

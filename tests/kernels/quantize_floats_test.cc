@@ -27,7 +27,7 @@ class QuantizeFloats : public testing::TestWithParam<octet_isa> {
  protected:
   void check(const octet::Quantization& by, const std::vector<float>& values) {
     const Guarded from(values, Side::kBack), to(values.size(), Side::kBack);
-    octet::ops_of((octet::Isa)GetParam())
+    octet::ops_of((octet::TierId)GetParam())
         .quantize_floats(by, from.data<float>(), values.size(), to.data());
     const bool in_use = upper_halves_in_use();
     EXPECT_FALSE(in_use);

@@ -70,7 +70,7 @@ TEST(Blob, SaysWhatItIs) {
       const Blob blob(7, 9, isa, 2, true, type);
       octet_blob_info info;
       ASSERT_EQ(blob.info(&info), OCTET_OK);
-      EXPECT_EQ(info.isa, (octet_isa)octet::smallest_isa(format));
+      EXPECT_EQ(info.isa, (octet_isa)octet::smallest_tier(format));
       EXPECT_STREQ(info.form, format.name);
       EXPECT_EQ(info.type, type);
       EXPECT_EQ(info.n, 7u);
@@ -96,7 +96,7 @@ TEST(FilterBlob, SaysWhatItIs) {
   ASSERT_EQ(octet_conv2d_pack(&d, best, blob.data(), bytes, &error), OCTET_OK) << error.message;
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   ASSERT_EQ(octet_blob_get_info(blob.data(), bytes, &info, &error), OCTET_OK) << error.message;
-  EXPECT_EQ(info.isa, (octet_isa)octet::smallest_isa(format_for(best, OCTET_U8)));
+  EXPECT_EQ(info.isa, (octet_isa)octet::smallest_tier(format_for(best, OCTET_U8)));
   EXPECT_EQ(info.type, OCTET_U8);
   EXPECT_EQ(info.n, 9u);
   EXPECT_EQ(info.k, 2u * 5 * 4);
@@ -150,7 +150,7 @@ TEST(FilterBlob, KnowsInt8Min) {
 // Packing does not depend on the former contents of the memory.
 TEST(Blob, SameInputSameBytes) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-    const auto isa = (octet_isa)tier->isa;
+    const auto isa = (octet_isa)tier->tier_id;
     const Blob a(33, 17, isa, 2, true);
     for (const int before : {0x00, 0xff}) {
       const Guarded again(a.memory.bytes(), Side::kBack, OCTET_ALIGNMENT);

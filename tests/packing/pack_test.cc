@@ -179,7 +179,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
   const size_t kr = kernel().lhs_kr;
   // Arm's look-ups take eights of each row in turn (kernels/arm/shared/sparse.h).
   const bool eights = kernel().rhs_layout.sparse() &&
-                      octet::tier_of(kernel().isa).architecture == octet::Architecture::kArm;
+                      octet::tier_of(kernel().tier_id).architecture == octet::Architecture::kArm;
   for (size_t rows = 1; rows <= kernel().mr; ++rows)
     for (const size_t depth : {size_t{1}, kr, kr + 1, 3 * kr - 1, size_t{67}, size_t{128}})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})
@@ -223,7 +223,7 @@ TEST_P(Gather, PanelFollowsItsFormula) {
 TEST_P(Gather, RowSums) {
   std::vector<size_t> depths = {1000, 65793};
   for (size_t depth = 1; depth <= 100; ++depth) depths.push_back(depth);
-  const auto sum_rows = octet::ops_of(kernel().isa).sum_rows;
+  const auto sum_rows = octet::ops_of(kernel().tier_id).sum_rows;
   for (const size_t depth : depths)
     for (const int byte : {-1, 0x00, 0x7f, 0x80, 0xff})
       for (const uint8_t flip : {uint8_t{0}, uint8_t{0x80}})

@@ -305,7 +305,7 @@ class Pairing : public testing::TestWithParam<const char*> {
     const MicroKernel* const kernel = octet::find(octet::int8_kernels(), GetParam());
     if (!kernel || !usable(*kernel) || !is_to_test(*kernel))
       GTEST_SKIP() << "this CPU does not run the tier, or another run tests it";
-    setenv("OCTET_MAX_ISA", octet::isa_name(kernel->isa), 1);
+    setenv("OCTET_MAX_ISA", octet::isa_name(kernel->tier_id), 1);
   }
   const octet::Machine machine_ = octet::this_machine();  // a limit at first use would hold
   const ScopedEnvironment limit_{"OCTET_MAX_ISA", nullptr};

@@ -53,7 +53,7 @@ std::pair<octet_isa, size_t> packing_for(const MicroKernel& kernel) {
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
     for (const size_t rows : kRows)
       if (octet::sparse_format_of(*tier, rows, kK).id == format)
-        return {(octet_isa)tier->isa, rows};
+        return {(octet_isa)tier->tier_id, rows};
   ADD_FAILURE() << kernel.name << ": no tier packs what it reads";
   return {OCTET_ISA_SCALAR, 0};
 }
@@ -152,7 +152,7 @@ TEST_P(SparseBlob, OfEveryTierMovesAnywhere) {
 // Every tier multiplies both formats, with or without a kernel of its own.
 TEST(SparseBlobs, AreMultipliedOnEveryTier) {
   const std::vector<uint8_t> lhs = some_rows();
-  for (const octet::Isa isa : usable_isas())
+  for (const octet::TierId isa : usable_tiers())
     for (const octet_isa packed_for : all_tiers())
       for (const size_t rows : kRows) {
         const Blob blob(packed_for, rows);

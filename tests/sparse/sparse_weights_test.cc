@@ -188,7 +188,7 @@ TEST(SparseWeights, OfFewRowsTakeFiveEighths) {
   for (const octet_isa isa : all_tiers())
     for (const size_t rows : {0, 1, 4, 5, 1000}) {
       const Packed p = pack(w, 64, 512, OCTET_S8, OCTET_SPARSE_2_4, isa, {}, rows);
-      const bool tight = rows && rows <= octet::tier_of((octet::Isa)isa).tight_rows;
+      const bool tight = rows && rows <= octet::tier_of((octet::TierId)isa).tight_rows;
       EXPECT_EQ(is_tight(p), tight) << isa << ' ' << rows;
       EXPECT_TRUE(is_sparse(p));
       EXPECT_EQ(dense - p.info.bytes, tight ? 64u * 512 * 3 / 8 : 64u * 512 / 4);
@@ -246,42 +246,42 @@ TEST(SparseWeights, AutoSaysWhy) {
 
 // Where 512-bit shuffles and products share a port, sparse weights gain only by fewer bytes.
 TEST(SparseWeights, GainByTierRowsAndBytes) {
-  const auto gains = [](octet::Isa isa, bool wide_shuffles, size_t rows, size_t bytes) {
+  const auto gains = [](octet::TierId isa, bool wide_shuffles, size_t rows, size_t bytes) {
     octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
     cpu.wide_shuffles = wide_shuffles;
     return octet::gains_by_sparsity(isa, cpu, rows, bytes / 512, 512);
   };
-  using octet::Isa;
+  using octet::TierId;
   for (const size_t rows : {0, 1, 8, 32, 33, 100}) {
     for (const size_t bytes : {1 << 10, 1 << 24}) {
-      EXPECT_TRUE(gains(Isa::kAvx2, false, rows, bytes));
-      EXPECT_TRUE(gains(Isa::kAvxVnni, false, rows, bytes));
-      EXPECT_EQ(gains(Isa::kAvx512Vnni, true, rows, bytes), rows != 1 || bytes > 1 << 15);
+      EXPECT_TRUE(gains(TierId::kAvx2, false, rows, bytes));
+      EXPECT_TRUE(gains(TierId::kAvxVnni, false, rows, bytes));
+      EXPECT_EQ(gains(TierId::kAvx512Vnni, true, rows, bytes), rows != 1 || bytes > 1 << 15);
       const bool streamed = rows && bytes > 1 << 20;
-      EXPECT_EQ(gains(Isa::kAvx512Vnni, false, rows, bytes), streamed && rows <= 32);
-      EXPECT_EQ(gains(Isa::kNeon, false, rows, bytes), kNeonGains);
-      EXPECT_EQ(gains(Isa::kDotprod, false, rows, bytes), streamed && rows <= 2);
-      EXPECT_EQ(gains(Isa::kI8mm, false, rows, bytes), streamed && rows <= 1);
+      EXPECT_EQ(gains(TierId::kAvx512Vnni, false, rows, bytes), streamed && rows <= 32);
+      EXPECT_EQ(gains(TierId::kNeon, false, rows, bytes), kNeonGains);
+      EXPECT_EQ(gains(TierId::kDotprod, false, rows, bytes), streamed && rows <= 2);
+      EXPECT_EQ(gains(TierId::kI8mm, false, rows, bytes), streamed && rows <= 1);
     }
   }
   // Look-ups take as long as products: the nearer the weights, the fewer rows gain
   for (const size_t rows : {1, 2, 3, 4, 5}) {
-    EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 24), rows <= 2);
-    EXPECT_EQ(gains(Isa::kDotprod, false, rows, 1 << 26), rows <= 4);
-    EXPECT_EQ(gains(Isa::kI8mm, false, rows, 1 << 24), rows <= 1);
-    EXPECT_EQ(gains(Isa::kI8mm, false, rows, 1 << 26), rows <= 2);
+    EXPECT_EQ(gains(TierId::kDotprod, false, rows, 1 << 24), rows <= 2);
+    EXPECT_EQ(gains(TierId::kDotprod, false, rows, 1 << 26), rows <= 4);
+    EXPECT_EQ(gains(TierId::kI8mm, false, rows, 1 << 24), rows <= 1);
+    EXPECT_EQ(gains(TierId::kI8mm, false, rows, 1 << 26), rows <= 2);
   }
 }
 
 // Depths are rounded up to 16, and sparse tiles are smaller than dense ones.
 TEST(SparseWeights, GainLessWhereColumnsAreShort) {
   const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
-  const auto gains = [&](octet::Isa isa, size_t k) {
+  const auto gains = [&](octet::TierId isa, size_t k) {
     return octet::gains_by_sparsity(isa, cpu, 0, 64, k);
   };
-  for (const size_t k : {16, 27, 50, 65}) EXPECT_FALSE(gains(octet::Isa::kAvxVnni, k)) << k;
-  for (const size_t k : {64, 96, 147, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvxVnni, k)) << k;
-  for (const size_t k : {16, 27, 64, 4096}) EXPECT_TRUE(gains(octet::Isa::kAvx2, k)) << k;
+  for (const size_t k : {16, 27, 50, 65}) EXPECT_FALSE(gains(octet::TierId::kAvxVnni, k)) << k;
+  for (const size_t k : {64, 96, 147, 4096}) EXPECT_TRUE(gains(octet::TierId::kAvxVnni, k)) << k;
+  for (const size_t k : {16, 27, 64, 4096}) EXPECT_TRUE(gains(octet::TierId::kAvx2, k)) << k;
 }
 
 // A dense tile of zmm registers has the columns of two sparse ones. In runs of few rows that do not
@@ -289,10 +289,10 @@ TEST(SparseWeights, GainLessWhereColumnsAreShort) {
 TEST(SparseWeights, GainLessInRunsOfFewRows) {
   octet::CpuFeatures cpu = {~0u, {48 << 10, 1 << 20, 32 << 20}};
   cpu.wide_shuffles = true;
-  const auto gains = [&](octet::Isa isa, size_t rows, size_t n, size_t k) {
+  const auto gains = [&](octet::TierId isa, size_t rows, size_t n, size_t k) {
     return octet::gains_by_sparsity(isa, cpu, rows, n, k);
   };
-  constexpr octet::Isa kZmm = octet::Isa::kAvx512Vnni, kYmm = octet::Isa::kAvxVnni;
+  constexpr octet::TierId kZmm = octet::TierId::kAvx512Vnni, kYmm = octet::TierId::kAvxVnni;
   const struct {
     size_t rows, n, k;
     bool zmm, ymm;
@@ -316,7 +316,7 @@ TEST(SparseWeights, GainLessWhereTheirLastTileIsEmptier) {
   const octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
   for (const size_t n : {256, 8192}) {
     const auto gains = [&](size_t rows) {
-      return octet::gains_by_sparsity(octet::Isa::kAvxVnni, cpu, rows, n, 512);
+      return octet::gains_by_sparsity(octet::TierId::kAvxVnni, cpu, rows, n, 512);
     };
     for (const size_t rows : {5, 6}) EXPECT_FALSE(gains(rows)) << rows << ' ' << n;
     for (const size_t rows : {0, 1, 4, 7, 8, 10, 12, 18, 1000})
@@ -329,8 +329,8 @@ TEST(SparseWeights, GainLessWhereCoresExecuteInOrder) {
   octet::CpuFeatures cpu = {~0u, {32 << 10, 1 << 20, 32 << 20}};
   cpu.cores.known = cpu.cores.in_order = 1;
   ASSERT_TRUE(cpu.in_order());
-  EXPECT_FALSE(octet::gains_by_sparsity(octet::Isa::kDotprod, cpu, 1, 1 << 12, 1 << 12));
-  EXPECT_EQ(octet::gains_by_sparsity(octet::Isa::kNeon, cpu, 1, 1 << 12, 1 << 12), kNeonGains);
+  EXPECT_FALSE(octet::gains_by_sparsity(octet::TierId::kDotprod, cpu, 1, 1 << 12, 1 << 12));
+  EXPECT_EQ(octet::gains_by_sparsity(octet::TierId::kNeon, cpu, 1, 1 << 12, 1 << 12), kNeonGains);
 }
 
 // Kernels that are exact only without -128 multiply the distance from the zero point, so it counts.

@@ -130,9 +130,9 @@ ConvCase turned(const octet_conv2d_shape& shape, uint32_t turn) {
 octet_isa tier_of(const char* kernel) {
   for (const octet::KernelList& list : {octet::int8_kernels(), octet::int16_kernels()})
     for (const octet::MicroKernel* k : list)
-      if (!std::strcmp(k->name, kernel)) return (octet_isa)k->isa;
+      if (!std::strcmp(k->name, kernel)) return (octet_isa)k->tier_id;
   for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
-    if (!std::strcmp(k->name, kernel)) return (octet_isa)k->isa;
+    if (!std::strcmp(k->name, kernel)) return (octet_isa)k->tier_id;
   ADD_FAILURE() << "no table knows kernel " << kernel;
   return OCTET_ISA_AUTO;
 }
@@ -140,32 +140,32 @@ octet_isa tier_of(const char* kernel) {
 octet_isa best_tier(octet_conv_algorithm algorithm, octet_isa limit, Types types,
                     bool weight_zero_points, bool sparse) {
   octet_isa best = OCTET_ISA_AUTO;
-  const auto offer = [&](octet::Isa of_kernel) {
+  const auto offer = [&](octet::TierId of_kernel) {
     const octet_isa isa = (octet_isa)of_kernel;
-    if (is_allowed(isa, limit) && octet::this_machine().cpu.isas >> isa & 1 && is_better(isa, best))
-      best = isa;
+    const bool usable = octet::this_machine().cpu.tiers >> isa & 1;
+    if (usable && is_allowed(isa, limit) && is_better(isa, best)) best = isa;
   };
   switch (algorithm) {
     case OCTET_CONV_DEPTHWISE:
       for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
         if (!(k->layout == octet::kGroupedLayout) &&
             (k->layout.element_type == octet::ElementType::kS16) == weight_zero_points)
-          offer(k->isa);
+          offer(k->tier_id);
       break;
     case OCTET_CONV_GROUPED:
       for (const octet::DepthwiseKernel* k : octet::depthwise_kernels())
-        if (k->layout == octet::kGroupedLayout) offer(k->isa);
+        if (k->layout == octet::kGroupedLayout) offer(k->tier_id);
       break;
     case OCTET_CONV_WINOGRAD_2X2:
     case OCTET_CONV_WINOGRAD_4X4:
     case OCTET_CONV_WINOGRAD_2X2_S2:
-      for (const MicroKernel* k : octet::int16_kernels()) offer(k->isa);
+      for (const MicroKernel* k : octet::int16_kernels()) offer(k->tier_id);
       break;
     default:
       for (const MicroKernel* k : octet::int8_kernels())
         if (!k->is(octet::kTestsOnly) && !k->is(octet::kNoInt8Min) && serves(*k, types) &&
             k->rhs_layout.sparse() == sparse)
-          offer(k->isa);
+          offer(k->tier_id);
   }
   return best;
 }

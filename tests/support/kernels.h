@@ -54,9 +54,9 @@ inline octet::CpuFeatures with_microarchitecture(octet::CpuFeatures cpu) {
 }
 
 // A CPU of these tiers that has every feature, those beyond its tiers', too.
-inline octet::CpuFeatures all_of(octet::IsaMask isas) {
+inline octet::CpuFeatures all_of(octet::TierMask isas) {
   octet::CpuFeatures cpu = {};
-  cpu.isas = isas;
+  cpu.tiers = isas;
   cpu.features = ~0u;
   return cpu;
 }
@@ -82,7 +82,8 @@ inline bool usable(const MicroKernel& kernel) {
 // A CPU of the kernel's tier may lack what the kernel needs beyond it.
 template <typename Kernel>
 bool is_to_test(const Kernel& kernel) {
-  return octet::supports(octet::this_machine().cpu, kernel) && is_to_test((octet_isa)kernel.isa);
+  return octet::supports(octet::this_machine().cpu, kernel) &&
+         is_to_test((octet_isa)kernel.tier_id);
 }
 
 inline std::vector<const MicroKernel*> table() {
@@ -130,7 +131,7 @@ class EachKernel : public testing::TestWithParam<const MicroKernel*> {
  protected:
   void SetUp() override {
     if (!is_to_test(kernel()))
-      GTEST_SKIP() << kernel().name << ", of tier " << octet::isa_name(kernel().isa)
+      GTEST_SKIP() << kernel().name << ", of tier " << octet::isa_name(kernel().tier_id)
                    << ": this CPU does not run it, or another run tests it";
   }
   const MicroKernel& kernel() const { return *GetParam(); }
@@ -144,17 +145,17 @@ inline std::string kernel_name(const testing::TestParamInfo<const MicroKernel*>&
   INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::table()), octet_test::kernel_name)
 
 // Tiers that this CPU runs.
-inline std::vector<octet::Isa> usable_isas() {
-  std::vector<octet::Isa> all;
+inline std::vector<octet::TierId> usable_tiers() {
+  std::vector<octet::TierId> all;
   for (const MicroKernel* kernel : table())
-    if (usable(*kernel) && std::find(all.begin(), all.end(), kernel->isa) == all.end())
-      all.push_back(kernel->isa);
+    if (usable(*kernel) && std::find(all.begin(), all.end(), kernel->tier_id) == all.end())
+      all.push_back(kernel->tier_id);
   return all;
 }
 
 #define OCTET_FOR_EACH_TIER(Suite)                                                        \
-  INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::usable_isas()),         \
-                           [](const testing::TestParamInfo<octet::Isa>& info) {           \
+  INSTANTIATE_TEST_SUITE_P(, Suite, testing::ValuesIn(octet_test::usable_tiers()),        \
+                           [](const testing::TestParamInfo<octet::TierId>& info) {        \
                              return std::string(octet::find_tier((int)info.param)->name); \
                            })
 

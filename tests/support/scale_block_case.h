@@ -38,7 +38,7 @@ inline std::ostream& operator<<(std::ostream& out, const BlockCase& c) {
 
 // A tier has a kernel of its own, or that of a smaller tier with vectors.
 inline bool is_its(const MicroKernel& kernel, octet_isa tier) {
-  const auto isa = (octet_isa)kernel.isa;
+  const auto isa = (octet_isa)kernel.tier_id;
   return isa == tier || (isa != kPortableTier && is_allowed(isa, tier));
 }
 
@@ -73,7 +73,7 @@ class BlockProduct {
     octet_gemm* gemm = nullptr;
     ASSERT_EQ(octet_gemm_create(&desc, &gemm, &error), OCTET_OK) << error.message;
     const std::string name = octet_gemm_kernel(gemm, c_.m);
-    const MicroKernel& kernel = octet::scale_block_kernel_of((octet::Isa)isa).kernel;
+    const MicroKernel& kernel = octet::scale_block_kernel_of((octet::TierId)isa).kernel;
     EXPECT_TRUE(name == kernel.name && is_its(kernel, isa)) << name;
     size_t workspace_bytes = 0;
     EXPECT_EQ(octet_gemm_workspace(gemm, c_.m, c_.concurrency, &workspace_bytes, &error), OCTET_OK);

@@ -17,12 +17,12 @@ std::string listed() {
   return list ? ',' + std::string(list) + ',' : "";
 }
 
-const octet::Tier& row_of(octet_isa tier) { return octet::tier_of((octet::Isa)tier); }
+const octet::Tier& row_of(octet_isa tier) { return octet::tier_of((octet::TierId)tier); }
 
 std::vector<octet_isa> tiers_where(bool (*wanted)(const octet::Tier&)) {
   std::vector<octet_isa> tiers;
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i)
-    if (wanted(*tier)) tiers.push_back((octet_isa)tier->isa);
+    if (wanted(*tier)) tiers.push_back((octet_isa)tier->tier_id);
   return tiers;
 }
 
@@ -81,8 +81,9 @@ bool is_allowed(octet_isa tier, octet_isa limit) {
 }
 
 const octet::WeightFormat& format_for(octet_isa tier, octet_type weights) {
-  return *octet::find_format_of(octet::layout_of(
-      (octet::Isa)tier, weights == OCTET_U8 ? octet::ElementType::kU8 : octet::ElementType::kS8));
+  return *octet::find_format_of(
+      octet::layout_of((octet::TierId)tier,
+                       weights == OCTET_U8 ? octet::ElementType::kU8 : octet::ElementType::kS8));
 }
 
 bool has_tiers_to_test() {

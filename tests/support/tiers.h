@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "dispatch/tables/formats.h"
-#include "kernels/core/isa.h"
+#include "kernels/core/tier_id.h"
 #include "octet/octet.h"
 
 namespace octet_test {
 
 // The tier that every build has and every CPU runs.
-constexpr octet_isa kPortableTier = (octet_isa)octet::kPortableIsa;
+constexpr octet_isa kPortableTier = (octet_isa)octet::kPortableTier;
 
 // All tiers that the library knows, built in or not, the best first.
 std::vector<octet_isa> all_tiers();

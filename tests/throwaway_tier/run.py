@@ -23,7 +23,7 @@ COPIED = ("cmake", "analysis", "dispatch", "engines", "include", "kernels", "ope
 
 TIER = """
     {
-        .isa = Isa::kThrowaway,
+        .isa = TierId::kThrowaway,
         .name = "THROWAWAY",
         .architecture = Architecture::kAny,
         .needs = kHasThrowaway,
@@ -65,7 +65,7 @@ def add(file, text, *, before="", after=""):
 def add_tier():
     # The tier's number. 31 is the last; a real tier takes the next one.
     add("include/octet/octet.h", ",\n  OCTET_ISA_THROWAWAY = 31", before="\n} octet_isa")
-    add("kernels/core/isa.h", "kThrowaway = 31, ", before="kScalar = 1,")
+    add("kernels/core/tier_id.h", "kThrowaway = 31, ", before="kScalar = 1,")
     # The feature that it needs, which this CPU has.
     add("kernels/core/feature.h", "  kHasThrowaway = 1u << 31,\n",
         after="enum Feature : uint32_t {\n")

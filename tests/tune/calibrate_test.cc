@@ -23,12 +23,12 @@ namespace octet_test {
 namespace {
 
 using octet::CostsOrigin;
-using octet::Isa;
 using octet::TierCosts;
+using octet::TierId;
 using octet_test::predicted;
 
 const octet::Tier& tier_here() {
-  return octet::tier_of(octet::best_of(octet::conv_machine().cpu.isas));
+  return octet::tier_of(octet::best_of(octet::conv_machine().cpu.tiers));
 }
 
 std::string text_of(const TierCosts& costs, CostsOrigin origin) {
@@ -159,7 +159,7 @@ std::vector<octet::CostSample> samples_of(const octet::CostModel& model, const T
 TEST(Fit, FindsWhatAMachineCosts) {
   std::mt19937 random(3);
   for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
-    const octet::CostModel model = {tier->isa, {~0u, {32 << 10, 1 << 20, size_t{16} << 20}}};
+    const octet::CostModel model = {tier->tier_id, {~0u, {32 << 10, 1 << 20, size_t{16} << 20}}};
     TierCosts truth = tier->costs;
     for (size_t k = 0; const octet::CostName* name = octet::cost_name(k); ++k) {
       const double factor = 1 + 2 * (double)(random() % 1000) / 1000;
@@ -176,7 +176,8 @@ TEST(Fit, FindsWhatAMachineCosts) {
 }
 
 TEST(Fit, LeavesWhatIsRight) {
-  const octet::CostModel model = {tier_here().isa, {~0u, {32 << 10, 1 << 20, size_t{16} << 20}}};
+  const octet::CostModel model = {tier_here().tier_id,
+                                  {~0u, {32 << 10, 1 << 20, size_t{16} << 20}}};
   const std::vector<octet::CostSample> samples = samples_of(model, tier_here().costs);
   TierCosts costs = tier_here().costs;
   octet::fit_costs(model, samples.data(), samples.size(), &costs);
@@ -281,7 +282,7 @@ std::string line_of(const octet::TuningKey& key, const std::string& costs) {
   return {text, length};
 }
 octet::TuningKey key_here() {
-  octet::TuningKey key(tier_here().isa);
+  octet::TuningKey key(tier_here().tier_id);
   key.add(" costs");
   return key;
 }
@@ -350,13 +351,13 @@ TEST(Profile, IsAssumed) {
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_4X4);
   EXPECT_NE(e.algorithm, OCTET_CONV_WINOGRAD_2X2);
   EXPECT_EQ(explain(tuning.get(), there).origin, "predicted, assumed");
-  EXPECT_EQ(explain(tuning.get(), unnamed).origin, predicted(octet::tier_of((Isa)unnamed)));
+  EXPECT_EQ(explain(tuning.get(), unnamed).origin, predicted(octet::tier_of((TierId)unnamed)));
 }
 
 TEST(Profile, BadOnesAreNamedByLine) {
   std::string name;  // for tiers without a gather
   for (const octet_isa isa : all_tiers())
-    if (octet::tier_of((Isa)isa).costs.gather == 0) name = octet_isa_name(isa);
+    if (octet::tier_of((TierId)isa).costs.gather == 0) name = octet_isa_name(isa);
   ASSERT_NE(name, "");
   const struct {
     std::string text;

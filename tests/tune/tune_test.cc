@@ -173,7 +173,7 @@ std::string lines_of(const octet_tuning& tuning) { return {tuning.text, tuning.b
 
 // The origin of a convolution's choice that was not measured.
 const char* predicted_here() {
-  return octet_test::predicted(octet::tier_of(octet::best_of(octet::conv_machine().cpu.isas)));
+  return octet_test::predicted(octet::tier_of(octet::best_of(octet::conv_machine().cpu.tiers)));
 }
 
 struct Layer {
@@ -230,7 +230,7 @@ struct Layer {
   octet::TuningKey key() const {
     octet::Environment environment;
     EXPECT_EQ(octet::read_environment(&environment, nullptr), OCTET_OK);
-    const octet::Isa tier = octet::best_of(octet::conv_machine().cpu.isas & environment.allowed);
+    const auto tier = octet::best_of(octet::conv_machine().cpu.tiers & environment.allowed);
     octet::TuningKey key = octet::key_of_filter(tier, shape_of(desc.shape), filter.type);
     octet::add_conv(desc, &key);
     key.add(" zero_points=no");
@@ -487,7 +487,7 @@ TEST(Lookup, OfAConvolution) {
 // A tier that tries weights in pairs first; AUTO if this run tests none.
 octet_isa tier_with_pairs() {
   for (const octet_isa isa : tiers_to_test())
-    if (octet::tier_of((octet::Isa)isa).try_first != octet::FormatId::kNone) return isa;
+    if (octet::tier_of((octet::TierId)isa).try_first != octet::FormatId::kNone) return isa;
   return OCTET_ISA_AUTO;
 }
 bool is_tried(const Choice& choice) { return octet::find_format_of(choice.layout)->packing->trial; }

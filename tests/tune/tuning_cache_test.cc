@@ -77,14 +77,14 @@ Tuning tuning_of(const std::string& text) {
 
 Choice choice(size_t block) {
   Choice c = {};
-  c.layout = octet::layout_of(octet::kPortableIsa, octet::ElementType::kS8);
+  c.layout = octet::layout_of(octet::kPortableTier, octet::ElementType::kS8);
   c.kernel = c.small_kernel = octet::find_kernel_name("scalar_u8s8_4x4x4");
   c.block = block;
   return c;
 }
 
 TuningKey key_of(const std::string& problem) {
-  TuningKey key(octet::kPortableIsa);
+  TuningKey key(octet::kPortableTier);
   key.add(" %s", problem.c_str());
   return key;
 }

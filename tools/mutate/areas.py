@@ -61,7 +61,7 @@ NATIVE = [
     Area("gemm", 2,
          ["operators/gemm/loops.*", "operators/gemm/runtime_weights.*", "operators/gemm/schedule.*",
           "operators/gemm/plan.h", "kernels/macro/*", "kernels/core/output.h",
-          "kernels/core/sections.h", "kernels/core/micro_kernel.h", "kernels/core/isa.h",
+          "kernels/core/sections.h", "kernels/core/micro_kernel.h", "kernels/core/tier_id.h",
           "kernels/core/runtime_weights.h", "kernels/x86/runtime/*", "kernels/generic/int4.*",
           "kernels/x86/int4/*", "kernels/x86/amx/*", "operators/gemm/scale_blocks.*", "packing/scale_blocks.*",
           "kernels/core/scale_blocks.h", "kernels/generic/scale_blocks.h",

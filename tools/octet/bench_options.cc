@@ -47,7 +47,7 @@ BenchOptions to_options(const BenchArguments& a) {
   if (parse_likeness(a.operands) == Likeness::kModel) refuse_beside_a_model(a);
   if (a.residual && parse_requant(a.requant) == Requant::kDouble)
     throw Error("--requant double has no --residual");
-  if (!a.isa.empty()) options.forced.isa = usable_isa(a.isa);
+  if (!a.isa.empty()) options.forced.isa = usable_tier(a.isa);
   if (!a.kernel.empty()) options.forced.kernel = usable_kernel(a.kernel).name;
   if (!a.algorithm.empty()) options.forced.algorithm = algorithm(a.algorithm);
   options.operands = {

@@ -125,7 +125,7 @@ int explain_gemm(const ExplainArguments& a) {
   const GemmShape shape = {sizes[0], sizes[1], sizes[2]};
   const OperandTypes types = parse_types(a.types);
   Forced forced;
-  if (!a.isa.empty()) forced.isa = usable_isa(a.isa);
+  if (!a.isa.empty()) forced.isa = usable_tier(a.isa);
   forced.sparsity = parse_sparsity(a.sparse);
   Operands operands;
   operands.sparse = !a.sparse.empty();
@@ -146,7 +146,7 @@ int explain_gemm(const ExplainArguments& a) {
 int explain_conv(const ExplainArguments& a) {
   const ConvShape shape = parse_conv(a.shape);
   const OperandTypes types = parse_types(a.types);
-  const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : any_isa(a.isa);
+  const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : any_tier(a.isa);
   octet_filter_desc filter = filter_without_weights(shape, types.rhs);
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.l2_bytes = a.l2_bytes;

@@ -175,7 +175,7 @@ double parse_bandwidth(const std::string& text) {
 
 int traffic(const TrafficArguments& a) {
   Forced forced;
-  if (!a.isa.empty()) forced.isa = usable_isa(a.isa);
+  if (!a.isa.empty()) forced.isa = usable_tier(a.isa);
   if (!a.algorithm.empty()) forced.algorithm = algorithm(a.algorithm);
   const LayerList list = parse_layers(a.network, a.batch, a.types);
   if (a.execute) {

@@ -50,9 +50,9 @@ void depthwise_multiply_or_copied(const DepthwiseTile& t) {
 }
 
 template <typename M>
-constexpr DepthwiseKernel copied_5x5_kernel(const char* name, Isa isa,
+constexpr DepthwiseKernel copied_5x5_kernel(const char* name, TierId tier_id,
                                             const DepthwiseKernel* s16 = nullptr) {
-  DepthwiseKernel k = sixteen_kernel<M>(name, isa, s16);
+  DepthwiseKernel k = sixteen_kernel<M>(name, tier_id, s16);
   k.copied_5x5 = true;
   k.multiply = depthwise_multiply_or_copied<M>;
   return k;

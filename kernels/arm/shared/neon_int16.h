@@ -92,7 +92,7 @@ void dispatch(const Tile& t) {
 constexpr MicroKernel int16_kernel_of(const char* name) {
   return {
       .name = name,
-      .isa = Isa::kNeon,
+      .tier_id = TierId::kNeon,
       .lhs_element_type = ElementType::kS16,
       .mr = kMr,
       .nr = kNr,

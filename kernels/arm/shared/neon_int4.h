@@ -12,7 +12,7 @@ constexpr MicroKernel int4_kernel_of(const char* name) {
   constexpr uint16_t kNr = 64;
   return {
       .name = name,
-      .isa = Isa::kNeon,
+      .tier_id = TierId::kNeon,
       .lhs_element_type = ElementType::kS8,
       .mr = rows,
       .nr = kNr,

@@ -376,7 +376,7 @@ template <bool int8_min, MultiplyFn multiply = dispatch<int8_min>>
 constexpr MicroKernel int8_kernel_of(const char* name) {
   return {
       .name = name,
-      .isa = Isa::kNeon,
+      .tier_id = TierId::kNeon,
       .lhs_element_type = ElementType::kS8,
       .mr = kMr,
       .nr = kNr,

@@ -216,8 +216,8 @@ void multiply_scale_blocks(const ScaleBlockTile& t) {
     multiply_all<kOneText>(t);
 }
 
-constexpr ScaleBlockKernel scale_block_kernel(const char* name, Isa isa) {
-  return make_scale_block_kernel(name, isa, kMr, kScaleBlockColumns, multiply_scale_blocks,
+constexpr ScaleBlockKernel scale_block_kernel(const char* name, TierId tier_id) {
+  return make_scale_block_kernel(name, tier_id, kMr, kScaleBlockColumns, multiply_scale_blocks,
                                  apply_epilogue<float>);
 }
 

@@ -139,9 +139,9 @@ struct Sixteen {
 };
 
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel sixteen_kernel(const char* name, Isa isa,
+constexpr DepthwiseKernel sixteen_kernel(const char* name, TierId tier_id,
                                          const DepthwiseKernel* s16 = nullptr) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kS8, kAnyLhs | kStores, s16);
+  return depthwise_kernel<M, Taps>(name, tier_id, ElementType::kS8, kAnyLhs | kStores, s16);
 }
 
 }  // namespace

@@ -282,7 +282,7 @@ constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | 
 constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn multiply) {
   MicroKernel kernel = {};
   kernel.name = name;
-  kernel.isa = Isa::kAmxInt8;
+  kernel.tier_id = TierId::kAmxInt8;
   kernel.lhs_element_type = lhs;
   kernel.mr = kRows;
   kernel.nr = 16 * kVectors;
@@ -325,7 +325,7 @@ const MicroKernel amxint8_s8s8_16x64x4 =
 // Of an s8 lhs there is no such kernel, because AVX512VNNI's would see other zero points.
 const MicroKernel amxint8_u8s8_2x64x4 = {
     .name = "amxint8_u8s8_2x64x4",
-    .isa = Isa::kAmxInt8,
+    .tier_id = TierId::kAmxInt8,
     .lhs_element_type = ElementType::kU8,
     .mr = 2,
     .nr = 16 * kVectors,

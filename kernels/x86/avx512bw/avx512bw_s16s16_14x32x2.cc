@@ -19,5 +19,5 @@ OCTET_INLINE inline void multiply_add(__m512i& acc, __m512i a, __m512i b) {
 
 namespace octet {
 const MicroKernel avx512bw_s16s16_14x32x2 =
-    s16s16_kernel("avx512bw_s16s16_14x32x2", Isa::kAvx512Bw);
+    s16s16_kernel("avx512bw_s16s16_14x32x2", TierId::kAvx512Bw);
 }  // namespace octet

@@ -83,7 +83,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel avx512bw_s16s8_12x32x4 = {
     .name = "avx512bw_s16s8_12x32x4",
-    .isa = Isa::kAvx512Bw,
+    .tier_id = TierId::kAvx512Bw,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,

@@ -25,10 +25,10 @@ namespace octet {
 // Of a last block of at most 32 channels AVX2's kernels make columns for two lines at a time, which
 // is faster than this text on ymm.
 const DepthwiseKernel avx512bw_s16s8_full_dw64 =
-    zmm_s16_kernel<64>("avx512bw_s16s8_full_dw64", Isa::kAvx512Bw, &avx2_s16s8_full_dw32);
+    zmm_s16_kernel<64>("avx512bw_s16s8_full_dw64", TierId::kAvx512Bw, &avx2_s16s8_full_dw32);
 const DepthwiseKernel avx512bw_s16s8_dw64 = zmm_kernel<WideInt16<64>>(
-    "avx512bw_s16s8_dw64", Isa::kAvx512Bw, &avx2_s16s8_dw32, &avx512bw_s16s8_full_dw64);
+    "avx512bw_s16s8_dw64", TierId::kAvx512Bw, &avx2_s16s8_dw32, &avx512bw_s16s8_full_dw64);
 const DepthwiseKernel avx512bw_u8s16_dw64 =
-    zmm_kernel<WideInt16<64>, uint64_t>("avx512bw_u8s16_dw64", Isa::kAvx512Bw, &avx2_u8s16_dw32);
+    zmm_kernel<WideInt16<64>, uint64_t>("avx512bw_u8s16_dw64", TierId::kAvx512Bw, &avx2_u8s16_dw32);
 
 }  // namespace octet

@@ -29,5 +29,5 @@ __attribute__((noinline)) void leave_sums(const Tile& t, const int32_t* sums) {
 #include "kernels/x86/shared/paired_tile.h"
 
 namespace octet {
-const MicroKernel avx512bw_u8s8_6x64x4 = paired_kernel("avx512bw_u8s8_6x64x4", Isa::kAvx512Bw);
+const MicroKernel avx512bw_u8s8_6x64x4 = paired_kernel("avx512bw_u8s8_6x64x4", TierId::kAvx512Bw);
 }  // namespace octet

@@ -183,7 +183,7 @@ void multiply_nibbles(const Tile& t) {
 // Multiplies int8 from -8 to 7.
 constexpr MicroKernel kOperands = {
     .name = "",
-    .isa = Isa::kAvx2,
+    .tier_id = TierId::kAvx2,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
@@ -201,7 +201,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel avx2_u8s4_6x16x8 = {
     .name = "avx2_u8s4_6x16x8",
-    .isa = Isa::kAvx2,
+    .tier_id = TierId::kAvx2,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,

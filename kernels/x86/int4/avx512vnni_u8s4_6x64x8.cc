@@ -153,7 +153,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel avx512vnni_u8s4_6x64x8 = {
     .name = "avx512vnni_u8s4_6x64x8",
-    .isa = Isa::kAvx512Vnni,
+    .tier_id = TierId::kAvx512Vnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,

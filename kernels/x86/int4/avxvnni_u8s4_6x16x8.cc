@@ -105,7 +105,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel avxvnni_u8s4_6x16x8 = {
     .name = "avxvnni_u8s4_6x16x8",
-    .isa = Isa::kAvxVnni,
+    .tier_id = TierId::kAvxVnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,

@@ -31,7 +31,7 @@ void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
 
 const MicroKernel sse41_s16s4_6x8x8 = {
     .name = "sse41_s16s4_6x8x8",
-    .isa = Isa::kSse41,
+    .tier_id = TierId::kSse41,
     .lhs_element_type = ElementType::kU8,
     .mr = 6,
     .nr = 8,

@@ -209,10 +209,11 @@ void prepare_s16(const DepthwiseBlock& b, void* prepared) {
 }
 
 template <int channels>
-constexpr DepthwiseKernel zmm_s16_kernel(const char* name, Isa isa, const DepthwiseKernel* tail) {
+constexpr DepthwiseKernel zmm_s16_kernel(const char* name, TierId tier_id,
+                                         const DepthwiseKernel* tail) {
   DepthwiseKernel k = {};
   k.name = name;
-  k.isa = isa;
+  k.tier_id = tier_id;
   k.lhs_element_type = ElementType::kS16;
   k.flags = kRequantizes;
   k.layout = depthwise_layout(1);

@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel avx2_s8u4_blocks_4x16x8 =
-    scale_block_kernel("avx2_s8u4_blocks_4x16x8", Isa::kAvx2);
+    scale_block_kernel("avx2_s8u4_blocks_4x16x8", TierId::kAvx2);
 }  // namespace octet

@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel avx512vnni_s8u4_blocks_6x32x8 =
-    scale_block_kernel("avx512vnni_s8u4_blocks_6x32x8", Isa::kAvx512Vnni);
+    scale_block_kernel("avx512vnni_s8u4_blocks_6x32x8", TierId::kAvx512Vnni);
 }  // namespace octet

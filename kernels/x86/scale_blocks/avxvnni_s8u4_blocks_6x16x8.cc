@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel avxvnni_s8u4_blocks_6x16x8 =
-    scale_block_kernel("avxvnni_s8u4_blocks_6x16x8", Isa::kAvxVnni);
+    scale_block_kernel("avxvnni_s8u4_blocks_6x16x8", TierId::kAvxVnni);
 }  // namespace octet

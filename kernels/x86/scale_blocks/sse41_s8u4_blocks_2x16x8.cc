@@ -4,5 +4,5 @@
 
 namespace octet {
 const ScaleBlockKernel sse41_s8u4_blocks_2x16x8 =
-    scale_block_kernel("sse41_s8u4_blocks_2x16x8", Isa::kSse41);
+    scale_block_kernel("sse41_s8u4_blocks_2x16x8", TierId::kSse41);
 }  // namespace octet

@@ -300,8 +300,8 @@ void multiply_scale_blocks(const ScaleBlockTile& t) {
     multiply_all<kOneInstance>(t);  // instantiates nothing more where one instance serves all
 }
 
-constexpr ScaleBlockKernel scale_block_kernel(const char* name, Isa isa) {
-  return make_scale_block_kernel(name, isa, kMr, kPanels * kScaleBlockColumns,
+constexpr ScaleBlockKernel scale_block_kernel(const char* name, TierId tier_id) {
+  return make_scale_block_kernel(name, tier_id, kMr, kPanels * kScaleBlockColumns,
                                  multiply_scale_blocks, apply_epilogue<float>);
 }
 

@@ -194,14 +194,14 @@ struct OfPixels : OfS16<OfPixels> {
   }
 };
 
-constexpr DepthwiseKernel ymm_s16_kernel(const char* name, Isa isa) {
-  return depthwise_s16_kernel<OfPixels, Int16, DepthwiseOutput::kS16>(name, isa);
+constexpr DepthwiseKernel ymm_s16_kernel(const char* name, TierId tier_id) {
+  return depthwise_s16_kernel<OfPixels, Int16, DepthwiseOutput::kS16>(name, tier_id);
 }
 
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel ymm_kernel(const char* name, Isa isa,
+constexpr DepthwiseKernel ymm_kernel(const char* name, TierId tier_id,
                                      const DepthwiseKernel* s16 = nullptr) {
-  return depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes, s16,
+  return depthwise_kernel<M, Taps>(name, tier_id, ElementType::kU8, kAnyLhs | kRequantizes, s16,
                                    depthwise_output<M, __m256i>);
 }
 

@@ -273,10 +273,10 @@ void requantize(const DepthwiseRaw& r) {
 
 // tail: the kernel of a last block of 32 channels, or null.
 template <typename M, typename Taps = uint32_t>
-constexpr DepthwiseKernel zmm_kernel(const char* name, Isa isa, const DepthwiseKernel* tail,
+constexpr DepthwiseKernel zmm_kernel(const char* name, TierId tier_id, const DepthwiseKernel* tail,
                                      const DepthwiseKernel* s16 = nullptr) {
-  DepthwiseKernel k = depthwise_kernel<M, Taps>(name, isa, ElementType::kU8, kAnyLhs | kRequantizes,
-                                                s16, requantize<M::kChannels>);
+  DepthwiseKernel k = depthwise_kernel<M, Taps>(
+      name, tier_id, ElementType::kU8, kAnyLhs | kRequantizes, s16, requantize<M::kChannels>);
   k.partial = true;
   k.tail = tail;
   return k;

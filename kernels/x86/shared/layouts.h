@@ -50,11 +50,11 @@ constexpr RhsLayout kX86Int16Layout = {16, 16, 2, ElementType::kS16, 16};
 constexpr size_t kInt16Prefetch = 16384;
 
 // A kernel of int16, for Winograd's products.
-constexpr MicroKernel int16_kernel(const char* name, Isa isa, uint8_t mr, uint16_t nr,
+constexpr MicroKernel int16_kernel(const char* name, TierId tier_id, uint8_t mr, uint16_t nr,
                                    MultiplyFn multiply) {
   return {
       .name = name,
-      .isa = isa,
+      .tier_id = tier_id,
       .lhs_element_type = ElementType::kS16,
       .mr = mr,
       .nr = nr,

@@ -291,10 +291,10 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t);
 }
 
-constexpr MicroKernel paired_kernel(const char* name, Isa isa) {
+constexpr MicroKernel paired_kernel(const char* name, TierId tier_id) {
   return {
       .name = name,
-      .isa = isa,
+      .tier_id = tier_id,
       .lhs_element_type = ElementType::kU8,
       .mr = kMr,
       .nr = kPairBlock,

@@ -56,8 +56,8 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t);
 }
 
-constexpr MicroKernel s16s16_kernel(const char* name, Isa isa) {
-  return int16_kernel(name, isa, kMr, 16, dispatch);
+constexpr MicroKernel s16s16_kernel(const char* name, TierId tier_id) {
+  return int16_kernel(name, tier_id, kMr, 16, dispatch);
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ constexpr MultiplyFn kByRows[kMr] = {
 
 void dispatch(const Tile& t) { (t.cols > 16 ? kByRows<2> : kByRows<1>)[t.rows - 1](t); }
 
-constexpr MicroKernel s16s16_kernel(const char* name, Isa isa) {
-  return int16_kernel(name, isa, kMr, 16 * kVectors, dispatch);
+constexpr MicroKernel s16s16_kernel(const char* name, TierId tier_id) {
+  return int16_kernel(name, tier_id, kMr, 16 * kVectors, dispatch);
 }
 
 }  // namespace

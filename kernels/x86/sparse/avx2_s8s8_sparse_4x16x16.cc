@@ -166,7 +166,7 @@ void dispatch(const Tile& t) { kByRows[t.rows - 1](t); }
 
 const MicroKernel avx2_s8s8_sparse_4x16x16 = {
     .name = "avx2_s8s8_sparse_4x16x16",
-    .isa = Isa::kAvx2,
+    .tier_id = TierId::kAvx2,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
     .nr = 16,

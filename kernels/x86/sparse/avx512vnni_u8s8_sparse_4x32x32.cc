@@ -22,7 +22,7 @@ constexpr int kMr = 4;
 
 const MicroKernel avx512vnni_u8s8_sparse_4x32x32 = {
     .name = "avx512vnni_u8s8_sparse_4x32x32",
-    .isa = Isa::kAvx512Vnni,
+    .tier_id = TierId::kAvx512Vnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 32,

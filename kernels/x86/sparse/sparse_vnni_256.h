@@ -90,7 +90,7 @@ template <bool tight>
 constexpr MicroKernel sparse_kernel(const char* name) {
   return {
       .name = name,
-      .isa = Isa::kAvxVnni,
+      .tier_id = TierId::kAvxVnni,
       .lhs_element_type = ElementType::kU8,
       .mr = 4,
       .nr = 16,

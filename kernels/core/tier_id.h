@@ -6,7 +6,7 @@
 namespace octet {
 
 // The values are octet_isa's; their order does not mean that one is better.
-enum class Isa : uint8_t {
+enum class TierId : uint8_t {
   kScalar = 1,
   kAvx2,
   kAvxVnni,
@@ -20,9 +20,9 @@ enum class Isa : uint8_t {
   kSme
 };
 
-constexpr Isa kPortableIsa = Isa::kScalar;  // every CPU and every build has it
+constexpr TierId kPortableTier = TierId::kScalar;  // every CPU and every build has it
 
-using IsaMask = uint32_t;  // bit (int)isa
-constexpr IsaMask mask_of(Isa isa) { return 1u << (int)isa; }
+using TierMask = uint32_t;  // bit (int)tier_id
+constexpr TierMask mask_of(TierId tier_id) { return 1u << (int)tier_id; }
 
 }  // namespace octet
