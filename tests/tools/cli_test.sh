@@ -349,7 +349,7 @@ expect 2 'take no cases' tune 8x8x8 --calibrate
 expect 2 'one core' tune --calibrate --threads 2
 expect 0 'kept nowhere' tune --calibrate --seconds 0.1 --json "$scratch/calibrate.json"
 grep -q '"factor_after":' "$scratch/calibrate.json" || { echo 'calibrate JSON lacks its figures'; failures=$((failures + 1)); }
-printf '# invented\nSCALAR macs=0.5 word_macs=0.4\n' >"$scratch/invented.profile"
+printf '# invented\nSCALAR macs=0.5 int16_macs=0.4\n' >"$scratch/invented.profile"
 printf 'SCALAR macs=fast\n' >"$scratch/wrong.profile"
 expect 2 'line 1: macs is' tune --profile "$scratch/wrong.profile" --cache "$scratch/assumed"
 expect 0 'assumed' tune --profile "$scratch/invented.profile" --cache "$scratch/assumed"

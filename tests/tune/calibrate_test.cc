@@ -342,7 +342,7 @@ TEST(Profile, IsAssumed) {
   const octet_isa there = foreign_tiers()[0], unnamed = foreign_tiers()[1];
   const std::string here_name = tier_here().name, there_name = octet_isa_name(there);
   const TemporaryFile file("# an invented machine\n\n" + here_name +
-                           " word_macs=0.01\tmemory_bytes=1.5\r\n" + there_name + " macs=5.25\n");
+                           " int16_macs=0.01\tmemory_bytes=1.5\r\n" + there_name + " macs=5.25\n");
   const TuningPointer tuning = new_tuning();
   octet_error error = {};
   ASSERT_EQ(octet_tuning_assume(tuning.get(), file.path(), &error), OCTET_OK) << error.message;
