@@ -73,11 +73,15 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
   trace.write(prepared, conv.prepared_bytes);
 }
 
+size_t output_size(const Requantization* r) {
+  return !r || r->to_floats ? sizeof(int32_t) : element_size(r->dst_type);
+}
+
 // Traces a block of channels of one output pixel in each of the tile's lines.
 void write_outputs(MemoryTrace& trace, const DepthwiseTile& t, size_t x) {
   for (size_t row = 0; row < t.rows; ++row)
     trace.write(t.dst + row * t.dst_line + x * t.dst_pixel,
-                t.requantization ? t.channels : t.channels * sizeof(int32_t));
+                t.channels * output_size(t.requantization));
 }
 
 void multiply(const DepthwiseTile& t) {

@@ -6,9 +6,9 @@
 
 namespace octet {
 
-// Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. s16 is
-// for operands that Octet makes itself (Winograd). s4 and u4 are for weights as the caller stores
-// them, two in a byte; kernels multiply them as s8.
+// Flipping the top bit of a byte turns s8 into u8 and back, and moves the zero point by 128. An s16
+// operand is the caller's lhs, or one that Octet makes itself (Winograd). s4 and u4 are for weights
+// as the caller stores them, two in a byte; kernels multiply them as s8.
 enum class ElementType : uint8_t { kS8, kU8, kS16, kS4, kU4 };
 constexpr bool is_4bit(ElementType type) {
   return type == ElementType::kS4 || type == ElementType::kU4;

@@ -23,9 +23,9 @@ octet_status check_shapes(const void* plan, const FunctionShapes& s, octet_error
 
 // ---- the loop over lines and pixels
 
-// Copies fewer than kMost bytes by two moves, which overlap: a call of memcpy takes longer than the
+// Copies fewer than kFewBytes by two moves, which overlap: a call of memcpy takes longer than the
 // body.
-constexpr size_t kMost = 2 * kLeastPairs;
+constexpr size_t kFewBytes = 2 * kLeastPairs;
 
 void copy_few(uint8_t* to, const uint8_t* from, size_t bytes) {
   const auto move = [&](auto word) {
@@ -38,13 +38,13 @@ void copy_few(uint8_t* to, const uint8_t* from, size_t bytes) {
   struct Sixteen {
     uint64_t words[2];
   };
-  static_assert(kMost <= 2 * sizeof(Sixteen), "two moves are fewer bytes");
+  static_assert(kFewBytes <= 2 * sizeof(Sixteen), "two moves are fewer bytes");
   move(Sixteen()) || move(uint64_t()) || move(uint32_t()) || move(uint16_t()) || move(uint8_t());
 }
 
 // Fewer elements than a body takes.
 void run_few(const BinaryPlan& p, const uint8_t* a, const uint8_t* b, uint8_t* out, size_t bytes) {
-  uint8_t from_a[kMost] = {}, from_b[kMost] = {}, made[kMost];
+  uint8_t from_a[kFewBytes] = {}, from_b[kFewBytes] = {}, made[kFewBytes];
   copy_few(from_a, a, bytes), copy_few(from_b, b, bytes);
   p.body(p, from_a, from_b, made, kLeastPairs * p.element);
   copy_few(out, made, bytes);
