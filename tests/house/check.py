@@ -32,7 +32,8 @@ RETIRED = re.compile(
     r"(?<![a-z])(nests?|sinks?|drafts?|heats?|stripes?)(?![a-z])|[Ss]trips?(?![a-z])|"
     r"[Nn]arrow_|_narrow|kNarrow|narrow exits?|"
     r"(?<![a-z])(finish|leave|exit)_(tile|strip|panel|columns)|_method(?![a-z])|has_least|kNoLeast|"
-    r"(Byte|Word)Kernel|(byte|word)_kernels|(?<![a-z])(long|short) road")
+    r"(Byte|Word)Kernel|(byte|word)_kernels|(?<![a-z])(long|short) road|"
+    r"(has|takes|splits|multiply|finish|gather)_words|\bWord(Mode|Epilogue|Tile)|\bIsa(Mask)?\b")
 # Dated notes, and files that quote older sources, keep their words.
 RETIRED_IN = re.compile(r"^(docs/measurements/|tests/abi/|tests/house/|tools/mutate/equivalent)")
 
