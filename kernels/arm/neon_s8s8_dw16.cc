@@ -10,6 +10,7 @@
 // 16 registers of 32; weights come from memory.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copied_5x5.h"
+#include "kernels/arm/shared/depthwise_differences.h"
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/generic/depthwise.h"
 #include "kernels/generic/portable.h"
@@ -195,37 +196,55 @@ bool fits_pairs(const DepthwiseBlock& b) {
   return true;
 }
 
-// The last bytes before the weights tell how they were prepared.
-bool& is_int16(const void* prepared) { return *((bool*)prepared + Neon::kPrepared - 16); }
-
 void prepare(const DepthwiseBlock& b, void* prepared) {
   const bool int16 = !fits_pairs(b);
   (int16 ? depthwise_prepare<NeonInt16> : depthwise_prepare<Neon>)(b, prepared);
-  is_int16(prepared) = int16;
-}
-
-// Copied lines are taps whose addresses are computed once per line.
-void multiply_int16(const DepthwiseTile& t) {
-  if (t.loop != DepthwiseLoop::kCopied5x5) return depthwise_multiply<NeonInt16>(t);
-  constexpr size_t slots = 7 * 4;
-  const uint8_t* pixels[slots];
-  size_t steps[slots];
-  DepthwiseTile taps = t;
-  taps.loop = DepthwiseLoop::kTaps;
-  taps.pixels = pixels, taps.steps = steps;
-  for (size_t tile = 0; tile < t.tiles; ++tile, taps.dst += t.dst_line) {
-    for (size_t slot = 0; slot < slots; ++slot) {
-      const size_t tap = slot < 25 ? slot : 0;
-      pixels[slot] = t.pixels[tile * t.steps[1] + tap / 5] + tap % 5 * Neon::kChannels;
-      steps[slot] = t.steps[0];
-    }
-    depthwise_multiply<NeonInt16>(taps);
-  }
+  weights_as(prepared) = int16 ? WeightsAs::kInt16 : WeightsAs::kInt8;
 }
 
 void multiply(const DepthwiseTile& t) {
-  (is_int16(t.prepared) ? multiply_int16 : depthwise_multiply_or_copied<Neon>)(t);
+  (weights_as(t.prepared) == WeightsAs::kInt16 ? depthwise_multiply_or_copied<NeonInt16>
+                                               : depthwise_multiply_or_copied<Neon>)(t);
 }
+
+#if defined(__aarch64__)
+
+// Differences that fit int8.
+struct NeonNarrow : Neon {
+  OCTET_INLINE static inline void weights(const uint64_t* taps, uint8_t* to) {
+    const int16x8x4_t low = vld4q_s16((const int16_t*)taps),
+                      high = vld4q_s16((const int16_t*)taps + 32);
+    unroll<4>([&](auto tap) OCTET_INLINE {
+      vst1q_s8((int8_t*)to + 16 * tap,
+               vcombine_s8(vmovn_s16(low.val[tap]), vmovn_s16(high.val[tap])));
+    });
+  }
+};
+struct NeonFactored : Factored<NeonNarrow> {
+  static constexpr bool kFactorsBy2 = true;
+};
+
+void prepare_differences(const DepthwiseBlock& b, void* prepared) {
+  const Differences differences(b, -127);
+  const bool fits = differences.fit() && !differences.has_two_least();
+  if (fits && !differences.factored()) {
+    depthwise_prepare<NeonNarrow, uint64_t>(b, prepared);
+    weights_as(prepared) = WeightsAs::kInt8;
+  } else if (fits && is_walk(b.loop)) {
+    differences.prepare<NeonFactored>(prepared);
+    weights_as(prepared) = WeightsAs::kFactored;
+  } else {
+    depthwise_prepare<NeonInt16, uint64_t>(b, prepared);
+    weights_as(prepared) = WeightsAs::kInt16;
+  }
+}
+
+void multiply_differences(const DepthwiseTile& t) {
+  if (weights_as(t.prepared) != WeightsAs::kFactored) return multiply(t);
+  multiply_factored<NeonFactored>(t);
+}
+
+#endif
 
 constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* s16) {
   DepthwiseKernel k = copied_5x5_kernel<Neon>("neon_s8s8_dw16", TierId::kNeon, s16);
@@ -236,8 +255,12 @@ constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* s16) {
 
 constexpr DepthwiseKernel neon_int16_kernel() {
   DepthwiseKernel k = sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", TierId::kNeon);
-  k.copied_5x5 = true;  // as the kernels of int8, which take the panels that fit
-  k.multiply = multiply_int16;
+  k.copied_5x5 = true;
+  k.multiply = depthwise_multiply_or_copied<NeonInt16>;
+#if defined(__aarch64__)
+  k.prepare = prepare_differences;
+  k.multiply = multiply_differences;
+#endif
   return k;
 }
 

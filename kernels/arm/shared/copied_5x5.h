@@ -49,10 +49,11 @@ void depthwise_multiply_or_copied(const DepthwiseTile& t) {
                                  : multiply_copied<M, DepthwiseOutput::kFloat>(t);
 }
 
-template <typename M>
+// Prepared: the M that prepares the weights
+template <typename M, typename Prepared = M, typename Taps = uint32_t>
 constexpr DepthwiseKernel copied_5x5_kernel(const char* name, TierId tier_id,
                                             const DepthwiseKernel* s16 = nullptr) {
-  DepthwiseKernel k = sixteen_kernel<M>(name, tier_id, s16);
+  DepthwiseKernel k = sixteen_kernel<Prepared, Taps>(name, tier_id, s16);
   k.copied_5x5 = true;
   k.multiply = depthwise_multiply_or_copied<M>;
   return k;

@@ -12,49 +12,78 @@ namespace {
 
 // ---- sums of bytes ------------------------------------------------------------------------------
 
-// Sums rows of at least 16 bytes, four rows at a time: with little depth most of the work is to
+// Adds adjacent bytes to sums of 16 bits, and adjacent ones of these to sums of 32 bits.
+template <bool is_signed>
+OCTET_INLINE inline int16x8_t add_pairs_of(int16x8_t sums, uint8x16_t bytes) {
+  return is_signed ? vpadalq_s8(sums, vreinterpretq_s8_u8(bytes))
+                   : vreinterpretq_s16_u16(vpadalq_u8(vreinterpretq_u16_s16(sums), bytes));
+}
+template <bool is_signed>
+OCTET_INLINE inline int32x4_t add_pairs_of(int32x4_t sums, int16x8_t words) {
+  return is_signed ? vpadalq_s16(sums, words)
+                   : vreinterpretq_s32_u32(
+                         vpadalq_u16(vreinterpretq_u32_s32(sums), vreinterpretq_u16_s16(words)));
+}
+
+// Sums of `rows` rows of bytes, without a flip.
+template <bool is_signed, int rows>
+OCTET_INLINE inline void sum_together(const Rows& r, size_t first, uint8x16_t last,
+                                      int32x4_t (&sum)[4]) {
+  constexpr size_t kAtOnce = 128 * 16;  // 128 sums of two bytes fit 16 bits
+  const size_t whole = r.depth / 16 * 16, rest = r.depth - whole;
+  const uint8_t* row[rows];
+  int16x8_t words[rows];
+  unroll<rows>([&](auto at) OCTET_INLINE { row[at] = r.row(first + at); });
+  unroll<4>([&](auto at) OCTET_INLINE { sum[at] = vdupq_n_s32(0); });
+  for (size_t k = 0; k < whole;) {
+    const size_t end = smaller(k + kAtOnce, whole);
+    unroll<rows>([&](auto at) OCTET_INLINE { words[at] = vdupq_n_s16(0); });
+    OCTET_NO_UNROLL
+    for (; k < end; k += 16)
+      unroll<rows>([&](auto at) OCTET_INLINE {
+        words[at] = add_pairs_of<is_signed>(words[at], vld1q_u8(row[at] + k));
+      });
+    unroll<rows>([&](auto at)
+                     OCTET_INLINE { sum[at] = add_pairs_of<is_signed>(sum[at], words[at]); });
+  }
+  if (!rest) return;
+  unroll<rows>([&](auto at) OCTET_INLINE {
+    const uint8x16_t bytes = vandq_u8(vld1q_u8(row[at] + r.depth - 16), last);
+    sum[at] = add_pairs_of<is_signed>(sum[at], add_pairs_of<is_signed>(vdupq_n_s16(0), bytes));
+  });
+}
+
+template <bool is_signed>
+void sum_sixteens(const Rows& r, int32_t bias, int32_t* sums) {
+  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const uint8x16_t last = vcgeq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - r.depth % 16)));
+  const int32x4_t less = vdupq_n_s32(bias);
+  int32x4_t sum[4];
+  const auto four = [&]() OCTET_INLINE {
+    return vsubq_s32(vpaddq_s32(vpaddq_s32(sum[0], sum[1]), vpaddq_s32(sum[2], sum[3])), less);
+  };
+  size_t i = 0;
+  for (; i + 4 <= r.rows; i += 4) {
+    sum_together<is_signed, 4>(r, i, last, sum);
+    vst1q_s32(sums + i, four());
+  }
+  for (; i + 2 <= r.rows; i += 2) {
+    sum_together<is_signed, 2>(r, i, last, sum);
+    vst1_s32(sums + i, vget_low_s32(four()));
+  }
+  if (i == r.rows) return;
+  sum_together<is_signed, 1>(r, i, last, sum);
+  sums[i] = vgetq_lane_s32(four(), 0);
+}
+
+// Sums rows of at least 16 bytes, up to four at a time: with little depth most of the work is to
 // find the rows and to add up one register. The last 16 bytes of a row may be summed in part
-// before.
+// before. Bytes with a flipped sign are 128 more or less than in the other type.
 void sum_rows_neon(const Rows& r, bool is_signed, int32_t* sums) {
   if (r.depth < 16) return portable_ops.sum_rows(r, is_signed, sums);
-  constexpr size_t kAtOnce = 128 * 16;  // 128 sums of two bytes fit 16 bits
-  static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  // As in sum_rows of kernels/generic/lhs_rows.h
-  const uint8x16_t flip = vdupq_n_u8((uint8_t)(r.flip ^ (is_signed ? 0x80 : 0)));
-  const size_t whole = r.depth / 16 * 16, rest = r.depth - whole;
-  const uint8x16_t last = vcgeq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
-  const uint32x4_t bias = vdupq_n_u32(is_signed ? 128 * (uint32_t)r.depth : 0);
-  for (size_t i = 0; i < r.rows; i += 4) {
-    const uint8_t* row[4];
-    uint16x8_t words[4];
-    uint32x4_t sum[4];
-    unroll<4>([&](auto at) OCTET_INLINE {
-      row[at] = r.row(i + at < r.rows ? i + at : r.rows - 1);
-      words[at] = vdupq_n_u16(0);
-      if (rest)
-        words[at] = vpaddlq_u8(vandq_u8(veorq_u8(vld1q_u8(row[at] + r.depth - 16), flip), last));
-      sum[at] = vpaddlq_u16(words[at]);
-    });
-    for (size_t k = 0; k < whole;) {
-      const size_t end = smaller(k + kAtOnce, whole);
-      unroll<4>([&](auto at) OCTET_INLINE { words[at] = vdupq_n_u16(0); });
-      OCTET_NO_UNROLL
-      for (; k < end; k += 16)
-        unroll<4>([&](auto at) OCTET_INLINE {
-          words[at] = vpadalq_u8(words[at], veorq_u8(vld1q_u8(row[at] + k), flip));
-        });
-      unroll<4>([&](auto at) OCTET_INLINE { sum[at] = vpadalq_u16(sum[at], words[at]); });
-    }
-    const int32x4_t four = vreinterpretq_s32_u32(
-        vsubq_u32(vpaddq_u32(vpaddq_u32(sum[0], sum[1]), vpaddq_u32(sum[2], sum[3])), bias));
-    if (r.rows - i >= 4) {
-      vst1q_s32(sums + i, four);
-    } else {
-      int32_t some[4];
-      vst1q_s32(some, four);
-      for (size_t at = 0; at < r.rows - i; ++at) sums[i + at] = some[at];
-    }
-  }
+  const int32_t apart = r.flip ? 128 * (int32_t)r.depth : 0;
+  is_signed != (r.flip != 0) ? sum_sixteens<true>(r, is_signed ? apart : 0 - apart, sums)
+                             : sum_sixteens<false>(r, is_signed ? apart : 0 - apart, sums);
 }
 
 // ---- floats -------------------------------------------------------------------------------------

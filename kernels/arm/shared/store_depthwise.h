@@ -50,6 +50,8 @@ struct Sixteen {
     load16_by(pixel, p, step);
     return pixel;
   }
+  template <typename Column>
+  OCTET_INLINE static inline void settle(Column&) {}
   OCTET_INLINE static inline Pixel flipped(Pixel bytes, Pixel sign) {
     return veorq_s8(bytes, sign);
   }
