@@ -63,7 +63,7 @@ struct DotprodNarrow : Dotprod {
              vcombine_s8(vmovn_s16(vld1q_s16(from)), vmovn_s16(vld1q_s16(from + 8))));
   }
 };
-struct DotprodFactored : Factored<DotprodNarrow> {
+struct DotprodFactored : Factored<Dotprod> {
   static constexpr bool kFactorsBy2 = false;
   OCTET_INLINE static inline void settle(Column& column) {
     unroll<4>([&](auto i) OCTET_INLINE { pin(column.t[i]); });

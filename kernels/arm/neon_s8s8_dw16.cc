@@ -220,7 +220,7 @@ struct NeonNarrow : Neon {
     });
   }
 };
-struct NeonFactored : Factored<NeonNarrow> {
+struct NeonFactored : Factored<Neon> {
   static constexpr bool kFactorsBy2 = true;
 };
 

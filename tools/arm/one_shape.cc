@@ -67,7 +67,8 @@ void* random_lhs(octet_type type, size_t count) {
 // One zero point per output, around the middle of the type's range, so that few differences fit s8.
 const int32_t* random_zero_points(octet_type type, size_t n) {
   int32_t* values = (int32_t*)allocate(n * sizeof(int32_t));
-  for (size_t i = 0; i < n; ++i) values[i] = (type == OCTET_U8 ? 128 : 0) + 16 * ((int32_t)(i % 7) - 3);
+  for (size_t i = 0; i < n; ++i)
+    values[i] = (type == OCTET_U8 ? 128 : 0) + 16 * ((int32_t)(i % 7) - 3);
   return values;
 }
 

@@ -116,8 +116,14 @@ struct WindowStarts {
     return {{a, b, c, d}};
   }
   OCTET_INLINE inline Sixteen::Acc first() {
-    const int32_t* const from = starts[0];
-    return {{vld1q_s32(from), vld1q_s32(from + 4), vld1q_s32(from + 8), vld1q_s32(from + 12)}};
+    register int32x4_t a __asm__("v16");
+    register int32x4_t b __asm__("v17");
+    register int32x4_t c __asm__("v18");
+    register int32x4_t d __asm__("v19");
+    __asm__("ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%4]"
+            : "=w"(a), "=w"(b), "=w"(c), "=w"(d)
+            : "r"(starts[0]), "m"(starts));
+    return {{a, b, c, d}};
   }
 };
 
@@ -134,7 +140,8 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
-  const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns;
+  const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns,
+               end = t.first_column + 2 + columns;
   WalkedLines<M, 4, flip> lines(t);
   WindowStarts window(t.prepared);
   uint8_t* dst;
@@ -169,12 +176,13 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
     lines.next(p);
     window.enter<1>(p);
     M::fill(b, p);
-    for (size_t x = columns; x; --x) {
+    while (columns) {
       output(a, b, c, Int<2>{});
-      if (--x == 0) break;
+      if (lines.column == end) break;
       output(b, c, a, Int<0>{});
-      if (--x == 0) break;
+      if (lines.column == end) break;
       output(c, a, b, Int<1>{});
+      if (lines.column == end) break;
     }
   }
 }
@@ -269,13 +277,16 @@ class Differences {
  public:
   // floor: the least weight that a kernel wants, -127 or -128
   Differences(const DepthwiseBlock& b, int16_t floor) : b_(b) {
-    int16x8_t least = vdupq_n_s16(0), most = least, any = least;
-    for (int i = 0; i < 8; ++i) {
-      int16x8_t lo = vdupq_n_s16(0), hi = lo;
-      for (size_t g = 0; g < b.groups; ++g) {
+    const int16x8_t zero = vdupq_n_s16(0);
+    int16x8_t los[8], his[8], least = zero, most = zero, any = zero;
+    unroll<8>([&](auto i) OCTET_INLINE { los[i] = his[i] = zero; });
+    for (size_t g = 0; g < b.groups; ++g)
+      unroll<8>([&](auto i) OCTET_INLINE {
         const int16x8_t w = at(g, i);
-        lo = vminq_s16(lo, w), hi = vmaxq_s16(hi, w);
-      }
+        los[i] = vminq_s16(los[i], w), his[i] = vmaxq_s16(his[i], w);
+      });
+    unroll<8>([&](auto i) OCTET_INLINE {
+      int16x8_t lo = los[i], hi = his[i];
       most = vmaxq_s16(most, hi);
       // The ends of a channel's four lanes, in each of them
       lo = vminq_s16(lo, vrev64q_s16(lo)), hi = vmaxq_s16(hi, vrev64q_s16(hi));
@@ -283,10 +294,10 @@ class Differences {
       hi = vmaxq_s16(hi, vreinterpretq_s16_s32(vrev64q_s32(vreinterpretq_s32_s16(hi))));
       // The factor next to 0 that leaves no more than 127, and no less than the floor if both go
       factors_[i] = vmaxq_s16(vsubq_s16(hi, vdupq_n_s16(127)),
-                              vminq_s16(vdupq_n_s16(0), vsubq_s16(lo, vdupq_n_s16(floor))));
+                              vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(floor))));
       any = vorrq_s16(any, factors_[i]);
       least = vminq_s16(least, vsubq_s16(lo, factors_[i]));
-    }
+    });
     least_ = vminvq_s16(least);
     most_ = vmaxvq_s16(most);
     factored_ = vmaxvq_u16(vreinterpretq_u16_s16(any)) != 0;
@@ -314,12 +325,15 @@ class Differences {
   template <typename M>
   void prepare(void* prepared) const {
     constexpr size_t groups = 3;
-    alignas(64) int16_t weights[groups * kDepthwiseGroup];
+    alignas(64) int8_t weights[groups * kDepthwiseGroup];
     for (size_t g = 0; g < groups; ++g)
-      for (int i = 0; i < 8; ++i) vst1q_s16(weights + place(g, i), less(g, i));
+      unroll<4>([&](auto v) OCTET_INLINE {
+        vst1q_s8(weights + place(g, 2 * v),
+                 vcombine_s8(vmovn_s16(less(g, 2 * v)), vmovn_s16(less(g, 2 * v + 1))));
+      });
     DepthwiseBlock block = b_;
     block.weights = (const uint8_t*)weights;
-    depthwise_prepare<M, uint64_t>(block, prepared);
+    depthwise_prepare<M>(block, prepared);
     int16_t* const to = (int16_t*)((uint8_t*)prepared + Sixteen::kPrepared);
     unroll<2>([&](auto half) OCTET_INLINE {
       const int16x8_t* const f = factors_ + 4 * half;
