@@ -58,14 +58,12 @@ struct TestFilter {
   size_t columns() const { return smaller((kInColumns - side) / stride + 1, 3); }
 };
 
-// int16 weights have 9 bits; a channel's weights of a walk span 8, as differences from a zero point
-// do, so that Arm takes a factor from them. NEON multiplies two weights of -128 in a channel as
-// int16: in taps
+// int16 weights: 9 bits, in walks a span of 8. NEON's int16 takes two of -128 in a channel: in taps
 int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
                size_t slot, size_t channel) {
   int32_t byte = (int8_t)operands.rhs[(slot * 67 + channel) % sizeof operands.rhs];
   if (loop != DepthwiseLoop::kTaps && slot > 0) byte = larger(byte, -127);
-  if (kernel.layout.element_type != ElementType::kS16) return byte;
+  if (kernel.layout.element_type == ElementType::kS8) return byte;
   return is_walk(loop) ? byte + 100 * (int32_t)(channel % 3) - 100 : 2 * byte;
 }
 
