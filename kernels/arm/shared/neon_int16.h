@@ -26,6 +26,27 @@ constexpr int kMr = 4;
 constexpr int kNr = 8;
 static_assert(kArmInt16Layout.width == kNr && kArmInt16Layout.kr == 1, "a group is one register");
 
+// Loads four steps of columns, and on AArch64 advances the address in the same instruction. Its
+// registers have names, because compilers would keep two addresses, and lanes are of the lower ones.
+struct FourSteps {
+  int16x8_t of[4];
+
+  OCTET_INLINE inline explicit FourSteps(const int16_t*& from) {
+#if defined(__aarch64__)
+    register int16x8_t a __asm__("v28");
+    register int16x8_t b __asm__("v29");
+    register int16x8_t c __asm__("v30");
+    register int16x8_t d __asm__("v31");
+    __asm__ volatile("ld1 {v28.8h, v29.8h, v30.8h, v31.8h}, [%4], #64"
+                     : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
+    of[0] = a, of[1] = b, of[2] = c, of[3] = d;
+#else
+    unroll<4>([&](auto k) OCTET_INLINE { of[k] = vld1q_s16(from + kNr * k); });
+    from += 4 * kNr;
+#endif
+  }
+};
+
 template <int rows>
 void multiply(const Tile& t) {
   int32x4_t acc[rows][2];
@@ -43,14 +64,16 @@ void multiply(const Tile& t) {
       a[i] = vld1q_s16(lhs[i]);
       lhs[i] += 8;
     });
-    unroll<8>([&](auto k) OCTET_INLINE {
-      const int16x8_t b = vld1q_s16(rhs + 8 * k);
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        acc[i][0] = vmlal_laneq_s16(acc[i][0], vget_low_s16(b), a[i], k.value);
-        acc[i][1] = vmlal_high_laneq_s16(acc[i][1], b, a[i], k.value);
+    unroll<2>([&](auto half) OCTET_INLINE {
+      const FourSteps b(rhs);
+      unroll<4>([&](auto k) OCTET_INLINE {
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          constexpr int lane = 4 * half.value + k.value;
+          acc[i][0] = vmlal_laneq_s16(acc[i][0], vget_low_s16(b.of[k]), a[i], lane);
+          acc[i][1] = vmlal_high_laneq_s16(acc[i][1], b.of[k], a[i], lane);
+        });
       });
     });
-    rhs += 64;
   }
   OCTET_NO_UNROLL
   for (size_t tail = t.depth % 8; tail; --tail) {
