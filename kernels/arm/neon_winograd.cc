@@ -26,31 +26,99 @@ struct Lanes : WinogradLanes<16> {
   static void output(const WinogradOutput& o);
 };
 
-// Two adjacent outputs fill one register of bytes: 2 x 8 columns.
+// Loads a vector and advances the address by `step` bytes: compilers would compute all addresses
+// ahead, and spill them.
+OCTET_INLINE inline Lanes::Sums load_by(const int32_t*& from, size_t step) {
+  int32x4_t four;
+#if defined(__aarch64__)
+  __asm__ volatile("ld1 {%0.4s}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step) : "memory");
+#else
+  four = vld1q_s32(from);
+  from = (const int32_t*)((const uint8_t*)from + step);
+#endif
+  return (Lanes::Sums)four;
+}
+
+// As output_lanes, line by line of outputs: use(y, line).
+template <typename Variant, typename Use>
+OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, const Use& use) {
+  using Sums = Lanes::Sums;
+  typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
+  constexpr int n = Variant::kPatch, m = Variant::kOut;
+  if constexpr (kInt8<Variant>) {
+    Sums out[m][m];
+    output_lanes<Variant, Lanes>(o, column, out);
+    unroll<m>([&](auto y) OCTET_INLINE { use(y, out[y]); });
+  } else {
+    const size_t down = n * o.tap_stride * sizeof(int32_t), next = o.init_stride * sizeof(int32_t);
+    const int32_t *first = o.products + column, *init = o.init + column;
+    Sums lines[m][n];
+    unroll<n>([&](auto x) OCTET_INLINE {
+      Sums d[n], t[m];
+      const int32_t* at = first;
+      unroll<n>([&](auto y) OCTET_INLINE { d[y] = load_by(at, down); });
+      first += o.tap_stride;
+      Variant::output(d, t);
+      unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
+    });
+    unroll<m>([&](auto y) OCTET_INLINE {
+      Sums t[m];
+      Variant::output(lines[y], t);
+      unroll<m>([&](auto x) OCTET_INLINE {
+        t[x] = Variant::template recover<Sums, Signed>(t[x]) + load_by(init, next);
+      });
+      use(y, t);
+    });
+  }
+}
+
+// Four outputs of four columns fill one register of bytes.
 template <typename Variant>
 void Lanes::output(const WinogradOutput& o) {
   if (!o.scale) return output_s32<Variant, Lanes>(o);
   constexpr int m = Variant::kOut;
   const Requantizing n = requantizing(*o.requantization);
-  int32x4_t q[2][m][m];
-  scale_tile<Variant, Lanes>(o, q, [&](Sums sums, Floats scale) OCTET_INLINE {
-    return scaled((int32x4_t)sums, (float32x4_t)scale, n);
-  });
-  const size_t high = o.cols > 4;
-  for (size_t y = 0; y < o.height; ++y)
-    for (size_t x = 0; x < o.width; x += 2) {
-      const uint8x16_t bytes =
-          pack(q[0][y][x], q[high][y][x], q[0][y][x + 1], q[high][y][x + 1], n);
-      uint8_t pixels[16];
-      vst1q_u8(pixels, bytes);
-      uint8_t* const dst = (uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel;
-      for (size_t i = 0; i < 2 && x + i < o.width; ++i) {
-        if (o.cols == 8)
-          memcpy(dst + i * o.dst_pixel, pixels + 8 * i, 8);
-        else
-          memcpy(dst + i * o.dst_pixel, pixels + 8 * i, o.cols);
-      }
-    }
+  for (size_t column = 0; column < o.cols; column += 4) {
+    const size_t cols = o.cols - column < 4 ? o.cols - column : 4, pixel = o.dst_pixel;
+    const bool whole = cols == 4 && o.height == m && o.width == m;
+    uint8_t* const first = (uint8_t*)o.dst + column;
+    const float32x4_t scale = vld1q_f32(o.scale + column);
+    int32x4_t q[4];
+    output_lines<Variant>(o, column, [&](auto y, const Sums(&sums)[m]) OCTET_INLINE {
+      unroll<m>([&](auto x) OCTET_INLINE {
+        constexpr int at = y.value * m + x.value;
+        q[at % 4] = scaled((int32x4_t)sums[x], scale, n);
+        if constexpr (at % 4 == 3) {
+          const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], n);
+          constexpr size_t top = (at - 3) / m;
+#if defined(__aarch64__)
+          if (whole) {
+            uint8_t* dst = first + top * o.dst_line;
+            unroll<4>([&](auto i) OCTET_INLINE {
+              if constexpr (i == m) dst = first + (top + 1) * o.dst_line;
+              __asm__ volatile("st1 {%1.s}[%c2], [%0], %3"
+                               : "+r"(dst)
+                               : "w"(bytes), "n"(i.value), "r"(pixel)
+                               : "memory");
+            });
+            return;
+          }
+#endif
+          uint8_t pixels[16];
+          vst1q_u8(pixels, bytes);
+          OCTET_NO_UNROLL
+          for (size_t i = 0; i < 4; ++i) {
+            if (top + i / m >= o.height || i % m >= o.width) continue;
+            uint8_t* const dst = first + (top + i / m) * o.dst_line + i % m * pixel;
+            if (cols == 4)
+              memcpy(dst, pixels + 4 * i, 4);
+            else
+              memcpy(dst, pixels + 4 * i, cols);
+          }
+        }
+      });
+    });
+  }
 }
 
 }  // namespace
