@@ -39,6 +39,16 @@ OCTET_INLINE inline Lanes::Sums load_by(const int32_t*& from, size_t step) {
   return (Lanes::Sums)four;
 }
 
+#if defined(__aarch64__)
+template <int lane>
+OCTET_INLINE inline void store_lane(uint8x16_t four, uint8_t*& to, size_t step) {
+  __asm__ volatile("st1 {%1.s}[%c2], [%0], %3"
+                   : "+r"(to)
+                   : "w"(four), "n"(lane), "r"(step)
+                   : "memory");
+}
+#endif
+
 // As output_lanes, line by line of outputs: use(y, line).
 template <typename Variant, typename Use>
 OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, const Use& use) {
@@ -80,7 +90,7 @@ void Lanes::output(const WinogradOutput& o) {
   const Requantizing n = requantizing(*o.requantization);
   for (size_t column = 0; column < o.cols; column += 4) {
     const size_t cols = o.cols - column < 4 ? o.cols - column : 4, pixel = o.dst_pixel;
-    const bool whole = cols == 4 && o.height == m && o.width == m;
+    [[maybe_unused]] const bool whole = cols == 4 && o.height == m && o.width == m;
     uint8_t* const first = (uint8_t*)o.dst + column;
     const float32x4_t scale = vld1q_f32(o.scale + column);
     int32x4_t q[4];
@@ -96,10 +106,7 @@ void Lanes::output(const WinogradOutput& o) {
             uint8_t* dst = first + top * o.dst_line;
             unroll<4>([&](auto i) OCTET_INLINE {
               if constexpr (i == m) dst = first + (top + 1) * o.dst_line;
-              __asm__ volatile("st1 {%1.s}[%c2], [%0], %3"
-                               : "+r"(dst)
-                               : "w"(bytes), "n"(i.value), "r"(pixel)
-                               : "memory");
+              store_lane<i.value>(bytes, dst, pixel);
             });
             return;
           }

@@ -27,7 +27,7 @@ constexpr int kNr = 8;
 static_assert(kArmInt16Layout.width == kNr && kArmInt16Layout.kr == 1, "a group is one register");
 
 // Loads four steps of columns, and on AArch64 advances the address in the same instruction. Its
-// registers have names, because compilers would keep two addresses, and lanes are of the lower ones.
+// registers have names: compilers would keep two addresses, and lanes are of the lower registers.
 struct FourSteps {
   int16x8_t of[4];
 
@@ -41,7 +41,7 @@ struct FourSteps {
                      : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
     of[0] = a, of[1] = b, of[2] = c, of[3] = d;
 #else
-    unroll<4>([&](auto k) OCTET_INLINE { of[k] = vld1q_s16(from + kNr * k); });
+    for (int k = 0; k < 4; ++k) of[k] = vld1q_s16(from + kNr * k);
     from += 4 * kNr;
 #endif
   }
