@@ -19,10 +19,10 @@ OCTET_INLINE inline int16x8_t add_pairs_of(int16x8_t sums, uint8x16_t bytes) {
                    : vreinterpretq_s16_u16(vpadalq_u8(vreinterpretq_u16_s16(sums), bytes));
 }
 template <bool is_signed>
-OCTET_INLINE inline int32x4_t add_pairs_of(int32x4_t sums, int16x8_t words) {
-  return is_signed ? vpadalq_s16(sums, words)
+OCTET_INLINE inline int32x4_t add_pairs_of(int32x4_t sums, int16x8_t halves) {
+  return is_signed ? vpadalq_s16(sums, halves)
                    : vreinterpretq_s32_u32(
-                         vpadalq_u16(vreinterpretq_u32_s32(sums), vreinterpretq_u16_s16(words)));
+                         vpadalq_u16(vreinterpretq_u32_s32(sums), vreinterpretq_u16_s16(halves)));
 }
 
 // Sums of `rows` rows of bytes, without a flip.
@@ -32,19 +32,19 @@ OCTET_INLINE inline void sum_together(const Rows& r, size_t first, uint8x16_t la
   constexpr size_t kAtOnce = 128 * 16;  // 128 sums of two bytes fit 16 bits
   const size_t whole = r.depth / 16 * 16, rest = r.depth - whole;
   const uint8_t* row[rows];
-  int16x8_t words[rows];
+  int16x8_t halves[rows];
   unroll<rows>([&](auto at) OCTET_INLINE { row[at] = r.row(first + at); });
   unroll<4>([&](auto at) OCTET_INLINE { sum[at] = vdupq_n_s32(0); });
   for (size_t k = 0; k < whole;) {
     const size_t end = smaller(k + kAtOnce, whole);
-    unroll<rows>([&](auto at) OCTET_INLINE { words[at] = vdupq_n_s16(0); });
+    unroll<rows>([&](auto at) OCTET_INLINE { halves[at] = vdupq_n_s16(0); });
     OCTET_NO_UNROLL
     for (; k < end; k += 16)
       unroll<rows>([&](auto at) OCTET_INLINE {
-        words[at] = add_pairs_of<is_signed>(words[at], vld1q_u8(row[at] + k));
+        halves[at] = add_pairs_of<is_signed>(halves[at], vld1q_u8(row[at] + k));
       });
     unroll<rows>([&](auto at)
-                     OCTET_INLINE { sum[at] = add_pairs_of<is_signed>(sum[at], words[at]); });
+                     OCTET_INLINE { sum[at] = add_pairs_of<is_signed>(sum[at], halves[at]); });
   }
   if (!rest) return;
   unroll<rows>([&](auto at) OCTET_INLINE {
