@@ -39,7 +39,9 @@ octet_status fill(const octet_network_desc& desc, octet_network* n, octet_error*
   OCTET_TRY(read_ops(desc, n->tensors, n->ops, error));
   OCTET_TRY(check_order(*n, error));
   note_memory(n);
-  return plan_network(desc, n, error);
+  OCTET_TRY(plan_network(desc, n, error));
+  prepare_ops(n);
+  return OCTET_OK;
 }
 
 octet_status create(const octet_network_desc& desc, octet_network** network, octet_error* error) {

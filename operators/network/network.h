@@ -12,6 +12,9 @@ namespace octet {
 constexpr size_t kNoSlot = SIZE_MAX, kNoUse = SIZE_MAX;
 
 struct NetworkTensor {
+  // Where runs find it, from prepare_ops on: `first` bytes behind args.tensors[caller] or, if that is
+  // kNoUse, in the workspace; an image is `step_image` bytes behind the one before.
+  size_t caller, first, step_image;
   size_t batch, h, w, channels;
   octet_type type;
   size_t pixel, line, image;  // bytes from one to the next, over all channels of the alias root
@@ -46,6 +49,13 @@ struct NetworkOp {
   // in_slots are the inputs'; kNoSlot: the input comes from outside the chain.
   size_t out_slot, in_slots[OCTET_NETWORK_INPUTS_MAX];
   size_t most;  // most output lines that it computes at once
+
+  // Outside of chains, what does not depend on a run's arguments: prepare_ops.
+  double cycles;  // of a function or a direct product, for all images of the part
+  // A product whose arguments need no checks, for its tensors do not overlap and fit: its loops are
+  // called without octet_gemm_run.
+  bool direct;
+  octet_network_call call;  // a function's, without addresses
 };
 
 // Ops [first, end), which run in this order.
@@ -75,6 +85,9 @@ constexpr size_t images_of(const NetworkPart& part, const NetworkTensor& t) {
   return part.by_image ? 1 : t.batch;
 }
 
+// Elements from one pixel to the next.
+inline size_t stride_of(const NetworkTensor& t) { return t.pixel / element_bytes(t.type); }
+
 }  // namespace octet
 
 // One allocation; the arrays follow the object.
@@ -98,6 +111,13 @@ inline size_t end_of_group(const octet_network& n, size_t p) {
   if (!n.parts[p].by_image) return p + 1;
   while (p < n.part_count && n.parts[p].by_image) ++p;
   return p;
+}
+
+// The rows that a product has in a part.
+inline size_t rows_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
+  const NetworkTensor& in = n.tensors[op.inputs[0]];
+  const size_t images = images_of(part, in);
+  return op.flat ? images : images * in.h * in.w;
 }
 
 }  // namespace octet

@@ -9,4 +9,7 @@ namespace octet {
 octet_status plan_network(const octet_network_desc& desc, octet_network* network,
                           octet_error* error);
 
+// Fills what runs read of the planned network's tensors and ops.
+void prepare_ops(octet_network* network);
+
 }  // namespace octet

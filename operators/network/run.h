@@ -28,10 +28,9 @@ struct NetworkRun {
 
   // The first byte of a tensor in an image.
   uint8_t* data(size_t tensor, size_t image) const {
-    const NetworkTensor &t = network.tensors[tensor], &alias_root = network.tensors[t.alias_root];
-    uint8_t* const first = t.kept ? (uint8_t*)args.tensors[t.alias_root]
-                                  : (uint8_t*)args.workspace + alias_root.offset;
-    return first + t.at + (alias_root.one_image ? 0 : image * t.image);
+    const NetworkTensor& t = network.tensors[tensor];
+    const void* const base = t.caller == kNoUse ? args.workspace : args.tensors[t.caller];
+    return (uint8_t*)base + t.first + image * t.step_image;
   }
 };
 

@@ -1,13 +1,11 @@
 // Runs a single op of a network on whole tensors.
 #include "operators/common/check.h"
 #include "operators/common/task_size.h"
+#include "operators/gemm/loops.h"
 #include "operators/network/run.h"
 
 namespace octet {
 namespace {
-
-// Elements from one pixel to the next.
-size_t stride_of(const NetworkTensor& t) { return t.pixel / element_bytes(t.type); }
 
 // Arguments that convolutions and products share.
 template <typename Args>
@@ -40,19 +38,19 @@ octet_status run_conv(const NetworkRun& run, const NetworkPart& part, const Netw
 
 octet_status run_gemm(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                       size_t first, octet_error* error) {
-  const NetworkTensor& in = run.network.tensors[op.inputs[0]];
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-  const size_t images = images_of(part, in);
-  args.m = op.flat ? images : images * in.h * in.w;
+  args.m = rows_of(run.network, part, op);
   fill(&args, run, part, op, first);
   return run.by.gemm(run.by, op, args, error);
 }
 
-// all: the lines of all images, which follow each other, as one image.
-octet_network_image image_of(const NetworkRun& run, size_t tensor, size_t image, bool all) {
-  const NetworkTensor& t = run.network.tensors[tensor];
-  const size_t h = all ? t.batch * t.h : t.h;
-  return {run.data(tensor, image), t.pixel, t.line, h, t.w, t.channels, 0, 0};
+// A product whose loops need no checks.
+void run_direct(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op, size_t first) {
+  const octet_network& n = run.network;
+  const GemmPlan& plan = op.gemm->plan;
+  run_matrix(plan, rows_of(n, part, op), run.data(op.inputs[0], first),
+             op.flat ? plan.k : n.tensors[op.inputs[0]].pixel, run.data(op.output, first),
+             n.tensors[op.output].pixel, (uint8_t*)run.args.workspace + part.scratch);
 }
 
 // Lines [first, end) of an image, or, of a function of all images, of all of them.
@@ -60,10 +58,13 @@ void call_function(const NetworkRun& run, const NetworkOp& op, size_t image, siz
                    size_t end) {
   octet_network_call call;
   call.image = image, call.first = first, call.end = end;
-  for (size_t k = 0; k < op.input_count; ++k)
-    call.inputs[k] = image_of(run, op.inputs[k], image, op.all_images);
+  for (size_t k = 0; k < op.input_count; ++k) {
+    call.inputs[k] = op.call.inputs[k];
+    call.inputs[k].data = run.data(op.inputs[k], image);
+  }
   for (size_t k = op.input_count; k < OCTET_NETWORK_INPUTS_MAX; ++k) call.inputs[k] = {};
-  call.output = image_of(run, op.output, image, op.all_images);
+  call.output = op.call.output;
+  call.output.data = run.data(op.output, image);
   run.by.function(run.by, op, call);
 }
 
@@ -87,11 +88,8 @@ void run_function_task(void* context, size_t index) {
 void run_function(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                   size_t first) {
   const NetworkTensor& out = run.network.tensors[op.output];
-  const size_t images = images_of(part, out), lines = images * out.h,
-               h = op.all_images ? lines : out.h;
-  // A function's cost is unknown; a cycle per value is more than vector code needs
-  const double values = (double)lines * (double)out.w * (double)out.channels;
-  const size_t tasks = tasks_worth(values, run.concurrency);
+  const size_t images = images_of(part, out), lines = images * out.h, h = op.call.end;
+  const size_t tasks = run.concurrency < 2 ? 1 : tasks_worth(op.cycles, run.concurrency);
   // Small functions take less time than divisions of lines by tasks
   if (tasks == 1 || lines == 1) {
     const size_t end = op.all_images ? first + 1 : first + images;
@@ -129,7 +127,12 @@ const Performer the_objects = {perform_conv2d, perform_gemm, perform_lines, perf
 octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
                     size_t first, octet_error* error) {
   if (op.conv) return run_conv(run, part, op, first, error);
-  if (op.gemm) return run_gemm(run, part, op, first, error);
+  if (op.gemm) {
+    if (!op.direct || &run.by != &the_objects || tasks_worth(op.cycles, run.concurrency) > 1)
+      return run_gemm(run, part, op, first, error);
+    run_direct(run, part, op, first);
+    return OCTET_OK;
+  }
   run_function(run, part, op, first);
   return OCTET_OK;
 }
