@@ -106,14 +106,14 @@ class Maker {
 
   octet_quantized quantized(const Tensor& t) const {
     need_scale(t);
-    return {t.type, scale_of(t), zero_of(t)};
+    return {stored_type(t), scale_of(t), stored_zero(t)};
   }
 
   Function binary(CreateSum create) const {
     octet_add_desc d = OCTET_ADD_DESC_INIT;
     d.a = quantized(*inputs_[0]), d.b = quantized(*inputs_[1]), d.output = quantized(y_);
     d.arithmetic = arithmetic_of(g_, op_), d.broadcast = broadcast_of(g_, op_);
-    const Bounds b = bounds_of_descriptor(bounds(), y_.type);
+    const Bounds b = bounds_of_descriptor(stored_bounds(bounds(), y_), stored_type(y_));
     d.least = b.least, d.most = b.most;
     return sum_of(d, create);
   }
@@ -139,7 +139,7 @@ class Maker {
     d.function = op_.kind == Kind::kActivation ? OCTET_UNARY_LEAKY_RELU : unary_of(op_.kind);
     if (d.function == OCTET_UNARY_LEAKY_RELU)
       d.alpha = op_.kind == Kind::kActivation ? 1 : op_.alpha;
-    const Bounds b = bounds_of_descriptor(bounds(), y_.type);
+    const Bounds b = bounds_of_descriptor(stored_bounds(bounds(), y_), stored_type(y_));
     d.least = b.least, d.most = b.most;
     octet_function* function = nullptr;
     octet_error error = {};

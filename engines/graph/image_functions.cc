@@ -62,12 +62,12 @@ class Maker {
   octet_quantized quantized(const Tensor& t) const {
     if (t.scales.size() != 1)
       refuse("tensor '", t.name, "' has ", t.scales.size(), " scales, not 1");
-    return {t.type, scale_of(t), zero_of(t)};
+    return {stored_type(t), scale_of(t), stored_zero(t)};
   }
   octet_image_input input() const {
     octet_image_input input = {};
     input.size = image_size(in_);
-    input.values = {x_.type, scale_of(x_), zero_of(x_)};
+    input.values = {stored_type(x_), scale_of(x_), stored_zero(x_)};
     return input;
   }
   template <typename Desc>
@@ -75,7 +75,8 @@ class Maker {
     const Arithmetic arithmetic =
         op_.kind == Kind::kMaxPool ? g_.arithmetic : without_xnnpack(g_.arithmetic);
     const Bounds b = bounds_of_descriptor(
-        bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), arithmetic), y_.type);
+        stored_bounds(bounds_of(op_.clamp, y_.type, scale_of(y_), zero_of(y_), arithmetic), y_),
+        stored_type(y_));
     d->least = b.least, d->most = b.most;
   }
 
@@ -164,7 +165,7 @@ class Maker {
              " and ", w.right, " columns more");
     octet_pad_desc d = OCTET_PAD_DESC_INIT;
     d.input = input(), d.before = {w.top, w.left, 0}, d.after = {w.bottom, w.right, 0};
-    d.value = zero_of(x_);
+    d.value = stored_zero(x_);
     return create(d, octet_pad_create);
   }
 

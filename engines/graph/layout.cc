@@ -24,7 +24,7 @@ class Placer {
     for (const int t : g_.inputs) {
       to_.inputs.push_back(kNowhere);
       if (tensor(t).constant || places_[(size_t)t]) continue;
-      places_[(size_t)t] = {add_tensor(planes_of(t), tensor(t).type), false};
+      places_[(size_t)t] = {add_tensor(planes_of(t), stored_type(tensor(t))), false};
     }
     for (at_ = 0; at_ < g_.ops.size(); ++at_) place_op(g_.ops[at_]);
     for (const int t : g_.outputs) place_output(t);
@@ -95,8 +95,8 @@ class Placer {
       if (other == t) return node;
     const Sizes first = planes_of(t);
     const size_t from = moved ? sized(dense(at.node), first) : sized(at.node, last);
-    const size_t node = add_made(moved ? last : first, tensor(t).type);
-    add_function(transpose_function(tensor(t).type, last, moved ? OCTET_NHWC : OCTET_NCHW), {from},
+    const size_t node = add_made(moved ? last : first, stored_type(tensor(t)));
+    add_function(transpose_function(stored_type(tensor(t)), last, moved ? OCTET_NHWC : OCTET_NCHW), {from},
                  node);
     nodes_[from].settled = true;
     nodes_[from].flat |= moved;
@@ -152,7 +152,7 @@ class Placer {
     if (!tensor(t).data && !question_)
       throw Refused(OCTET_NULL_POINTER, "the data of its constant is null");
     std::vector<uint8_t> bytes = repeated(g_, t, moved, tensor(y).shape.size(), sizes.count());
-    const size_t node = add_made(sizes, tensor(t).type);
+    const size_t node = add_made(sizes, stored_type(tensor(t)));
     to_.tensors[node].keep = 1;
     to_.constants.push_back({node, std::move(bytes)});
     return node;
@@ -191,7 +191,7 @@ class Placer {
       inputs.push_back(tensor(x).constant ? constant(x, y, moved, of_constant(x, y, moved))
                                           : read_sized(x, moved, sizes(x)));
     }
-    const size_t node = add_made(sizes(y), tensor(y).type);
+    const size_t node = add_made(sizes(y), stored_type(tensor(y)));
     places_[(size_t)y] = {node, channels_last && is_moved(y)};
     add_function(make_function(g_, op), std::move(inputs), node);
   }
@@ -207,7 +207,7 @@ class Placer {
     for (const int t : op.inputs)
       inputs.push_back(tensor(t).constant ? constant(t, op.outputs[0], moved, sizes)
                                           : sized(ordered(t, moved), sizes));
-    const size_t node = add_made(sizes, tensor(op.outputs[0]).type);
+    const size_t node = add_made(sizes, stored_type(tensor(op.outputs[0])));
     places_[(size_t)op.outputs[0]] = {node, moved};
     add_function(make_function(g_, op), std::move(inputs), node);
   }
@@ -220,7 +220,7 @@ class Placer {
     Sizes sizes = sizes_of(g_, y, false);
     if (sizes.batch != lies(node).batch && lies(node).batch == 1 && op.kind == Kind::kTranspose)
       sizes = {1, 1, sizes.count() / sizes.channels, sizes.channels};
-    const size_t made = add_made(sizes, tensor(y).type);
+    const size_t made = add_made(sizes, stored_type(tensor(y)));
     places_[(size_t)y] = {made, false};
     add_function(make_function(g_, op), {node}, made);
   }
@@ -231,7 +231,7 @@ class Placer {
     const size_t node = sized(dense(ordered(x, false)), sizes_of(g_, x, false));
     nodes_[node].flat = true;
     const Sizes sizes = sizes_of(g_, x, true);
-    const size_t made = add_made({sizes.batch, sizes.channels, 1, 1}, tensor(y).type);
+    const size_t made = add_made({sizes.batch, sizes.channels, 1, 1}, stored_type(tensor(y)));
     places_[(size_t)y] = {made, false};
     add_function(make_function(g_, op), {node}, made);
   }
@@ -241,7 +241,7 @@ class Placer {
     const Sizes sizes = sizes_of(g_, y, g_.channels_first);
     std::vector<size_t> inputs = {read_sized(x, is_moved(x), sizes_of(g_, x, g_.channels_first))};
     if (r >= 0) inputs.push_back(read_sized(r, is_moved(r), sizes));
-    const size_t node = add_made(sizes, tensor(y).type);
+    const size_t node = add_made(sizes, stored_type(tensor(y)));
     places_[(size_t)y] = {node, is_moved(y)};
     to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
   }
@@ -252,7 +252,7 @@ class Placer {
     std::vector<size_t> inputs;
     for (const size_t i : {0, 1})
       inputs.push_back(read_sized(op.inputs[i], false, sizes_of(g_, op.inputs[i], false)));
-    const size_t node = add_made(sizes_of(g_, y, false), tensor(y).type);
+    const size_t node = add_made(sizes_of(g_, y, false), stored_type(tensor(y)));
     places_[(size_t)y] = {node, false};
     to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
   }
@@ -266,7 +266,7 @@ class Placer {
     sizes.channels = (size_t)tensor(op.inputs[1]).shape[op.weights_kn ? 1 : 0];
     std::vector<size_t> inputs = {x};
     if (r >= 0) inputs.push_back(read_sized(r, false, sizes));
-    const size_t node = add_made(sizes, tensor(y).type);
+    const size_t node = add_made(sizes, stored_type(tensor(y)));
     places_[(size_t)y] = {node, false};
     to_.ops.push_back({at_, true, false, {}, std::move(inputs), node});
   }
@@ -281,7 +281,7 @@ class Placer {
     std::vector<size_t> inputs = {read_sized(x, false, line(x))};
     for (const int t : op.inputs)
       if (t >= 0 && tensor(t).variable) inputs.push_back(read_sized(t, false, line(t)));
-    const size_t node = add_made(line(y), tensor(y).type);
+    const size_t node = add_made(line(y), stored_type(tensor(y)));
     places_[(size_t)y] = {node, false};
     to_.ops.push_back({at_, false, true, {}, std::move(inputs), node});
   }
@@ -297,7 +297,7 @@ class Placer {
     for (const int t : op.inputs) moved |= where(t).moved;
     if (moved) axis = axis == 1 ? rank - 1 : axis - 1;
     const Sizes all = sizes_from_axis(g_, y, moved, axis);
-    const size_t parent = add_made(all, tensor(y).type);
+    const size_t parent = add_made(all, stored_type(tensor(y)));
     nodes_[parent].has_slices = true;
     places_[(size_t)y] = {parent, moved};
     size_t first = 0;
@@ -309,10 +309,10 @@ class Placer {
         make_slice(node, parent, first);
       } else {
         const bool all_images = lies(node).batch != own.batch;
-        const size_t slice = add_made(own, tensor(y).type);
+        const size_t slice = add_made(own, stored_type(tensor(y)));
         make_slice(slice, parent, first);
         nodes_[node].settled = true;
-        add_function(copy_function(type_bytes(tensor(y).type), table, all_images), {node}, slice);
+        add_function(copy_function(type_bytes(stored_type(tensor(y))), table, all_images), {node}, slice);
       }
       first += own.channels;
     }
@@ -333,8 +333,8 @@ class Placer {
       tables.push_back(join_table(g_, tensor(t), tensor(y)));
       sizes.batch += own.batch;
       if (nodes.size() < OCTET_NETWORK_INPUTS_MAX && i + 1 < op.inputs.size()) continue;
-      const size_t node = add_made(sizes, tensor(y).type);
-      add_function(join_images_function(type_bytes(tensor(y).type), std::move(tables)),
+      const size_t node = add_made(sizes, stored_type(tensor(y)));
+      add_function(join_images_function(type_bytes(stored_type(tensor(y))), std::move(tables)),
                    std::move(nodes), node);
       nodes = {node}, tables = {{}};
     }

@@ -28,6 +28,7 @@ struct ProductDescription {
   std::vector<int64_t> bias_s64;
   std::vector<float> scales;
   std::vector<double> factors;
+  std::vector<uint8_t> table;
 
   octet_epilogue& epilogue() { return is_convolution ? conv.epilogue : gemm.epilogue; }
 };

@@ -77,6 +77,15 @@ std::vector<uint8_t> repeated(const Graph& graph, int constant, bool moved, size
 
 inline float scale_of(const Tensor& t) { return t.scales.empty() ? 0.f : t.scales[0]; }
 inline int32_t zero_of(const Tensor& t) { return t.zero_points.empty() ? 0 : t.zero_points[0]; }
+// As a tensor lies in a network, which is not what its arithmetic is (Tensor::stored_unsigned).
+inline octet_type stored_type(const Tensor& t) { return t.stored_unsigned ? OCTET_U8 : t.type; }
+constexpr int32_t kTurned = 128;  // what turning the upper bit adds to a byte's value
+inline int32_t turned_by(const Tensor& t) { return t.stored_unsigned ? kTurned : 0; }
+inline int32_t stored_zero(const Tensor& t) { return zero_of(t) + turned_by(t); }
+// Of the bytes that are stored.
+inline Bounds stored_bounds(const Bounds& bounds, const Tensor& t) {
+  return {bounds.least + turned_by(t), bounds.most + turned_by(t)};
+}
 inline bool is_8_bits(octet_type type) { return type == OCTET_S8 || type == OCTET_U8; }
 // The integers that operators compute with; zero points of 16 bits are 0.
 inline bool is_8_or_16_bits(octet_type type) { return is_8_bits(type) || type == OCTET_S16; }
