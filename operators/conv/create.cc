@@ -264,8 +264,10 @@ void fill_zeros(const ConvBuilder& builder, uint8_t* rows, octet_conv2d* conv) {
   const size_t row = zero_row_bytes(builder.shape);
   const ElementType type = conv->plan.lhs_type;
   conv->zero_row = rows;
-  if (!splits_s16(conv->plan)) {
-    if (rows) memset(rows, builder.desc.lhs_zero_point, builder.has_s16() ? 2 * row : row);
+  if (!splits_words(conv->plan)) {
+    if (rows)
+      memset(rows, (uint8_t)builder.desc.lhs_zero_point ^ conv->plan.staged_flip,
+             builder.has_words() ? 2 * row : row);
     return;
   }
   for (size_t i = 0; i < 2; ++i) {
@@ -331,6 +333,10 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const ElementType read = builder.kernel.s16 ? plan.lhs_type : builder.kernel.lhs_element_type();
   plan.lhs_shift = type_shift(plan.lhs_type, read);
   plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
+  if (!builder.has_words() && wants_borders(plan)) {
+    plan.staged_flip = plan.lhs_flip;
+    plan.lhs_flip = 0;
+  }
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;
   plan.epilogue = epilogue;

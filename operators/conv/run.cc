@@ -78,7 +78,8 @@ void prepare_images(const octet_conv2d& conv, const Tensor& lhs, const ImageSect
   }
   uint8_t* const rows = workspace + at.zero_rows;
   for (size_t i = 0; i < run->batch; ++i)
-    memset(rows + i * run->zero_row_stride, run->lhs_zero_points ? run->lhs_zero_points[i] : 0,
+    memset(rows + i * run->zero_row_stride,
+           (uint8_t)(run->lhs_zero_points ? run->lhs_zero_points[i] : 0) ^ conv.plan.staged_flip,
            run->zero_row_stride);
   run->zero_rows = rows;
 }

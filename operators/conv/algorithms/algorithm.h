@@ -173,6 +173,7 @@ struct ConvPlan {
   // are split into
   ElementType lhs_type;
   uint8_t lhs_flip;           // 0x80 if the kernels want the other sign
+  uint8_t staged_flip;        // instead of lhs_flip where lines are staged, which costs less
   int32_t lhs_shift;          // what the flip adds to the caller's zero point
   bool runtime_zero_point;    // one zero point and scale per image come with the run
   int32_t static_zero_point;  // in the caller's element type
@@ -341,5 +342,9 @@ struct ConvAlgorithm {
 extern const ConvAlgorithm direct_algorithm, im2col_algorithm, depthwise_algorithm,
     grouped_algorithm, winograd_2x2_algorithm, winograd_4x4_algorithm, winograd_2x2_s2_algorithm,
     winograd_2x2_int8_algorithm;
+
+inline bool wants_borders(const ConvPlan& plan) {
+  return plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape);
+}
 
 }  // namespace octet

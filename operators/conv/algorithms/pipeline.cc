@@ -186,7 +186,8 @@ class Task {
       quantizer.by.zero_point = p_.run.lhs_zero_points[image];
     }
     const Borders& borders = p_.staging.borders;
-    octet::stage_line(p_.lhs, quantizer, borders, image, y, p_.run.zero_row(image)[0], to);
+    octet::stage_line(p_.lhs, quantizer, borders, image, y, p_.run.zero_row(image)[0],
+                      plan_.staged_flip, to);
     if (!plan_.touch) return;
     if (y >= borders.top && y - borders.top < p_.lhs.h)
       tell_line(p_.lhs, image, y - borders.top, false, to, bytes_.input);
@@ -256,10 +257,11 @@ size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_
 
 Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
-  const ConvAlgorithm& implementation = *plan.implementation;
-  const bool borders = implementation.wants_borders && implementation.wants_borders(plan.shape);
-  Staging staging = {
-      stage_lhs || borders, dst_nchw || splits_s16(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
+  const bool borders = wants_borders(plan);
+  Staging staging = {stage_lhs || borders,
+                     dst_nchw || splits_words(plan),
+                     dst_nchw && residual,
+                     {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {

@@ -99,7 +99,7 @@ void nhwc_to_nchw(const uint8_t* from, size_t image, size_t y, const Tensor& to)
 }
 
 void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t image, size_t y,
-                uint8_t zero, uint8_t* line) {
+                uint8_t zero, uint8_t flip, uint8_t* line) {
   const size_t channels = from.channels;
   const auto [to, inside] = fill_borders(from, b, y, zero, line);
   if (inside == 0) return;
@@ -122,6 +122,7 @@ void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t
       for (size_t x = 0; x < inside; ++x)
         memcpy(to + x * channels, pixels + x * from.pixel, channels);
   }
+  for (size_t i = 0; flip && i < inside * channels; ++i) to[i] ^= flip;
 }
 
 void split_line(const Tensor& from, SplitS16Fn split, ElementType type, const Borders& b,
