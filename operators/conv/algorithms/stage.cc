@@ -68,6 +68,19 @@ void convert_line(const Tensor& from, size_t image, size_t y, size_t width,
     }
 }
 
+// Copies bytes, perhaps to their own place, with the bits of `flip` turned.
+void copy_turned(const uint8_t* from, size_t count, uint8_t flip, uint8_t* to) {
+  const uint64_t flips = flip * (~(uint64_t)0 / 0xff);
+  const auto turn = [&](size_t at, auto word) {
+    memcpy(&word, from + at, sizeof word);
+    word = (decltype(word))(word ^ flips);
+    memcpy(to + at, &word, sizeof word);
+  };
+  size_t i = 0;
+  for (; i + sizeof flips <= count; i += sizeof flips) turn(i, flips);
+  for (; i < count; ++i) turn(i, flip);
+}
+
 // The pixels of a staged line that are not borders.
 struct Inside {
   uint8_t* to;
@@ -116,13 +129,11 @@ void stage_line(const Tensor& from, const Quantizer& q, const Borders& b, size_t
                                    inside, channels);
   } else {
     const uint8_t* const pixels = from.line(image, y);
-    if (from.pixel == channels)
-      memcpy(to, pixels, inside * channels);
-    else
-      for (size_t x = 0; x < inside; ++x)
-        memcpy(to + x * channels, pixels + x * from.pixel, channels);
+    if (from.pixel == channels) return copy_turned(pixels, inside * channels, flip, to);
+    for (size_t x = 0; x < inside; ++x)
+      memcpy(to + x * channels, pixels + x * from.pixel, channels);
   }
-  for (size_t i = 0; flip && i < inside * channels; ++i) to[i] ^= flip;
+  if (flip) copy_turned(to, inside * channels, flip, to);
 }
 
 void split_line(const Tensor& from, SplitS16Fn split, ElementType type, const Borders& b,
