@@ -14,9 +14,15 @@ octet_network* build(const octet_network_desc& desc, Arena* arena) {
   NetworkOp* const ops = arena->take<NetworkOp>(desc.op_count);
   NetworkPart* const parts = arena->take<NetworkPart>(desc.op_count);
   size_t* const callers = arena->take<size_t>(desc.tensor_count);
+  BoundNetwork* const bound = arena->take<BoundNetwork>(1);
+  BoundNetwork made = {};
+  made.tensors = arena->take<const void*>(desc.tensor_count);
+  made.calls = arena->take<octet_network_call>(desc.op_count);
+  made.steps = arena->take<BoundStep>(desc.op_count);
   if (!n) return nullptr;
   *n = {};
-  n->tensors = tensors, n->ops = ops, n->parts = parts, n->callers = callers;
+  n->tensors = tensors, n->ops = ops, n->parts = parts, n->callers = callers, n->bound = bound;
+  *bound = made;
   n->tensor_count = desc.tensor_count, n->op_count = desc.op_count;
   n->concurrency = desc.concurrency ? desc.concurrency : 1;
   return n;

@@ -58,6 +58,26 @@ struct NetworkOp {
   octet_network_call call;  // a function's, without addresses
 };
 
+// How a run in one task performs an op that is bound to addresses.
+enum class BoundStep : uint8_t {
+  kCall,    // calls the function
+  kDirect,  // NetworkOp::direct
+  kOther    // as an op that is not bound
+};
+
+// The addresses of the last run in one task. A program runs a network in the same memory again and
+// again, and looking addresses up takes longer than a function of some bytes. One run at a time uses
+// it, others look addresses up.
+struct BoundNetwork {
+  uint8_t busy;
+  bool can_be;  // all ops run one by one, for one image
+  bool is;
+  const void* workspace;
+  const void** tensors;       // those of octet_network::callers
+  octet_network_call* calls;  // of each op; of a direct product only its first input and output
+  BoundStep* steps;
+};
+
 // Ops [first, end), which run in this order.
 struct NetworkPart {
   size_t first, end;
@@ -98,6 +118,7 @@ struct octet_network {
   size_t* callers;  // tensors that lie in the caller's memory and are no slices
   size_t tensor_count, op_count, part_count, caller_count;
   octet::Extent weights;  // from the first to the last byte of all packed weights
+  octet::BoundNetwork* bound;
   size_t concurrency;
   size_t workspace_bytes;
   size_t map_bytes, separate_bytes, kept_bytes;  // as in octet_network_explanation

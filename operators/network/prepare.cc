@@ -38,6 +38,25 @@ void prepare_product(const octet_network& n, const NetworkPart& part, NetworkOp*
                (m | stride_of(n.tensors[op->inputs[0]]) | stride_of(n.tensors[op->output])) >> 30 == 0;
 }
 
+// What can be bound, and all of it but addresses.
+void prepare_bound(const octet_network& n) {
+  BoundNetwork& bound = *n.bound;
+  bound.can_be = true;
+  for (size_t p = 0; p < n.part_count; ++p) {
+    const NetworkPart& part = n.parts[p];
+    bound.can_be &= part.band == 0;
+    for (size_t i = part.first; i < part.end; ++i) {
+      const NetworkOp& op = n.ops[i];
+      const bool one = n.tensors[op.output].batch == 1;
+      bound.can_be &= one || !part.by_image;
+      bound.calls[i] = op.call;
+      bound.steps[i] = op.direct                                     ? BoundStep::kDirect
+                       : !op.conv && !op.gemm && (one || op.all_images) ? BoundStep::kCall
+                                                                       : BoundStep::kOther;
+    }
+  }
+}
+
 }  // namespace
 
 void prepare_ops(octet_network* n) {
@@ -52,6 +71,7 @@ void prepare_ops(octet_network* n) {
         prepare_function(*n, part, op);
     }
   }
+  prepare_bound(*n);
 }
 
 }  // namespace octet

@@ -42,7 +42,9 @@ octet_status octet_network_run(const octet_network* network, const octet_network
     return fail(error, OCTET_NULL_POINTER, "%s is null", network ? "args" : "network");
   CallerStruct<octet_network_args> given;
   OCTET_TRY(given.read(args, "args", error));
-  OCTET_TRY(check_args(*network, *given, error));
   const size_t concurrency = given->parallel_for && given->concurrency ? given->concurrency : 1;
+  octet_status status;
+  if (concurrency == 1 && run_bound(*network, *given, &status, error)) return status;
+  OCTET_TRY(check_args(*network, *given, error));
   return run_parts({*network, *given, concurrency, the_objects}, error);
 }

@@ -44,15 +44,6 @@ octet_status run_gemm(const NetworkRun& run, const NetworkPart& part, const Netw
   return run.by.gemm(run.by, op, args, error);
 }
 
-// A product whose loops need no checks.
-void run_direct(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op, size_t first) {
-  const octet_network& n = run.network;
-  const GemmPlan& plan = op.gemm->plan;
-  run_matrix(plan, rows_of(n, part, op), run.data(op.inputs[0], first),
-             op.flat ? plan.k : n.tensors[op.inputs[0]].pixel, run.data(op.output, first),
-             n.tensors[op.output].pixel, (uint8_t*)run.args.workspace + part.scratch);
-}
-
 // Lines [first, end) of an image, or, of a function of all images, of all of them.
 void call_function(const NetworkRun& run, const NetworkOp& op, size_t image, size_t first,
                    size_t end) {
@@ -122,6 +113,15 @@ void perform_function(const Performer&, const NetworkOp& op, const octet_network
 
 }  // namespace
 
+void run_direct(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op, void* lhs,
+                void* dst) {
+  const octet_network& n = run.network;
+  const GemmPlan& plan = op.gemm->plan;
+  run_matrix(plan, rows_of(n, part, op), (const uint8_t*)lhs,
+             op.flat ? plan.k : n.tensors[op.inputs[0]].pixel, (uint8_t*)dst,
+             n.tensors[op.output].pixel, (uint8_t*)run.args.workspace + part.scratch);
+}
+
 const Performer the_objects = {perform_conv2d, perform_gemm, perform_lines, perform_function};
 
 octet_status run_op(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op,
@@ -130,7 +130,7 @@ octet_status run_op(const NetworkRun& run, const NetworkPart& part, const Networ
   if (op.gemm) {
     if (!op.direct || &run.by != &the_objects || tasks_worth(op.cycles, run.concurrency) > 1)
       return run_gemm(run, part, op, first, error);
-    run_direct(run, part, op, first);
+    run_direct(run, part, op, run.data(op.inputs[0], first), run.data(op.output, first));
     return OCTET_OK;
   }
   run_function(run, part, op, first);
