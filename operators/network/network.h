@@ -58,14 +58,14 @@ struct NetworkOp {
   octet_network_call call;  // a function's, without addresses
 };
 
-// How a run in one task performs an op that is bound to addresses.
+// How a run performs an op that is bound to addresses.
 enum class BoundStep : uint8_t {
-  kCall,    // calls the function
-  kDirect,  // NetworkOp::direct
+  kCall,    // calls the function, in one task
+  kDirect,  // NetworkOp::direct, in one task
   kOther    // as an op that is not bound
 };
 
-// The addresses of the last run in one task. A program runs a network in the same memory again and
+// The addresses of the last run. A program runs a network in the same memory again and
 // again, and looking addresses up takes longer than a function of some bytes. One run at a time uses
 // it, others look addresses up.
 struct BoundNetwork {

@@ -1,6 +1,7 @@
 // Works out at creation what runs of an op need besides the addresses of a run's arguments: small
 // networks have ops of some nanoseconds, of which walking through tensors would be a third.
 #include "operators/common/check.h"
+#include "operators/common/task_size.h"
 #include "operators/network/plan.h"
 #include "operators/network/run.h"
 
@@ -50,9 +51,11 @@ void prepare_bound(const octet_network& n) {
       const bool one = n.tensors[op.output].batch == 1;
       bound.can_be &= one || !part.by_image;
       bound.calls[i] = op.call;
-      bound.steps[i] = op.direct                                     ? BoundStep::kDirect
+      const bool cut = tasks_worth(op.cycles, n.concurrency) > 1;
+      bound.steps[i] = cut         ? BoundStep::kOther
+                       : op.direct ? BoundStep::kDirect
                        : !op.conv && !op.gemm && (one || op.all_images) ? BoundStep::kCall
-                                                                       : BoundStep::kOther;
+                                                                        : BoundStep::kOther;
     }
   }
 }

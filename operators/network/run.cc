@@ -43,8 +43,9 @@ octet_status octet_network_run(const octet_network* network, const octet_network
   CallerStruct<octet_network_args> given;
   OCTET_TRY(given.read(args, "args", error));
   const size_t concurrency = given->parallel_for && given->concurrency ? given->concurrency : 1;
+  const NetworkRun run = {*network, *given, concurrency, the_objects};
   octet_status status;
-  if (concurrency == 1 && run_bound(*network, *given, &status, error)) return status;
+  if (run_bound(run, &status, error)) return status;
   OCTET_TRY(check_args(*network, *given, error));
-  return run_parts({*network, *given, concurrency, the_objects}, error);
+  return run_parts(run, error);
 }

@@ -45,10 +45,9 @@ octet_status run_op(const NetworkRun& run, const NetworkPart& part, const Networ
 // A product whose loops need no checks, from lhs to dst.
 void run_direct(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op, void* lhs,
                 void* dst);
-// Runs all ops in one task, at the addresses of the run before if these are the same. Returns false
-// if the network cannot be bound, if another run is, or if arguments are wrong.
-bool run_bound(const octet_network& network, const octet_network_args& args, octet_status* status,
-               octet_error* error);
+// Runs all ops, at the addresses of the run before if these are the same. Returns false if the
+// network cannot be bound, if another run is, or if arguments, which it checks, are wrong.
+bool run_bound(const NetworkRun& run, octet_status* status, octet_error* error);
 // Runs a part in bands.
 void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first);
 

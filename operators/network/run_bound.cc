@@ -1,4 +1,4 @@
-// Runs a network in one task, whose ops keep the addresses of the run before.
+// Runs a network whose ops keep the addresses of the run before.
 #include "operators/network/run.h"
 
 namespace octet {
@@ -7,7 +7,8 @@ namespace {
 // Whether the arguments, which were checked, are those of the run before.
 bool same(const octet_network& n, const octet_network_args& a) {
   const BoundNetwork& bound = *n.bound;
-  if (!bound.is || a.workspace != bound.workspace || a.workspace_bytes < n.workspace_bytes)
+  if (!bound.is || a.workspace != bound.workspace || a.workspace_bytes < n.workspace_bytes ||
+      (a.parallel_for && a.concurrency > n.concurrency))
     return false;
   if (!a.tensors) return n.caller_count == 0;
   for (size_t c = 0; c < n.caller_count; ++c)
@@ -50,16 +51,13 @@ octet_status run_steps(const NetworkRun& run, octet_error* error) {
 
 }  // namespace
 
-bool run_bound(const octet_network& n, const octet_network_args& args, octet_status* status,
-               octet_error* error) {
+bool run_bound(const NetworkRun& run, octet_status* status, octet_error* error) {
+  const octet_network& n = run.network;
   BoundNetwork& bound = *n.bound;
   if (!bound.can_be || __atomic_exchange_n(&bound.busy, 1, __ATOMIC_ACQUIRE)) return false;
-  const NetworkRun run = {n, args, 1, the_objects};
-  const bool right = same(n, args) || !check_args(n, args, nullptr);
-  if (right) {
-    if (!same(n, args)) bind(run);
-    *status = run_steps(run, error);
-  }
+  const bool as_before = same(n, run.args), right = as_before || !check_args(n, run.args, nullptr);
+  if (right && !as_before) bind(run);
+  if (right) *status = run_steps(run, error);
   __atomic_store_n(&bound.busy, 0, __ATOMIC_RELEASE);
   return right;
 }
