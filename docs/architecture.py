@@ -24,6 +24,7 @@ ROLES = {
     "engines/graph": "sub-graphs of engines as networks",
     "engines/graph/memory": "blobs, also in mapped files",
     "engines/graph/recurrent": "LSTM and SVDF layers",
+    "engines/graph/stored": "int8 that is stored as uint8",
     "engines/litert": "LiteRT's external delegate",
     "engines/python": "the wheel: import octet",
     "engines/python/octet": "the package's Python",

@@ -14,9 +14,10 @@ Graph fuse(const Graph& graph);
 // Only the order.
 Graph sort(const Graph& graph);
 
-// Marks tensors of int8 between operators that do not mind as stored_unsigned, in a graph whose
-// operators are in order: x86 multiplies unsigned by signed bytes, so that kernels turn the upper
-// bit of each byte of int8 that they read, which with 16 columns takes as long as to multiply it.
+// Stores tensors of int8 as uint8 where that saves time: sets Tensor::stored_unsigned (stored/), in
+// a graph whose operators are in order.
 void store_unsigned(Graph* graph);
+// Whether products of a tier multiply unsigned bytes only. OCTET_ISA_AUTO: the best one.
+bool multiplies_unsigned(octet_isa isa);
 
 }  // namespace octet::graph

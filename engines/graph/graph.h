@@ -33,7 +33,7 @@ struct Tensor {
   // An input of the graph that keeps its values between runs: the state of one layer, which reads
   // and writes it in the caller's memory: int8 or int16, dense, aligned as its elements.
   bool variable = false;
-  // Of int8, and kept in memory with each byte's upper bit turned, as uint8: see store_unsigned.
+  // Of int8, and kept in memory with each byte's upper bit turned, as uint8 (stored/).
   // Type and zero point stay those of int8.
   bool stored_unsigned = false;
   // Of a constant, dense. Borrowed until the program is created; may be null for questions.

@@ -96,8 +96,8 @@ class Placer {
     const Sizes first = planes_of(t);
     const size_t from = moved ? sized(dense(at.node), first) : sized(at.node, last);
     const size_t node = add_made(moved ? last : first, stored_type(tensor(t)));
-    add_function(transpose_function(stored_type(tensor(t)), last, moved ? OCTET_NHWC : OCTET_NCHW), {from},
-                 node);
+    add_function(transpose_function(stored_type(tensor(t)), last, moved ? OCTET_NHWC : OCTET_NCHW),
+                 {from}, node);
     nodes_[from].settled = true;
     nodes_[from].flat |= moved;
     turned_.push_back({t, node});
@@ -312,7 +312,8 @@ class Placer {
         const size_t slice = add_made(own, stored_type(tensor(y)));
         make_slice(slice, parent, first);
         nodes_[node].settled = true;
-        add_function(copy_function(type_bytes(stored_type(tensor(y))), table, all_images), {node}, slice);
+        add_function(copy_function(type_bytes(stored_type(tensor(y))), table, all_images), {node},
+                     slice);
       }
       first += own.channels;
     }

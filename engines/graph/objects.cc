@@ -52,6 +52,7 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
       descriptions[i].by_rows = true;
       describe_product(graph, op, &descriptions[i]);
+      describe_stored(graph, op, &descriptions[i]);
       if (op.kind == Kind::kConvolution) filters.push_back(&descriptions[i].filter);
     }
     octet_error error = {};

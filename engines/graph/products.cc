@@ -35,7 +35,6 @@ class Describer {
     rescale();
     end();
     add_residual();
-    if (!to_.is_pair) store_unsigned();
     if (op_.kind == Kind::kConvolution) tell_output();
   }
 
@@ -373,35 +372,10 @@ class Describer {
     }
   }
 
-  // Bytes are described as they are stored. The residual is stored as the output is.
-  void store_unsigned() {
-    if (tensor(x_).stored_unsigned) {
-      (to_.is_convolution ? to_.conv.lhs_type : to_.gemm.lhs_type) = OCTET_U8;
-      (to_.is_convolution ? to_.conv.lhs_zero_point : to_.gemm.lhs_zero_point) += kTurned;
-    }
-    if (!tensor(op_.outputs[0]).stored_unsigned) return;
-    (to_.is_convolution ? to_.conv.dst_type : to_.gemm.dst_type) = OCTET_U8;
-    octet_epilogue& e = to_.epilogue();
-    e.dst_zero_point += kTurned;
-    if (e.activation == OCTET_ACTIVATION_CLAMP) e.clamp_min += kTurned, e.clamp_max += kTurned;
-    if (e.residual.type) e.residual.type = OCTET_U8, e.residual.zero_point += kTurned;
-    if (e.residual.type && op_.between >= 0) {
-      e.residual.intermediate_zero_point += kTurned;
-      if (e.product_activation == OCTET_ACTIVATION_CLAMP)
-        e.product_clamp_min += kTurned, e.product_clamp_max += kTurned;
-    }
-    if (!e.lut) return;
-    constexpr size_t kUpper = 0x80;
-    for (size_t i = 0; i < op_.table.size(); ++i)
-      to_.table.push_back((uint8_t)(op_.table[i ^ kUpper] ^ kUpper));
-    e.lut = to_.table.data();
-  }
-
   // The filter tells its output, whose cost the choice of an algorithm counts.
   void tell_output() const {
     const octet_epilogue& e = to_.epilogue();
-    const octet_type dst = to_.filter.dst_type =
-        to_.is_convolution ? to_.conv.dst_type : to_.gemm.dst_type;
+    const octet_type dst = to_.filter.dst_type = tensor(y_).type;
     if (is_8_bits(dst) || dst == OCTET_S16) to_.filter.requant = e.requant;
     to_.filter.has_residual = e.residual.type != 0, to_.filter.has_lut = e.lut != nullptr;
   }

@@ -37,6 +37,10 @@ struct ProductDescription {
 // and no weights.
 void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
 
+// Describes the bytes of a product as they are stored (stored/), of which describe_product knows
+// nothing. Its residual is stored as its output is.
+void describe_stored(const Graph& graph, const Op& op, ProductDescription* to);
+
 inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }
 
 }  // namespace octet::graph

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,8 @@ struct ProgramOptions {
   size_t concurrency = 1;  // most tasks of a run
   octet_isa isa = OCTET_ISA_AUTO;
   bool fuse = true;
-#if defined(__x86_64__) || defined(__i386__)
-  bool store_unsigned = true;  // int8 between operators (fuse.h)
-#else
-  bool store_unsigned = false;
-#endif
+  // int8 between operators (stored/); unset: where the tier's products gain.
+  std::optional<bool> store_unsigned;
   size_t cache_bytes = 0, memory_bytes = 0;  // as octet_network_desc has them
   // The most that all filters may take, as octet_conv2d_limit_packed has it; SIZE_MAX: any.
   size_t weights_max = SIZE_MAX;

@@ -6,6 +6,7 @@ octet_sources(TARGET octet_graph check.cc copies.cc functions.cc fuse.cc image_f
   match_qdq.cc objects.cc pairs.cc products.cc program.cc programs.cc sizes.cc tables.cc weights.cc would.cc)
 include(${CMAKE_CURRENT_LIST_DIR}/memory/sources.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/recurrent/sources.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/stored/sources.cmake)
 # A file of packed weights is another library's if that one has other algorithms and formats.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/weights.cc APPEND PROPERTY COMPILE_DEFINITIONS
   "OCTET_PARTS=\"${OCTET_WITH_WINOGRAD} ${OCTET_WITH_DEPTHWISE} ${OCTET_WITH_SPARSE}\"")

@@ -264,10 +264,9 @@ void fill_zeros(const ConvBuilder& builder, uint8_t* rows, octet_conv2d* conv) {
   const size_t row = zero_row_bytes(builder.shape);
   const ElementType type = conv->plan.lhs_type;
   conv->zero_row = rows;
-  if (!splits_words(conv->plan)) {
-    if (rows)
-      memset(rows, (uint8_t)builder.desc.lhs_zero_point ^ conv->plan.staged_flip,
-             builder.has_words() ? 2 * row : row);
+  if (!splits_s16(conv->plan)) {
+    const auto zero = (uint8_t)builder.desc.lhs_zero_point ^ conv->plan.staged_flip;
+    if (rows) memset(rows, zero, builder.has_s16() ? 2 * row : row);
     return;
   }
   for (size_t i = 0; i < 2; ++i) {
@@ -332,11 +331,8 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
                                       : builder.epilogue.lhs_element_type;
   const ElementType read = builder.kernel.s16 ? plan.lhs_type : builder.kernel.lhs_element_type();
   plan.lhs_shift = type_shift(plan.lhs_type, read);
-  plan.lhs_flip = plan.lhs_shift ? 0x80 : 0;
-  if (!builder.has_words() && wants_borders(plan)) {
-    plan.staged_flip = plan.lhs_flip;
-    plan.lhs_flip = 0;
-  }
+  const bool stages = !builder.has_s16() && wants_borders(plan);
+  (stages ? plan.staged_flip : plan.lhs_flip) = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;
   plan.epilogue = epilogue;
@@ -357,8 +353,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
                   zero_points && all_alike(zero_points, s.out_channels)};
 
   copy_values(builder, conv);
-  conv->packed = d.packed;
-  conv->packed_bytes = (size_t)builder.blob.header.bytes;
+  conv->packed = d.packed, conv->packed_bytes = (size_t)builder.blob.header.bytes;
   conv->verbose = builder.limits.environment.verbose;
   plan.tile_cycles = tile_cycles_of(*conv, builder.limits.cpu);
   const ConvCost cost = cost_of(*conv, s.batch, s.in_h, s.in_w, builder.limits.cpu);

@@ -12,8 +12,8 @@ namespace octet {
 constexpr size_t kNoSlot = SIZE_MAX, kNoUse = SIZE_MAX;
 
 struct NetworkTensor {
-  // Where runs find it, from prepare_ops on: `first` bytes behind args.tensors[caller] or, if that is
-  // kNoUse, in the workspace; an image is `step_image` bytes behind the one before.
+  // Where runs find it, from prepare_ops on: `first` bytes behind args.tensors[caller] or, if that
+  // is kNoUse, in the workspace; an image is `step_image` bytes behind the one before.
   size_t caller, first, step_image;
   size_t batch, h, w, channels;
   octet_type type;
@@ -65,9 +65,9 @@ enum class BoundStep : uint8_t {
   kOther    // as an op that is not bound
 };
 
-// The addresses of the last run. A program runs a network in the same memory again and
-// again, and looking addresses up takes longer than a function of some bytes. One run at a time uses
-// it, others look addresses up.
+// The addresses of the last run. A program runs a network in the same memory again and again, and
+// looking addresses up takes longer than a function of some bytes. One run at a time uses it; others
+// look up theirs.
 struct BoundNetwork {
   uint8_t busy;
   bool can_be;  // all ops run one by one, for one image

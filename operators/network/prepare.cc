@@ -35,8 +35,9 @@ void prepare_product(const octet_network& n, const NetworkPart& part, NetworkOp*
   const size_t m = rows_of(n, part, *op);
   op->cycles = gemm.matrix_cycles + (double)m * gemm.row_cycles;
   // m_fast is 0 for a product with a residual or a trace. Sizes of 2^30 leave the fast path
-  op->direct = m <= gemm.m_fast && op->input_count == 1 &&
-               (m | stride_of(n.tensors[op->inputs[0]]) | stride_of(n.tensors[op->output])) >> 30 == 0;
+  op->direct =
+      m <= gemm.m_fast && op->input_count == 1 &&
+      (m | stride_of(n.tensors[op->inputs[0]]) | stride_of(n.tensors[op->output])) >> 30 == 0;
 }
 
 // What can be bound, and all of it but addresses.
@@ -52,8 +53,8 @@ void prepare_bound(const octet_network& n) {
       bound.can_be &= one || !part.by_image;
       bound.calls[i] = op.call;
       const bool cut = tasks_worth(op.cycles, n.concurrency) > 1;
-      bound.steps[i] = cut         ? BoundStep::kOther
-                       : op.direct ? BoundStep::kDirect
+      bound.steps[i] = cut                                              ? BoundStep::kOther
+                       : op.direct                                      ? BoundStep::kDirect
                        : !op.conv && !op.gemm && (one || op.all_images) ? BoundStep::kCall
                                                                         : BoundStep::kOther;
     }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr size_t kVector = sizeof(__m512i);
 
-// Pixels of `bytes` that lie side by side in the input, but not in the output, as slices do: a vector
-// of them is looked up at a time.
+// Pixels of `bytes` that lie side by side in the input, but not in the output, as in a slice: a
+// vector of them is looked up at a time.
 template <size_t bytes>
 void look_up_pixels(const TableRegisters& table, const octet_network_call& call) {
   alignas(kVector) uint8_t pixels[kVector];

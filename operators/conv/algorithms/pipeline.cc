@@ -258,10 +258,8 @@ size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_
 Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
   const bool borders = wants_borders(plan);
-  Staging staging = {stage_lhs || borders,
-                     dst_nchw || splits_words(plan),
-                     dst_nchw && residual,
-                     {0, 0, in_h, in_w}};
+  Staging staging = {
+      stage_lhs || borders, dst_nchw || splits_s16(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {

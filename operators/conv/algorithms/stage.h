@@ -38,8 +38,8 @@ struct Quantizer {
 // Readable bytes behind a staged input
 constexpr size_t kStageSlack = 64;
 
-// Writes line y of a staged input, dense NHWC. zero: the byte in the borders. flip: turns bits of all
-// others.
+// Writes line y of a staged input, dense NHWC. zero: the byte in the borders. flip: turns bits of
+// all others.
 void stage_line(const Tensor& from, const Quantizer& quantizer, const Borders& borders,
                 size_t image, size_t y, uint8_t zero, uint8_t flip, uint8_t* to);
 
