@@ -66,8 +66,8 @@ enum class BoundStep : uint8_t {
 };
 
 // The addresses of the last run. A program runs a network in the same memory again and again, and
-// looking addresses up takes longer than a function of some bytes. One run at a time uses it; others
-// look up theirs.
+// looking addresses up takes longer than a function of some bytes. One run at a time uses it, and
+// others look up theirs.
 struct BoundNetwork {
   uint8_t busy;
   bool can_be;  // all ops run one by one, for one image
