@@ -113,7 +113,6 @@ OCTET_INLINE inline void multiply_part(const FewRows& f, size_t row, size_t colu
   size_t stride = w.k_stride;
   uint8_t copy[4][kBytes];
   for (size_t rest = k1 - k0;;) {
-    OCTET_NO_UNROLL
     for (; rest >= 4; rest -= 4, lhs += 4, from += 4 * stride) {
       Vector v[4];
       unroll<4>([&](auto i) OCTET_INLINE { v[i] = part.load(from + i * stride) ^ flip; });

@@ -85,7 +85,6 @@ OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size
   Vector totals[4] = {};
   uint8_t copy[4][kBytes];
   for (;;) {
-    OCTET_NO_UNROLL
     for (; rows >= 4; rows -= 4, from += 4 * stride, to += kGroupBytes) {
       Vector v[4];
       unroll<4>([&](auto i) OCTET_INLINE { v[i] = part.load(from + i * stride) ^ flips; });
