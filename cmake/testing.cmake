@@ -34,8 +34,8 @@ set(OCTET_QEMU_CPUS ${models} CACHE STRING "The qemu CPU models that the tests r
 # SMOPA of qemu before 10 is wrong, so SME's tests have an emulator of their own. They run with
 # streaming vectors of 64 bytes, and the suites of the kernel alone with 32 and 16, too. SME's other
 # kernels are DOTPROD's and I8MM's, which have models of their own.
-set(octet_sme_suites batch conv_algorithms dynamic gemm kernel random stack streaming tflite vectors
-  words)
+set(octet_sme_suites batch conv_algorithms dynamic gemm gemm_s16 kernel random stack streaming tflite
+  vectors)
 if(OCTET_TARGET STREQUAL aarch64 AND CMAKE_CROSSCOMPILING_EMULATOR MATCHES "qemu-aarch64")
   find_program(OCTET_NEW_QEMU qemu-aarch64 HINTS ${PROJECT_SOURCE_DIR}/build/qemu/usr/bin
     NO_CMAKE_FIND_ROOT_PATH DOC "A qemu-aarch64 of version 10 or later, for SME's tests")
