@@ -33,9 +33,10 @@ class Place {
       if (pointers_[i] && inputs[i].empty()) std::memset(pointers_[i], 0x5a, memory_[i].bytes());
     octet_error error = {};
     ASSERT_EQ(octet_network_run(network, &args, &error), OCTET_OK) << error.message;
-    for (size_t i = 0; i < pointers_.size(); ++i)
-      if (pointers_[i])
-        EXPECT_EQ(Bytes(memory_[i].data(), memory_[i].data() + memory_[i].bytes()), expected[i]);
+    for (size_t i = 0; i < pointers_.size(); ++i) {
+      if (!pointers_[i]) continue;
+      EXPECT_EQ(Bytes(memory_[i].data(), memory_[i].data() + memory_[i].bytes()), expected[i]);
+    }
   }
 
   octet_network_args args = OCTET_NETWORK_ARGS_INIT;
