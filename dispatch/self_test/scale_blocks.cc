@@ -6,7 +6,8 @@
 namespace octet {
 namespace {
 
-constexpr size_t kRows = 7;  // every number of rows that a kernel multiplies together, and one more
+constexpr size_t kRows =
+    13;  // every number of rows that a kernel multiplies together, and one more
 constexpr ScaleBlocks kBlocks = {kLeastScaleBlock, 2, true, true, 8};
 constexpr size_t kMultiplied = kBlocks.count * kBlocks.depth;
 static_assert(kMultiplied <= kDepth, "operands are deep enough");
@@ -47,7 +48,7 @@ struct Weights {
 
 bool passes(const ScaleBlockKernel& kernel) {
   const Operands operands;
-  const size_t columns = smaller(kernel.kernel.nr, kTileColumns);
+  const size_t columns = kernel.kernel.nr;
   const Weights weights(operands, columns);
   int32_t init[kRows * kBlocks.count];
   float row_scales[kRows * kBlocks.count], lhs_zero_points[kRows], sums[kRows * kTileColumns];
@@ -58,8 +59,9 @@ bool passes(const ScaleBlockKernel& kernel) {
     lhs_zero_points[i] = (float)i;
     for (size_t b = 0; b < kBlocks.count; ++b) {
       int32_t sum = 0;
-      for (size_t k = 0; k < kBlocks.depth; ++k) sum += lhs(i, b * kBlocks.depth + k);
-      init[i * kBlocks.count + b] = -kBlocks.zero_point * sum;
+      for (size_t k = 0; k < kBlocks.depth; ++k)
+        sum += (int8_t)operands.lhs[i * kDepth + b * kBlocks.depth + k];
+      init[i * kBlocks.count + b] = init_of_row(kernel, kBlocks, true, sum, (int32_t)i);
       row_scales[i * kBlocks.count + b] = 2;
     }
   }
@@ -69,7 +71,7 @@ bool passes(const ScaleBlockKernel& kernel) {
   tile.row_init = init, tile.row_scales = row_scales;
   tile.lhs_zero_points = lhs_zero_points, tile.column_sums = weights.sums;
   tile.rhs = weights.panels, tile.panels = columns / kScaleBlockColumns;
-  tile.sums = sums, tile.sums_stride = columns;
+  tile.sums = sums;
   kernel.multiply(tile);
   int32_t out[kRows * kTileColumns];
   for (size_t i = 0; i < kRows * columns; ++i) out[i] = (int32_t)sums[i];

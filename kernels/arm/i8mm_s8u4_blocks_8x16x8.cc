@@ -118,15 +118,15 @@ void multiply_pairs(const ScaleBlockTile& t, size_t row, size_t panel, int colum
     });
     rhs += blocks.block_bytes() - blocks.weight_bytes();
   }
-  float* const to = t.sums + row * t.sums_stride + panel * kScaleBlockColumns + column;
+  float* const to = t.sums + row * kScaleBlockColumns + panel * kScaleBlockColumns + column;
   unroll<pairs>([&](auto p) OCTET_INLINE {
     int32x4_t x[kPairs];
     unroll<kPairs>([&](auto j)
                        OCTET_INLINE { x[j] = vreinterpretq_s32_f32(vld1q_f32(sums[p][j])); });
     unroll<2>([&](auto half) OCTET_INLINE {
-      int32_t* const first = (int32_t*)(to + 2 * p * t.sums_stride) + 4 * half;
+      int32_t* const first = (int32_t*)(to + 2 * p * kScaleBlockColumns) + 4 * half;
       vst1q_s32(first, zip_low(x[2 * half], x[2 * half + 1]));
-      vst1q_s32(first + t.sums_stride, zip_high(x[2 * half], x[2 * half + 1]));
+      vst1q_s32(first + kScaleBlockColumns, zip_high(x[2 * half], x[2 * half + 1]));
     });
   });
 }

@@ -46,11 +46,10 @@ struct ScaleBlocks {
 // where acc = sum over the block of (lhs[i,k] - lhs_zero_point[i]) * (rhs[k,j] - zero_point[b,j]).
 struct ScaleBlockTile {
   ScaleBlocks blocks;
-  const uint8_t* lhs;  // s8, rows of all blocks
-  size_t lhs_stride;   // bytes
-  size_t rows;         // any number
-  // [i * blocks.count + b] = -blocks.zero_point * the block's sum of lhs - lhs_zero_point
-  const int32_t* row_init;
+  const uint8_t* lhs;       // s8, rows of all blocks
+  size_t lhs_stride;        // bytes
+  size_t rows;              // any number
+  const int32_t* row_init;  // [i * blocks.count + b] = init_of_row()
   const float* row_scales;  // [i * blocks.count + b], or null
   // One per row, or null for 0. With it, column_sums has the sums of each block's weights, 16 per
   // block, panel after panel
@@ -58,8 +57,7 @@ struct ScaleBlockTile {
   const int16_t* column_sums;
   const uint8_t* rhs;  // the first panel; the next ones follow it
   size_t panels;       // 1 to kernel.nr / 16
-  float* sums;
-  size_t sums_stride;  // elements; all kernel.nr columns may be written
+  float* sums;         // rows of kernel.nr, all of which may be written
 };
 
 struct ScaleBlockKernel {
@@ -67,12 +65,28 @@ struct ScaleBlockKernel {
   void (*multiply)(const ScaleBlockTile& tile);
   // As TierOps::epilogue, of sums in place of accumulators; EpilogueTile::acc points to floats
   EpilogueFn epilogue;
+  int32_t bias;  // of every init: the bits of the float that accumulators begin at
+  bool pairs;    // see init_of_row()
 };
+
+// What a kernel reads of a row's block. sum: of its lhs; zero_point: of the row, s8.
+//
+// With z the zero point of a block and column, acc = sum of products - z * sum of lhs
+// + zero_point * (z * depth - sum of weights). So where there are zero points per block or of the
+// lhs, a kernel of pairs gets sum of lhs and zero_point as two int16, low half first: it multiplies
+// them by a pair per column in one instruction.
+constexpr int32_t init_of_row(const ScaleBlockKernel& kernel, const ScaleBlocks& blocks,
+                              bool lhs_zero_points, int32_t sum, int32_t zero_point) {
+  if (kernel.pairs && (blocks.zero_points || lhs_zero_points))
+    return (int32_t)((uint32_t)(uint16_t)sum | (uint32_t)zero_point << 16);
+  return kernel.bias - blocks.zero_point * (sum - zero_point * (int32_t)blocks.depth);
+}
 
 constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier_id, uint8_t mr,
                                                    uint16_t nr,
                                                    void (*multiply)(const ScaleBlockTile& tile),
-                                                   EpilogueFn epilogue) {
+                                                   EpilogueFn epilogue, int32_t bias = 0,
+                                                   bool pairs = false) {
   return {{
               .name = name,
               .tier_id = tier_id,
@@ -84,7 +98,9 @@ constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier
               .multiply = nullptr,
           },
           multiply,
-          epilogue};
+          epilogue,
+          bias,
+          pairs};
 }
 
 }  // namespace octet

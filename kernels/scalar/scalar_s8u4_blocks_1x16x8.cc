@@ -26,7 +26,7 @@ void multiply_row(const ScaleBlockTile& t, size_t row, size_t panel, float* sums
 void multiply(const ScaleBlockTile& t) {
   for (size_t panel = 0; panel < t.panels; ++panel)
     for (size_t row = 0; row < t.rows; ++row)
-      multiply_row(t, row, panel, t.sums + row * t.sums_stride + panel * kScaleBlockColumns);
+      multiply_row(t, row, panel, t.sums + row * kScaleBlockColumns + panel * kScaleBlockColumns);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
     int32_t* const row = init + i * blocks.count;
     plan.ops->sum_rows({lhs + i * tile.lhs_stride, blocks.depth, blocks.count, blocks.depth, 0},
                        true, row);
-    const int32_t zero = (int32_t)zero_points[i] * (int32_t)blocks.depth;
-    for (size_t b = 0; b < blocks.count; ++b) row[b] = -blocks.zero_point * (row[b] - zero);
+    for (size_t b = 0; b < blocks.count; ++b)
+      row[b] = init_of_row(kernel, blocks, any, row[b], (int32_t)zero_points[i]);
   }
   const bool scales_blocks = plan.lhs_quant == LhsQuant::kSymmetricBlocks;
   const float* const scales = block.terms.scales;
@@ -79,14 +79,17 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
       tile.row_scales = scales_blocks ? scales + m0 * blocks.count : nullptr;
       tile.lhs_zero_points = any ? zero_points + m0 : nullptr;
       tile.sums = (float*)(workspace + at.block_sums);
-      tile.sums_stride = nr;
+      const Output to = block.output.to.from(m0).column(n0, plan.dst_bytes);
+      // Whole lines that the epilogue will write, which would wait for each of them
+      for (size_t i = 0; i < tile.rows; ++i)
+        for (size_t at = 0; at < n * plan.dst_bytes; at += 64)
+          __builtin_prefetch(to.dst + i * to.stride + at, 1);
       kernel.multiply(tile);
       const float* const row_scale = !block.terms.scaled || scales_blocks ? nullptr
                                      : scales                             ? scales + m0
                                                                           : of_all;
-      const Output to = block.output.to.from(m0);
-      kernel.epilogue(plan.epilogue, {(const int32_t*)tile.sums, nr, tile.rows, n, n0, row_scale,
-                                      to.column(n0, plan.dst_bytes)});
+      kernel.epilogue(plan.epilogue,
+                      {(const int32_t*)tile.sums, nr, tile.rows, n, n0, row_scale, to});
     }
   }
 }

@@ -186,7 +186,7 @@ void with_change(octet::ScaleBlockTile tile, const Change& change) {
 }
 void adds_one(const octet::ScaleBlockTile& t) {
   honest_blocks->multiply(t);
-  ++t.sums[(t.rows - 1) * t.sums_stride + honest_blocks->kernel.nr - 1];
+  ++t.sums[(t.rows - 1) * honest_blocks->kernel.nr + honest_blocks->kernel.nr - 1];
 }
 void forgets_row_scales(const octet::ScaleBlockTile& t) {
   with_change(t, [](octet::ScaleBlockTile* tile) { tile->row_scales = nullptr; });
@@ -198,7 +198,7 @@ void forgets_a_block(const octet::ScaleBlockTile& t) {
   octet::ScaleBlockTile tile = t;
   tile.rows = 1, --tile.blocks.count;  // of the last row
   honest_blocks->multiply(t);
-  tile.lhs += (t.rows - 1) * t.lhs_stride, tile.sums += (t.rows - 1) * t.sums_stride;
+  tile.lhs += (t.rows - 1) * t.lhs_stride, tile.sums += (t.rows - 1) * honest_blocks->kernel.nr;
   honest_blocks->multiply(tile);
 }
 

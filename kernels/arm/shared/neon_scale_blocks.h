@@ -121,12 +121,11 @@ OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, si
                                          size_t panel, const uint8_t* scales,
                                          const int32x4_t (&acc)[rows][kVectors], float* sums) {
   const ScaleBlocks& blocks = t.blocks;
-  const size_t stride = t.sums_stride;  // compilers think that stores of sums change t
   float32x4_t scale[kVectors];
   unroll<kVectors>([&](auto v) OCTET_INLINE { scale[v] = load_scales(scales, blocks.f16, 4 * v); });
   unroll<rows>([&](auto i) OCTET_INLINE {
     const size_t term = (row + i) * blocks.count + b;
-    float* const sum = sums + i * stride;
+    float* const sum = sums + i * kScaleBlockColumns;
     const auto add = [&](auto v, float32x4_t x, float32x4_t by) OCTET_INLINE {
       vst1q_f32(sum + 4 * v, vaddq_f32(vld1q_f32(sum + 4 * v), vmulq_f32(x, by)));
     };
@@ -163,7 +162,7 @@ OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, si
   for (size_t i = 0; i < rows; ++i) {
     int32_t values[kScaleBlockColumns];
     for (int v = 0; v < kVectors; ++v) vst1q_s32(values + 4 * v, acc[i][v]);
-    add_scaled(t, row + i, b, panel, scales, values, sums + i * t.sums_stride);
+    add_scaled(t, row + i, b, panel, scales, values, sums + i * kScaleBlockColumns);
   }
 }
 #endif
@@ -172,11 +171,11 @@ template <int rows, bool zeros>
 void multiply_rows(const ScaleBlockTile& t, size_t row, size_t panel) {
   const ScaleBlocks blocks = t.blocks;
   const uint8_t* rhs = t.rhs + panel * blocks.panel_bytes();
-  float* const sums = t.sums + row * t.sums_stride + panel * kScaleBlockColumns;
+  float* const sums = t.sums + row * kScaleBlockColumns + panel * kScaleBlockColumns;
   const uint8_t* lhs[rows];
   unroll<rows>([&](auto i) OCTET_INLINE {
     lhs[i] = t.lhs + (row + i) * t.lhs_stride;
-    __builtin_memset(sums + i * t.sums_stride, 0, kScaleBlockColumns * sizeof *sums);
+    __builtin_memset(sums + i * kScaleBlockColumns, 0, kScaleBlockColumns * sizeof *sums);
   });
   const size_t tail = blocks.block_bytes() - blocks.weight_bytes();
   size_t k = 0;

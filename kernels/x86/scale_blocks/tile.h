@@ -2,15 +2,23 @@
 // for the vector of every x86 tier.
 //
 // Weights are the unsigned operand of VPDPBUSD or VPMADDUBSW, as they are stored, and the rows the
-// signed one, so that neither is changed on its way; the zero point of the weights is in the init
-// of the sums. Per block, accumulators begin at the init and get all products; as floats they are
-// scaled and added to the sums.
+// signed one, so that neither is changed on its way; zero points are in the init of the sums, or,
+// where each block has its own, in one product of pairs more. Per block, accumulators begin at the
+// init and get all products; as floats they are scaled and added to the sums.
 //
-//              | products of 4 depth steps         | rows x columns
-// AVX512-VNNI  | VPDPBUSD                          | 6 x 32
-// AVX-VNNI     | VPDPBUSD                          | 6 x 16
-// AVX2, SSE4.1 | VPMADDUBSW, VPADDW; per 32 steps, | 4 x 16, 2 x 16
-//              | VPMADDWD by ones: |sum| <= 30,720 |
+//              | products of 4 depth steps         | rows x columns | sums of so many rows
+// AVX512-VNNI  | VPDPBUSD                          | 12 x 32        | memory, L1 cache
+// AVX-VNNI     | VPDPBUSD                          | 6 x 16         | memory
+// AVX2, SSE4.1 | VPMADDUBSW, VPADDW; per 32 steps, | 4 x 16, 2 x 16 | memory
+//              | VPMADDWD by ones: |sum| <= 30,720 |                |
+//
+// On AVX512-VNNI accumulators begin at the bits of the float kMagic, so that, as |acc| < 2^22, they
+// are those of kMagic + acc. A scale of f16 times kMagic is exact; hence
+//
+//   float(acc) * scale = FMA(kMagic + acc, scale, -(kMagic * scale)), the same rounding of the same
+//
+// number, in one instruction in place of two: 24 accumulators of a block of 32 take 192 VPDPBUSD,
+// 24 instructions that decode weights, 24 FMA and 24 sums.
 #pragma once
 
 #include "kernels/core/scale_blocks.h"
@@ -35,7 +43,11 @@ constexpr bool kDotProducts = false;
 #endif
 constexpr int kLanes = sizeof(Vector) / 4, kOfPanel = kScaleBlockColumns / kLanes;
 constexpr int kPanels = kLanes == 16 ? 2 : 1, kVectors = kPanels * kOfPanel;
-constexpr int kMr = kDotProducts ? 6 : kLanes == 8 ? 4 : 2;
+constexpr int kMr = kLanes == 16 ? 12 : kDotProducts ? 6 : kLanes == 8 ? 4 : 2;
+// 1.5 * 2^23, and its bits; others convert
+constexpr float kMagic = 12582912.0f;
+constexpr int32_t kBias = kLanes == 16 ? 0x4b400000 : 0;
+constexpr size_t kNr = kPanels * kScaleBlockColumns;
 constexpr size_t kStep = 64;  // bytes of 8 depth steps of a panel
 // See avx512vnni_u8s4_6x64x8.cc and avxvnni_u8s8_6x16x4.cc
 constexpr size_t kAhead = kLanes == 16 ? 4096 : 2048;
@@ -64,8 +76,8 @@ OCTET_INLINE inline Floats load_scales(const uint8_t* scales, bool f16, int lane
 #endif
 }
 
-// kLanes s8 or s16 from `lane` on, as floats.
-OCTET_INLINE inline Floats load_bytes(const uint8_t* bytes, int lane) {
+// kLanes s8 from `lane` on, or s16 that are not negative, as int32.
+OCTET_INLINE inline Vector load_bytes(const uint8_t* bytes, int lane) {
 #if defined(__AVX512BW__)
   const __m128i some = _mm_loadu_si128((const __m128i*)(bytes + lane));
 #elif defined(__AVX2__)
@@ -73,9 +85,9 @@ OCTET_INLINE inline Floats load_bytes(const uint8_t* bytes, int lane) {
 #else
   const __m128i some = _mm_cvtsi32_si128(load_quad(bytes + lane));
 #endif
-  return OCTET_MM(cvtepi32_ps)(OCTET_MM(cvtepi8_epi32)(some));
+  return OCTET_MM(cvtepi8_epi32)(some);
 }
-OCTET_INLINE inline Floats load_shorts(const int16_t* from) {
+OCTET_INLINE inline Vector load_shorts(const int16_t* from) {
 #if defined(__AVX512BW__)
   const __m256i some = _mm256_loadu_si256((const __m256i*)from);
 #elif defined(__AVX2__)
@@ -83,7 +95,7 @@ OCTET_INLINE inline Floats load_shorts(const int16_t* from) {
 #else
   const __m128i some = _mm_loadl_epi64((const __m128i*)from);
 #endif
-  return OCTET_MM(cvtepi32_ps)(OCTET_MM(cvtepi16_epi32)(some));
+  return OCTET_MM(cvtepi16_epi32)(some);
 }
 
 // Weights as bytes of 0 to 15, of the first or the second four of 8 depth steps.
@@ -98,6 +110,28 @@ OCTET_INLINE inline Vector nibbles(Vector two, Vector low) {
   return _mm_and_si128(four, low);
 #endif
 }
+
+// Pointers to some rows of a tile, few of which take registers.
+template <int rows, class T>
+struct Rows {
+  static constexpr int kApart = rows % 3 == 0 ? 3 : rows % 2 == 0 ? 2 : 1;
+  T* at[rows / kApart];
+  size_t stride;  // elements
+
+  OCTET_INLINE inline Rows(T* first, size_t apart) : stride(apart) {
+    unroll<rows / kApart>([&](auto i) OCTET_INLINE { at[i] = first + i * kApart * apart; });
+  }
+  template <class I>
+  OCTET_INLINE inline T* operator[](I i) const {
+    return at[i / kApart] + i % kApart * stride;
+  }
+  OCTET_INLINE inline void skip(size_t count) {
+    unroll<rows / kApart>([&](auto i) OCTET_INLINE {
+      at[i] += count;
+      __asm__("" : "+r"(at[i]));  // else GCC 12 adds to all in a vector, in memory
+    });
+  }
+};
 
 // The weights of a tile's columns, and where a vector's are in its panel.
 struct Panels {
@@ -115,8 +149,8 @@ struct Panels {
 
 // Adds the products of `steps` times 8 depth steps.
 template <int rows>
-OCTET_INLINE inline void add_products(const uint8_t* const (&lhs)[rows], size_t& k, size_t steps,
-                                      size_t ahead, Panels& panels, Vector (&acc)[rows][kVectors]) {
+OCTET_INLINE inline void add_products(Rows<rows, const uint8_t>& lhs, size_t steps, size_t ahead,
+                                      Panels& panels, Vector (&acc)[rows][kVectors]) {
   const Vector low = OCTET_MM(set1_epi8)(15);
   // A block has an even number of steps
   OCTET_NO_UNROLL
@@ -134,7 +168,7 @@ OCTET_INLINE inline void add_products(const uint8_t* const (&lhs)[rows], size_t&
         Vector weights[kVectors];
         unroll<kVectors>([&](auto v) OCTET_INLINE { weights[v] = nibbles<half>(two[v], low); });
         unroll<rows>([&](auto i) OCTET_INLINE {
-          const Vector a = OCTET_MM(set1_epi32)(load_quad(lhs[i] + k + 4 * half));
+          const Vector a = OCTET_MM(set1_epi32)(load_quad(lhs[i] + 4 * half));
           unroll<kVectors>([&](auto v) OCTET_INLINE {
 #if defined(__AVX512VNNI__)
             acc[i][v] = _mm512_dpbusd_epi32(acc[i][v], weights[v], a);
@@ -148,23 +182,23 @@ OCTET_INLINE inline void add_products(const uint8_t* const (&lhs)[rows], size_t&
         });
       });
       unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += kStep; });
-      k += 8;
+      lhs.skip(8);
     });
 }
 
 // Adds the products of a block.
 template <int rows>
-OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k, size_t depth,
-                                   size_t ahead, Panels& panels, Vector (&acc)[rows][kVectors]) {
+OCTET_INLINE inline void add_block(Rows<rows, const uint8_t>& lhs, size_t depth, size_t ahead,
+                                   Panels& panels, Vector (&acc)[rows][kVectors]) {
   if constexpr (kDotProducts) {
-    add_products<rows>(lhs, k, depth / 8, ahead, panels, acc);
+    add_products<rows>(lhs, depth / 8, ahead, panels, acc);
   } else {
     constexpr size_t kChunk = 4;
     OCTET_NO_UNROLL
     for (size_t steps = depth / 8, some; steps; steps -= some) {
       some = steps < kChunk ? steps : kChunk;
       Vector sum[rows][kVectors] = {};
-      add_products<rows>(lhs, k, some, ahead, panels, sum);
+      add_products<rows>(lhs, some, ahead, panels, sum);
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<kVectors>([&](auto v) OCTET_INLINE {
           acc[i][v] = OCTET_MM(add_epi32)(acc[i][v],
@@ -176,116 +210,145 @@ OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k,
 }
 
 // Whether so many rows keep their sums in registers, beside the accumulators.
-constexpr bool keeps_sums(int rows) { return kLanes == 16 || rows * kVectors <= 4; }
+constexpr bool keeps_sums(int rows) { return kLanes == 16 ? rows <= 6 : rows * kVectors <= 4; }
 
-// x -= row_sum * zero_point: all of these are integers below 2^24, or eighths of such, and exact.
-OCTET_INLINE inline void subtract_zero_points(const ScaleBlockTile& t, size_t term,
-                                              const Panels& panels, Floats (&x)[kVectors]) {
-  const int32_t* init = t.row_init + term;
-  __asm__("" : "+r"(init));  // loads it again: GCC 12 would keep it on the stack meanwhile
-  const Floats sum = OCTET_MM(set1_ps)((float)*init * (1.0f / 8));
+// The pairs of block b's columns that init_of_row()'s are multiplied by.
+OCTET_INLINE inline void load_pairs(const ScaleBlockTile& t, const Panels& panels, size_t b,
+                                    Vector (&pairs)[kVectors]) {
+  const ScaleBlocks& blocks = t.blocks;
+  const Vector depth = OCTET_MM(set1_epi32)((int)blocks.depth), low = OCTET_MM(set1_epi32)(0xffff);
   unroll<kVectors>([&](auto v) OCTET_INLINE {
-    const Floats zero_points =
-        load_bytes(panels.at[v / kOfPanel] + t.blocks.scale_bytes(), v % kOfPanel * kLanes);
-    x[v] = OCTET_MM(add_ps)(x[v], OCTET_MM(mul_ps)(zero_points, sum));
+    constexpr int kPanel = v / kOfPanel, kLane = v % kOfPanel * kLanes;
+    Vector z = OCTET_MM(set1_epi32)(blocks.zero_point), sums = z - z;
+    if (blocks.zero_points)
+      z = OCTET_MM(add_epi32)(
+          z, load_bytes(panels.at[kPanel] + blocks.weight_bytes() + blocks.scale_bytes(), kLane));
+    if (t.lhs_zero_points) {
+      const size_t panel = smaller(kPanel, t.panels - 1);
+      sums = OCTET_MM(sub_epi32)(
+          OCTET_MM(madd_epi16)(z, depth),
+          load_shorts(t.column_sums + (panel * blocks.count + b) * kScaleBlockColumns + kLane));
+    }
+    pairs[v] = (((Vector)OCTET_MM(sub_epi32)(sums - sums, z)) & low) |
+               (Vector)OCTET_MM(slli_epi32)(sums, 16);
   });
 }
-// x -= lhs_zero_point * column_sum, as exact.
-OCTET_INLINE inline void subtract_lhs_zero_point(const ScaleBlockTile& t, size_t row, size_t b,
-                                                 Floats (&x)[kVectors]) {
-  const Floats zero_point = OCTET_MM(set1_ps)(t.lhs_zero_points[row]);
-  unroll<kVectors>([&](auto v) OCTET_INLINE {
-    const size_t panel = smaller(v / kOfPanel, t.panels - 1);
-    const Floats sum = load_shorts(
-        t.column_sums + (panel * t.blocks.count + b) * kScaleBlockColumns + v % kOfPanel * kLanes);
-    x[v] = OCTET_MM(sub_ps)(x[v], OCTET_MM(mul_ps)(sum, zero_point));
-  });
+OCTET_INLINE inline Vector add_pairs(Vector acc, Vector pairs, Vector of_row) {
+#if defined(__AVX512VNNI__)
+  return _mm512_dpwssd_epi32(acc, pairs, of_row);
+#elif defined(__AVXVNNI__)
+  return _mm256_dpwssd_avx_epi32(acc, pairs, of_row);
+#else
+  return OCTET_MM(add_epi32)(acc, OCTET_MM(madd_epi16)(pairs, of_row));
+#endif
 }
 
-// Whether one instance serves all tiles: SSE4.1 would not gain by two, which take 4 KB more.
-constexpr bool kOneInstance = kLanes == 4;
+OCTET_INLINE inline Floats float_of(Vector acc) {
+#if defined(__AVX512BW__)
+  return _mm512_sub_ps(_mm512_castsi512_ps(acc), _mm512_set1_ps(kMagic));
+#else
+  return OCTET_MM(cvtepi32_ps)(acc);
+#endif
+}
+// minus: -kMagic * scale.
+OCTET_INLINE inline Floats fused_product(Vector acc, Floats scale, Floats minus) {
+#if defined(__AVX512BW__)
+  return _mm512_fmadd_ps(_mm512_castsi512_ps(acc), scale, minus);
+#else
+  return OCTET_MM(add_ps)(OCTET_MM(mul_ps)(float_of(acc), scale), OCTET_MM(sub_ps)(minus, minus));
+#endif
+}
 
 inline bool has_zeros(const ScaleBlockTile& t) { return t.blocks.zero_points || t.lhs_zero_points; }
 
-// zeros: there may be zero points of blocks or of the lhs. An instance without them has no branches
-// in its rows.
-template <int rows, bool zeros>
+// zeros: there may be zero points of blocks or of the lhs. fused: scales are f16, and rows have
+// none. An instance has no branches in its rows.
+template <int rows, bool zeros, bool fused>
 void multiply_rows(const ScaleBlockTile& t, size_t row) {
   constexpr bool kKeeps = keeps_sums(rows);
   const ScaleBlocks blocks = t.blocks;
-  const float* const row_scales = t.row_scales;
-  const bool plain = !row_scales && (kOneInstance ? !has_zeros(t) : !zeros);
+  const bool f16 = fused || blocks.f16;
   const size_t tail = blocks.block_bytes() - blocks.weight_bytes();
-  const uint8_t* lhs[rows];
+  const float* const row_scales = t.row_scales;
+  const float one = 1;
+  Rows<rows, const uint8_t> lhs(t.lhs + row * t.lhs_stride, t.lhs_stride);
   Floats kept[rows][kVectors];
-  const auto sums_of = [&](int i) OCTET_INLINE { return t.sums + (row + i) * t.sums_stride; };
+  float* sums = t.sums + row * kNr;
   unroll<rows>([&](auto i) OCTET_INLINE {
-    lhs[i] = t.lhs + (row + i) * t.lhs_stride;
     unroll<kVectors>([&](auto v) OCTET_INLINE {
       kept[i][v] = OCTET_MM(setzero_ps)();
-      if (!kKeeps) OCTET_MM(storeu_ps)(sums_of(i) + kLanes * v, kept[i][v]);
+      if (!kKeeps) OCTET_MM(storeu_ps)(sums + kNr * i + kLanes * v, kept[i][v]);
     });
   });
   Panels panels(t);
   // Behind the end of a panel are the panels that are read beside it, and then the next panels
   const size_t near_end = blocks.count - smaller(blocks.count, kAhead / blocks.block_bytes()),
                skip = (kPanels - 1) * blocks.panel_bytes();
-  size_t k = 0;
   OCTET_NO_UNROLL
   for (size_t b = 0; b < blocks.count; ++b) {
     const size_t ahead = kAhead + (b < near_end ? 0 : skip);
+    const size_t term = row * blocks.count + b;
     Vector acc[rows][kVectors];
+    const Rows<rows, const int32_t> init(t.row_init + term, blocks.count);
+    Vector pairs[kVectors];
+    if (zeros) load_pairs(t, panels, b, pairs);
     unroll<rows>([&](auto i) OCTET_INLINE {
-      const Vector init = OCTET_MM(set1_epi32)(t.row_init[(row + i) * blocks.count + b]);
-      unroll<kVectors>([&](auto v) OCTET_INLINE { acc[i][v] = init; });
+      const Vector of_row = OCTET_MM(set1_epi32)(*init[i]);
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = zeros ? add_pairs(OCTET_MM(set1_epi32)(kBias), pairs[v], of_row) : of_row;
+        if (zeros) pin(acc[i][v]);
+      });
     });
-    add_block<rows>(lhs, k, blocks.depth, ahead, panels, acc);
-    Floats scale[kVectors];
+    add_block<rows>(lhs, blocks.depth, ahead, panels, acc);
     unroll<kPanels>(
         [&](auto p) OCTET_INLINE { _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0); });
+    Floats scale[kVectors], minus[kVectors];
     unroll<kVectors>([&](auto v) OCTET_INLINE {
-      scale[v] = load_scales(panels.at[v / kOfPanel], blocks.f16, v % kOfPanel * kLanes);
+      scale[v] = load_scales(panels.at[v / kOfPanel], f16, v % kOfPanel * kLanes);
+      if (fused) minus[v] = OCTET_MM(mul_ps)(scale[v], OCTET_MM(set1_ps)(-kMagic));
     });
-    const auto add = [&](int i, int v, Floats x, Floats by) OCTET_INLINE {
-      float* const to = sums_of(i) + kLanes * v;
-      const Floats sum =
-          OCTET_MM(add_ps)(kKeeps ? kept[i][v] : load_floats(to), OCTET_MM(mul_ps)(x, by));
+    if (!kKeeps) __asm__("" : "+r"(sums));  // else GCC 12 keeps sums on the stack until the end
+    const auto add = [&](auto i, auto v, Floats product) OCTET_INLINE {
+      float* const to = sums + kNr * i + kLanes * v;
+      const Floats sum = OCTET_MM(add_ps)(kKeeps ? kept[i][v] : load_floats(to), product);
       if (kKeeps)
         kept[i][v] = sum;
       else
         OCTET_MM(storeu_ps)(to, sum);
     };
-    if (plain)
+    if constexpr (fused) {
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<kVectors>(
-            [&](auto v) OCTET_INLINE { add(i, v, OCTET_MM(cvtepi32_ps)(acc[i][v]), scale[v]); });
+            [&](auto v) OCTET_INLINE { add(i, v, fused_product(acc[i][v], scale[v], minus[v])); });
       });
-    else
+    } else {
+      const Rows<rows, const float> scales(row_scales ? row_scales + term : &one,
+                                           row_scales ? blocks.count : 0);
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const size_t term = (row + i) * blocks.count + b;
-        Floats x[kVectors];
-        unroll<kVectors>([&](auto v) OCTET_INLINE { x[v] = OCTET_MM(cvtepi32_ps)(acc[i][v]); });
-        if (zeros && blocks.zero_points) subtract_zero_points(t, term, panels, x);
-        if (zeros && t.lhs_zero_points) subtract_lhs_zero_point(t, row + i, b, x);
-        const Floats row_scale = OCTET_MM(set1_ps)(zeros && !row_scales ? 1.0f : row_scales[term]);
-        unroll<kVectors>(
-            [&](auto v) OCTET_INLINE { add(i, v, x[v], OCTET_MM(mul_ps)(row_scale, scale[v])); });
+        const Floats of_row = OCTET_MM(set1_ps)(*scales[i]);
+        unroll<kVectors>([&](auto v) OCTET_INLINE {
+          Floats product =
+              OCTET_MM(mul_ps)(float_of(acc[i][v]), OCTET_MM(mul_ps)(of_row, scale[v]));
+          pin(product);
+          add(i, v, product);
+        });
       });
+    }
     unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += tail; });
   }
   if (kKeeps)
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<kVectors>([&](auto v) OCTET_INLINE {
-        OCTET_MM(storeu_ps)(sums_of(i) + kLanes * v, kept[i][v]);
+        OCTET_MM(storeu_ps)(sums + kNr * i + kLanes * v, kept[i][v]);
       });
     });
 }
 
-template <bool zeros>
+template <bool zeros, bool fused>
 void multiply_all(const ScaleBlockTile& t) {
   size_t row = 0;
   const auto take = [&](auto rows) OCTET_INLINE {
-    for (; row + rows <= t.rows; row += rows) multiply_rows<rows, zeros>(t, row);
+    for (; row + rows <= t.rows; row += rows) multiply_rows<rows, zeros, fused>(t, row);
   };
   take(Int<kMr>{});
   if constexpr (kLanes == 16) take(Int<4>{});
@@ -294,15 +357,18 @@ void multiply_all(const ScaleBlockTile& t) {
 }
 
 void multiply_scale_blocks(const ScaleBlockTile& t) {
-  if (kOneInstance || has_zeros(t))
-    multiply_all<true>(t);
+  constexpr bool kFuses = kLanes == 16;
+  if (has_zeros(t))
+    multiply_all<true, false>(t);
+  else if (kFuses && t.blocks.f16 && !t.row_scales)
+    multiply_all<false, kFuses>(t);
   else
-    multiply_all<kOneInstance>(t);  // instantiates nothing more where one instance serves all
+    multiply_all<false, false>(t);
 }
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, TierId tier_id) {
-  return make_scale_block_kernel(name, tier_id, kMr, kPanels * kScaleBlockColumns,
-                                 multiply_scale_blocks, apply_epilogue<float>);
+  return make_scale_block_kernel(name, tier_id, kMr, kNr, multiply_scale_blocks,
+                                 apply_epilogue<float>, kBias, true);
 }
 
 }  // namespace
