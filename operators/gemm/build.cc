@@ -83,7 +83,9 @@ S16Arrays build_s16(const GemmBuilder& builder, const Epilogue& f, size_t padded
   return s16;
 }
 
-void set_s16(const S16Arrays& s16, GemmPlan* plan) {
+void set_s16(const GemmBuilder& builder, const S16Arrays& s16, GemmPlan* plan) {
+  plan->splits_s16 = !builder.takes_s16();
+  plan->cuts_s16 = builder.cuts_s16();
   plan->s16 = s16.epilogue;
   plan->s16_offsets = s16.offsets;
   plan->s16_offsets_stride = s16.offsets_stride;
@@ -198,8 +200,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.bias = bias;
   plan.columns = columns;
   if (builder.has_blob) set_packed(builder, &plan);
-  plan.splits_s16 = builder.has_s16() && !builder.takes_s16();
-  if (builder.has_s16()) set_s16(s16, &plan);
+  if (builder.has_s16()) set_s16(builder, s16, &plan);
   gemm->sparsity = builder.has_blob ? builder.blob.header.sparsity : Sparsity::kNotAsked;
   gemm->m_max = d.m_max;
   gemm->batch_max = d.batch_max ? d.batch_max : 1;

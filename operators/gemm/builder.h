@@ -30,10 +30,15 @@ struct GemmBuilder {
   bool has_scale_blocks() const { return has_blob && blob.header.kind == BlobKind::kScaleBlocks; }
 
   bool has_s16() const { return desc.lhs_type == OCTET_S16; }
-  // Else s16 values are split into bytes
+  // Else s16 values are split into bytes. A kernel whose tile is within a panel may take the depth
+  // in parts
   bool takes_s16() const {
-    return has_s16() && kernel->gather_s16 && epilogue.max_s16_sum <= INT32_MAX;
+    return has_s16() && kernel->gather_s16 &&
+           (epilogue.max_s16_sum <= INT32_MAX ||
+            (kernel->nr <= kernel->rhs_layout.width &&
+             kernel->rhs_layout.lane_bytes(kS16PartDepth) == kS16PartDepth));
   }
+  bool cuts_s16() const { return takes_s16() && epilogue.max_s16_sum > INT32_MAX; }
 
   GemmBuilder(const octet_gemm_desc& d, octet_error* e)
       : desc(d), error(e), epilogue(d, d.n, d.k, e), limits(d, e) {

@@ -1,6 +1,9 @@
 // Multiplies s16 values by packed weights, by some columns at a time, a pass: a kernel takes s16
 // values as they are, or each row becomes two rows of bytes, which an int8 kernel multiplies. Their
 // sums make the outputs.
+#include <string.h>
+
+#include "kernels/core/compiler.h"
 #include "operators/gemm/loops.h"
 
 namespace octet {
@@ -17,6 +20,14 @@ size_t sums_stride(size_t columns) { return round_up(columns, kS16Columns); }
 
 // Rows that the kernel multiplies
 size_t rows_of(const GemmPlan& plan, size_t s16) { return plan.splits_s16 ? 2 * s16 : s16; }
+// Rows of sums
+size_t sums_of(const GemmPlan& plan, size_t s16) {
+  return plan.splits_s16 || plan.cuts_s16 ? 2 * s16 : s16;
+}
+// The depth of a part; the last one may be less deep.
+size_t part_of(const GemmPlan& plan, size_t k) {
+  return plan.cuts_s16 ? round_up(divide_up(k, divide_up(k, kS16PartDepth)), 8) : k;
+}
 
 // Rows 2 i and 2 i + 1 of the bytes are the high and the low bytes of row i.
 void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& matrix, size_t k,
@@ -31,18 +42,101 @@ void split(const GemmPlan& plan, const MicroKernel& kernel, const GemmMatrix& ma
   }
 }
 
+size_t parts_of(const GemmPlan& plan, size_t k) { return divide_up(k, part_of(plan, k)); }
+
+// A product of which a kernel takes the depth part by part.
+class Parts {
+ public:
+  Parts(const GemmRun& run, const MicroKernel& kernel, const Weights& weights, uint8_t* workspace)
+      : plan_(run.plan),
+        kernel_(kernel),
+        weights_(weights),
+        k_(run.schedule.sizes.k),
+        depth_(part_of(plan_, k_)),
+        sections_(run.schedule.sections),
+        workspace_(workspace) {}
+
+  // Each part's rows have prepared sections of their own.
+  void prepare(const Block& block) {
+    for_each([&](size_t k0, size_t depth) {
+      Block part = block;
+      part.lhs += k0 * sizeof(int16_t);
+      octet::prepare(macro_kernel_of(plan_, kernel_, depth), weights_.columns, sections_.prepared,
+                     prepared(k0), &part);
+      if (k0 == 0) first_ = part;
+    });
+  }
+
+  // Writes the sums of columns [n0, n0 + n) as 256 * high + low, in rows as those of bytes.
+  void multiply(size_t n0, size_t n, size_t stride, int32_t* sums) {
+    const size_t width = kernel_.rhs_layout.width;
+    int32_t* const parts = (int32_t*)(workspace_ + sections_.s16_parts);
+    for (size_t at = 0; at < n; at += width) {
+      const size_t lanes = smaller(width, weights_.lanes - n0 - at), cols = smaller(width, n - at);
+      const uint8_t* const panel = weights_.panels + (n0 + at) * weights_.lane_bytes;
+      for_each([&](size_t k0, size_t depth) {
+        Block block = first_;
+        block.panels = prepared(k0) + sections_.prepared.panels;
+        block.panel_bytes = kernel_.lhs_panel_bytes(depth, 1);
+        block.output.to = {(uint8_t*)(parts + k0 / depth_ * first_.rows * width),
+                           width * sizeof *parts, nullptr, 0};
+        const size_t lane_bytes = kernel_.rhs_layout.lane_bytes(depth);
+        octet::multiply(macro_kernel_of(plan_, kernel_, depth),
+                        {panel + k0 * lanes, lanes, lane_bytes, 0, weights_.columns, nullptr, 0},
+                        block, 0, cols);
+      });
+      for (size_t i = 0; i < first_.rows; ++i)
+        for (size_t j = 0; j < width; j += kS16Columns)
+          add(parts + i * width + j, sums + 2 * i * stride + at + j,
+              sums + (2 * i + 1) * stride + at + j);
+    }
+  }
+
+ private:
+  template <typename F>
+  void for_each(const F& f) const {
+    for (size_t k0 = 0; k0 < k_; k0 += depth_) f(k0, smaller(depth_, k_ - k0));
+  }
+  uint8_t* prepared(size_t k0) const { return workspace_ + k0 / depth_ * sections_.prepared.bytes; }
+
+  void add(const int32_t* parts, int32_t* high, int32_t* low) const {
+    int32_t halves[2][kS16Columns] = {};
+    for (size_t k0 = 0; k0 < k_; k0 += depth_, parts += first_.rows * kernel_.rhs_layout.width) {
+      OCTET_UNROLL(16)
+      for (size_t i = 0; i < kS16Columns; ++i) {
+        halves[0][i] += parts[i] >> 8;
+        halves[1][i] += parts[i] & 255;
+      }
+    }
+    memcpy(high, halves[0], sizeof halves[0]);
+    memcpy(low, halves[1], sizeof halves[1]);
+  }
+
+  const GemmPlan& plan_;
+  const MicroKernel& kernel_;
+  const Weights& weights_;
+  const size_t k_, depth_;
+  const GemmSections& sections_;
+  uint8_t* const workspace_;
+  Block first_;
+};
+
 }  // namespace
 
 void lay_out_s16(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, size_t k,
                  Sections* sections, GemmSections* at) {
-  const size_t all = sums_stride(columns), rows = rows_of(plan, at->rows);
-  at->prepared = prepared_sections(macro_kernel_of(plan, kernel, k), false, rows);
-  *sections = {at->prepared.bytes};
+  const size_t all = sums_stride(columns), rows = rows_of(plan, at->rows),
+               of_sums = sums_of(plan, at->rows);
+  at->prepared = prepared_sections(macro_kernel_of(plan, kernel, part_of(plan, k)), false, rows);
+  *sections = {at->prepared.bytes * parts_of(plan, k)};
   at->quantized_stride = round_up(k, kAlignment);
   at->quantized = plan.splits_s16 ? sections->take(rows * at->quantized_stride) : 0;
-  at->s16_sums_count =
-      larger(rows * sums_stride(pass_unit(kernel)), all < kSums / rows ? rows * all : kSums);
+  at->s16_sums_count = larger(of_sums * sums_stride(pass_unit(kernel)),
+                              all < kSums / of_sums ? of_sums * all : kSums);
   at->s16_sums = sections->take(at->s16_sums_count * sizeof(int32_t));
+  if (plan.cuts_s16)
+    at->s16_parts =
+        sections->take(parts_of(plan, k) * rows * kernel.rhs_layout.width * sizeof(int32_t));
 }
 
 void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
@@ -52,6 +146,7 @@ void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatri
   const size_t k = run.schedule.sizes.k, unit = pass_unit(kernel);
   const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, k);
   Weights weights = packed_weights(plan, packed);
+  Parts parts(run, kernel, weights, workspace);
   int32_t* const sums = (int32_t*)(workspace + at.s16_sums);
   Block block = {};
   block.output = {plan.ops, &kAsSums, &plan.requantization, false, sizeof(int32_t), {}};
@@ -68,19 +163,27 @@ void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatri
       split(plan, kernel, matrix, k, m0, run.lhs_stride, block, workspace + at.quantized);
     else
       block.lhs = matrix.lhs + m0 * run.lhs_stride;
-    prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
-    const size_t pass = at.s16_sums_count / block.rows / kS16Columns * kS16Columns / unit * unit;
+    if (plan.cuts_s16)
+      parts.prepare(block);
+    else
+      prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
+    const size_t pass =
+        at.s16_sums_count / sums_of(plan, rows) / kS16Columns * kS16Columns / unit * unit;
     for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
       n = smaller(pass, task.n1 - n0);
       const size_t stride = sums_stride(n);
       weights.first = 0 - n0;  // the sums begin at column n0
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
-      multiply(macro_kernel, weights, block, n0, n0 + n);
+      if (plan.cuts_s16)
+        parts.multiply(n0, n, stride, sums);
+      else
+        multiply(macro_kernel, weights, block, n0, n0 + n);
+      const bool halves = sums_of(plan, 1) == 2;
       plan.ops->finish_s16(
-          plan.s16, {plan.splits_s16 ? sums : nullptr, plan.splits_s16 ? sums + stride : sums,
-                     block.rows / rows * stride, rows, n, n0,
-                     plan.s16_offsets.from(packed * plan.s16_offsets_stride + n0),
-                     matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
+          plan.s16,
+          {halves ? sums : nullptr, halves ? sums + stride : sums, sums_of(plan, 1) * stride, rows,
+           n, n0, plan.s16_offsets.from(packed * plan.s16_offsets_stride + n0),
+           matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
     }
   }
 }

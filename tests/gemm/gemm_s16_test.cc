@@ -15,7 +15,7 @@ S16Case draw_case(Draw& draw, uint32_t seed) {
   c.seed = seed;
   c.m = draw.any<size_t>({1, 1, 2, 3, 4, 5, 6, 7, 11, 13, 50});
   c.n = draw.any<size_t>({1, 7, 15, 16, 17, 33, 64, 70, 130});
-  c.k = draw.any<size_t>({1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 64, 65, 130, 257});
+  c.k = draw.any<size_t>({1, 2, 3, 4, 5, 8, 15, 16, 17, 31, 64, 65, 130, 257, 1100});
   if (draw.one_in(4)) c.batch = 3, c.matrices = draw.any<size_t>({1, 3});
   c.dst = draw.any({OCTET_S16, OCTET_S16, OCTET_F32});
   c.requant = c.dst == OCTET_F32 ? OCTET_REQUANT_FLOAT
@@ -48,7 +48,9 @@ TEST(S16, TakeManyRowsAndColumns) {
                                 {1, 9000, 9},
                                 {130, 200, 40},
                                 {3, 3000, 5},
-                                {257, 17, 600}})
+                                {257, 17, 600},
+                                {131, 700, 1030},
+                                {9, 333, 2050}})
     for (const size_t concurrency : {1, 3}) {
       S16Case c;
       c.m = m, c.n = n, c.k = k, c.concurrency = concurrency;
@@ -75,7 +77,7 @@ TEST_P(S16ByKernel, AllMultiplyS16) {
 OCTET_FOR_EACH_KERNEL(S16ByKernel);
 
 // The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32. A kernel
-// that can takes s16 values as they are to a depth of 511: 32,768 * 128 * 511.
+// that can takes s16 values as they are to a depth of 511: 32,768 * 128 * 511; beyond it in parts.
 TEST(S16, HoldTheLargestSums) {
   for (const size_t k : {511, 512, 65793, 65794})
     for (const int weight : {-128, 127}) {
@@ -102,7 +104,10 @@ TEST(S16, HoldTheLargestSums) {
         }
         ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
         const bool fits = k < 512 || (k == 512 && weight == 127);
-        EXPECT_EQ(gemm->plan.splits_s16, !(gemm->plan.kernel->gather_s16 && fits));
+        const octet::MicroKernel& kernel = *gemm->plan.kernel;
+        const bool in_parts = !fits && kernel.gather_s16 && kernel.nr <= kernel.rhs_layout.width;
+        EXPECT_EQ(gemm->plan.cuts_s16, in_parts);
+        EXPECT_EQ(gemm->plan.splits_s16, !in_parts && !(kernel.gather_s16 && fits));
         ASSERT_EQ(octet_gemm_workspace(gemm, 2, 1, &bytes, nullptr), OCTET_OK);
         const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
         std::vector<int16_t> lhs(2 * k, 32767);
