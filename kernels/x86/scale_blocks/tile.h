@@ -17,8 +17,8 @@
 //
 //   float(acc) * scale = FMA(kMagic + acc, scale, -(kMagic * scale)), the same rounding of the same
 //
-// number, in one instruction in place of two: 24 accumulators of a block of 32 take 192 VPDPBUSD,
-// 24 instructions that decode weights, 24 FMA and 24 sums.
+// number in one instruction (that of 0 may differ in its sign, which no sum shows): 24 accumulators
+// of a block of 32 take 192 VPDPBUSD, 24 instructions that decode weights, 24 FMA and 24 sums.
 #pragma once
 
 #include "kernels/core/scale_blocks.h"
