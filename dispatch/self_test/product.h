@@ -21,6 +21,9 @@ inline int32_t value(uint8_t byte, ElementType element_type) {
   return element_type == ElementType::kU8 ? byte : (int8_t)byte;
 }
 
+// 0x80 and 0x7f become int16 min and max.
+inline int16_t doubled(uint8_t byte) { return (int16_t)(byte << 8 | (byte ^ 0x80)); }
+
 // True if out = lhs * rhs modulo 2^32, found without that product: both sides times a vector are
 // equal (Freivalds 1977). The vector's numbers are odd, so a single wrong sum always shows.
 template <typename Lhs, typename Rhs>

@@ -55,15 +55,8 @@ struct Dotprod : Sixteen {
   }
 };
 
-// Differences that fit int8.
-struct DotprodNarrow : Dotprod {
-  OCTET_INLINE static inline void weights(const uint64_t* taps, size_t vector, uint8_t* to) {
-    const int16_t* const from = (const int16_t*)taps;
-    vst1q_s8((int8_t*)to + 16 * vector,
-             vcombine_s8(vmovn_s16(vld1q_s16(from)), vmovn_s16(vld1q_s16(from + 8))));
-  }
-};
-struct DotprodFactored : Factored<Dotprod> {
+// Differences that fit int8 after a factor.
+struct DotprodFactored : Dotprod {
   static constexpr bool kFactorsBy2 = false;
   OCTET_INLINE static inline void settle(Column& column) {
     unroll<4>([&](auto i) OCTET_INLINE { pin(column.t[i]); });
@@ -71,27 +64,17 @@ struct DotprodFactored : Factored<Dotprod> {
 };
 
 // Differences as sums of two int8: from -256 to 254.
+template <int groups>
 struct DotprodSplit : Dotprod {
-  static constexpr int kColumn = 128;
-
   template <int first, int count>
   OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
     Dotprod::dot<first, count>(acc, c, weights);
-    Dotprod::dot<first, count>(acc, c, weights + 64);
+    Dotprod::dot<first, count>(acc, c, weights + groups * kColumn);
   }
   OCTET_INLINE static inline void one(Acc& acc, Pixel p, const uint8_t* weights) {
     Column column;
     fill(column, {p, p, p, p});
     dot<0, 4>(acc, column, weights);
-  }
-  OCTET_INLINE static inline void weights(const uint64_t* taps, size_t vector, uint8_t* to) {
-    const int16_t* const from = (const int16_t*)taps;
-    const int16x8_t a = vld1q_s16(from), b = vld1q_s16(from + 8);
-    const int16x8_t halves[] = {vshrq_n_s16(a, 1), vshrq_n_s16(b, 1)};
-    int8_t* const out = (int8_t*)to + 16 * vector;
-    vst1q_s8(out, vcombine_s8(vmovn_s16(halves[0]), vmovn_s16(halves[1])));
-    vst1q_s8(out + 64,
-             vcombine_s8(vmovn_s16(vsubq_s16(a, halves[0])), vmovn_s16(vsubq_s16(b, halves[1]))));
   }
 };
 
@@ -99,49 +82,43 @@ struct DotprodSplit : Dotprod {
 bool splits(DepthwiseLoop loop) {
   return loop == DepthwiseLoop::kWalkBy2 || loop == DepthwiseLoop::kCopied5x5;
 }
-template <bool flip, DepthwiseOutput kind>
+template <DepthwiseOutput kind>
 OCTET_INLINE inline void split_form(const DepthwiseTile& t) {
-  t.loop == DepthwiseLoop::kWalkBy2 ? depthwise_walk<DotprodSplit, 1, 2, flip, kind>(t)
-                                    : multiply_copied<DotprodSplit, kind>(t);
-}
-void multiply_split(const DepthwiseTile& t) {
-  using Kind = DepthwiseOutput;
-  if (!t.requantization || t.requantization->to_floats)
-    return split_form<true, Kind::kSumsOrFloats>(t);
-  if (t.requantization->tflite_apart) return split_form<true, Kind::kTflite>(t);
-  t.flip ? split_form<true, Kind::kFloat>(t) : split_form<false, Kind::kFloat>(t);
+  t.loop == DepthwiseLoop::kWalkBy2 ? depthwise_walk<DotprodSplit<3>, 1, 2, true, kind>(t)
+                                    : multiply_copied<DotprodSplit<7>, kind>(t);
 }
 
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
   const Differences differences(b, -128);
-  WeightsAs as = WeightsAs::kSplit;
-  if (differences.fit() && !differences.factored()) {
-    depthwise_prepare<DotprodNarrow, uint64_t>(b, prepared);
+  WeightsAs as = WeightsAs::kOther;
+  if (differences.fit() && !differences.factored())
     as = WeightsAs::kInt8;
-  } else if (differences.fit() && b.loop == DepthwiseLoop::kWalk) {
-    differences.prepare<DotprodFactored>(prepared);
+  else if (stores_bytes(b) && differences.fit() && b.loop == DepthwiseLoop::kWalk)
     as = WeightsAs::kFactored;
-  } else if (differences.split() && splits(b.loop)) {
-    depthwise_prepare<DotprodSplit, uint64_t>(b, prepared);
-  } else {
+  else if (stores_bytes(b) && differences.split() && splits(b.loop))
+    as = WeightsAs::kSplit;
+  if (as == WeightsAs::kOther)
     neon_s8s16_dw16.prepare(b, prepared);
-    as = WeightsAs::kOther;
-  }
+  else
+    as == WeightsAs::kSplit ? differences.prepare_split<Dotprod>(prepared)
+                            : differences.prepare<Dotprod>(prepared);
   differs_as(prepared) = as;
 }
 
 void multiply_differences(const DepthwiseTile& t) {
   switch (differs_as(t.prepared)) {
     case WeightsAs::kFactored: return multiply_factored<DotprodFactored>(t);
-    case WeightsAs::kSplit: return multiply_split(t);
+    case WeightsAs::kSplit:
+      return in_tflite_mode(t) ? split_form<DepthwiseOutput::kTflite>(t)
+                               : split_form<DepthwiseOutput::kFloat>(t);
     case WeightsAs::kOther: return neon_s8s16_dw16.multiply(t);
     default: return depthwise_multiply_or_copied<Dotprod>(t);
   }
 }
 
 constexpr DepthwiseKernel differences_kernel() {
-  DepthwiseKernel k =
-      copied_5x5_kernel<Dotprod, DotprodNarrow, uint64_t>("dotprod_s8s16_dw16", TierId::kDotprod);
+  DepthwiseKernel k = copied_5x5_kernel<Dotprod>("dotprod_s8s16_dw16", TierId::kDotprod);
+  k.layout = kDepthwiseInt16Layout;
   k.prepare = prepare_differences;
   k.multiply = multiply_differences;
   return k;

@@ -113,7 +113,7 @@ struct Neon : Sixteen {
 // The kernel of int16 weights; it widens pixels when it multiplies.
 struct NeonInt16 : Neon {
   static constexpr int kColumn = 128;
-  static constexpr bool kCopyPerSign = false, kWholeGroups = false, kAcross = false;
+  static constexpr bool kCopyPerSign = false, kAcross = false;
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, const uint8_t* weights) {
     add(acc, vmovl_s8(vget_low_s8(p)), vmovl_high_s8(p), weights);
@@ -134,15 +134,14 @@ struct NeonInt16 : Neon {
     unroll<count>([&](auto i) OCTET_INLINE { one(acc, c.p[first + i], weights + 32 * i); });
   }
 
-  // Four taps of four channels, of int8 or int16
+  // Four taps of sixteen channels, of int8 or int16
   template <typename Taps>
-  static inline void weights(const Taps* taps, size_t vector, uint8_t* to) {
+  static inline void weights(const Taps* taps, uint8_t* to) {
     int16_t* const out = (int16_t*)to;
     OCTET_NO_UNROLL
-    for (int i = 0; i < 16; ++i)
-      out[16 * (i % 4) + 4 * vector + i / 4] = sizeof *taps == 4
-                                                   ? (int8_t)(taps[i / 4] >> i % 4 * 8)
-                                                   : (int16_t)(taps[i / 4] >> i % 4 * 16);
+    for (int i = 0; i < 64; ++i)
+      out[i % 4 * 16 + i / 4] = sizeof *taps == 4 ? (int8_t)(taps[i / 4] >> i % 4 * 8)
+                                                  : (int16_t)(taps[i / 4] >> i % 4 * 16);
   }
 };
 
@@ -209,34 +208,24 @@ void multiply(const DepthwiseTile& t) {
 
 #if defined(__aarch64__)
 
-// Differences that fit int8.
-struct NeonNarrow : Neon {
-  OCTET_INLINE static inline void weights(const uint64_t* taps, uint8_t* to) {
-    const int16x8x4_t low = vld4q_s16((const int16_t*)taps),
-                      high = vld4q_s16((const int16_t*)taps + 32);
-    unroll<4>([&](auto tap) OCTET_INLINE {
-      vst1q_s8((int8_t*)to + 16 * tap,
-               vcombine_s8(vmovn_s16(low.val[tap]), vmovn_s16(high.val[tap])));
-    });
-  }
-};
-struct NeonFactored : Factored<Neon> {
+// Differences that fit int8 after a factor.
+struct NeonFactored : Neon {
   static constexpr bool kFactorsBy2 = true;
 };
 
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
   const Differences differences(b, -127);
   const bool fits = differences.fit() && !differences.has_two_least();
-  if (fits && !differences.factored()) {
-    depthwise_prepare<NeonNarrow, uint64_t>(b, prepared);
-    weights_as(prepared) = WeightsAs::kInt8;
-  } else if (fits && is_walk(b.loop)) {
-    differences.prepare<NeonFactored>(prepared);
-    weights_as(prepared) = WeightsAs::kFactored;
-  } else {
+  WeightsAs as = WeightsAs::kInt16;
+  if (fits && !differences.factored())
+    as = WeightsAs::kInt8;
+  else if (fits && stores_bytes(b) && is_walk(b.loop))
+    as = WeightsAs::kFactored;
+  if (as == WeightsAs::kInt16)
     depthwise_prepare<NeonInt16, uint64_t>(b, prepared);
-    weights_as(prepared) = WeightsAs::kInt16;
-  }
+  else
+    differences.prepare<Neon>(prepared);
+  weights_as(prepared) = as;
 }
 
 void multiply_differences(const DepthwiseTile& t) {

@@ -28,12 +28,16 @@ inline WeightsAs& weights_as(const void* prepared) {
 
 #if defined(__aarch64__)
 
+// The factors of a block of a 3x3 lie behind its weights.
+template <typename M>
+inline int16_t* factors_of(const void* prepared) {
+  return (int16_t*)((uint8_t*)prepared + M::kPrepared + 3 * M::kWalkSets * M::kColumn);
+}
+
 struct Factors {
   int16x8_t low, high;
-  OCTET_INLINE inline explicit Factors(const void* prepared) {
-    const int16_t* const from = (const int16_t*)((const uint8_t*)prepared + Sixteen::kPrepared);
-    low = vld1q_s16(from), high = vld1q_s16(from + 8);
-  }
+  OCTET_INLINE inline explicit Factors(const int16_t* from)
+      : low(vld1q_s16(from)), high(vld1q_s16(from + 8)) {}
   // Adds the factors times sums of pixels.
   OCTET_INLINE inline void add(int32x4_t (&acc)[4], int16x8_t sum_low, int16x8_t sum_high) const {
     acc[0] = vmlal_s16(acc[0], vget_low_s16(sum_low), vget_low_s16(low));
@@ -44,13 +48,13 @@ struct Factors {
 };
 
 // The input lines of a walk.
-template <typename M, int lines, bool flip>
+template <typename M, int lines>
 struct WalkedLines {
   const uint8_t* pixel[lines];
   size_t step[lines], column;
   const size_t in_w;
   const uint8_t* const zero;
-  const Loads<M, flip> load;
+  const Loads<M, true> load;
 
   OCTET_INLINE inline explicit WalkedLines(const DepthwiseTile& t)
       : in_w(t.in_w), zero(t.zero), load(t) {}
@@ -60,10 +64,12 @@ struct WalkedLines {
   }
   // The last pixel twice where there are three: its weight is 0
   OCTET_INLINE inline void next(int8x16_t (&p)[4]) {
-    if (__builtin_expect(column < in_w, 1))
+    if (__builtin_expect(column < in_w, 1)) {
       unroll<lines>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
-    else
-      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = load(zero); });
+    } else {
+      const int8x16_t none = load(zero);
+      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = none; });
+    }
     if constexpr (lines == 3) p[3] = p[2];
     ++column;
   }
@@ -77,8 +83,8 @@ struct WindowStarts {
   } kept;
   alignas(64) int32_t starts[2][16];
 
-  OCTET_INLINE inline explicit WindowStarts(const void* prepared) {
-    __builtin_memcpy(kept.factors, (const uint8_t*)prepared + Sixteen::kPrepared, 32);
+  OCTET_INLINE inline explicit WindowStarts(const int16_t* factors) {
+    __builtin_memcpy(kept.factors, factors, sizeof kept.factors);
   }
   OCTET_INLINE inline void restart(const void* init) {
     __builtin_memset(kept.columns, 0, sizeof kept.columns);
@@ -127,23 +133,17 @@ struct WindowStarts {
   }
 };
 
-// A machine M for weights with factors. kFactorsBy2: its walks with stride 2 have them, too.
-template <typename M>
-struct Factored : M {
-  static constexpr int kPrepared = Sixteen::kPrepared + 32;
-};
-
 // As depthwise_walk of two rows, the second of which is stored first. Columns take turns instead of
 // moving to the next register.
-template <typename M, bool flip, DepthwiseOutput kind>
+template <typename M, DepthwiseOutput kind>
 __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns,
                end = t.first_column + 2 + columns;
-  WalkedLines<M, 4, flip> lines(t);
-  WindowStarts window(t.prepared);
+  WalkedLines<M, 4> lines(t);
+  WindowStarts window(factors_of<M>(t.prepared));
   uint8_t* dst;
   const auto output = [&](typename M::Column& a, typename M::Column& b, typename M::Column& c,
                           auto slot) OCTET_INLINE {
@@ -188,8 +188,7 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
 }
 
 // The same of one row: the second one, of a line of zero points, is overwritten.
-template <void (*walk)(const DepthwiseTile&)>
-OCTET_INLINE inline void walk_rows(const DepthwiseTile& t) {
+inline void walk_rows(const DepthwiseTile& t, void (*walk)(const DepthwiseTile&)) {
   if (t.rows > 1) return walk(t);
   DepthwiseTile one = t;
   const uint8_t* pixels[] = {nullptr, nullptr, nullptr, t.zero};
@@ -211,13 +210,13 @@ struct ColumnSums {
 };
 
 // With stride 2, one row. A window's sum is multiplied in the end.
-template <typename M, bool flip, DepthwiseOutput kind>
+template <typename M, DepthwiseOutput kind>
 __attribute__((noinline)) void walk_factored_by_2(const DepthwiseTile& t) {
   const DepthwiseStore<M, kind> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
-  const Factors factors(t.prepared);
-  WalkedLines<M, 3, flip> lines(t);
+  const Factors factors(factors_of<M>(t.prepared));
+  WalkedLines<M, 3> lines(t);
   const size_t dst_pixel = t.dst_pixel;
   const uint8_t* const* pixels = t.pixels;
   const size_t* steps = t.steps;
@@ -256,20 +255,24 @@ __attribute__((noinline)) void walk_factored_by_2(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, bool flip, DepthwiseOutput kind>
-OCTET_INLINE inline void factored_form(const DepthwiseTile& t) {
+template <typename M, DepthwiseOutput kind>
+void factored_form(const DepthwiseTile& t) {
   if constexpr (M::kFactorsBy2)
-    if (t.loop == DepthwiseLoop::kWalkBy2) return walk_factored_by_2<M, flip, kind>(t);
-  walk_rows<walk_factored<M, flip, kind>>(t);
+    if (t.loop == DepthwiseLoop::kWalkBy2) return walk_factored_by_2<M, kind>(t);
+  walk_rows(t, walk_factored<M, kind>);
 }
 
+// Of blocks and tiles: whether outputs have 8 bits, and their mode.
+inline bool stores_bytes(const DepthwiseBlock& b) { return b.scale && !b.to_floats; }
+inline bool in_tflite_mode(const DepthwiseTile& t) {
+  return t.requantization && t.requantization->tflite_apart;
+}
+
+// All bytes of pixels are flipped, maybe with zeros, and s32 and f32 have no walks: both save code.
 template <typename M>
 void multiply_factored(const DepthwiseTile& t) {
-  using Kind = DepthwiseOutput;
-  if (!t.requantization || t.requantization->to_floats)
-    return factored_form<M, true, Kind::kSumsOrFloats>(t);
-  if (t.requantization->tflite_apart) return factored_form<M, true, Kind::kTflite>(t);
-  t.flip ? factored_form<M, true, Kind::kFloat>(t) : factored_form<M, false, Kind::kFloat>(t);
+  in_tflite_mode(t) ? factored_form<M, DepthwiseOutput::kTflite>(t)
+                    : factored_form<M, DepthwiseOutput::kFloat>(t);
 }
 
 // The differences of a block and their factors.
@@ -278,25 +281,33 @@ class Differences {
   // floor: the least weight that a kernel wants, -127 or -128
   Differences(const DepthwiseBlock& b, int16_t floor) : b_(b) {
     const int16x8_t zero = vdupq_n_s16(0);
-    int16x8_t los[8], his[8], least = zero, most = zero, any = zero;
+    int16x8_t los[8], his[8];
     unroll<8>([&](auto i) OCTET_INLINE { los[i] = his[i] = zero; });
+    OCTET_NO_UNROLL
     for (size_t g = 0; g < b.groups; ++g)
       unroll<8>([&](auto i) OCTET_INLINE {
         const int16x8_t w = at(g, i);
         los[i] = vminq_s16(los[i], w), his[i] = vmaxq_s16(his[i], w);
       });
-    unroll<8>([&](auto i) OCTET_INLINE {
-      int16x8_t lo = los[i], hi = his[i];
-      most = vmaxq_s16(most, hi);
-      // The ends of a channel's four lanes, in each of them
-      lo = vminq_s16(lo, vrev64q_s16(lo)), hi = vmaxq_s16(hi, vrev64q_s16(hi));
-      lo = vminq_s16(lo, vreinterpretq_s16_s32(vrev64q_s32(vreinterpretq_s32_s16(lo))));
-      hi = vmaxq_s16(hi, vreinterpretq_s16_s32(vrev64q_s32(vreinterpretq_s32_s16(hi))));
+    int16x8_t least = zero, most = zero, any = zero;
+    unroll<2>([&](auto half) OCTET_INLINE {
+      const int16x8_t *const l = los + 4 * half, *const h = his + 4 * half;
+      const int16x8_t lo = vpminq_s16(vpminq_s16(l[0], l[1]), vpminq_s16(l[2], l[3])),
+                      hi = vpmaxq_s16(vpmaxq_s16(h[0], h[1]), vpmaxq_s16(h[2], h[3]));
       // The factor next to 0 that leaves no more than 127, and no less than the floor if both go
-      factors_[i] = vmaxq_s16(vsubq_s16(hi, vdupq_n_s16(127)),
-                              vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(floor))));
-      any = vorrq_s16(any, factors_[i]);
-      least = vminq_s16(least, vsubq_s16(lo, factors_[i]));
+      const int16x8_t f = vmaxq_s16(vsubq_s16(hi, vdupq_n_s16(127)),
+                                    vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(floor))));
+      factors_[half] = f;
+      any = vorrq_s16(any, f);
+      least = vminq_s16(least, vsubq_s16(lo, f));
+      most = vmaxq_s16(most, hi);
+      // Walks leave the fourth slot of a column empty. With other loops no factor is taken.
+      const int16x8_t pairs[] = {vzip1q_s16(f, f), vzip2q_s16(f, f)};
+      unroll<4>([&](auto i) OCTET_INLINE {
+        const int32x4_t pair = vreinterpretq_s32_s16(pairs[i / 2]);
+        const int32x4_t four = i % 2 ? vzip2q_s32(pair, pair) : vzip1q_s32(pair, pair);
+        taken_[4 * half + i] = vandq_s16(vreinterpretq_s16_s32(four), vld1q_s16(kTakes));
+      });
     });
     least_ = vminvq_s16(least);
     most_ = vmaxvq_s16(most);
@@ -304,15 +315,17 @@ class Differences {
   }
 
   // Less their factors, in int8. Zero points leave no others.
-  bool fit() const { return least_ >= -128; }
+  bool fit() const { return least_ >= -128 && b_.groups <= kMostGroups; }
   bool factored() const { return factored_; }
   // Whether sums of two int8 reach all
-  bool split() const { return most_ < 255; }
+  bool split() const { return most_ < 255 && b_.groups <= kMostGroups; }
   // Whether a channel has two of -128, as NEON's pairs of products may not
   bool has_two_least() const {
     if (least_ > -128) return false;
+    OCTET_NO_UNROLL
     for (int i = 0; i < 8; ++i) {
       int16x8_t counts = vdupq_n_s16(0);
+      OCTET_NO_UNROLL
       for (size_t g = 0; g < b_.groups; ++g)
         counts = vaddq_s16(counts, vreinterpretq_s16_u16(vceqq_s16(less(g, i), vdupq_n_s16(-128))));
       const int64x2_t channels = vpaddlq_s32(vpaddlq_s16(counts));
@@ -321,42 +334,57 @@ class Differences {
     return false;
   }
 
-  // Prepares a block of a 3x3, with its factors.
+  // Prepares a block less its factors, and them.
   template <typename M>
   void prepare(void* prepared) const {
-    constexpr size_t groups = 3;
-    alignas(64) int8_t weights[groups * kDepthwiseGroup];
-    for (size_t g = 0; g < groups; ++g)
+    prepare_int8<M>(prepared, 0, taken_);
+    int16_t* const to = factors_of<M>(prepared);
+    if (factored_) unroll<2>([&](auto i) OCTET_INLINE { vst1q_s16(to + 8 * i, factors_[i]); });
+  }
+  // Prepares a block of one set as sums of two int8: all halves, then what they leave.
+  template <typename M>
+  void prepare_split(void* prepared) const {
+    static constexpr int16x8_t kNone[8] = {};
+    prepare_int8<M>(prepared, -1, kNone);
+    int8_t* to = (int8_t*)prepared + M::kPrepared + b_.groups * M::kColumn;
+    OCTET_NO_UNROLL
+    for (size_t g = 0; g < b_.groups; ++g, to += M::kColumn)
       unroll<4>([&](auto v) OCTET_INLINE {
-        vst1q_s8(weights + place(g, 2 * v),
-                 vcombine_s8(vmovn_s16(less(g, 2 * v)), vmovn_s16(less(g, 2 * v + 1))));
+        const int16x8_t low = at(g, 2 * v), high = at(g, 2 * v + 1);
+        vst1q_s8(to + 16 * v, vcombine_s8(vmovn_s16(vsubq_s16(low, vshrq_n_s16(low, 1))),
+                                          vmovn_s16(vsubq_s16(high, vshrq_n_s16(high, 1)))));
       });
-    DepthwiseBlock block = b_;
-    block.weights = (const uint8_t*)weights;
-    depthwise_prepare<M>(block, prepared);
-    int16_t* const to = (int16_t*)((uint8_t*)prepared + Sixteen::kPrepared);
-    unroll<2>([&](auto half) OCTET_INLINE {
-      const int16x8_t* const f = factors_ + 4 * half;
-      vst1q_s16(to + 8 * half, vuzp1q_s16(vuzp1q_s16(f[0], f[1]), vuzp1q_s16(f[2], f[3])));
-    });
   }
 
  private:
+  static constexpr size_t kMostGroups = 16;  // a 7x7 has 13
+  static constexpr int16_t kTakes[] = {-1, -1, -1, 0, -1, -1, -1, 0};
+
   static size_t place(size_t group, int i) {
     return group * kDepthwiseGroup + (size_t)i / 2 * 64 + (size_t)i % 2 * 8;
   }
   int16x8_t at(size_t group, int i) const {
     return vld1q_s16((const int16_t*)b_.weights + place(group, i));
   }
-  // Walks leave the fourth slot of a column empty. With other loops no factor is taken.
-  int16x8_t less(size_t group, int i) const {
-    static constexpr int16_t kTaps[] = {-1, -1, -1, 0, -1, -1, -1, 0};
-    const int16x8_t f = vandq_s16(factors_[i], vld1q_s16(kTaps));
-    return vsubq_s16(at(group, i), f);
+  int16x8_t less(size_t group, int i) const { return vsubq_s16(at(group, i), taken_[i]); }
+
+  // Prepares weights as int8, shifted left, less `taken`.
+  template <typename M>
+  void prepare_int8(void* prepared, int16_t shift, const int16x8_t (&taken)[8]) const {
+    alignas(64) int8_t weights[kMostGroups * kDepthwiseGroup];
+    OCTET_NO_UNROLL
+    for (size_t g = 0; g < b_.groups; ++g)
+      unroll<8>([&](auto i) OCTET_INLINE {
+        const int16x8_t w = vshlq_s16(at(g, i), vdupq_n_s16(shift));
+        vst1_s8(weights + place(g, i), vmovn_s16(vsubq_s16(w, taken[i])));
+      });
+    DepthwiseBlock block = b_;
+    block.weights = (const uint8_t*)weights;
+    depthwise_prepare<M>(block, prepared);
   }
 
   const DepthwiseBlock& b_;
-  int16x8_t factors_[8];  // of two channels each, four times
+  int16x8_t factors_[2], taken_[8];  // of two channels each, four times
   int16_t least_, most_;
   bool factored_;
 };

@@ -1,0 +1,34 @@
+// Self-test of the kernels of int16 operands.
+#include "dispatch/self_test/conv.h"
+#include "dispatch/self_test/product.h"
+
+namespace octet {
+
+// int16 kernels add modulo 2^32.
+bool passes_int16(const MicroKernel& kernel) {
+  const KernelState state(&kernel);
+  alignas(64) int16_t lhs[kTileRows * kDepth + 16], packed[kPanelBytes / 2];
+  alignas(64) int32_t out[kMaxTile];
+  const Operands operands;
+  const size_t rows = smaller(kernel.mr, kTileRows), columns = smaller(kernel.nr, kTileColumns);
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t depth = layout.steps(kDepth), width = layout.width, kr = layout.kr;
+  if (round_up(columns, width) * depth > kPanelBytes / 2) return false;
+  for (size_t i = 0; i < kTileRows * kDepth + 16; ++i)
+    lhs[i] = doubled(operands.lhs[i % (kTileRows * kDepth)]);
+  int16_t* to = packed;
+  for (size_t panel = 0; panel < columns; panel += width)
+    for (size_t group = 0; group < depth; group += kr)
+      for (size_t j = panel; j < panel + width; ++j)
+        for (size_t k = group; k < group + kr; ++k)
+          *to++ = k < kDepth && j < columns ? doubled(operands.rhs[k * kTileColumns + j]) : 0;
+  Tile tile = make_tile(lhs, packed, sizeof(int16_t), rows, columns, out);
+  tile.rhs_stride = width * kr * sizeof(int16_t);
+  tile.rhs_panel_stride = width * depth * sizeof(int16_t);
+  kernel.multiply(tile);
+  return is_product(
+      out, rows, columns, [&](size_t i, size_t k) { return lhs[i * kDepth + k]; },
+      [&](size_t k, size_t j) { return doubled(operands.rhs[k * kTileColumns + j]); });
+}
+
+}  // namespace octet
