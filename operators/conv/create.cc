@@ -389,14 +389,14 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   OCTET_TRY(check_quantization(epilogue));
   const FilterSums sums = filter_sums(builder->blob, builder->desc.packed);
   OCTET_TRY(plan_epilogue(epilogue));
-  const ConvAlgorithm& implementation = *algorithm_of((uint8_t)builder->algorithm());
-  if (implementation.stretch) epilogue->stretch = implementation.stretch(builder->shape);
+  const ConvAlgorithm& algorithm = *algorithm_of((uint8_t)builder->algorithm());
+  if (algorithm.stretch) epilogue->stretch = algorithm.stretch(builder->shape);
   OCTET_TRY(builder->has_s16() ? check_s16(builder, sums) : check_range(epilogue, range_of(sums)));
   OCTET_TRY(choose_kernel(builder));
   const octet_conv2d_desc& d = builder->desc;
   // Copies between layouts are of bytes
   if (builder->has_s16() && d.lhs_layout == OCTET_NHWC && d.dst_layout == OCTET_NHWC)
-    take_s16(builder->limits.cpu, builder->shape, epilogue->max_s16_sum <= INT32_MAX,
+    take_s16(algorithm, builder->limits.cpu, builder->shape, epilogue->max_s16_sum <= INT32_MAX,
              builder->blob.find(SectionId::kZeroPoints) != nullptr, &builder->kernel);
   return allocate_and_build(build, *builder, builder->desc.allocator, conv, builder->error);
 }

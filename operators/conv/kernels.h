@@ -40,10 +40,10 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
 
 // Exchanges an int8 kernel for one that multiplies s16 values of an input by the same weights, if
 // that can compute the shape: of a depthwise convolution its own or, if it has none, that of a
-// tier below, of one whose pixels are rows of a matrix its own or itself. sums_fit: no sum of s16
-// values leaves int32; zero_points: weights have them.
-void take_s16(const CpuFeatures& cpu, const ConvShape& shape, bool sums_fit, bool zero_points,
-              ConvKernel* kernel);
+// tier below, of one whose pixels or copied windows are rows of a matrix its own or itself.
+// sums_fit: no sum of s16 values leaves int32; zero_points: weights have them.
+void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const ConvShape& shape,
+              bool sums_fit, bool zero_points, ConvKernel* kernel);
 
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);

@@ -20,6 +20,9 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   const bool lhs_nchw = conv.lhs_layout == OCTET_NCHW, dst_nchw = conv.dst_layout == OCTET_NCHW;
   p.lhs = {lhs,           lhs_nchw, z.in_h, z.in_w, s.in_channels, element_bytes(conv.lhs_type),
            call.lhs_pixel};
+  // An s16 value that is not split is staged as two bytes
+  const size_t value = conv.plan.lhs_type == ElementType::kS16 ? sizeof(int16_t) : 1;
+  if (value > 1) p.lhs.channels *= value, p.lhs.element = 1;
   if (conv.lhs_type == OCTET_F32) p.quantizer = {conv.plan.ops->quantize_floats, conv.quantization};
   p.dst = {(uint8_t*)a.dst, dst_nchw,       z.out_h,
            z.out_w,         s.out_channels, element_bytes(conv.dst_type),
@@ -42,7 +45,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   r.lhs_scales = a.lhs_scales;
   r.lhs = lhs;
   r.lhs_end = (const uint8_t*)call.lhs.end;
-  r.lhs_pixel = staging.input ? s.in_channels : call.lhs_pixel;
+  r.lhs_pixel = staging.input ? s.in_channels * value : call.lhs_pixel;
   r.lhs_row = r.in_w * r.lhs_pixel;
   r.lhs_image = r.in_h * r.lhs_row;
   r.to = {(uint8_t*)a.dst, call.dst_pixel, residual, call.residual_pixel};

@@ -160,10 +160,10 @@ TEST(ConvS16, DepthwiseTakesS16) {
                         [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
-// Of 1x1 convolutions whose pixels are rows of a matrix, kernels that widen bytes to s16 values
-// anyway take s16 values as they are, and so does AVX512-VNNI's beside its int8 kernel, where sums
-// fit.
-TEST(ConvS16, PointwiseTakesS16) {
+// Where pixels of 1x1 convolutions, or windows of few channels, are rows of a matrix, kernels that
+// widen bytes to s16 values anyway take s16 values as they are, and so does AVX512-VNNI's beside
+// its int8 kernel, where sums fit.
+TEST(ConvS16, RowsOfAMatrixTakeS16) {
   const auto is_taken = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     bool taken = false, may_take = false;
@@ -200,6 +200,15 @@ TEST(ConvS16, PointwiseTakesS16) {
       EXPECT_TRUE(is_taken(one(12, channels, outputs), Fill::kRandom, as_is)) << outputs;
   EXPECT_TRUE(is_taken(one(5, 511, 20), Fill::kLeast, as_is));
   EXPECT_TRUE(is_taken(one(23, 9, 300), Fill::kRandom, as_is));  // several passes and blocks
+  // Copied windows: lines that are padded to whole groups and that are not, several blocks
+  for (const octet_conv2d_shape& shape :
+       {square(23, 3, 32, 3, 2, 1), square(18, 3, 16, 3, 1, 1), square(13, 1, 33, 5, 1, 2),
+        square(12, 9, 20, 3, 2), with(square(6, 4, 100, 3, 1, 2), [](octet_conv2d_shape* at) {
+          at->dilation_h = 2, at->batch_max = 3;
+        })}) {
+    EXPECT_TRUE(is_taken(shape, shape.stride_w > 1 ? Fill::kLeast : Fill::kRandom, as_is))
+        << shape.in_channels;
+  }
   const auto is_split = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     const ConvCase c = [&] {
@@ -221,6 +230,7 @@ TEST(ConvS16, PointwiseTakesS16) {
   EXPECT_TRUE(is_split(one(5, 600, 20), Fill::kLeast, as_is));  // sums leave int32
   EXPECT_TRUE(is_split(one(1, 20, 20), Fill::kRandom, as_is));  // too few rows
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 2), Fill::kRandom, as_is));
+  EXPECT_TRUE(is_split(square(9, 40, 20, 3), Fill::kRandom, as_is));  // copies no windows
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 1), Fill::kRandom, as_is));
   EXPECT_TRUE(is_split(square(9, 20, 20, 1, 1, 0, 2), Fill::kRandom, as_is));
   EXPECT_TRUE(

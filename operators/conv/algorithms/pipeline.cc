@@ -8,13 +8,15 @@ namespace {
 
 // The algorithm's images for one of the caller's.
 size_t planes_of(const ConvPlan& plan) { return splits_s16(plan) ? 2 : 1; }
+// Bytes of a staged value, in all planes.
+size_t staged_bytes(const ConvPlan& plan) { return plan.s16.mode == S16Mode::kNone ? 1 : 2; }
 
 // Bytes of a staged line of each kind, in all planes; 0 where nothing is staged.
 struct LineBytes {
   size_t input, output, residual;
 
   LineBytes(const ConvPlan& plan, const Staging& staging, size_t out_w)
-      : input(staging.input ? planes_of(plan) * staging.borders.w * plan.shape.in_channels : 0),
+      : input(staging.input ? staged_bytes(plan) * staging.borders.w * plan.shape.in_channels : 0),
         output(staging.output ? planes_of(plan) * out_w * plan.shape.out_channels * plan.dst_bytes
                               : 0),
         residual(staging.residual ? out_w * plan.shape.out_channels : 0) {}

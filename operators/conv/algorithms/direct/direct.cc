@@ -12,16 +12,13 @@
 #include "operators/conv/algorithms/direct/window.h"
 
 namespace octet {
-namespace {
 
-// Copies the windows of `rows` pixels, kernel row by kernel row. The staged input has its borders,
-// no gaps, and readable bytes behind it.
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
                   size_t stride, uint8_t* out) {
   const ConvShape& s = plan.shape;
-  const size_t row = line_depth(s);
+  const size_t value = takes_s16(plan) ? sizeof(int16_t) : 1, row = line_depth(s) * value;
   Windows w = {};
-  w.step = s.stride_w * s.in_channels;
+  w.step = s.stride_w * s.in_channels * value;
   w.line = s.dilation_h * run.lhs_row;
   w.bytes = row;
   w.stride = stride;
@@ -39,6 +36,8 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
     }
   }
 }
+
+namespace {
 
 // Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
 // Returns false if they do not fit, or if other rows are copied less often.

@@ -35,7 +35,14 @@ inline Taps whole_window(const ConvPlan& plan, const Taps& taps) {
   return {1, taps.count * plan.kernel->rhs_layout.steps(taps.depth), taps.groups, 1};
 }
 
-inline size_t window_stride(const Taps& taps) { return round_up(taps.depth + kCopySlack, 64); }
+// value: bytes of one
+inline size_t window_stride(const Taps& taps, size_t value = 1) {
+  return round_up(taps.depth * value + kCopySlack, 64);
+}
+// Copies the windows of `rows` pixels, kernel row by kernel row. The staged input has its borders,
+// no gaps, and readable bytes behind it.
+void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
+                  size_t stride, uint8_t* out);
 
 inline bool reads_lines(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;

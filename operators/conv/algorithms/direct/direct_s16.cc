@@ -1,5 +1,5 @@
-// Runs the direct algorithm on s16 values: a 1x1 convolution whose pixels are rows of a matrix, as
-// they are.
+// Runs the direct algorithm on s16 values as they are: a 1x1 convolution whose pixels are rows of a
+// matrix, or one of few channels, whose windows are copied.
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
 
@@ -28,6 +28,7 @@ bool ends_in_kernel(const ConvPlan& plan) {
 struct S16Sections {
   size_t rows;        // of a block
   size_t sums_count;  // of all of its columns that are multiplied together; 0: the kernel ends them
+  size_t windows;     // where they are copied; of window_stride bytes each
   size_t sums;
   PreparedSections prepared;
   size_t prepared_at, bytes;
@@ -37,6 +38,8 @@ struct S16Sections {
     const size_t unit = unit_of(*plan.kernel), all = round_up(plan.shape.out_channels, unit);
     sums_count = ends_in_kernel(plan) ? 0 : larger(rows * unit, smaller(rows * all, kSums));
     Sections sections;
+    windows =
+        sections.take(copies_windows(plan.shape) ? rows * window_stride(taps, sizeof(int16_t)) : 0);
     sums = sections.take(sums_count * sizeof(int32_t));
     prepared = prepared_sections(s16_kernel(plan, taps), false, rows);
     prepared_at = sections.take(prepared.bytes);
@@ -69,17 +72,25 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
   block.output = {
       plan.ops, &s16, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
   block.terms.in_bias = true;
-  block.lhs_stride = run.lhs_pixel;
+  const bool windows = copies_windows(plan.shape);
+  block.lhs_stride = windows ? window_stride(taps, sizeof(int16_t)) : run.lhs_pixel;
+  block.reads_to_groups = windows;
   const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
   for (size_t line = task.first, lines; line < task.end; line += lines) {
-    const size_t image = dense ? 0 : line / run.in_h, y = line - image * run.in_h;
-    lines =
-        smaller(task.end - line, dense ? SIZE_MAX : smaller(run.in_h - y, run.lines_together(y)));
-    const uint8_t* const lhs = run.line(image, y);
+    const uint8_t* lhs = nullptr;
+    lines = task.end - line;
+    if (!windows) {
+      const size_t image = dense ? 0 : line / run.in_h, y = line - image * run.in_h;
+      if (!dense) lines = smaller(lines, smaller(run.in_h - y, run.lines_together(y)));
+      lhs = run.line(image, y);
+    }
     const size_t first = line * run.out_w, pixels = lines * run.out_w;
     for (size_t pixel = 0; pixel < pixels; pixel += block.rows) {
       block.rows = next_block(pixels - pixel, at.rows, mr);
-      block.lhs = lhs + pixel * run.lhs_pixel;
+      block.lhs = windows ? workspace + at.windows : lhs + pixel * run.lhs_pixel;
+      if (windows)
+        copy_windows(plan, run, first + pixel, block.rows, block.lhs_stride,
+                     workspace + at.windows);
       prepare(macro_kernel, weights.columns, at.prepared, workspace + at.prepared_at, &block);
       if (ends) {
         block.output.to = run.to.from(first + pixel);
