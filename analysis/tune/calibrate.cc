@@ -60,7 +60,7 @@ struct Runner {
 };
 
 struct Calibration {
-  octet_isa tier_id;
+  octet_isa isa;
   const octet_tune_options& options;
   CostModel model;
   TuneBuffer lhs, weights, dst;
@@ -72,7 +72,7 @@ struct Calibration {
   octet_machine machine = OCTET_MACHINE_INIT;
 
   explicit Calibration(octet_isa tier, const octet_tune_options& given)
-      : tier_id(tier), options(given) {
+      : isa(tier), options(given) {
     machine.tuning = &none;
   }
   ~Calibration() {
@@ -96,12 +96,12 @@ octet_status make(const octet_filter_desc& filter, const FilterBuilder& builder,
   desc.lhs_type = desc.dst_type = OCTET_U8, desc.rhs_type = OCTET_S8;
   constexpr float kScale = 0.001f;
   desc.epilogue.scales = &kScale, desc.epilogue.scale_count = 1;
-  desc.max_isa = c->tier_id;
+  desc.max_isa = c->isa;
   desc.machine = &c->machine;
   size_t bytes = 0;
-  OCTET_TRY(octet_conv2d_pack_size(&filter, c->tier_id, &bytes, error));
+  OCTET_TRY(octet_conv2d_pack_size(&filter, c->isa, &bytes, error));
   OCTET_TRY(r.packed.grow("packed weights", bytes, error));
-  OCTET_TRY(octet_conv2d_pack(&filter, c->tier_id, r.packed.data(), bytes, error));
+  OCTET_TRY(octet_conv2d_pack(&filter, c->isa, r.packed.data(), bytes, error));
   desc.packed = r.packed.data(), desc.packed_bytes = bytes;
   const ConvShape& s = builder.shape;
   OCTET_TRY(c->lhs.fill("the input", {1, s.in_h, s.in_w, s.in_channels}, OCTET_U8, error));
@@ -126,7 +126,7 @@ octet_status add(const Probe& probe, bool all, Calibration* c, octet_error* erro
   filter.machine = &c->machine;
   ++c->probes;
   FilterBuilder builder;
-  OCTET_TRY(read_filter(&filter, c->tier_id, true, &builder, error));
+  OCTET_TRY(read_filter(&filter, c->isa, true, &builder, error));
   for (int i = 0; i < kAlgorithms; ++i) {
     const Candidate& candidate = builder.plans.candidates[i];
     if (!candidate.possible || !(all || i == builder.plans.best)) continue;
@@ -221,8 +221,8 @@ octet_status calibrate(Calibration* c, octet_tuning* tuning, octet_calibration* 
 
 using namespace octet;
 
-octet_status octet_calibrate(octet_isa tier_id, const octet_tune_options* options,
-                             octet_tuning* tuning, octet_calibration* result, octet_error* error) {
+octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options, octet_tuning* tuning,
+                             octet_calibration* result, octet_error* error) {
   octet_tune_options known;
   OCTET_TRY(read_options(options, &known, error));
   if (result) OCTET_TRY(check_out(result, "result", error));
@@ -231,9 +231,9 @@ octet_status octet_calibrate(octet_isa tier_id, const octet_tune_options* option
                 "options.concurrency is %zu; what is calibrated are the costs of one core",
                 known.concurrency);
   const CpuFeatures cpu = conv_machine().cpu;
-  if (tier_id != OCTET_ISA_AUTO && !find_tier((int)tier_id))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)tier_id);
-  const TierId tier = tier_id == OCTET_ISA_AUTO ? best_of(cpu.tiers) : (TierId)tier_id;
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
+  const TierId tier = isa == OCTET_ISA_AUTO ? best_of(cpu.tiers) : (TierId)isa;
   if (!has(cpu.tiers, tier_of(tier)))
     return fail(error, OCTET_UNSUPPORTED, "isa is %s, which this machine does not run",
                 isa_name(tier));

@@ -60,11 +60,11 @@ octet_status pack(const FilterBuilder& builder, octet_conv_algorithm algorithm,
   const bool asked = filter.sparsity != OCTET_SPARSE_NONE;
   filter.algorithm = algorithm;
   filter.sparsity = builder.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
-  const octet_isa tier_id =
+  const octet_isa isa =
       builder.for_here && !builder.forced && !asked ? OCTET_ISA_AUTO : (octet_isa)builder.tier;
-  OCTET_TRY(octet_conv2d_pack_size(&filter, tier_id, &packed->bytes, error));
+  OCTET_TRY(octet_conv2d_pack_size(&filter, isa, &packed->bytes, error));
   OCTET_TRY(packed->blob.grow("packed weights", packed->bytes, error));
-  OCTET_TRY(octet_conv2d_pack(&filter, tier_id, packed->blob.data(), packed->bytes, error));
+  OCTET_TRY(octet_conv2d_pack(&filter, isa, packed->blob.data(), packed->bytes, error));
   Container container;
   OCTET_TRY(
       check_filter_blob(packed->blob.data(), packed->bytes, "packed weights", &container, error));

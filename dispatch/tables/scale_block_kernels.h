@@ -6,7 +6,7 @@
 
 namespace octet {
 
-const ScaleBlockKernel& scale_block_kernel_of(
-    TierId tier_id);  // the portable one's where tier_id has none
+// The portable tier's where the tier has none.
+const ScaleBlockKernel& scale_block_kernel_of(TierId tier_id);
 
 }  // namespace octet

@@ -126,8 +126,8 @@ struct Program::Parts {
 
   void make(const Graph& graph, bool fuse_operators, PackedWeights* weights) {
     Graph ordered = fuse_operators ? fuse(graph) : sort(graph);
-    if (options.store_unsigned.value_or(multiplies_unsigned(options.isa))) store_unsigned(&ordered);
     operator_count = graph.ops.size(), fused = graph.ops.size() - ordered.ops.size();
+    if (options.store_unsigned.value_or(multiplies_unsigned(options.isa))) store_unsigned(&ordered);
     placed = place(ordered);
     if (placed.ops.empty()) refuse("the graph has nothing to compute");
     objects = make_objects(ordered, placed, options, weights);

@@ -50,7 +50,7 @@ extern const ScaleBlockKernel i8mm_s8u4_blocks_8x16x8, dotprod_s8u4_blocks_4x16x
 extern const DepthwiseKernel dotprod_s8s8_dw16;
 extern const DepthwiseKernel dotprod_s8s16_dw16;
 extern const DepthwiseKernel neon_s8s8_dw16;
-extern const DepthwiseKernel neon_s16s8_full_dw16;  // its member `s16 values`
+extern const DepthwiseKernel neon_s16s8_full_dw16;  // its member `s16`
 extern const DepthwiseKernel neon_s8s16_dw16;
 extern const DepthwiseKernel dotprod_s8s8_group64;
 extern const DepthwiseKernel neon_s8s8_group64;

@@ -18,8 +18,9 @@ namespace octet {
 constexpr size_t kScaleBlockColumns = 16;                                  // of a panel
 constexpr RhsLayout kScaleBlockLayout = {16, 16, 8, ElementType::kS8, 4};  // without scales
 // The depth of a scale block is a multiple of kLeast. A sum of kMost products, its zero points
-// included, is below 2^24: a float holds it exactly.
+// included, is below 2^22: a float holds it exactly.
 constexpr size_t kLeastScaleBlock = 16, kMostScaleBlock = 256;
+static_assert(255 * 15 * kMostScaleBlock < 1 << 22, "kernels add 1.5 * 2^23 exactly");
 
 struct ScaleBlocks {
   size_t depth, count;  // of a block; blocks of a column

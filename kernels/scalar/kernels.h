@@ -23,7 +23,7 @@ extern const MicroKernel scalar_s16s16_4x4x2;
 extern const ScaleBlockKernel scalar_s8u4_blocks_1x16x8;
 
 extern const DepthwiseKernel scalar_u8s8_dw16;
-extern const DepthwiseKernel scalar_s16s8_full_dw16;  // its member `s16 values`
+extern const DepthwiseKernel scalar_s16s8_full_dw16;  // its member `s16`
 extern const DepthwiseKernel scalar_u8s16_dw16;
 extern const DepthwiseKernel scalar_u8s8_group16;
 

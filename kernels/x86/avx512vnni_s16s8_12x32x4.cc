@@ -1,9 +1,9 @@
-// s16 values: s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums
+// s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums
 // fit int32. It is the s16 kernel beside avx512vnni_u8s8_6x64x4.cc, whose weights it reads.
 //
 //                      columns 0-15  16-31
 //                     +------------+--------+      24 accumulators, 2 for rhs, 1 for lhs,
-//   row i, 2 s16 values    | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
+//   row i, 2 values   | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
 //   broadcast         +------------+--------+
 //
 // Rows are read where they lie. Per group of 4 along depth: 4 loads of weights, one from each of

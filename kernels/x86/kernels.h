@@ -41,7 +41,7 @@ extern const MicroKernel sse41_s16s16_3x16x2;
 
 extern const MicroKernel avx512vnni_s16s8_12x32x4;
 
-// Members `s16 values` of the int8 kernels.
+// Members `s16` of the int8 kernels.
 extern const DepthwiseKernel avx512vnni_s16s8_full_dw64;
 extern const DepthwiseKernel avx512vnni_s16s8_full_dw32;
 extern const DepthwiseKernel avx512bw_s16s8_full_dw64;

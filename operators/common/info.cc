@@ -30,9 +30,9 @@ const char* octet_type_name(octet_type type) {
   return "unknown";
 }
 
-const char* octet_isa_name(octet_isa tier_id) {
-  const Tier* const tier = find_tier((int)tier_id);
-  return tier ? tier->name : tier_id == OCTET_ISA_AUTO ? "AUTO" : "unknown";
+const char* octet_isa_name(octet_isa isa) {
+  const Tier* const tier = find_tier((int)isa);
+  return tier ? tier->name : isa == OCTET_ISA_AUTO ? "AUTO" : "unknown";
 }
 
 const char* octet_cpu_design_name(octet_cpu_design design) {

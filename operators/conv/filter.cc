@@ -104,12 +104,12 @@ FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {
 
 // The tier and the features that may be used: the caller's, or the best that this machine and the
 // environment allow.
-void choose_tier(octet_isa tier_id, const Environment& environment, FilterBuilder* builder) {
+void choose_tier(octet_isa isa, const Environment& environment, FilterBuilder* builder) {
   builder->cpu = conv_machine().cpu;
   builder->forced = nullptr;
-  builder->for_here = tier_id == OCTET_ISA_AUTO;
-  if (tier_id != OCTET_ISA_AUTO) {
-    builder->tier = (TierId)tier_id;
+  builder->for_here = isa == OCTET_ISA_AUTO;
+  if (isa != OCTET_ISA_AUTO) {
+    builder->tier = (TierId)isa;
     builder->cpu.tiers = tiers_within(builder->tier);
     return;
   }
@@ -120,10 +120,10 @@ void choose_tier(octet_isa tier_id, const Environment& environment, FilterBuilde
 
 // The algorithms for which create would find no kernel. A tier that is not built in is packed for
 // another library, which is taken to have all kernels.
-uint32_t without_kernel(const FilterBuilder& d, octet_isa tier_id) {
+uint32_t without_kernel(const FilterBuilder& d, octet_isa isa) {
   uint32_t algorithms = 0;
   CpuFeatures cpu = d.cpu;
-  if (tier_id != OCTET_ISA_AUTO) cpu.tiers &= conv_machine().compiled;
+  if (isa != OCTET_ISA_AUTO) cpu.tiers &= conv_machine().compiled;
   if (!(cpu.tiers & mask_of(d.tier))) return 0;
   for (int i = 0; i < kAlgorithms; ++i) {
     const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
@@ -191,7 +191,7 @@ bool pads_lines(const FilterBuilder& d) {
 }
 
 // Plans all algorithms, for weights packed sparse or dense.
-void plan_filters(octet_isa tier_id, bool sparse, FilterBuilder* d) {
+void plan_filters(octet_isa isa, bool sparse, FilterBuilder* d) {
   const octet_filter_desc& f = *d->given;
   d->sparse = sparse;
   d->shape.padded_lines = pads_lines(*d);
@@ -201,7 +201,7 @@ void plan_filters(octet_isa tier_id, bool sparse, FilterBuilder* d) {
                          sparse ? ZeroPointRange{0, 0} : d->view.zero_point_range(),
                          f.accuracy == OCTET_ACCURACY_APPROXIMATE,
                          d->cpu,
-                         without_kernel(*d, tier_id),
+                         without_kernel(*d, isa),
                          {},
                          f.packed_bytes_max,
                          sparse,
@@ -240,15 +240,15 @@ octet_status choose_algorithm(const Environment& environment, FilterBuilder* d,
 
 // Decides whether sparse weights are predicted to gain enough over dense ones. *d is planned for
 // the better of both.
-octet_status compare(const Environment& environment, octet_isa tier_id, bool* sparse,
-                     FilterBuilder* d, octet_error* error) {
+octet_status compare(const Environment& environment, octet_isa isa, bool* sparse, FilterBuilder* d,
+                     octet_error* error) {
   // Predictions are wrong by several per cent
   constexpr double kWorthwhile = 0.93;
-  plan_filters(tier_id, true, d);
+  plan_filters(isa, true, d);
   octet_error none;
   const bool possible = choose_algorithm(environment, d, &none) == OCTET_OK;
   const double microseconds = possible ? d->plans.candidates[d->algorithm].microseconds : 0;
-  plan_filters(tier_id, false, d);
+  plan_filters(isa, false, d);
   const octet_status dense = choose_algorithm(environment, d, possible ? &none : error);
   if (dense != OCTET_OK) {
     *sparse = possible;
@@ -308,15 +308,15 @@ octet_status read_weights(const octet_filter_desc* filter, FilterBuilder* d, oct
   return OCTET_OK;
 }
 
-octet_status read_filter(const octet_filter_desc* filter, octet_isa tier_id, bool looks,
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
                          FilterBuilder* d, octet_error* error) {
   OCTET_TRY(read_weights(filter, d, error));
   const octet_filter_desc& f = *d->given;
-  if (tier_id != OCTET_ISA_AUTO && !find_tier((int)tier_id))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)tier_id);
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   Environment environment;
   OCTET_TRY(read_environment(&environment, error));
-  choose_tier(tier_id, environment, d);
+  choose_tier(isa, environment, d);
   OCTET_TRY(read_machine(f.machine, "filter", &d->cpu, error));
   const Tier& tier = tier_of(d->tier);
   d->costs = costs_of(tier, d->cpu.design);
@@ -325,18 +325,18 @@ octet_status read_filter(const octet_filter_desc* filter, octet_isa tier_id, boo
   OCTET_TRY(look_up_costs(environment, d, error));
   const bool forced = f.sparsity == OCTET_SPARSE_2_4, seen = looks && f.data;
   bool sparse = forced;
-  if (f.sparsity == OCTET_SPARSE_AUTO) OCTET_TRY(compare(environment, tier_id, &sparse, d, error));
+  if (f.sparsity == OCTET_SPARSE_AUTO) OCTET_TRY(compare(environment, isa, &sparse, d, error));
   d->sparsity = f.sparsity == OCTET_SPARSE_NONE ? Sparsity::kNotAsked
                 : sparse                        ? Sparsity::kTwoOfFour
                                                 : Sparsity::kNoGain;
   if (sparse && seen) OCTET_TRY(look_at_weights(*d, &d->sparsity, error));
   size_t most = 0;
   if (sparse && !seen && (!forced || has_zero_points(d->view, ElementType::kS8))) {
-    plan_filters(tier_id, false, d);
+    plan_filters(isa, false, d);
     octet_error none;
     if (choose_algorithm(environment, d, &none) == OCTET_OK) most = d->most_bytes;
   }
-  plan_filters(tier_id, d->sparsity == Sparsity::kTwoOfFour, d);
+  plan_filters(isa, d->sparsity == Sparsity::kTwoOfFour, d);
   OCTET_TRY(choose_algorithm(environment, d, error));
   d->most_bytes = larger(d->most_bytes, most);
   return OCTET_OK;

@@ -49,7 +49,7 @@ octet_status read_weights(const octet_filter_desc* filter, FilterBuilder* builde
                           octet_error* error);
 
 // looks: true to look at the weights, if there are any, for the 2:4 pattern.
-octet_status read_filter(const octet_filter_desc* filter, octet_isa tier_id, bool looks,
+octet_status read_filter(const octet_filter_desc* filter, octet_isa isa, bool looks,
                          FilterBuilder* builder, octet_error* error);
 
 }  // namespace octet

@@ -31,10 +31,10 @@ double microseconds_of(const FilterBuilder& d, double saves) {
   return c.microseconds + (d.tried ? 0 : saves * c.estimate.compute);
 }
 
-octet_status find_ways(const octet_filter_desc& filter, octet_isa tier_id, Ways* ways,
+octet_status find_ways(const octet_filter_desc& filter, octet_isa isa, Ways* ways,
                        size_t* weight_bytes, octet_error* error) {
   FilterBuilder builder;
-  OCTET_TRY(read_filter(&filter, tier_id, false, &builder, error));
+  OCTET_TRY(read_filter(&filter, isa, false, &builder, error));
   if (builder.most_bytes > PTRDIFF_MAX)
     return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
   const ConvShape& s = builder.shape;
@@ -49,7 +49,7 @@ octet_status find_ways(const octet_filter_desc& filter, octet_isa tier_id, Ways*
                                  microseconds_of(builder, saves[builder.algorithm])};
     limited.packed_bytes_max = builder.most_bytes - 1;
     const bool full = ways->count == sizeof ways->list / sizeof *ways->list;
-    if (fixed || full || read_filter(&limited, tier_id, false, &builder, &none)) return OCTET_OK;
+    if (fixed || full || read_filter(&limited, isa, false, &builder, &none)) return OCTET_OK;
   }
 }
 
@@ -74,13 +74,13 @@ struct Sums {
   double microseconds;
 };
 
-octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octet_isa tier_id,
+octet_status find_all_ways(octet_filter_desc* const* filters, size_t count, octet_isa isa,
                            Ways* ways, Sums* sums, octet_error* error) {
   *sums = {};
   for (size_t i = 0; i < count; ++i) {
     size_t weight_bytes;
     if (const octet_status status =
-            filters[i] ? find_ways(*filters[i], tier_id, &ways[i], &weight_bytes, error)
+            filters[i] ? find_ways(*filters[i], isa, &ways[i], &weight_bytes, error)
                        : fail(error, OCTET_NULL_POINTER, "filter is null"))
       return fail_of(i, status, error);
     // An older caller's struct that lacks this field can hold no limit
@@ -140,10 +140,10 @@ bool step_up(Ways* ways, size_t count, uint64_t room, uint64_t* now) {
   return true;
 }
 
-octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa tier_id,
-                   size_t bytes_max, size_t* bytes, Ways* ways, octet_error* error) {
+octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa isa, size_t bytes_max,
+                   size_t* bytes, Ways* ways, octet_error* error) {
   Sums sums;
-  OCTET_TRY(find_all_ways(filters, count, tier_id, ways, &sums, error));
+  OCTET_TRY(find_all_ways(filters, count, isa, ways, &sums, error));
   uint64_t most = bytes_max;
   double may_lose = INFINITY;
   if (!bytes_max) {
@@ -177,7 +177,7 @@ octet_status limit(octet_filter_desc* const* filters, size_t count, octet_isa ti
 using namespace octet;
 
 octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t count,
-                                       octet_isa tier_id, size_t bytes_max, size_t* bytes,
+                                       octet_isa isa, size_t bytes_max, size_t* bytes,
                                        octet_error* error) {
   if (count == 0) {
     if (bytes) *bytes = 0;
@@ -190,7 +190,7 @@ octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filters, size_t
   if (!ways)
     return fail(error, OCTET_OUT_OF_MEMORY, "cannot allocate %zu bytes to plan %zu filters",
                 count * sizeof(Ways), count);
-  const octet_status status = limit(filters, count, tier_id, bytes_max, bytes, ways, error);
+  const octet_status status = limit(filters, count, isa, bytes_max, bytes, ways, error);
   free(ways);
   return status;
 }

@@ -19,10 +19,10 @@ struct FilterPacker {
   FilterBuilder builder;
   Container container;
   const octet_filter_desc* filter;
-  octet_isa tier_id;
+  octet_isa isa;
 
   octet_status read(bool looks, octet_error* error) {
-    OCTET_TRY(read_filter(filter, tier_id, looks, &builder, error));
+    OCTET_TRY(read_filter(filter, isa, looks, &builder, error));
     if (!lay_out(builder.tried ? *builder.tried : *builder.format))
       return fail(error, OCTET_BAD_SIZE, "filter.shape: the packed size leaves ptrdiff_t");
     return OCTET_OK;
@@ -54,20 +54,20 @@ struct FilterPacker {
 
 using namespace octet;
 
-octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa tier_id,
-                                    size_t* bytes, octet_error* error) {
+octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa isa, size_t* bytes,
+                                    octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   FilterPacker p;
-  p.filter = filter, p.tier_id = tier_id;
+  p.filter = filter, p.isa = isa;
   OCTET_TRY(p.read(false, error));
   *bytes = p.most_bytes();
   return OCTET_OK;
 }
 
-octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa tier_id, void* blob,
+octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error) {
   FilterPacker p;
-  p.filter = filter, p.tier_id = tier_id;
+  p.filter = filter, p.isa = isa;
   OCTET_TRY(p.read(false, error));
   const octet_filter_desc& f = *p.builder.given;
   const ConvShape& s = p.builder.shape;
@@ -81,11 +81,11 @@ octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa tier_i
       blob, blob_bytes, error);
 }
 
-octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa tier_id, size_t index,
+octet_status octet_conv2d_explain(const octet_filter_desc* filter, octet_isa isa, size_t index,
                                   octet_conv2d_candidate* candidate, octet_error* error) {
   OCTET_TRY(check_out(candidate, "candidate", error));
   FilterBuilder builder;
-  OCTET_TRY(read_filter(filter, tier_id, true, &builder, error));
+  OCTET_TRY(read_filter(filter, isa, true, &builder, error));
   constexpr size_t kCount = kAlgorithms - 1;  // all but AUTO
   if (index >= kCount)
     return fail(error, OCTET_BAD_SIZE, "index is %zu; there are %zu candidates", index, kCount);

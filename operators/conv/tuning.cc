@@ -27,7 +27,7 @@ void add_conv(const octet_conv2d_desc& d, TuningKey* key) {
 namespace {
 
 // " pairs=yes" is the file's key of weights in the format that packing tries first.
-const char* weights_s16(const FilterBuilder& d, bool tried) {
+const char* weights_text(const FilterBuilder& d, bool tried) {
   if (d.sparse) return " sparse=yes";
   if (d.view.zero_point_range().any())
     return tried ? " zero_points=yes pairs=yes" : " zero_points=yes";
@@ -57,7 +57,7 @@ bool read_rank(const FilterBuilder& d, const TuningLine& line, Rank* rank) {
     TuningKey end("");
     add_weights(d, tried, &end);
     const bool same_limit = line.key.ends_with(end.text());
-    if (!same_limit && !line.key.ends_with(weights_s16(d, tried))) continue;
+    if (!same_limit && !line.key.ends_with(weights_text(d, tried))) continue;
     *rank = {tried, same_limit, line.read_figures().saved_ns()};
     return true;
   }
@@ -78,7 +78,7 @@ bool may_pack(const FilterBuilder& d, const Choice& choice) {
 }  // namespace
 
 void add_weights(const FilterBuilder& d, bool tried, TuningKey* key) {
-  key->add("%s", weights_s16(d, tried));
+  key->add("%s", weights_text(d, tried));
   if (d.given->packed_bytes_max) key->add(" packed_max=%zu", d.given->packed_bytes_max);
 }
 

@@ -149,7 +149,7 @@ S16Offsets take_s16_offsets(const EpilogueBuilder& builder, size_t count, Arena*
 
 void fill_s16_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
                       const S16Offsets& offsets) {
-  // A kernel of u8 sees high + 128, a kernel of s8 low - 128, one of s16 values the s16 values
+  // A kernel of u8 sees high + 128, a kernel of s8 low - 128, an s16 kernel the values
   const int64_t correction = type == ElementType::kU8   ? -128 * 256
                              : type == ElementType::kS8 ? 128
                                                         : 0;

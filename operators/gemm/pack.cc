@@ -54,17 +54,17 @@ struct RhsBuilder {
   void take_other_format() { container = otherwise; }
 };
 
-octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa tier_id, Formats* formats,
+octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* formats,
                             octet_error* error) {
-  if (tier_id != OCTET_ISA_AUTO && !find_tier((int)tier_id))
-    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)tier_id);
+  if (isa != OCTET_ISA_AUTO && !find_tier((int)isa))
+    return fail(error, OCTET_UNKNOWN_ENUM, "isa is %d, not an octet_isa", (int)isa);
   const ElementType rhs_type = element_type_of(rhs.type);
   CpuFeatures cpu = gemm_machine().cpu;
   if (rhs.sparsity == OCTET_SPARSE_AUTO) add_microarchitecture(&cpu);
-  if (tier_id != OCTET_ISA_AUTO) {
-    *formats = {find_format_of(layout_of((TierId)tier_id, rhs_type)),
-                &sparse_format_of(tier_of((TierId)tier_id), rhs.m_max, rhs.k),
-                gains_by_sparsity((TierId)tier_id, cpu, rhs.m_max, rhs.n, rhs.k)};
+  if (isa != OCTET_ISA_AUTO) {
+    *formats = {find_format_of(layout_of((TierId)isa, rhs_type)),
+                &sparse_format_of(tier_of((TierId)isa), rhs.m_max, rhs.k),
+                gains_by_sparsity((TierId)isa, cpu, rhs.m_max, rhs.n, rhs.k)};
     return OCTET_OK;
   }
   Environment environment;
@@ -155,10 +155,10 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   return OCTET_OK;
 }
 
-octet_status prepare(const octet_rhs_desc* given, octet_isa tier_id, bool with_data, RhsBuilder* p,
+octet_status prepare(const octet_rhs_desc* given, octet_isa isa, bool with_data, RhsBuilder* p,
                      octet_error* error) {
   OCTET_TRY(read_rhs(given, with_data, false, &p->weights, error));
-  OCTET_TRY(choose_formats(p->rhs(), tier_id, &p->formats, error));
+  OCTET_TRY(choose_formats(p->rhs(), isa, &p->formats, error));
   return lay_out(false, p, error);
 }
 
@@ -167,19 +167,19 @@ octet_status prepare(const octet_rhs_desc* given, octet_isa tier_id, bool with_d
 
 using namespace octet;
 
-octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa tier_id, size_t* bytes,
+octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                              octet_error* error) {
   if (!bytes) return fail(error, OCTET_NULL_POINTER, "bytes is null");
   RhsBuilder p;
-  OCTET_TRY(prepare(rhs, tier_id, false, &p, error));
+  OCTET_TRY(prepare(rhs, isa, false, &p, error));
   *bytes = p.bytes();
   return OCTET_OK;
 }
 
-octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa tier_id, void* blob, size_t blob_bytes,
+octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
                         octet_error* error) {
   RhsBuilder p;
-  OCTET_TRY(prepare(rhs, tier_id, true, &p, error));
+  OCTET_TRY(prepare(rhs, isa, true, &p, error));
   const octet_rhs_desc& rhs_desc = p.rhs();
   // Not before the sizes agree: a wrong n would read beyond the caller's scales
   if (rhs_desc.scale_block && blob && blob_bytes >= p.bytes())

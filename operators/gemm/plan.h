@@ -20,10 +20,10 @@ enum class LhsQuant : uint8_t {
   kSymmetricBlocks
 };
 
-// Everything that does not change from run to run.
 // 32768 * 128 * so many fit int32, whatever the weights.
 constexpr size_t kS16PartDepth = 504;
 
+// Everything that does not change from run to run.
 struct GemmPlan {
   const MicroKernel* kernel;        // for more than small_m rows
   const MicroKernel* small_kernel;  // same layout
@@ -62,10 +62,10 @@ struct GemmPlan {
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
-  // Of an s16 lhs; else the mode is kNone. lhs_type is then the type of the bytes that s16 values
-  // are split into, and block_rows counts s16 values
+  // Of an s16 lhs; else the mode is kNone. block_rows counts rows of s16 values, and lhs_type is
+  // the type of the bytes that they are split into, if they are
   S16Epilogue s16;
-  bool splits_s16;  // else the kernel takes s16 values as they are, and its sums fit int32
+  bool splits_s16;  // else the kernel takes s16 values as they are
   // The depth is cut into parts of at most kS16PartDepth, because sums of all of it may not fit
   bool cuts_s16;
   S16Offsets s16_offsets;     // S16Tile::offset of matrix 0

@@ -69,8 +69,8 @@ enum class BoundStep : uint8_t {
 // looking addresses up takes longer than a function of some bytes. One run at a time uses it, and
 // others look up theirs.
 struct BoundNetwork {
-  uint8_t busy;
-  bool can_be;  // all ops run one by one, for one image
+  uint32_t busy;  // an exchange of a byte would need libatomic on RISC-V
+  bool can_be;    // all ops run one by one, for one image
   bool is;
   const void* workspace;
   const void** tensors;       // those of octet_network::callers

@@ -263,7 +263,7 @@ TEST(StreamingSelection, SmallProductsHaveOtherKernels) {
   octet::CpuFeatures cpu = {};
   for (const TierId isa :
        {TierId::kScalar, TierId::kNeon, TierId::kDotprod, TierId::kI8mm, TierId::kSme})
-    cpu.isas |= octet::mask_of(isa);
+    cpu.tiers |= octet::mask_of(isa);
   const struct {
     size_t m, n, k;
     const char* kernel;

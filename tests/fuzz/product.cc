@@ -33,7 +33,10 @@ void Product::draw_sizes() {
     *largest = (*largest + 1) / 2;
   }
   s16_ = c_->one_in(6);
-  if (s16_ && c_->one_in(64)) m = n = batch_ = 1, k = 65792 + c_->below(3);  // the deepest sums
+  if (s16_ && c_->one_in(64)) {  // the deepest sums, of weights of one sign or of two
+    m = n = batch_ = 1;
+    k = c_->one_in(2) ? 65792 + c_->below(3) : 131072 + c_->below(1100);
+  }
   n_ = n;
   k_ = k;
   runtime_rhs = !s16_ && c_->one_in(3);

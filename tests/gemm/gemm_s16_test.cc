@@ -76,52 +76,61 @@ TEST_P(S16ByKernel, AllMultiplyS16) {
 }
 OCTET_FOR_EACH_KERNEL(S16ByKernel);
 
-// The deepest product of weights that are all -128: 255 * 128 * 65,793 just fits int32. A kernel
-// that can takes s16 values as they are to a depth of 511: 32,768 * 128 * 511; beyond it in parts.
+// The deepest products: 255 * 128 * 65,793 just fits int32, for weights of either sign. A kernel
+// that can takes s16 values as they are to a depth of 511: 32,768 * 128 * 511; beyond it in parts,
+// as long as a 256th of the sum fits int32.
 TEST(S16, HoldTheLargestSums) {
-  for (const size_t k : {511, 512, 65793, 65794})
-    for (const int weight : {-128, 127}) {
-      const std::vector<int8_t> weights(k, (int8_t)weight);
-      octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-      rhs.type = OCTET_S8, rhs.n = 1, rhs.k = k, rhs.data = weights.data();
-      for (const octet_isa isa : tiers_to_test()) {
-        SCOPED_TRACE(octet_isa_name(isa));
-        size_t bytes = 0;
-        ASSERT_EQ(octet_pack_size(&rhs, isa, &bytes, nullptr), OCTET_OK);
-        const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-        ASSERT_EQ(octet_pack(&rhs, isa, blob.data(), bytes, nullptr), OCTET_OK);
-        const float one = 1;
-        octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
-        desc.m_max = 2, desc.n = 1, desc.k = k, desc.max_isa = isa;
-        desc.lhs_type = OCTET_S16, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_F32;
-        desc.packed = blob.data(), desc.packed_bytes = bytes;
-        desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;
-        octet_gemm* gemm = nullptr;
-        if (k == 65794 && weight == -128) {
-          expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = 65794 is too deep",
-                         [&](octet_error* e) { return octet_gemm_create(&desc, &gemm, e); });
-          continue;
-        }
-        ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
-        const bool fits = k < 512 || (k == 512 && weight == 127);
-        const octet::MicroKernel& kernel = *gemm->plan.kernel;
-        const bool in_parts = !fits && kernel.gather_s16 && kernel.nr <= kernel.rhs_layout.width;
-        EXPECT_EQ(gemm->plan.cuts_s16, in_parts);
-        EXPECT_EQ(gemm->plan.splits_s16, !in_parts && !(kernel.gather_s16 && fits));
-        ASSERT_EQ(octet_gemm_workspace(gemm, 2, 1, &bytes, nullptr), OCTET_OK);
-        const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
-        std::vector<int16_t> lhs(2 * k, 32767);
-        std::fill(lhs.begin() + (ptrdiff_t)k, lhs.end(), (int16_t)-32768);
-        float dst[2];
-        octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-        args.m = 2, args.lhs = lhs.data(), args.dst = dst;
-        args.workspace = workspace.data(), args.workspace_bytes = bytes;
-        EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
-        octet_gemm_destroy(gemm);
-        EXPECT_EQ(dst[0], (float)(int64_t{32767} * weight * (int64_t)k));
-        EXPECT_EQ(dst[1], (float)(int64_t{-32768} * weight * (int64_t)k));
+  constexpr size_t kDepths[][2] = {{511, 0},       {512, 0},       {65793, 0},    {65794, 0},
+                                   {0, 511},       {0, 512},       {0, 65793},    {0, 65794},
+                                   {65536, 65536}, {66000, 65600}, {66311, 65793}};
+  for (const auto& [positive, negative] : kDepths) {
+    const size_t k = positive + negative;
+    std::vector<int8_t> weights(k, 127);
+    std::fill(weights.begin() + (ptrdiff_t)positive, weights.end(), (int8_t)-128);
+    octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
+    rhs.type = OCTET_S8, rhs.n = 1, rhs.k = k, rhs.data = weights.data();
+    for (const octet_isa isa : tiers_to_test()) {
+      SCOPED_TRACE(testing::Message() << octet_isa_name(isa) << ' ' << positive << ' ' << negative);
+      size_t bytes = 0;
+      ASSERT_EQ(octet_pack_size(&rhs, isa, &bytes, nullptr), OCTET_OK);
+      const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+      ASSERT_EQ(octet_pack(&rhs, isa, blob.data(), bytes, nullptr), OCTET_OK);
+      const float one = 1;
+      octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+      desc.m_max = 2, desc.n = 1, desc.k = k, desc.max_isa = isa;
+      desc.lhs_type = OCTET_S16, desc.rhs_type = OCTET_S8, desc.dst_type = OCTET_F32;
+      desc.packed = blob.data(), desc.packed_bytes = bytes;
+      desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;
+      octet_gemm* gemm = nullptr;
+      if (negative == 65794) {
+        expect_refused(OCTET_ACCUMULATOR_OVERFLOW, "k = 65794 is too deep",
+                       [&](octet_error* e) { return octet_gemm_create(&desc, &gemm, e); });
+        continue;
       }
+      ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
+      const int64_t most = 32768 * (int64_t)(127 * positive + 128 * negative);
+      const bool fits = most <= INT32_MAX;
+      const octet::MicroKernel& kernel = *gemm->plan.kernel;
+      const bool in_parts = !fits && kernel.gather_s16 && kernel.nr <= kernel.rhs_layout.width &&
+                            most / 256 + (int64_t)(k + 503) / 504 <= INT32_MAX;
+      EXPECT_EQ(gemm->plan.cuts_s16, in_parts);
+      EXPECT_EQ(gemm->plan.splits_s16, !in_parts && !(kernel.gather_s16 && fits));
+      ASSERT_EQ(octet_gemm_workspace(gemm, 2, 1, &bytes, nullptr), OCTET_OK);
+      const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+      std::vector<int16_t> lhs(2 * k, 32767);  // of the weights' signs, then of the others
+      std::fill(lhs.begin() + (ptrdiff_t)positive, lhs.begin() + (ptrdiff_t)(k + positive),
+                (int16_t)-32768);
+      float dst[2];
+      octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+      args.m = 2, args.lhs = lhs.data(), args.dst = dst;
+      args.workspace = workspace.data(), args.workspace_bytes = bytes;
+      EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
+      octet_gemm_destroy(gemm);
+      const int64_t p = 127 * (int64_t)positive, n = 128 * (int64_t)negative;
+      EXPECT_EQ(dst[0], (float)(32767 * p + 32768 * n));
+      EXPECT_EQ(dst[1], (float)(-32768 * p - 32767 * n));
     }
+  }
 }
 
 // ---- refusals -----------------------------------------------------------------------------------

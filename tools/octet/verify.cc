@@ -108,8 +108,8 @@ Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
   return tally;
 }
 
-// An lhs of s16, which the tier's kernels of bytes multiply in two halves.
-Tally verify_words(octet_isa isa, octet_type dst) {
+// An s16 lhs, which the tier's s16 kernels multiply, or its int8 kernels in two halves.
+Tally verify_s16(octet_isa isa, octet_type dst) {
   Tally tally;
   for (const size_t m : {1, 2, 7, 50})
     for (const size_t n : {1, 16, 33, 130})
@@ -195,7 +195,7 @@ Verified verify_all(const std::string& only, const std::function<bool()>& is_tim
         all.products.wrong += tally.wrong;
       }
     for (const octet_type dst : {OCTET_S16, OCTET_F32}) {
-      const Tally tally = verify_words(isa, dst);
+      const Tally tally = verify_s16(isa, dst);
       print_row(fmt::format("{}, to {}", octet_isa_name(isa), octet_type_name(dst)), "s16 x s8",
                 tally);
       all.products.right += tally.right;
