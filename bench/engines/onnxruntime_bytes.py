@@ -4,10 +4,11 @@
 """Prints the first digits of a digest of each network's outputs: in ONNX Runtime with Octet's execution provider on each tier, and without it.
 
     onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> --tiers <tier>,... [case ...]
+    onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> --tier <name of the row> [case ...]
     onnxruntime_bytes.py <liboctet_onnxruntime.so> <folder for models> --alone [case ...]
 
-Cases are those of networks.py; `octet info` lists the tiers. Each row is a process of its own, limited by OCTET_MAX_ISA. --alone prints only ONNX Runtime's
-own row, in this process: under `qemu-x86_64 -cpu max python ...` that is the row of another CPU.
+Cases are those of networks.py; `octet info` lists the tiers. Each row is a process of its own, limited by OCTET_MAX_ISA. --tier prints only Octet's row and
+--alone only ONNX Runtime's own, in this process: under `qemu-x86_64 -cpu max python ...` that is the row of another CPU.
 """
 import argparse
 import hashlib
@@ -48,7 +49,7 @@ def main():
     parser.add_argument("case", nargs="*", default=networks.CASES)
     parser.add_argument("--tiers", default="")
     parser.add_argument("--alone", action="store_true")
-    parser.add_argument("--tier", help=argparse.SUPPRESS)  # of a process that prints one row
+    parser.add_argument("--tier", help="the name of the one row")
     given = parser.parse_intermixed_args()
     if given.alone or given.tier:
         return row("ONNX Runtime alone" if given.alone else f"Octet, {given.tier}", given, None if given.alone else str(pathlib.Path(given.library).resolve()))
