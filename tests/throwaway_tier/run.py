@@ -23,7 +23,7 @@ COPIED = ("cmake", "analysis", "dispatch", "engines", "include", "kernels", "ope
 
 TIER = """
     {
-        .isa = TierId::kThrowaway,
+        .tier_id = TierId::kThrowaway,
         .name = "THROWAWAY",
         .architecture = Architecture::kAny,
         .needs = kHasThrowaway,

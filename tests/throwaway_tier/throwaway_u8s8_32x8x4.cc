@@ -32,7 +32,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel throwaway_u8s8_32x8x4 = {
     .name = "throwaway_u8s8_32x8x4",
-    .isa = TierId::kThrowaway,
+    .tier_id = TierId::kThrowaway,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 8,

@@ -43,7 +43,7 @@ void multiply(const Tile& t) {
 
 const MicroKernel throwaway_u8s8_4x16x16 = {
     .name = "throwaway_u8s8_4x16x16",
-    .isa = TierId::kThrowaway,
+    .tier_id = TierId::kThrowaway,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = kNr,
