@@ -21,7 +21,7 @@ if(SME IN_LIST OCTET_TIERS)
 endif()
 octet_add_tier(NEON PROBE ${octet_neon} SOURCES neon_s8s8_4x64x16.cc
   INT4 neon_s8s4_4x64x32.cc neon_s8u4_blocks_2x16x8.cc SPARSE neon_s8s8_sparse_2x16x16.cc WINOGRAD neon_s16s16_8x8x1.cc
-  DEPTHWISE neon_s8s8_dw16.cc neon_s8s8_group64.cc)
+  DEPTHWISE neon_s8s8_group64.cc)
 octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc
   INT4 dotprod_s8s4_6x16x8.cc dotprod_s8u4_blocks_4x16x8.cc SPARSE dotprod_s8s8_sparse_4x16x16.cc
   DEPTHWISE dotprod_s8s8_dw16.cc dotprod_s8s8_group64.cc
@@ -51,7 +51,15 @@ if(OCTET_BUILDS_DOTPROD AND OCTET_BUILDS_I8MM)
   octet_add_tier(SME FLAGS ${octet_armv82} SOURCES sme_s8s8_32x32x4.cc)
 endif()
 if(octet_built_tiers) # all use these: NEON is the baseline
-  octet_add_sources(SOURCES neon_ops.cc SPARSE sparse.cc WINOGRAD neon_winograd.cc)
+  octet_add_sources(SOURCES neon_ops.cc SPARSE sparse.cc WINOGRAD neon_winograd.cc
+    DEPTHWISE neon_s8s8_dw16.cc)
+endif()
+# An exchange is an instruction sequence here, not a function of libgcc.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-mno-outline-atomics OCTET_INLINES_ATOMICS)
+if(OCTET_INLINES_ATOMICS)
+  set_property(SOURCE operators/network/run_bound.cc APPEND PROPERTY COMPILE_OPTIONS
+    -mno-outline-atomics)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12's scheduler before register allocation moves loads so far ahead that tiles which need 30
