@@ -29,7 +29,9 @@ struct TestFilter {
   size_t columns() const { return smaller((kInColumns - side) / stride + 1, 3); }
 };
 
-// int16 weights: 9 bits, in walks a span of 8. NEON's int16 takes two of -128 in a channel: in taps
+// int16 weights have 9 bits; in walks those of a channel span 8 bits, as a zero point leaves them.
+// Outside of taps at most one weight of a channel is -128: two of them are for NEON's int16 loops,
+// and its walks would not run.
 int32_t weight(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
                size_t slot, size_t channel) {
   int32_t byte = (int8_t)operands.rhs[(slot * 67 + channel) % sizeof operands.rhs];

@@ -6,8 +6,8 @@
 namespace octet {
 namespace {
 
-constexpr size_t kRows =
-    13;  // every number of rows that a kernel multiplies together, and one more
+// Every number of rows that a kernel multiplies together, and one more.
+constexpr size_t kRows = 13;
 constexpr ScaleBlocks kBlocks = {kLeastScaleBlock, 2, true, true, 8};
 constexpr size_t kMultiplied = kBlocks.count * kBlocks.depth;
 static_assert(kMultiplied <= kDepth, "operands are deep enough");

@@ -71,7 +71,7 @@ enum class BoundStep : uint8_t {
 struct BoundNetwork {
   uint32_t busy;  // an exchange of a byte would need libatomic on RISC-V
   bool can_be;    // all ops run one by one, for one image
-  bool is;
+  bool filled;    // by a run
   const void* workspace;
   const void** tensors;       // those of octet_network::callers
   octet_network_call* calls;  // of each op; of a direct product only its first input and output

@@ -45,8 +45,9 @@ octet_status run_op(const NetworkRun& run, const NetworkPart& part, const Networ
 // A product whose loops need no checks, from lhs to dst.
 void run_direct(const NetworkRun& run, const NetworkPart& part, const NetworkOp& op, void* lhs,
                 void* dst);
-// Runs all ops, at the addresses of the run before if these are the same. Returns false if the
-// network cannot be bound, if another run is, or if arguments, which it checks, are wrong.
+// Checks the arguments and runs all ops; at the addresses of the run before, nothing is checked or
+// looked up again. Returns false, and does nothing, if the network cannot be bound, or if another
+// run uses its addresses.
 bool run_bound(const NetworkRun& run, octet_status* status, octet_error* error);
 // Runs a part in bands.
 void run_chain(const NetworkRun& run, const NetworkPart& part, size_t first);

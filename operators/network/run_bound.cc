@@ -7,7 +7,7 @@ namespace {
 // Whether the arguments, which were checked, are those of the run before.
 bool same(const octet_network& n, const octet_network_args& a) {
   const BoundNetwork& bound = *n.bound;
-  if (!bound.is || a.workspace != bound.workspace || a.workspace_bytes < n.workspace_bytes ||
+  if (!bound.filled || a.workspace != bound.workspace || a.workspace_bytes < n.workspace_bytes ||
       (a.parallel_for && a.concurrency > n.concurrency))
     return false;
   if (!a.tensors) return n.caller_count == 0;
@@ -27,7 +27,7 @@ void bind(const NetworkRun& run) {
     for (size_t k = 0; k < op.input_count; ++k) call.inputs[k].data = run.data(op.inputs[k], 0);
     call.output.data = run.data(op.output, 0);
   }
-  bound.is = true;
+  bound.filled = true;
 }
 
 octet_status run_steps(const NetworkRun& run, octet_error* error) {
@@ -55,11 +55,14 @@ bool run_bound(const NetworkRun& run, octet_status* status, octet_error* error) 
   const octet_network& n = run.network;
   BoundNetwork& bound = *n.bound;
   if (!bound.can_be || __atomic_exchange_n(&bound.busy, 1, __ATOMIC_ACQUIRE)) return false;
-  const bool as_before = same(n, run.args), right = as_before || !check_args(n, run.args, nullptr);
-  if (right && !as_before) bind(run);
-  if (right) *status = run_steps(run, error);
+  const bool as_before = same(n, run.args);
+  *status = as_before ? OCTET_OK : check_args(n, run.args, error);
+  if (!*status) {
+    if (!as_before) bind(run);
+    *status = run_steps(run, error);
+  }
   __atomic_store_n(&bound.busy, 0, __ATOMIC_RELEASE);
-  return right;
+  return true;
 }
 
 }  // namespace octet

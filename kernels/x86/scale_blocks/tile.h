@@ -250,12 +250,12 @@ OCTET_INLINE inline Floats float_of(Vector acc) {
   return OCTET_MM(cvtepi32_ps)(acc);
 #endif
 }
-// minus: -kMagic * scale.
+// minus: -kMagic * scale. Without kMagic no product is fused.
 OCTET_INLINE inline Floats fused_product(Vector acc, Floats scale, Floats minus) {
 #if defined(__AVX512BW__)
   return _mm512_fmadd_ps(_mm512_castsi512_ps(acc), scale, minus);
 #else
-  return OCTET_MM(add_ps)(OCTET_MM(mul_ps)(float_of(acc), scale), OCTET_MM(sub_ps)(minus, minus));
+  return (void)minus, OCTET_MM(mul_ps)(float_of(acc), scale);
 #endif
 }
 

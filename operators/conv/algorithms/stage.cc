@@ -68,8 +68,12 @@ void convert_line(const Tensor& from, size_t image, size_t y, size_t width,
     }
 }
 
-// Copies bytes, perhaps to their own place, with the bits of `flip` turned.
+// Copies bytes with the bits of `flip` turned; with a flip, perhaps to their own place.
 void copy_turned(const uint8_t* from, size_t count, uint8_t flip, uint8_t* to) {
+  if (!flip) {
+    memcpy(to, from, count);
+    return;
+  }
   const uint64_t flips = flip * (~(uint64_t)0 / 0xff);
   const auto turn = [&](size_t at, auto word) {
     memcpy(&word, from + at, sizeof word);
