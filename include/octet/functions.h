@@ -37,7 +37,7 @@ typedef struct octet_quantized {
   int32_t zero_point; /* within the type; 0 of OCTET_S16 */
 } octet_quantized;
 
-/* Whose arithmetic. */
+/* The engine whose arithmetic a function has. */
 typedef enum octet_arithmetic OCTET_INT_ENUM {
   /* ONNX's as written: each input dequantized, the operation, the output quantized half to even,
    * each step rounded to float. */

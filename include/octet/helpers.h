@@ -5,7 +5,7 @@
  * as the numeric contract does (DESIGN.md), so it gives the same on every CPU. docs/integration.md
  * uses it.
  *
- * On failure nothing that a function should write is touched. None of them allocates.
+ * On failure a function leaves its outputs untouched. No function allocates.
  */
 #ifndef OCTET_HELPERS_H_
 #define OCTET_HELPERS_H_
@@ -19,8 +19,8 @@ extern "C" {
 /* ---- TFLite's multipliers -------------------------------------------------------------------- */
 
 /* TFLite multiplies the scales of a layer in double or in float, depending on the operator, and the
- * other way gives other bytes now and then. These are its ways (octet_quantize_multiplier is what
- * they end in). */
+ * other way gives other bytes now and then. These are TFLite's ways, each of which ends in
+ * octet_quantize_multiplier. */
 typedef enum octet_tflite_op OCTET_INT_ENUM {
   /* CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV. int8: (double)lhs * rhs[n] / dst, also if all
    * channels share one scale. uint8: (double)(float)(lhs * rhs) / dst. */
@@ -63,8 +63,8 @@ OCTET_API octet_status octet_conv2d_set_padding(octet_padding padding, octet_con
                                                 octet_error* error);
 
 /* For a transposed convolution whose output size is given, as TFLite and ONNX's output_shape do:
- * sets pads and output paddings so that an input of in_h_max x in_w_max gives out_h x out_w. What
- * is too much is cut off on both sides, an odd one where `padding` says; with VALID at the end
+ * sets pads and output paddings so that an input of in_h_max x in_w_max gives out_h x out_w.
+ * Surplus pixels are cut off on both sides, an odd one where `padding` says; with VALID at the end
  * only. */
 OCTET_API octet_status octet_conv2d_set_output_size(octet_padding padding, size_t out_h,
                                                     size_t out_w, octet_conv2d_shape* shape,

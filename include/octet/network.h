@@ -2,10 +2,10 @@
  * Octet: networks of convolutions and products.
  *
  * A network is ops over tensors, in an order in which they can run: convolutions and products that
- * the caller created, and functions of the caller for the little between them (pooling, resizing,
- * adding, look-ups). octet_network_create checks it and plans one workspace for all tensors that
- * only live inside; octet_network_run runs it. It is for engines that hand sub-graphs over: there
- * are no operators here but Octet's own.
+ * the caller created, and functions of the caller for the small steps between them (pooling,
+ * resizing, adding, look-ups). octet_network_create checks it and plans one workspace for all
+ * tensors that only live inside; octet_network_run runs it. It is for engines that hand sub-graphs
+ * over: there are no operators here but Octet's own.
  *
  * Tensors are NHWC. Concatenating and splitting cost nothing: ops write and read channel slices of
  * the joined tensor. No output byte depends on how a network is run.
@@ -31,12 +31,12 @@ extern "C" {
 typedef struct octet_network_tensor {
   size_t batch, h, w, channels;
   octet_type type; /* OCTET_S8, _U8, _S16, _S32 or _F32 */
-  /* 1: lies in memory of the caller's, which comes with each run. What comes from outside, and what
-   * is to be there afterwards; what is neither kept nor read is lost. 0: in the workspace, while it
-   * is needed. */
+  /* 1: the tensor lies in memory of the caller's, which comes with each run; for inputs and
+   * results. The content of a tensor that is neither kept nor read is lost. 0: it lies in the
+   * workspace, while it is needed. */
   int keep;
-  /* 1: is channels [first_channel, first_channel + channels) of tensor `parent`, of the same sizes
-   * and type, which is no slice. keep is the parent's then, and 0 here. */
+  /* 1: the tensor is channels [first_channel, first_channel + channels) of tensor `parent`, of the
+   * same sizes and type, which is no slice. keep is the parent's then, and 0 here. */
   int slice;
   int reserved; /* must be 0 */
   size_t parent, first_channel;
@@ -47,14 +47,14 @@ typedef struct octet_network_image {
   void* data;
   size_t pixel, line; /* bytes from one to the next */
   size_t h, w, channels;
-  /* Not 0: only so many lines are there, those around what is computed; line y is at
-   * (first + y) % ring. */
+  /* Not 0: only so many lines are there, around those that are computed; line y is at (first + y) %
+   * ring. */
   size_t ring, first;
 } octet_network_image;
 
 #define OCTET_NETWORK_INPUTS_MAX 4
 
-/* What a caller's function is to do: output lines [first, end) of one image. */
+/* The task of one call of a caller's function: output lines [first, end) of one image. */
 typedef struct octet_network_call {
   size_t image;
   size_t first, end;
@@ -70,8 +70,8 @@ typedef struct octet_network_call {
  * runs at the same time its own memory for that tensor. */
 #define OCTET_NETWORK_ALL_IMAGES ((size_t)-1)
 
-/* A function over lines. What it writes may depend on nothing but the lines that it reads, and a
- * line's bytes not on which other lines come with it. Called by many threads at once. Frozen. */
+/* A function over lines. Its output may depend on nothing but the lines that it reads, and the
+ * bytes of a line not on the other lines of the call. Called by many threads at once. Frozen. */
 typedef struct octet_network_function {
   void (*run)(void* context, const octet_network_call* call);
   void* context; /* borrowed until destroy */
@@ -98,7 +98,7 @@ typedef struct octet_network_op {
   size_t output; /* written here and by no other op */
 } octet_network_op;
 
-/* What the plan is to keep small. */
+/* The quantity that the plan keeps small. */
 typedef enum octet_network_goal OCTET_INT_ENUM {
   OCTET_NETWORK_TIME = 0, /* ops run in chains only where that is predicted to be faster */
   /* Bytes between the cache (cache_bytes) and memory. */
@@ -108,17 +108,17 @@ typedef enum octet_network_goal OCTET_INT_ENUM {
   OCTET_NETWORK_LAYERS = 3 /* each op by itself */
 } octet_network_goal;
 
-/* A bit of band_lines: this part and those with it beside it run image by image, one image through
- * all of them before the next one, so that an image's tensors stay in the cache; those that live
- * only inside have room for one image. All their ops have the same batch then. Without it, a part
- * runs all images before the next part does, so that small tensors are one matrix whose weights
- * pass once. */
+/* A bit of band_lines: this part and neighbouring parts with the bit run image by image, one image
+ * through all of them before the next one, so that an image's tensors stay in the cache; those that
+ * live only inside have room for one image. All their ops have the same batch then. Without it, a
+ * part runs all images before the next part does, so that small tensors are one matrix whose
+ * weights pass once. */
 #define OCTET_NETWORK_BY_IMAGE (~((size_t)-1 >> 1))
 
-/* Ops [first_op, end_op) run as a chain: band_lines output lines of the last op, and what these
- * need of the others, then the next ones. Tensors that live only inside a chain are rings of some
- * lines; no line is computed twice but at the borders of tasks. 0 lines: one op after the other.
- * Frozen. */
+/* Ops [first_op, end_op) run as a chain: band_lines output lines of the last op with the lines of
+ * other ops that these need, then the next ones. Tensors that live only inside a chain are rings of
+ * some lines; no line is computed twice but at the borders of tasks. 0 lines: one op after the
+ * other. Frozen. */
 typedef struct octet_network_part {
   size_t first_op, end_op;
   size_t band_lines; /* and OCTET_NETWORK_BY_IMAGE, or not */
@@ -135,9 +135,9 @@ typedef struct octet_network_desc {
   size_t concurrency; /* most tasks of a run; 0 means 1. Small runs make fewer */
   /* The cache that chains are to stay in, of one task; 0 means the machine's L2. */
   size_t cache_bytes;
-  /* OCTET_NETWORK_MEMORY: what tensors (map_bytes) may take; 0 means as little as there is. Less
-   * than is possible is refused, and the message has the least that would do. What ops need beside
-   * tensors is not limited by it: octet_network_workspace has the sum. */
+  /* OCTET_NETWORK_MEMORY: bytes that tensors (map_bytes) may take; 0 means as few as possible. A
+   * limit that is too small is refused, and the message has the smallest possible one. The limit is
+   * not for the memory that ops need beside tensors: octet_network_workspace has the sum. */
   size_t memory_bytes;
   /* Instead of a plan by the goal: all ops, in their order. Borrowed for the call; null means
    * none. */
@@ -161,14 +161,14 @@ OCTET_API void octet_network_destroy(
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* The workspace bytes of any run: all tensors that are not kept, and what ops need. */
+/* The workspace bytes of any run: all tensors that are not kept, and the ops' own memory. */
 OCTET_API octet_status octet_network_workspace(const octet_network* network, size_t* bytes,
                                                octet_error* error);
 
 typedef struct octet_network_args {
   size_t struct_size;
   /* One pointer per tensor. Looked at where the tensor is kept, dense, at multiples of its type's
-   * bytes. What ops write may overlap nothing else of a run. */
+   * bytes. Memory that ops write may overlap no other memory of a run. */
   void* const* tensors;
   void* workspace; /* as octet_gemm_args has these */
   size_t workspace_bytes;
@@ -194,7 +194,7 @@ typedef struct octet_network_explanation {
   size_t scratch_bytes; /* that the ops need beside tensors */
   size_t workspace_bytes;
   size_t map_bytes;      /* of that: for tensors, at the moment when most is needed */
-  size_t separate_bytes; /* what these would take in a buffer each */
+  size_t separate_bytes; /* of these tensors in a buffer each */
   size_t kept_bytes;     /* of the caller's tensors */
   /* -- an older struct may end here -- */
 } octet_network_explanation;

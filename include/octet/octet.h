@@ -110,9 +110,10 @@ OCTET_API const char* octet_version(void); /* of the library: "0.2.0" */
  *
  * - A smaller struct, of an older program, is taken as if it went on with zeros. It may be as
  *   small as all that is before the line "an older struct may end here".
- * - A larger struct, of a newer program, is taken if all that this library does not know is zero.
- * - Of a struct that the library fills in it writes struct_size bytes: what it does not know is
- *   zero, what the caller has no room for is left out.
+ * - A larger struct, of a newer program, is taken if all fields that this library does not know are
+ *   zero.
+ * - Of a struct that the library fills in it writes struct_size bytes: fields that the library does
+ *   not know are zero, fields that the caller has no room for are left out.
  *
  * Any other struct_size is OCTET_BAD_STRUCT_SIZE: one that is too small, above 4096, or not a
  * multiple of the struct's alignment. Structs without a struct_size are frozen, but for
@@ -194,7 +195,8 @@ typedef enum octet_cpu_design OCTET_INT_ENUM {
 /* The design's name, such as "zen4"; "unknown" outside the enumeration. A static string. */
 OCTET_API const char* octet_cpu_design_name(octet_cpu_design design);
 
-/* What the machine offers and what Octet makes of it. Bit i of a mask stands for (octet_isa)i. */
+/* The machine's tiers, caches and cores, and the tiers that Octet uses of these. Bit i of a mask
+ * stands for (octet_isa)i. */
 typedef struct octet_cpu_info {
   size_t struct_size;
   uint32_t compiled_isas; /* tiers compiled into this library */
@@ -202,10 +204,10 @@ typedef struct octet_cpu_info {
   uint32_t demoted_isas;  /* detected, but an int8 kernel's self-test went wrong: never used */
   octet_isa best_isa;     /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
   /* -- an older struct may end here -- */
-  /* 0 if unknown, or, of L3 beside a known L2, if there is none. Of the big cores, where those with
-   * a smaller design have other ones. */
+  /* Bytes of the big cores' caches; 0 if unknown. An L3 of 0 beside a known L2 means that there is
+   * none. */
   size_t l1d_bytes, l2_bytes, l3_bytes;
-  /* CPUs whose design the system tells, and how many of these execute in order (Cortex-A53, A55,
+  /* CPUs whose design the system reports, and how many of these execute in order (Cortex-A53, A55,
    * A510, ...). Both 0 if unknown. */
   uint32_t known_cores, in_order_cores;
   /* -- an older struct may end here -- */
@@ -218,11 +220,12 @@ OCTET_API octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* err
 
 typedef struct octet_tuning octet_tuning;
 
-/* A machine as the caller describes it: one whose system does not tell, or the one that weights are
- * packed for elsewhere. It stands for all that was found, nothing is mixed in. What is chosen may
- * depend on it; an output byte does so only with OCTET_ACCURACY_APPROXIMATE. Descriptors hold it by
- * pointer; null means this machine, as octet_get_cpu_info tells it; what it does not know is 256 KB
- * of L2 and no L3. Where caches and cores are given and no tuning is, the library opens no file. */
+/* A machine as the caller describes it: this one, if its system does not report its caches, or
+ * another one, for which weights are packed. The description replaces everything that was found.
+ * Choices may depend on it; an output byte does so only with OCTET_ACCURACY_APPROXIMATE.
+ * Descriptors hold it by pointer; null means this machine, as octet_get_cpu_info reports it, with
+ * 256 KB of L2 and no L3 where it reports none. Where caches and cores are given and no tuning is,
+ * the library opens no file. */
 typedef struct octet_machine {
   size_t struct_size;
   /* Of one core, 4096 to 2^31. Without a second level: of the first. */
@@ -230,13 +233,13 @@ typedef struct octet_machine {
   size_t l3_bytes; /* 0: there is none; else 4096 to 2^31 */
   /* -- an older struct may end here -- */
   int in_order; /* 1: all cores that a run may be on execute in order; else 0 */
-  /* Design of those cores, as octet_get_cpu_info tells it for the machine at hand.
+  /* Design of those cores, as octet_get_cpu_info reports it for the machine at hand.
    * OCTET_DESIGN_UNKNOWN: the costs of the tier's usual design, and OCTET_CONV_AUTO then takes
    * exact Winograd only at a lead of 1.2. */
   octet_cpu_design design;
-  /* What was measured on this machine (tune.h), looked up before anything is predicted; null: only
-   * what OCTET_TUNING names, and of a described machine not even that. With it all of the above may
-   * be 0, and are then what was found. */
+  /* Choices that were measured on this machine (tune.h), looked up before any are predicted. Null:
+   * only the file that OCTET_TUNING names, and no file for a described machine. With a tuning all
+   * fields above may be 0, and then mean what was found. */
   const octet_tuning* tuning;
 } octet_machine;
 #define OCTET_MACHINE_INIT OCTET_INIT(octet_machine)
@@ -277,7 +280,7 @@ typedef enum octet_activation OCTET_INT_ENUM {
   OCTET_ACTIVATION_RELU6 = 2,
   /* [clamp_min, clamp_max], in dst's own units. Bounds that are both 0 are refused as forgotten. */
   OCTET_ACTIVATION_CLAMP = 3,
-  OCTET_ACTIVATION_RELU_N1_TO_1 = 4 /* [-1, 1], rounded likewise */
+  OCTET_ACTIVATION_RELU_N1_TO_1 = 4 /* [-1, 1], rounded as of RELU6 */
 } octet_activation;
 
 /* A tensor of dst's shape that is added before the final rounding (float mode) or by TFLite's
@@ -301,13 +304,13 @@ typedef struct octet_residual {
 /* All that happens to the accumulators of a GEMM or of a convolution: bias, scale, clamp of the
  * product, residual, clamp, zero point and look-up table, in this order. n is the number of
  * columns, or of output channels. create copies the arrays. Zeros are right for an s32 dst, which
- * holds the accumulators as they are; every other dst needs its scales.
- * create refuses a field that is set but could not reach the output: a residual, a table or a zero
- * point with a dst that has none, the scales of the other mode, fields of a residual whose type is
- * 0. Parameters of what was not asked for are not read and may hold anything: clamp_min and
- * clamp_max of any activation but OCTET_ACTIVATION_CLAMP, dst_scale and product_scale of any
- * activation but RELU6 and RELU_N1_TO_1, all product_ fields without a product_activation, and
- * those fields of octet_residual that belong to the other mode. */
+ * holds the accumulators as they are; every other dst needs its scales. create refuses a field that
+ * is set but could not reach the output: a residual, a table or a zero point with a dst that has
+ * none, the scales of the other mode, fields of a residual whose type is 0. Parameters of features
+ * that were not asked for are not read and may hold anything: clamp_min and clamp_max of any
+ * activation but OCTET_ACTIVATION_CLAMP, dst_scale and product_scale of any activation but RELU6
+ * and RELU_N1_TO_1, all product_ fields without a product_activation, and those fields of
+ * octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
   /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
    * bias_f32. */
@@ -381,7 +384,7 @@ typedef enum octet_sparsity OCTET_INT_ENUM {
   /* Packed sparse; other weights are OCTET_BAD_SPARSITY. Where some w - zero_point leaves
    * [-128, 127] they are packed dense after all. */
   OCTET_SPARSE_2_4 = 1,
-  /* Packed sparse where the weights are so and the tier multiplies them faster then; else dense. */
+  /* Packed sparse where the weights are sparse and the tier multiplies them faster; else dense. */
   OCTET_SPARSE_AUTO = 2
 } octet_sparsity;
 
@@ -418,14 +421,14 @@ typedef struct octet_rhs_desc {
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
-/* The bytes that octet_pack will write for this tier; with a sparsity, at most: what it wrote is
- * in octet_blob_info.bytes, and the rest is not needed. A blob depends on the tier's layout and on
- * the weights only, never on M: one blob serves prefill and decode; SSE41 to AMXINT8 share one
- * layout, and so, for weights of 8 bits, do DOTPROD and SME. With OCTET_ISA_AUTO and no sparsity,
- * a machine whose best tier is AVX2 or AVX512BW tries the form s8_16x4_paired, which AVX-VNNI and
- * AVX512-VNNI read no faster and SSE4.1 not at all; where the weights do not suit it, the blob is
- * in the shared layout, and zeros follow it up to this size (octet_blob_info.form and .bytes
- * tell). Pack with OCTET_ISA_AVX2 what is to go elsewhere. */
+/* The bytes that octet_pack will write for this tier; with a sparsity, at most:
+ * octet_blob_info.bytes has the bytes that it wrote, and the rest is not needed. A blob depends on
+ * the tier's layout and on the weights only, never on M: one blob serves prefill and decode; SSE41
+ * to AMXINT8 share one layout, and so, for weights of 8 bits, do DOTPROD and SME. With
+ * OCTET_ISA_AUTO and no sparsity, a machine whose best tier is AVX2 or AVX512BW tries the form
+ * s8_16x4_paired, which AVX-VNNI and AVX512-VNNI read no faster and SSE4.1 not at all; where the
+ * weights do not suit it, the blob is in the shared layout, and zeros follow it up to this size
+ * (octet_blob_info.form and .bytes tell). Pack with OCTET_ISA_AVX2 for other machines. */
 OCTET_API octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* bytes,
                                        octet_error* error);
 
@@ -441,11 +444,11 @@ typedef enum octet_lhs_quant OCTET_INT_ENUM {
   OCTET_LHS_STATIC = 0, /* desc.lhs_zero_point */
   /* At run time: args.lhs_zero_points[b], args.lhs_scales[b] of matrix (or image) b. */
   OCTET_LHS_PER_TENSOR = 1,
-  OCTET_LHS_PER_ROW = 2, /* likewise [b * m + i] of row i of a run's m; not of a convolution */
+  OCTET_LHS_PER_ROW = 2, /* the same at [b * m + i], for row i of a run's m; not of a convolution */
   /* An f32 lhs, each row of which (a convolution: each image) is quantized on the fly: scale =
    * max|x| / 127, zero point 0. */
   OCTET_LHS_SYMMETRIC = 3,
-  /* Likewise by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
+  /* The same by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
    * that leaves float gives a row of NaN. */
   OCTET_LHS_ASYMMETRIC = 4,
   /* As OCTET_LHS_SYMMETRIC, each scale block of each row by itself, as ONNX Runtime's MatMulNBits
@@ -511,7 +514,7 @@ typedef struct octet_gemm_args {
   const void* const* lhs_array; /* batched by pointers: `batch` matrices, instead of lhs */
   /* OCTET_LHS_PER_TENSOR: 1 per matrix; OCTET_LHS_PER_ROW: m per matrix; null means 0. */
   const int32_t* lhs_zero_points;
-  const float* lhs_scales; /* likewise; null means 1 */
+  const float* lhs_scales; /* as many as zero points; null means 1 */
 
   const void* rhs; /* run-time rhs in desc.rhs_order */
   size_t rhs_stride, rhs_batch_stride;
@@ -569,7 +572,8 @@ OCTET_API void octet_gemm_destroy(octet_gemm* gemm); /* of null, too; no run may
  * blocks: desc.max_isa chooses among these. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
-/* What computes runs of a GEMM with m_max rows and batch_max matrices. Strings are static. */
+/* The kernels, layout and tasks of a GEMM's runs of m_max rows and batch_max matrices. Strings are
+ * static. */
 typedef struct octet_gemm_explanation {
   size_t struct_size;
   const char* kernel;       /* of runs of more than small_m rows */
@@ -578,8 +582,9 @@ typedef struct octet_gemm_explanation {
   octet_isa isa;        /* the kernel's tier */
   octet_isa layout_isa; /* the smallest tier that reads weights in this layout */
   /* -- an older struct may end here -- */
-  /* What the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are flipped on
-   * their way to them, weights of 4 bits are decoded to OCTET_S8, in scale blocks to OCTET_U8. */
+  /* The types that the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are
+   * flipped on their way to them, weights of 4 bits are decoded to OCTET_S8, in scale blocks to
+   * OCTET_U8. */
   octet_type lhs_type, rhs_type;
   /* Weights lie in panels of so many columns, the last one a multiple of the step, with so many
    * rows of a column side by side. */
@@ -588,7 +593,7 @@ typedef struct octet_gemm_explanation {
   size_t batch_tasks, row_tasks, column_tasks; /* of the largest run, at this concurrency */
   size_t workspace_bytes;                      /* as octet_gemm_workspace says */
   char reason[160];                            /* why this kernel */
-  /* All that was chosen, and that no output byte depends on, in a line (DESIGN.md, "A choice"). */
+  /* The choice, on which no output byte depends, in a line (DESIGN.md, "A choice"). */
   char choice[256];
   const char* origin; /* of the choice: "measured, on this machine", "predicted" */
 } octet_gemm_explanation;
@@ -658,8 +663,8 @@ typedef enum octet_accuracy OCTET_INT_ENUM {
  *     iy = y * stride_h + ky * dilation_h - pad_top
  *     ix = x * stride_w + kx * dilation_w - pad_left
  *
- * where positions outside the input contribute exactly zero. A transposed convolution scatters what
- * this gathers: input pixel (y, x) adds to output pixel
+ * where positions outside the input contribute exactly zero. A transposed convolution scatters
+ * where this one gathers: input pixel (y, x) adds to output pixel
  *
  *     (y * stride_h + ky * dilation_h - pad_top, x * stride_w + kx * dilation_w - pad_left)
  *
@@ -719,8 +724,8 @@ typedef struct octet_filter_desc {
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */
   octet_conv_algorithm algorithm;
   octet_accuracy accuracy;
-  /* winograd2x2_int8: 16 calibrated magnitudes of B^T x B, row by row, with u8 inputs centred
-   * (x - 128); what is larger saturates. null means the widest, 512. */
+  /* winograd2x2_int8: 16 calibrated magnitudes of B^T x B, row by row, with u8 inputs centred (x -
+   * 128); larger values saturate. null means the widest, 512. */
   const float* tap_ranges;
   /* The machine that will run it. Matters with OCTET_CONV_AUTO only; null means this one. */
   const octet_machine* machine;
@@ -763,18 +768,19 @@ OCTET_API octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, o
 OCTET_API octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                          size_t blob_bytes, octet_error* error);
 
-/* What the plan thinks of one algorithm for one convolution on one tier of this machine. */
+/* The plan's predictions for one algorithm, one convolution and one tier of this machine. */
 typedef struct octet_conv2d_candidate {
   size_t struct_size;
   octet_conv_algorithm algorithm;
-  /* That would run; a static string; null if refused, or if this library has none of that tier. */
+  /* The kernel that would run; a static string; null if refused, or if this library has none of
+   * that tier. */
   const char* kernel;
   int possible; /* 0: cannot compute this shape, or not exactly */
   int chosen;   /* 1 for the algorithm that octet_conv2d_pack takes */
   /* -- an older struct may end here -- */
   /* The multiply-accumulates of this algorithm, with padding and rounding up to tiles. */
   double macs;
-  /* Input, weights as packed and output, each once, and what is staged in the workspace, written
+  /* Input, weights as packed and output, each once, and tensors staged in the workspace, written
    * and read. */
   double bytes;
   /* Predicted for one thread, declared sizes and the filter's dst_type; 0 if refused. The parts
@@ -785,7 +791,7 @@ typedef struct octet_conv2d_candidate {
   double memory_microseconds;    /* traffic from the cache or the memory where the operands live */
   double transform_microseconds; /* transforms, copies, layout conversion, the epilogue */
   char reason[160];              /* why refused, or what limits it */
-  /* All that would be chosen with it, and that no output byte depends on, in a line (DESIGN.md, "A
+  /* The choice with this algorithm, on which no output byte depends, in a line (DESIGN.md, "A
    * choice"), for a u8 input and an output of 8 bits; empty where kernel is null. */
   char choice[256];
   size_t packed_bytes; /* of the blob; 0 if refused, but not if refused for packed_bytes_max */
@@ -859,7 +865,7 @@ typedef struct octet_conv2d_pads {
 typedef struct octet_conv2d_args {
   size_t struct_size;
   size_t batch, in_h, in_w; /* 1 .. declared; 0 means as declared, also for the batch */
-  /* What the caller believes the output size is: checked; 0 means not checked. */
+  /* The output size that the caller expects, which the run checks; 0 means not checked. */
   size_t out_h, out_w;
 
   /* NHWC: a stride counts elements from one pixel to the next, and 0 means dense; more than the
@@ -869,7 +875,7 @@ typedef struct octet_conv2d_args {
   const void* lhs; /* batch x in_h x in_w x in_channels */
   size_t lhs_stride;
   const int32_t* lhs_zero_points; /* OCTET_LHS_PER_TENSOR: one per image; null means 0 */
-  const float* lhs_scales;        /* likewise; null means 1 */
+  const float* lhs_scales;        /* one per image; null means 1 */
   /* batch x out_h x out_w x out_channels. Must not overlap an input, except that it may be exactly
    * the residual; judged from first to last byte, gaps between pixels included. */
   void* dst;
@@ -936,7 +942,7 @@ OCTET_API octet_status octet_conv2d_limit_packed(octet_filter_desc* const* filte
 
 /* ---- blobs ----------------------------------------------------------------------------------- */
 
-/* What the header of a blob from octet_pack or octet_conv2d_pack says. */
+/* The header of a blob from octet_pack or octet_conv2d_pack. */
 typedef struct octet_blob_info {
   size_t struct_size;
   octet_isa isa;   /* the smallest tier that reads this layout */
@@ -946,7 +952,7 @@ typedef struct octet_blob_info {
   size_t bytes; /* of the whole blob */
   /* -- an older struct may end here -- */
   octet_conv_algorithm algorithm; /* of a convolution, else 0 */
-  /* How the weights lie: a static string, by which a form is known for good. */
+  /* The weight format: a static string, which never names another one. */
   const char* form;
   /* Of a convolution, else 0. Sizes and pads are 0, because the weights do not depend on them. */
   octet_conv2d_shape shape;
@@ -960,13 +966,14 @@ typedef struct octet_blob_info {
 OCTET_API octet_status octet_blob_get_info(const void* blob, size_t blob_bytes,
                                            octet_blob_info* info, octet_error* error);
 
-/* Checks the header, the checksum of the whole payload, and of weights in pairs that no product
- * leaves 16 bits. */
+/* Checks the header, the checksum of the whole payload, and, of weights in pairs, that no pair of
+ * products leaves 16 bits. */
 OCTET_API octet_status octet_blob_verify(const void* blob, size_t blob_bytes, octet_error* error);
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* More are in helpers.h: multipliers, paddings, quantized tensors and tables from what models hold.
+/* More are in helpers.h: multipliers, paddings, quantized tensors and tables from the numbers that
+ * models hold.
  *
  * Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
  * 2^shift, as its QuantizeMultiplier does. */

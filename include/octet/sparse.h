@@ -1,15 +1,13 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Weights of which, along K, at most two of every four are not zero (2:4): from and to the forms in
- * which other tools keep them, and out of dense ones. What comes out is dense weights as octet_pack
- * and octet_conv2d_pack take them. docs/sparse_weights.md says where such weights come from, and
- * what pruning costs.
+/* SPDX-License-Identifier: Apache-2.0 Weights of which, along K, at most two of every four are not
+ * zero (2:4): functions that read and write the forms of other tools, and that prune dense weights.
+ * Reading and pruning give dense weights, which octet_pack and octet_conv2d_pack take.
+ * docs/sparse_weights.md says where such weights come from, and what pruning costs.
  *
  * A group is four weights along K from a multiple of four on; a short last one counts as filled up
  * with zeros. Of a filter, K is the input channels of one kernel position.
  *
- * On failure nothing that a function should write is touched. None of them allocates.
- * In a library that was built without sparse weights (OCTET_WITH_SPARSE=OFF) all are
- * OCTET_UNSUPPORTED.
+ * On failure a function leaves its outputs untouched. No function allocates. In a library that was
+ * built without sparse weights (OCTET_WITH_SPARSE=OFF) all are OCTET_UNSUPPORTED.
  */
 #ifndef OCTET_SPARSE_H_
 #define OCTET_SPARSE_H_
@@ -50,9 +48,10 @@ OCTET_API octet_status octet_sparse_import_stream_size(const octet_sparse_stream
                                                        const void* stream, size_t stream_bytes,
                                                        size_t* weights, octet_error* error);
 
-/* Writes all n x k weights as OCTET_NK: column n at weights + n * stride (0 means dense); what is
- * between is left alone. The stream must hold these and no more: whatever is missing, left over or
- * contradicts the description above is OCTET_BAD_BLOB, and the message has its offset. */
+/* Writes all n x k weights as OCTET_NK: column n at weights + n * stride (0 means dense); bytes
+ * between columns are left alone. The stream must hold these weights and no more: a part that is
+ * missing, left over or contradicts the description above is OCTET_BAD_BLOB, and the message has
+ * its offset. */
 OCTET_API octet_status octet_sparse_import_stream(const octet_sparse_stream_format* format,
                                                   const void* stream, size_t stream_bytes, size_t n,
                                                   size_t k, void* weights, size_t stride,
@@ -74,7 +73,7 @@ OCTET_API octet_status octet_sparse_export_stream(const octet_rhs_desc* rhs,
 /* How GPUs take 2:4 weights: N x K / 2 values, row after row the two of each group, and metadata of
  * four bits per group: the place of its first value in the lower two, that of the second, which is
  * larger, in the upper two. Eight groups make a little-endian word of 32 bits, the first group in
- * its lowest bits. What is not among the values is 0. */
+ * its lowest bits. Weights that are not among the values are 0. */
 typedef enum octet_sparse_metadata OCTET_INT_ENUM {
   OCTET_METADATA_ROWS = 0, /* words row after row; k is a multiple of 8 */
   /* As CUTLASS and PyTorch's SparseSemiStructuredTensorCUTLASS have it for int8: word w of row r is
@@ -92,9 +91,10 @@ OCTET_API octet_status octet_sparse_import_indexed(octet_sparse_metadata order, 
                                                    void* weights, size_t stride,
                                                    octet_error* error);
 
-/* Of one matrix. Of a group with fewer than two weights the last zeros are among the values: what
- * the first versions of PyTorch's conversion wrote. Later ones take other zeros ({5, 0, 0, 0}: at 0
- * and 2, not 0 and 3), so that weights may have other bytes there; import reads all of them. */
+/* Writes the weights of one matrix. Of a group with fewer than two weights the last zeros are among
+ * the values, as in the first versions of PyTorch's conversion. Later versions take other zeros
+ * ({5, 0, 0, 0}: at 0 and 2, not 0 and 3), so that weights may have other bytes there; import reads
+ * all of them. */
 OCTET_API octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs,
                                                    octet_sparse_metadata order, void* values,
                                                    size_t values_bytes, void* metadata,
@@ -102,18 +102,18 @@ OCTET_API octet_status octet_sparse_export_indexed(const octet_rhs_desc* rhs,
 
 /* ---- pruning --------------------------------------------------------------------------------- */
 
-/* What pruning took from one output channel: of r - zero_point. The share of the magnitude that is
- * gone is magnitude_removed / magnitude. Frozen. */
+/* The loss of one output channel by pruning, in terms of r - zero_point. The share of the magnitude
+ * that is gone is magnitude_removed / magnitude. Frozen. */
 typedef struct octet_sparse_loss {
   uint64_t weights, removed;             /* that were not zero, and of these are now */
   uint64_t magnitude, magnitude_removed; /* sums of absolute values */
   uint64_t energy, energy_removed;       /* of squares */
 } octet_sparse_loss;
 
-/* Leaves of each group the two weights that are farthest from the zero point, and makes the others
- * the zero point. Of equals the one at the smaller k stays. A scale per channel would change no
- * choice, because a group is of one channel. This is the plain baseline: training must follow
- * where accuracy counts.
+/* Keeps the two weights of each group that are farthest from the zero point, and makes the others
+ * the zero point. Of two at equal distance the one at the smaller k stays. A scale per channel
+ * would change no choice, because a group is of one channel. This is the plain baseline: training
+ * must follow where accuracy counts.
  *
  * pruned is laid out as rhs.data, and may be it; otherwise they may not overlap. Only weights are
  * written, not what lies between rows. losses: null, or batch x n. */

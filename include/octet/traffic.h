@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- * Octet: what moves through memory.
+/* SPDX-License-Identifier: Apache-2.0 Octet: a model of the traffic between caches and memory.
  *
  * An octet_traffic is a model of the caches before a memory. Convolutions and products are walked
  * through it one after the other: their own code runs, with kernels that compute nothing and trace
@@ -21,7 +20,7 @@ extern "C" {
 
 typedef struct octet_traffic octet_traffic;
 
-/* What bytes are of. Residuals are inputs; biases and scales are weights. */
+/* The operand that bytes belong to. Residuals are inputs; biases and scales are weights. */
 typedef enum octet_operand OCTET_INT_ENUM {
   OCTET_OPERAND_INPUT = 0,
   OCTET_OPERAND_WEIGHTS = 1,
@@ -55,14 +54,15 @@ OCTET_API octet_status octet_traffic_create(const octet_traffic_options* options
                                             octet_traffic** traffic, octet_error* error);
 OCTET_API void octet_traffic_destroy(octet_traffic* traffic); /* null is allowed */
 
-/* What follows counts for layer `index`, below options.layers. Layers may take turns. */
+/* Reads and writes from now on count for layer `index`, below options.layers. Layers may take
+ * turns. */
 OCTET_API octet_status octet_traffic_begin(octet_traffic* traffic, size_t index,
                                            octet_error* error);
 
 /* As octet_conv2d_run and octet_gemm_run, by one task whatever the arguments say, but nothing is
- * computed: what dst and the workspace hold is lost, and inputs are read as far as plain code
- * copies them. Buffers count by their addresses: use the same for what one layer writes and the
- * next one reads. */
+ * computed: the content of dst and of the workspace is lost, and inputs are read as far as plain
+ * code copies them. Buffers count by their addresses: use the same address where one layer writes
+ * and the next one reads. */
 OCTET_API octet_status octet_traffic_conv2d(octet_traffic* traffic, const octet_conv2d* conv,
                                             const octet_conv2d_args* args, octet_error* error);
 OCTET_API octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_gemm* gemm,
@@ -74,12 +74,12 @@ OCTET_API octet_status octet_traffic_gemm(octet_traffic* traffic, const octet_ge
 OCTET_API octet_status octet_traffic_network(octet_traffic* traffic, const octet_network* network,
                                              const octet_network_args* args, octet_error* error);
 
-/* What other code reads (write = 0) or writes (1), from first to last byte, up to 2^40 (of
+/* Reports bytes that other code reads (write = 0) or writes (1), from first to last, up to 2^40 (of
  * 32 bits: 2^31 - 1). The memory need not be there. */
 OCTET_API octet_status octet_traffic_touch(octet_traffic* traffic, const void* at, size_t bytes,
                                            octet_operand operand, int write, octet_error* error);
 
-/* Writes back what is still to be, and empties the caches. */
+/* Writes back all written lines, and empties the caches. */
 OCTET_API octet_status octet_traffic_flush(octet_traffic* traffic, octet_error* error);
 
 OCTET_API octet_status octet_traffic_get(const octet_traffic* traffic, size_t index,

@@ -25,7 +25,7 @@ extern "C" {
 
 /* ---- what was measured ----------------------------------------------------------------------- */
 
-/* What was found in a file, in lines. */
+/* The numbers of lines that were found in a file. */
 typedef struct octet_tuning_report {
   size_t struct_size;
   size_t usable;        /* of this machine and this version of the library */
@@ -37,46 +37,46 @@ typedef struct octet_tuning_report {
 } octet_tuning_report;
 #define OCTET_TUNING_REPORT_INIT OCTET_INIT(octet_tuning_report)
 
-/* An empty one. It may be read (by pack and create) by many threads at once; while it is loaded
- * into or tuned into, by nobody else. It must live until the last create or pack that is given
- * it. */
+/* Makes an empty tuning. Many threads may read it (by pack and create) at once; while one thread
+ * loads or tunes into it, no other may use it. It must live until the last create or pack that is
+ * given it. */
 OCTET_API octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error);
 OCTET_API void octet_tuning_destroy(octet_tuning* tuning); /* null is allowed */
 
 /* Adds the lines of a file; where both have one for a problem, the file's counts. Damaged lines are
- * no error, and reported. A file that is not there is empty; what is no regular file is
- * OCTET_BAD_FILE. report may be null. */
+ * no error, and reported. A file that is not there counts as empty; a path that is no regular file
+ * is OCTET_BAD_FILE. report may be null. */
 OCTET_API octet_status octet_tuning_load(octet_tuning* tuning, const char* path,
                                          octet_tuning_report* report, octet_error* error);
 
 /* Adds all lines to a file, in order; where both have one for a problem, the tuning's counts. It is
  * written aside and renamed: readers see the old file or the new one. Writers on one machine wait
- * for each other, and none loses another's lines. A file that has other things in it than a tuning
- * is OCTET_BAD_FILE, and left alone. */
+ * for each other, and none loses another's lines. A file of other content than a tuning is
+ * OCTET_BAD_FILE, and left alone. */
 OCTET_API octet_status octet_tuning_save(const octet_tuning* tuning, const char* path,
                                          octet_error* error);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-/* Told of each candidate after its last turn: what it is, and its time beside the plan's. */
+/* Called for each candidate after its last turn, with its choice and its time over the plan's. */
 typedef void (*octet_tune_watcher)(void* context, const char* choice, double relative);
 
 /* Zeros are right. */
 typedef struct octet_tune_options {
   size_t struct_size;
   double seconds; /* at most, but for one turn of each candidate; 0 means 2 */
-  /* As for a run: what is tuned for so many threads. */
+  /* As for a run: choices are tuned for so many threads. */
   octet_parallel_for parallel_for;
   void* parallel_context;
   size_t concurrency; /* 0 means 1 */
   /* -- an older struct may end here -- */
-  /* Seconds, and it must go on; null means the system's monotonic one. */
+  /* Returns seconds, and must advance; null means the system's monotonic clock. */
   double (*clock)(void* context);
   void* clock_context;
   octet_tune_watcher watcher; /* null means none */
   void* watcher_context;
-  /* 1: what the tuning knows already, for so many threads, is not measured again; result.candidates
-   * is then 0, and times and choice are those that are kept. Else 0. */
+  /* 1: a problem that the tuning has already, for so many threads, is not measured again;
+   * result.candidates is then 0, and times and choice are the tuning's. Else 0. */
   int keep_known;
   int reserved; /* must be 0 */
 } octet_tune_options;
@@ -84,9 +84,9 @@ typedef struct octet_tune_options {
 
 typedef struct octet_tune_result {
   size_t struct_size;
-  /* Per run at the declared sizes, medians: of what is predicted to be best, of what was measured
-   * to be, and of what is chosen for it. The last is the plan's own unless another one has won by
-   * more than the noise. */
+  /* Medians per run at the declared sizes: of the choice that is predicted to be best, of the
+   * choice that was measured to be best, and of the choice that is kept. The last is the plan's own
+   * unless another one has won by more than the noise. */
   double plan_us, best_us, chosen_us;
   size_t candidates; /* that were measured, the plan among them; 0: see keep_known */
   /* -- an older struct may end here -- */
@@ -117,8 +117,8 @@ OCTET_API octet_status octet_tune_conv2d(const octet_filter_desc* filter,
 
 /* ---- this machine's costs -------------------------------------------------------------------- */
 
-/* What is not measured is predicted, by costs of each tier that were fitted on one CPU, or to no
- * CPU at all. A tuning may hold others: plans of octet_conv2d_pack reckon with them, and
+/* Times that are not measured are predicted, by costs of each tier that were fitted on some designs
+ * of CPUs, or on none. A tuning may hold other costs: plans of octet_conv2d_pack use them, and
  * octet_conv2d_explain says "predicted, calibrated" or "predicted, assumed". */
 typedef struct octet_calibration {
   size_t struct_size;
@@ -132,17 +132,17 @@ typedef struct octet_calibration {
 } octet_calibration;
 #define OCTET_CALIBRATION_INIT OCTET_INIT(octet_calibration)
 
-/* Times some dozens of convolutions by each algorithm, on one core, and finds costs that say the
- * same; some seconds. isa: the tier, OCTET_ISA_AUTO the best one. options (whose concurrency must
- * not be above 1), tuning and result may be null; the tuning gets the costs. The watcher is told of
- * each probe: what it was, and predicted / measured. */
+/* Times some dozens of convolutions by each algorithm, on one core, and finds costs by which
+ * predictions agree with these times; it takes some seconds. isa: the tier, OCTET_ISA_AUTO the best
+ * one. options (whose concurrency must not be above 1), tuning and result may be null; the tuning
+ * gets the costs. The watcher is told of each probe: what it was, and predicted / measured. */
 OCTET_API octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options,
                                        octet_tuning* tuning, octet_calibration* result,
                                        octet_error* error);
 
-/* Costs that are assumed and not measured, of a text of lines "TIER NAME=VALUE ...": those that it
- * does not name are the built-in ones. What is wrong is named by its line; then the tuning is as it
- * was. */
+/* Costs that are assumed and not measured, of a text of lines "TIER NAME=VALUE ...": costs that it
+ * does not name are the built-in ones. An error names the line that is wrong, and leaves the tuning
+ * as it was. */
 OCTET_API octet_status octet_tuning_assume(octet_tuning* tuning, const char* path,
                                            octet_error* error);
 
