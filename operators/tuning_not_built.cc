@@ -1,5 +1,5 @@
-// In place of all that reads or writes measured choices, in a library without them: an environment
-// or a program that asks for them is refused.
+// Replaces the code that reads or writes measured choices, in a library without them: an
+// environment or a program that asks for them is refused.
 #include "dispatch/cpu/environment.h"
 #include "operators/conv/tuning.h"
 #include "operators/gemm/tuning.h"

@@ -1,4 +1,4 @@
-// Tells what one limit for the packed bytes does to all filters of a network.
+// Shows the effect of one limit for the packed bytes on all filters of a network.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// Believes what the CPU says of itself. Tests link another file in place of this one.
+// Returns the CPU as read_cpu detects it. Tests link another file in place of this one.
 #include "dispatch/cpu/features.h"
 
 namespace octet {

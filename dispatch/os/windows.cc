@@ -1,4 +1,5 @@
-// Windows: all of it. Paths are in the process's code page, as getenv's values are.
+// Windows: memory, the clock, registers and files. Paths are in the process's code page, as
+// getenv's values are.
 #include <errno.h>
 #include <fcntl.h>
 #include <io.h>

@@ -1,4 +1,4 @@
-// Believes the self-test. A test links another file in place of this one.
+// Demotes the tiers that fail the self-test. A test links another file in place of this one.
 #include "dispatch/self_test/self_test.h"
 
 namespace octet {

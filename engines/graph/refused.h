@@ -1,4 +1,4 @@
-// Carries a status and a sentence from where something cannot be done to the library's border.
+// Carries a status and a sentence from the code that refuses a graph to the library's border.
 #pragma once
 
 #include <cstdio>

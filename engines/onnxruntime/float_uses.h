@@ -1,4 +1,4 @@
-// Reads the neighbours of nodes on f32 that no unit stands for yet.
+// Reads the neighbours of nodes on f32 that belong to no unit yet.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// OCTET_ASSERT states what one part of the library relies on another one for. It is checked in
-// builds with OCTET_ASSERTS (debug, sanitizers, fuzzers) and compiles to nothing elsewhere: a
-// caller's bad arguments are refused long before.
+// OCTET_ASSERT states a condition for which one part of the library relies on another one. It is
+// checked in builds with OCTET_ASSERTS (debug, sanitizers, fuzzers) and compiles to nothing
+// elsewhere: a caller's bad arguments are refused long before.
 #pragma once
 
 #if defined(OCTET_ASSERTS)

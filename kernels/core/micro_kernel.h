@@ -104,8 +104,9 @@ enum KernelFlags : uint16_t {
   // With kRequantizesTflite: the kernel does so only where every column is shifted to the right
   // (TfliteColumns::divides).
   kTfliteRightShiftOnly = 128,
-  // The kernel adds Tile::row_init, a value per row, for weights that all have one zero point. For
-  // other kernels and weights with zero points, the init has a row for each row of the tile.
+  // The kernel adds Tile::row_init, one value per row, to its init: where all weights have the same
+  // zero point, the zero point's term is one value per row. Without this flag, or with zero points
+  // that differ, the init has a row for each row of the tile.
   kRowInit = 256,
   // The kernel is selected only where all cores are known to execute in order.
   kInOrder = 512,
@@ -116,7 +117,7 @@ enum KernelFlags : uint16_t {
   // The kernel can convert to f32 in registers (Requantization::to_floats).
   kStoresFloats = 4096,
   // The kernel subtracts Tile::row_factors times column_factors, for zero points of weights or of
-  // rows. It has not kRowInit, too.
+  // rows. No kernel has both this flag and kRowInit.
   kRowFactors = 8192,
 };
 

@@ -25,8 +25,8 @@ using SplitS16Fn = void (*)(const S16Row& row);
 constexpr uint8_t high_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0 : 0x80; }
 constexpr uint8_t low_flip(ElementType bytes) { return bytes == ElementType::kS8 ? 0x80 : 0; }
 
-// Outputs: s16, but of kF32, which is f32. kTfliteWidest is kTflite for accumulators of
-// 2^38 and more, whose products with a multiplier a double does not hold.
+// The modes of outputs, which are s16, or f32 with kF32. kTfliteWidest is kTflite for accumulators
+// of 2^38 and more, whose products with a multiplier a double does not hold.
 enum class S16Mode : uint8_t { kNone, kFloat, kTflite, kTfliteWidest, kDouble, kF32 };
 
 // One per plan; the arrays cover all columns, padded to a multiple of 64. kNone: no s16 values.
@@ -47,7 +47,7 @@ struct S16Epilogue {
   size_t dst_bytes() const { return mode == S16Mode::kF32 ? sizeof(float) : sizeof(int16_t); }
 };
 
-// What is added per column: acc = 256 * high sum + low sum + offset. `in_int32` is null unless no
+// The offsets of columns: acc = 256 * high sum + low sum + offset. `in_int32` is null unless no
 // accumulator leaves int32; then offsets and sums may wrap.
 struct S16Offsets {
   const double* in_double;

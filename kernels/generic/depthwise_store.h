@@ -1,4 +1,4 @@
-// How the sums of a depthwise machine leave: as s32 or raw, as bytes, as f32 or as s16 values.
+// Stores the sums of a depthwise machine: as s32 or raw, as bytes, as f32 or as s16 values.
 #pragma once
 
 #include "kernels/core/compiler.h"

@@ -1,4 +1,4 @@
-// Finds float scales that do for the factors of double mode.
+// Finds float scales that give the same bytes as the factors of double mode.
 #pragma once
 
 #include "kernels/core/epilogue.h"

@@ -1,4 +1,4 @@
-// Checks what functions of two tensors share, and makes the parts of their plans that all have.
+// Checks the fields that functions of two tensors share, and makes the common parts of their plans.
 #pragma once
 
 #include "operators/functions/function.h"

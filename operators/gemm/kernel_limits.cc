@@ -1,4 +1,4 @@
-// What the descriptor, the environment and the machine leave of the kernels.
+// Finds the kernels that the descriptor, the environment and the machine let an operator use.
 #include "operators/gemm/kernel_limits.h"
 
 #include "dispatch/api/error.h"

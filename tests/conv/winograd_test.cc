@@ -1,5 +1,5 @@
-// Drives Winograd's exact algorithms directly, on every int16 kernel, and compares them with the
-// sum over seven loops.
+// Drives Winograd's exact algorithms directly, on every int16 kernel and the transforms of its
+// tier, and compares them with the sum over seven loops.
 #include "conv/winograd_case.h"
 #include "support/kernels.h"
 

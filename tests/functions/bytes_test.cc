@@ -1,6 +1,6 @@
-// Compares functions of one byte and of two with the results of engines for all bytes, those of
-// words for all words or many pairs (byte_vectors.txt); checks the limits of tables, and
-// concatenations.
+// Compares functions of one byte and of two with the results of engines for all bytes, and
+// functions of s16 values for all values or many pairs (byte_vectors.txt); checks the limits of
+// tables, and concatenations.
 #include <cmath>
 #include <cstring>
 #include <fstream>

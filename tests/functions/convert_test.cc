@@ -1,5 +1,5 @@
 // Compares conversions between f32 and 8 or 16 bits with their definitions, for floats beside all
-// places where bytes change and many where words do, on every tier.
+// places where bytes change and many where s16 values do, on every tier.
 #include <cmath>
 #include <cstring>
 

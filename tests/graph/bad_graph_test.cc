@@ -1,4 +1,4 @@
-// Checks the sentences for graphs that are none, and for operators that are refused.
+// Checks the sentences for malformed graphs, and for operators that are refused.
 #include <cmath>
 #include <limits>
 #include <random>

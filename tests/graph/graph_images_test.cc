@@ -1,4 +1,5 @@
-// Checks what crosses images (transposes, slices, joins, reshapes) and products of two activations.
+// Checks operators that move elements between images (transposes, slices, joins, reshapes), and
+// products of two activations.
 #include <algorithm>
 #include <cstring>
 #include <thread>

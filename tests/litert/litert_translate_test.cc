@@ -1,4 +1,4 @@
-// Checks the translation of nodes one by one, such as files may have but LiteRT ends at before it
+// Checks the translation of single nodes that a file may have, but at which LiteRT fails before it
 // asks a delegate.
 #include "engines/litert/translate.h"
 

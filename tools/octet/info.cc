@@ -1,4 +1,4 @@
-// Runs octet info: the machine, and what Octet makes of it.
+// Runs octet info: the machine, and the tiers and kernels that Octet uses on it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

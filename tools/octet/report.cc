@@ -1,5 +1,5 @@
-// Runs octet report: what one can send of a machine, in under five minutes. It verifies the library
-// and times a fixed list of products and networks, beside the peers that are there.
+// Runs octet report: a report of a machine, to be sent, in under five minutes. It verifies the
+// library and times a fixed list of products and networks, beside the peers that are there.
 #include <fmt/format.h>
 
 #include <chrono>

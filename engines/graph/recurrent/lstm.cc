@@ -1,5 +1,5 @@
-// Runs an LSTM in integers: the input's products of many steps at once, then step by step those
-// of the state and the gates.
+// Runs an LSTM in integers: the input's products of many steps at once, then, step by step, the
+// state's products and the gates.
 #include "engines/graph/recurrent/lstm.h"
 
 #include <algorithm>

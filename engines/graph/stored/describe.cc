@@ -1,4 +1,4 @@
-// Turns the bytes of a product's description.
+// Describes products whose tensors of int8 are stored as uint8: types, zero points and bounds.
 #include "engines/graph/products.h"
 #include "engines/graph/sizes.h"
 

@@ -1,4 +1,4 @@
-// The lines of a call.
+// Finds the lines of a call's tensors.
 #pragma once
 
 #include <stddef.h>

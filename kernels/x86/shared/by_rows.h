@@ -1,4 +1,4 @@
-// One text for tiles of several counts of rows.
+// Calls one text for tiles of any count of rows, as a constant where it is known.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Multiplies a block of output pixels, whatever made its lhs.
+// Multiplies a block of output pixels whose lhs an algorithm has prepared.
 #include "operators/conv/algorithms/block.h"
 
 namespace octet {

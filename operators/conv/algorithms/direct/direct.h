@@ -1,5 +1,5 @@
-// What the files of the direct algorithm share: direct_plan.cc, which plans, direct.cc and
-// direct_s16.cc, which run.
+// Declares the functions that direct_plan.cc, which plans the direct algorithm, shares with
+// direct.cc and direct_s16.cc, which run it.
 #pragma once
 
 #include "operators/conv/algorithms/block.h"

@@ -1,5 +1,5 @@
-// What the direct algorithm plans: its predicted time, blocks and workspaces, and how a run cuts
-// small images into tiles.
+// Plans the direct algorithm: its predicted time, blocks and workspaces, and the tiles into which a
+// run cuts small images.
 #include <string.h>
 
 #include "operators/conv/algorithms/direct/direct.h"
