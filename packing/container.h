@@ -117,7 +117,7 @@ using PlanContainer = bool (*)(const Container& container, Container* planned);
 // Checks mark, version and head checksum. The kind is in the header then.
 BlobProblem read_head(const void* blob, size_t bytes, Container* container);
 // Checks all that can be known without the payload. Even a head with a valid checksum is not
-// trusted: everything that it says is recomputed and compared.
+// trusted: every field is recomputed and compared.
 BlobProblem check_container(const void* blob, size_t bytes,
                             const WeightFormat* (*find_format)(uint16_t), BlobKind kind,
                             PlanContainer plan, Container* container);

@@ -99,8 +99,8 @@ struct Packing {
                    uint8_t* panels) = nullptr;
   // Whether a weight in `bytes` bytes of panels is -128. Null: the caller's weights say so
   bool (*holds_int8_min)(const RhsLayout& layout, const uint8_t* panels, size_t bytes) = nullptr;
-  // Null where kernels can trust any bytes. Else null for sound weights, or what is wrong with
-  // them, which completes "blob "
+  // Null where kernels can trust any bytes. Else null for sound weights, or the fault, in words
+  // that complete "blob "
   const char* (*problem)(const RhsLayout& layout, const PackedPanels& weights) = nullptr;
   const Trial* trial = nullptr;  // null: the format suits all weights
 };

@@ -110,8 +110,8 @@ struct Window {
 };
 
 // Pairs steps greedily. The step of largest magnitude takes the largest one with which the fewest
-// panels are crowded, so that small steps are left for those that need them. Pairs that are crowded
-// in the same panels stand together, so that they share extras.
+// panels are crowded, so that small steps are left for steps that need a small partner. Pairs that
+// are crowded in the same panels stand together, so that they share extras.
 void find_order(const Window& window, size_t steps, uint8_t* order) {
   constexpr uint8_t kBits[1 << kPanels] = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
   uint8_t left[kPairWindow];  // the largest magnitude first

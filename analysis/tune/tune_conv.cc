@@ -113,7 +113,7 @@ octet_status check_pair(const octet_filter_desc& f, const octet_conv2d_desc& d,
   return OCTET_OK;
 }
 
-// The type of what is multiplied: that of the lhs, or that which it is quantized to.
+// The type that kernels multiply: that of the lhs, or the type to which the lhs is quantized.
 ElementType lhs_type_of(const octet_conv2d_desc& d) {
   const bool quantized = d.lhs_type == OCTET_F32 && d.lhs_quant == OCTET_LHS_STATIC;
   if (d.lhs_quant == OCTET_LHS_ASYMMETRIC) return ElementType::kU8;

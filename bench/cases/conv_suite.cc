@@ -170,8 +170,8 @@ const std::vector<Suite> kSuites = {
          {"ic128oc32_ih7oh7kh3ph1", 16, "block 4"},
      }},
     // Layers that are unlike each other, of networks that are no suite here: where two algorithms
-    // are near each other, or one of them is what nobody would expect. What octet bench plan
-    // --check is run on.
+    // are near each other, or one of them is what nobody would expect. The layers on which octet
+    // bench plan --check is run.
     {"unlike",
      {
          {"ic128oc32_ih28oh28kh3ph1", 1, "DenseNet-121"},

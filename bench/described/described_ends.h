@@ -1,5 +1,5 @@
 // Chooses the part of a described model that runs: its operators, the tensors that `octet run`
-// reads from outside, and those that it writes, in the order of the model's own.
+// reads from outside, and the tensors that it writes, in the order of the model's own.
 #pragma once
 
 #include <string>

@@ -68,7 +68,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
   const int unused = layout.sparse() || layout.bits >= 8 ? 0 : 8 - layout.bits;
   for (uint8_t& byte : rhs) byte = (uint8_t)((int8_t)(byte << unused) >> unused);
   if (layout.sparse()) make_sparse(rhs);
-  // What is decoded into `packed` lies where the products come later
+  // Weights are decoded to the place where the products come later
   uint8_t* const weights = kernel.decoder.room ? (uint8_t*)out : packed;
   find_format_of(layout)->packing->pack(
       layout, {rhs, columns, depth, rhs_stride, 1, layout.element_type, nullptr, 0}, 0, columns,

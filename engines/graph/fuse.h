@@ -7,8 +7,8 @@ namespace octet::graph {
 
 // The graph with its operators in an order in which they can run, fewer of them: padding, additions
 // (TFLite's arithmetic), activations and requantizations become part of convolutions and products
-// where no other operator and no output of the graph reads what is between. made_of tells which
-// operators of `graph` each one stands for. Throws if the graph is none.
+// where no other operator and no output of the graph reads the tensor between them. made_of tells
+// which operators of `graph` each one stands for. Throws if the graph is none.
 Graph fuse(const Graph& graph);
 
 // Only the order.

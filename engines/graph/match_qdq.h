@@ -14,8 +14,8 @@ namespace octet::graph {
 // Groups are: a convolution or product, then an activation, then an addition of another
 // dequantized tensor with an activation, each or not, then QuantizeLinear, or, of a convolution or
 // product without an addition, a result that stays f32; any other operator with an activation or
-// not; DequantizeLinear and QuantizeLinear alone. What lies inside of a group is read by nothing
-// else. Throws if the graph is none.
+// not; DequantizeLinear and QuantizeLinear alone. No operator outside of a group reads a tensor
+// inside of it. Throws if the graph is none.
 Graph match_qdq(const Graph& graph);
 
 }  // namespace octet::graph

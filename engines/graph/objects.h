@@ -21,7 +21,7 @@ struct DestroyNetwork {
 };
 using Network = std::unique_ptr<octet_network, DestroyNetwork>;
 
-// One of the three, with what it borrows.
+// One of the three objects, with the memory that it borrows.
 struct Object {
   std::unique_ptr<octet_conv2d, DestroyConv> conv;
   std::unique_ptr<octet_gemm, DestroyGemm> gemm;

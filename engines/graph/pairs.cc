@@ -10,7 +10,8 @@
 namespace octet::graph {
 namespace {
 
-// A run looks at the zero points that come with it, and create at none. Throws what it would say.
+// A run looks at the zero points that come with it, and create at none. Throws the sentence that
+// create would give.
 void check_sums(const ProductDescription& d) {
   const octet_epilogue& e = d.gemm.epilogue;
   int64_t most = INT32_MAX;

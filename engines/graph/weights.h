@@ -88,7 +88,7 @@ class PackedWeights {
   // neither reads nor writes files: a blob would depend on these variables.
   explicit PackedWeights(std::string folder) : folder_(std::move(folder)) {}
 
-  // Packs what it does not have yet. Throws.
+  // Packs a filter that it does not have yet. Throws.
   std::shared_ptr<const Blob> get(const octet_filter_desc& filter, octet_isa isa);
   std::shared_ptr<const Blob> get(const octet_rhs_desc& rhs, octet_isa isa);
   size_t packed() const;     // blobs that were packed

@@ -8,9 +8,9 @@
 
 namespace octet::graph {
 
-// A sentence for each operator that is refused, with what it would need; empty for the others.
-// Constants' data may be null. A graph that is none is refused as a whole: each operator has the
-// reason. Never throws but for want of memory.
+// A sentence for each operator that is refused, with the condition that it does not meet; empty for
+// the others. Constants' data may be null. A malformed graph is refused as a whole: each operator
+// has the reason. Never throws but for want of memory.
 std::vector<std::string> would(const Graph& graph);
 
 }  // namespace octet::graph

@@ -39,7 +39,7 @@ class Joiner {
       while (group[i] != i) i = group[i] = group[group[i]];
       return i;
     };
-    // What reads a tensor that the host makes of Octet's is of a higher level.
+    // A unit that reads a tensor that the host makes of Octet's is of a higher level.
     std::vector<char> behind(before_.size());  // units that read what Octet makes
     for (const size_t u : order())
       for (const size_t other : before_[u]) {

@@ -11,7 +11,7 @@ using graph::Kind;
 namespace {
 
 // How a Reshape's output follows from its input's sizes: each axis has a number, or is the input's
-// axis `copied`, or, at most one, what is left.
+// axis `copied`, or (one axis at most) the number of elements that is left.
 struct Axis {
   enum Kind { kNumber, kCopied, kLeft } kind;
   int64_t number = 0;

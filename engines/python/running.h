@@ -1,4 +1,4 @@
-// Gives runs what they need beside their operands: a workspace and threads.
+// Gives runs a workspace and threads.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* ---- what all functions share ---------------------------------------------------------------- */
+/* ---- types and calls of all functions -------------------------------------------------------- */
 
 /* real = (value - zero_point) * scale. The limits are for tensors whose scale and zero point a
  * function reads. Frozen. */
@@ -88,8 +88,8 @@ typedef struct octet_function_args {
 #define OCTET_FUNCTION_ARGS_INIT OCTET_INIT(octet_function_args)
 
 /* Computes the output. A bad argument is found before anything is written: OCTET_NULL_POINTER,
- * OCTET_BAD_STRUCT_SIZE, OCTET_BAD_SIZE (0, beyond memory, or not what the function was created
- * for), OCTET_BAD_STRIDE, OCTET_MISALIGNED, OCTET_OVERLAP. */
+ * OCTET_BAD_STRUCT_SIZE, OCTET_BAD_SIZE (0, beyond memory, or not the size that the function was
+ * created for), OCTET_BAD_STRIDE, OCTET_MISALIGNED, OCTET_OVERLAP. */
 OCTET_API octet_status octet_function_run(const octet_function* function,
                                           const octet_function_args* args, octet_error* error);
 

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* ---- what a network is ----------------------------------------------------------------------- */
+/* ---- the description of a network ------------------------------------------------------------ */
 
 /* batch x h x w x channels, dense, in this order: a kept tensor's memory holds
  * batch * h * w * channels values of its type. Frozen. */
@@ -183,7 +183,7 @@ typedef struct octet_network_args {
 OCTET_API octet_status octet_network_run(const octet_network* network,
                                          const octet_network_args* args, octet_error* error);
 
-/* ---- what was planned ------------------------------------------------------------------------ */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 /* A part, and, in the last fields, the whole network. */
 typedef struct octet_network_explanation {

@@ -108,10 +108,9 @@ OCTET_API const char* octet_version(void); /* of the library: "0.2.0" */
  * Every struct that may grow begins with struct_size, which the caller sets to sizeof; the _INIT
  * macros and octet::make do. It grows at its end, and a field that is zero asks for nothing new:
  *
- * - A smaller struct, of an older program, is taken as if it went on with zeros. It may be as
- *   small as all that is before the line "an older struct may end here".
- * - A larger struct, of a newer program, is taken if all fields that this library does not know are
- *   zero.
+ * - A smaller struct, of an older program, is taken as if it went on with zeros. It has to hold at
+ *   least the fields before the line "an older struct may end here".
+ * - A larger struct, of a newer program, is taken if all fields unknown to this library are zero.
  * - Of a struct that the library fills in it writes struct_size bytes: fields that the library does
  *   not know are zero, fields that the caller has no room for are left out.
  *
@@ -195,8 +194,7 @@ typedef enum octet_cpu_design OCTET_INT_ENUM {
 /* The design's name, such as "zen4"; "unknown" outside the enumeration. A static string. */
 OCTET_API const char* octet_cpu_design_name(octet_cpu_design design);
 
-/* The machine's tiers, caches and cores, and the tiers that Octet uses of these. Bit i of a mask
- * stands for (octet_isa)i. */
+/* The CPU: its tiers, caches and cores. Bit i of a mask of tiers stands for (octet_isa)i. */
 typedef struct octet_cpu_info {
   size_t struct_size;
   uint32_t compiled_isas; /* tiers compiled into this library */
@@ -220,12 +218,11 @@ OCTET_API octet_status octet_get_cpu_info(octet_cpu_info* info, octet_error* err
 
 typedef struct octet_tuning octet_tuning;
 
-/* A machine as the caller describes it: this one, if its system does not report its caches, or
- * another one, for which weights are packed. The description replaces everything that was found.
- * Choices may depend on it; an output byte does so only with OCTET_ACCURACY_APPROXIMATE.
- * Descriptors hold it by pointer; null means this machine, as octet_get_cpu_info reports it, with
- * 256 KB of L2 and no L3 where it reports none. Where caches and cores are given and no tuning is,
- * the library opens no file. */
+/* A machine as the caller describes it: this one, if its system reports no caches, or another, for
+ * which weights are packed. The description replaces all that was found. Choices may depend on it,
+ * output bytes only with OCTET_ACCURACY_APPROXIMATE. Descriptors hold it by pointer; null means
+ * this machine, as octet_get_cpu_info reports it, with 256 KB of L2 and no L3 where it reports
+ * none. Where caches and cores are given and no tuning is, the library opens no file. */
 typedef struct octet_machine {
   size_t struct_size;
   /* Of one core, 4096 to 2^31. Without a second level: of the first. */
@@ -572,8 +569,7 @@ OCTET_API void octet_gemm_destroy(octet_gemm* gemm); /* of null, too; no run may
  * blocks: desc.max_isa chooses among these. */
 OCTET_API const char* octet_gemm_kernel(const octet_gemm* gemm, size_t m);
 
-/* The kernels, layout and tasks of a GEMM's runs of m_max rows and batch_max matrices. Strings are
- * static. */
+/* How a GEMM runs with m_max rows and batch_max matrices. Strings are static. */
 typedef struct octet_gemm_explanation {
   size_t struct_size;
   const char* kernel;       /* of runs of more than small_m rows */
@@ -582,9 +578,8 @@ typedef struct octet_gemm_explanation {
   octet_isa isa;        /* the kernel's tier */
   octet_isa layout_isa; /* the smallest tier that reads weights in this layout */
   /* -- an older struct may end here -- */
-  /* The types that the kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are
-   * flipped on their way to them, weights of 4 bits are decoded to OCTET_S8, in scale blocks to
-   * OCTET_U8. */
+  /* The types that kernels multiply: OCTET_S8 or OCTET_U8. Operands of the other type are flipped
+   * on their way, weights of 4 bits are decoded to OCTET_S8, in scale blocks to OCTET_U8. */
   octet_type lhs_type, rhs_type;
   /* Weights lie in panels of so many columns, the last one a multiple of the step, with so many
    * rows of a column side by side. */
@@ -772,8 +767,7 @@ OCTET_API octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_
 typedef struct octet_conv2d_candidate {
   size_t struct_size;
   octet_conv_algorithm algorithm;
-  /* The kernel that would run; a static string; null if refused, or if this library has none of
-   * that tier. */
+  /* The kernel, a static string; null if refused, or if this library has none of that tier. */
   const char* kernel;
   int possible; /* 0: cannot compute this shape, or not exactly */
   int chosen;   /* 1 for the algorithm that octet_conv2d_pack takes */
@@ -835,7 +829,7 @@ typedef struct octet_conv2d_desc {
   size_t packed_bytes;
   const char* kernel;
   octet_allocator allocator;
-  /* An f32 lhs with OCTET_LHS_STATIC, else 0. In what was reserved, since no field can follow the
+  /* An f32 lhs with OCTET_LHS_STATIC, else 0; once a reserved field, since none can follow the
    * epilogue. The epilogue's scales hold this scale as they would that of an input of bytes. */
   float lhs_scale;
   octet_type lhs_quantized_type; /* OCTET_S8 or OCTET_U8 */
@@ -972,8 +966,7 @@ OCTET_API octet_status octet_blob_verify(const void* blob, size_t blob_bytes, oc
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* More are in helpers.h: multipliers, paddings, quantized tensors and tables from the numbers that
- * models hold.
+/* More are in helpers.h: multipliers, paddings, quantized tensors, tables, from models' numbers.
  *
  * Maps a real factor in [0, 2^30) to TFLite's (multiplier, shift): factor ~ multiplier / 2^31 *
  * 2^shift, as its QuantizeMultiplier does. */

@@ -266,7 +266,7 @@ class [[nodiscard]] Tuning {
                                   octet_error* error = nullptr) {
     return octet_tune_conv2d(&filter, &desc, options, tuning_, result, error);
   }
-  // This machine with what was measured on it, for the `machine` of descriptors.
+  // This machine with the choices measured on it, for the `machine` of descriptors.
   [[nodiscard]] octet_machine machine() const {
     auto machine = make<octet_machine>();
     machine.tuning = tuning_;

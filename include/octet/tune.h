@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* ---- what was measured ----------------------------------------------------------------------- */
+/* ---- measured choices ------------------------------------------------------------------------ */
 
 /* The numbers of lines that were found in a file. */
 typedef struct octet_tuning_report {
@@ -95,7 +95,7 @@ typedef struct octet_tune_result {
   int reserved;
   char plan[256]; /* as a line of text (DESIGN.md, "A choice") */
   char best[256];
-  char choice[256]; /* what is kept */
+  char choice[256]; /* the one that is kept */
 } octet_tune_result;
 #define OCTET_TUNE_RESULT_INIT OCTET_INIT(octet_tune_result)
 
@@ -135,7 +135,7 @@ typedef struct octet_calibration {
 /* Times some dozens of convolutions by each algorithm, on one core, and finds costs by which
  * predictions agree with these times; it takes some seconds. isa: the tier, OCTET_ISA_AUTO the best
  * one. options (whose concurrency must not be above 1), tuning and result may be null; the tuning
- * gets the costs. The watcher is told of each probe: what it was, and predicted / measured. */
+ * gets the costs. The watcher is called for each probe, with its name and predicted / measured. */
 OCTET_API octet_status octet_calibrate(octet_isa isa, const octet_tune_options* options,
                                        octet_tuning* tuning, octet_calibration* result,
                                        octet_error* error);

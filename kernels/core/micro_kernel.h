@@ -77,10 +77,10 @@ struct Decoder {
 struct SumsAhead {
   static constexpr size_t kTiles = 16;  // of several micro-panels, where a block has fewer
   uint32_t note_bytes = 0;              // of a tile, at most
-  // Writes what is to be multiplied of a tile, whose init and output need not be set; sums: room
-  // for mr x nr, aligned to kAlignment. Returns the end, where the next tile's notes begin
+  // Writes down the operands of a tile, whose init and output need not be set; sums: room for mr x
+  // nr, aligned to kAlignment. Returns the end, where the next tile's notes begin
   void* (*note)(const Tile& tile, int32_t* sums, void* notes) = nullptr;
-  // Multiplies all that was noted, for at least one tile
+  // Multiplies all noted tiles, at least one
   void (*sum)(const void* notes, const void* end) = nullptr;
 };
 

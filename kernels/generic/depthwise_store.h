@@ -8,8 +8,8 @@ namespace octet {
 namespace {
 
 // kS16 is sums or 16 bits in either mode, told apart at run time: the branch costs less than
-// copies of the loops. Likewise kSumsOrFloats, of machines that do not shuffle, in f32, and
-// kSumsOrFloat, of machines that do, in float mode.
+// copies of the loops. The same holds for kSumsOrFloats, of machines that do not shuffle, in f32,
+// and kSumsOrFloat, of machines that do, in float mode.
 enum class DepthwiseOutput { kSums, kSumsOrFloats, kSumsOrFloat, kFloat, kTflite, kS16 };
 
 template <typename M, DepthwiseOutput>

@@ -403,7 +403,7 @@ class Product {
   const size_t tap_steps_;              // a tap's depth that kernels multiply
   Start start_;
   float scales_[kMaxTileRows];
-  // Where the micro-panel begins: a panel, or the first of those that it spans, and a lane there
+  // Where the micro-panel begins: a panel, or the first of several that it spans, and a lane there
   struct Place {
     size_t panel, lane;
   } place_;

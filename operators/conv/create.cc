@@ -47,7 +47,7 @@ struct ConvBuilder {
       epilogue.lhs_type = d.lhs_quantized_type;
   }
   bool has_s16() const { return desc.lhs_type == OCTET_S16; }
-  // Bytes of what the algorithm writes
+  // Bytes of a value that the algorithm writes
   size_t dst_bytes() const {
     return has_s16() && !kernel.s16 ? sizeof(int32_t) : element_bytes(desc.dst_type);
   }

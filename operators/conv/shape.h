@@ -9,8 +9,8 @@ namespace octet {
 
 constexpr size_t kLargest = (size_t)1 << 31;  // largest value of a shape's field
 
-// The fields of a shape but `transposed`: sizes of tensors, then what the weights determine, pads,
-// and padding of the output.
+// The fields of a shape but `transposed`: sizes of tensors, then the fields that the weights
+// determine, pads, and padding of the output.
 struct ShapeField {
   enum Kind { kSize, kWeights, kPad, kOutput } kind;
   const char* name;

@@ -59,8 +59,9 @@ octet_status check_enums(const EpilogueBuilder& builder);
 octet_status check_combination(const EpilogueBuilder& builder);
 octet_status check_quantization(EpilogueBuilder* builder);  // of the lhs and of the output
 octet_status plan_epilogue(EpilogueBuilder* builder);       // residual, zero points and clamps
-// The accumulator of every column must fit int32; how large it may get also decides what the
-// epilogue must guard against. A null packed.positive means that the weights are not known.
+// The accumulator of every column must fit int32; its largest magnitude also decides which
+// overflows the epilogue must guard against. A null packed.positive means that the weights are not
+// known.
 octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed);
 // The epilogue with its arrays in the arena, padded. max_scaled: as in the builder. columns: those
 // of the builder, over and over.

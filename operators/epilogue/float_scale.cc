@@ -10,7 +10,8 @@ namespace octet {
 namespace {
 
 // Float mode rounds three times, each time by up to 2^-24 of the value, and its scale may be the
-// second float from the factor on, 3 * 2^-24 away. What double mode rounds is nothing beside that.
+// second float from the factor on, 3 * 2^-24 away. The rounding of double mode is nothing beside
+// that.
 constexpr double kError = 0x1p-21;
 
 // Whole numbers below 2^22 are rounded half to even by an addition.

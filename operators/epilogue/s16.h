@@ -16,9 +16,9 @@ S16Epilogue build_s16(const EpilogueBuilder& builder, const Epilogue& f, size_t 
 Requantization requantization_of(const S16Epilogue& s16);
 // Zeros. All null without memory.
 S16Offsets take_s16_offsets(const EpilogueBuilder& builder, size_t count, Arena* arena);
-// Writes the offsets of all columns: the biases, and what the flips of bytes, of this type,
-// add to the sums of the packed matrix where kernels know no zero points; they do if `packed` is
-// {}. Offsets without memory stay so.
+// Writes the offsets of all columns: the biases, and the terms that the flips of bytes, of this
+// type, add to the sums of the packed matrix where kernels know no zero points; they do if `packed`
+// is {}. Offsets without memory stay so.
 void fill_s16_offsets(const EpilogueBuilder& builder, const PackedRhs& packed, ElementType type,
                       const S16Offsets& offsets);
 

@@ -19,8 +19,8 @@ size_t columns_at_a_time(const GemmPlan& plan, const MicroKernel& kernel, size_t
   return smaller(n, larger(kPanels / kernel.rhs_layout.lane_bytes(plan.k) / unit, 1) * unit);
 }
 
-// For a task of m rows and n columns. Leaves out what the plan does not need: to clear all would
-// take as long as a small product.
+// For a task of m rows and n columns. Leaves out sections that the plan does not need: to clear all
+// would take as long as a small product.
 void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n, size_t k,
              GemmSections* out) {
   GemmSections& at = *out;

@@ -1,4 +1,5 @@
-// Declares what the bodies of the fuzz targets share: failures, counts, and checks of each call.
+// Declares the shared functions of the fuzz targets' bodies: failures, counts, and checks of each
+// call.
 #pragma once
 
 #include <cstdint>

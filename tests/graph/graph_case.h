@@ -1,4 +1,4 @@
-// Builds small graphs with random data, and computes what they should give by the definition.
+// Builds small graphs with random data, and computes their expected outputs by the definition.
 #pragma once
 
 #include <gtest/gtest.h>

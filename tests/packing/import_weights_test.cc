@@ -148,7 +148,7 @@ TEST(DequantizeGguf, RefusesBadInput) {
 
 // ---- GPTQ, AWQ ----------------------------------------------------------------------------------
 
-// Tensors of a layer and what they stand for.
+// Tensors of a layer and the weights that they stand for.
 struct Layer {
   Layer(octet_qweight_layout layout, size_t n, size_t k, size_t group, Draw* draw)
       : qweight(n * k / 8), qzeros(n * (k / group) / 8), g_idx(k), scales(n * (k / group)) {

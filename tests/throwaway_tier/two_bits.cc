@@ -1,5 +1,5 @@
-// Multiplies by weights of 2 bits, as matrices and as filters, beside plain loops. It prints what
-// was right.
+// Multiplies by weights of 2 bits, as matrices and as filters, beside plain loops. It prints the
+// cases that were right.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

@@ -26,8 +26,8 @@ OCTET_INLINE inline size_t block_at(size_t first, size_t block, size_t bytes) {
   return first + block <= bytes ? first : bytes - block;
 }
 
-// Calls element(a - zero a, b - zero b) for all elements; what it returns is clamped, as it is
-// before the output's zero point is added.
+// Calls element(a - zero a, b - zero b) for all elements; its result is clamped before the output's
+// zero point is added.
 template <typename Element>
 OCTET_INLINE inline void for_each_pair(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
                                        uint8_t* out, size_t bytes, const Element& element) {

@@ -29,7 +29,7 @@ OCTET_INLINE inline void store_ends(uint8_t* to, size_t, Vector made) {
 #endif
 
 // Calls quarter(bytes of a and b alternating, as 16 bits) for a fourth of the bytes of each vector;
-// what it returns, 32 bits for each pair, is saturated and clamped as for_each_pair does it.
+// its result, 32 bits for each pair, is saturated and clamped as for_each_pair does it.
 template <typename Quarters>
 OCTET_INLINE inline void for_each_vector(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
                                          uint8_t* out, size_t bytes, const Quarters& quarters) {
@@ -107,8 +107,8 @@ OCTET_INLINE inline void for_each_product(const BinaryPlan& p, const uint8_t* a,
       });
 }
 
-// Calls combined(real a, real b), in float, for all elements; what it returns is divided by the
-// output's scale and rounded.
+// Calls combined(real a, real b), in float, for all elements; its result is divided by the output's
+// scale and rounded.
 template <typename Combined>
 OCTET_INLINE inline void for_each_real(const BinaryPlan& p, const uint8_t* a, const uint8_t* b,
                                        uint8_t* out, size_t bytes, const Combined& combined) {

@@ -77,7 +77,7 @@ void pack_columns_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
 }
 
 // Packs `rows` rows of as many columns as a vector has bytes. flip: as many bytes, which stand for
-// rows that are missing, and become 0. columns: those that there are, padded to whole panels.
+// rows that are missing, and become 0. columns: existing ones, padded to whole panels.
 OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size_t rows,
                                         const Part& part, const uint8_t* flip, size_t columns,
                                         size_t panel_bytes, uint8_t* to, int32_t* sums) {

@@ -95,7 +95,7 @@ struct Line {
   size_t step;
 };
 
-// A task's workspace, cut into pieces, and what is the same for all its blocks.
+// A task's workspace, cut into pieces, and the values that all its blocks share.
 struct Scratch {
   DepthwiseLoop loop;
   size_t rows, set_groups;  // of a tile

@@ -22,7 +22,7 @@ struct FilterGeometry {
 };
 static_assert(sizeof(FilterGeometry) == 128, "of the same size on every machine");
 
-// Copies what the weights determine of a shape, from or to a ConvShape.
+// Copies the fields of a shape that the weights determine, from or to a ConvShape.
 template <typename From, typename To>
 void copy_filter_shape(const From& from, To* to) {
   to->in_channels = (size_t)from.in_channels;

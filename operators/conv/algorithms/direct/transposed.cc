@@ -170,7 +170,7 @@ class TransposedTask {
 
   void compute_wide_pixels() {
     phases_.enter(phase_h_, phase_w_);
-    // Range of wide pixels that are partly in the line, and of those that are wholly in it
+    // Range of wide pixels that are partly in the line, and of wide pixels that are wholly in it
     const size_t some = run_.pad_left / wide_,
                  some_end = divide_up(run_.pad_left + run_.out_w, wide_);
     const size_t all = divide_up(run_.pad_left, wide_),
