@@ -309,7 +309,7 @@ bool is_sound(const Part<const uint8_t>& part, size_t panel) {
   return sound;
 }
 
-// ---- what it costs ------------------------------------------------------------------------------
+// ---- costs --------------------------------------------------------------------------------------
 
 // Instructions: 8 for a panel's group as int16, 6 in pairs, 12 in a plain part; 18 for a chunk of
 // extras; 22 for a window's order, once per block.
@@ -351,7 +351,8 @@ void pair_panels(const RhsLayout& layout, size_t lanes, size_t taps, size_t dept
   PairCost cost = {};
   for_each_part(layout, lanes, taps, depth, panels,
                 [&](const Part<uint8_t>& part) { cost += least_cost(part.plan(), part.panels); });
-  // Weights that do not pay mostly show it soon; then no more orders are searched
+  // Most weights that do not pay in pairs show it in the first parts; then no further orders are
+  // searched
   for_each_part(layout, lanes, taps, depth, panels, [&](const Part<uint8_t>& part) {
     if (!cost.pays()) {
       store_plain(part);

@@ -27,11 +27,11 @@ Function function_of(const Arguments& arguments, void (*run)(void*, const octet_
 constexpr size_t reach(bool all_images) { return all_images ? OCTET_NETWORK_ALL_IMAGES : 0; }
 
 // The same elements in the same order, in images of any sizes, each byte through `table` if there
-// is one. element: the bytes of one. all_images: the input may have another number of images.
+// is one. element: bytes of an element. all_images: the input may have another number of images.
 Function copy_function(size_t element, const std::vector<uint8_t>& table, bool all_images);
 
-// Between NHWC images of these sizes and NCHW ones, which to a network are images of channels lines
-// of h * w pixels of one channel.
+// Transposes between NHWC images of these sizes and NCHW images. To a network an NCHW image has as
+// many lines as channels, h * w pixels in a line and one channel.
 Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to);
 
 // Output axis i of each image is axis permutation[i] of the input's; shape: the input's. Both lie
@@ -43,8 +43,8 @@ Function permute_function(size_t element, const std::vector<size_t>& shape,
 Function cut_function(size_t element, const std::vector<size_t>& shape,
                       const std::vector<size_t>& begins, const std::vector<size_t>& sizes);
 
-// The images of the inputs one after the other, those of each input through its table, if that is
-// not empty, which only elements of one byte have.
+// The images of the inputs one after the other. The bytes of an input go through its table, if that
+// is not empty; only elements of one byte have tables.
 Function join_images_function(size_t element, std::vector<std::vector<uint8_t>> tables);
 
 // Groups of channels of a pixel become a square of block * block pixels, in the order of lines.

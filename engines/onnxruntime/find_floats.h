@@ -10,8 +10,9 @@
 namespace octet::onnxruntime {
 
 // LayerNormalization and SkipLayerNormalization with the Add before them, GELU, and attention, each
-// as one operator or as those that exporters write. taken: nodes that others stand for. refused:
-// gets the reason of each LayerNormalization and GELU that Octet does not compute.
+// as one operator or as the operators that exporters write. taken: nodes that belong to units
+// already. refused: gets the reason of each LayerNormalization and GELU that Octet does not
+// compute.
 std::vector<Unit> find_floats(const HostGraph& host, const Known& known,
                               const std::set<size_t>& taken, const Options& options,
                               std::map<size_t, std::string>* refused);

@@ -41,9 +41,9 @@ class Array {
 
   // Whether elements of this axis, counted from the end, lie side by side.
   bool dense_along(size_t axis) const;
-  // The elements from one index to the next of the axes from `first` to the one before `end`,
-  // counted from the end, as if they were one axis: `inner` at least; 0 where they have one index.
-  // Fails where they are not like one axis.
+  // The axes from `first` to before `end`, counted from the last axis, taken as one axis: the
+  // elements from one of its indices to the next, at least `inner`, or 0 if it has a single index.
+  // Fails where the axes cannot be taken as one.
   size_t stride_of(size_t first, size_t end, size_t inner) const;
   // Fails if not all elements lie side by side in the order of the axes.
   void require_dense() const;

@@ -117,8 +117,7 @@ struct Block {
   const int32_t* row_factors;
   uint8_t* decoded;  // room for a decoded micro-panel of weights; null if it does not pay
   uint8_t* room;     // see Tile::room
-  // For kernels that sum ahead, else null: room for the sums of so many tiles, and for what is
-  // noted of them
+  // For kernels that sum ahead, else null: room for the sums and the notes of sums_tiles tiles
   int32_t* sums;
   uint8_t* notes;
   size_t sums_tiles;
@@ -130,7 +129,7 @@ struct Block {
 size_t decoded_bytes(const MacroKernel& macro_kernel, size_t rows);
 
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. pointed:
-// so many of them may be copied for kernels that take rows at one stride.
+// the number of rows that may be copied for kernels that take rows at one stride.
 struct PreparedSections {
   size_t panels, row_sums, room, decoded, sums, notes;  // offsets; panels come first
   size_t sums_tiles;

@@ -7,8 +7,8 @@ namespace octet {
 
 // Tiles have nearly equal height: 49 rows at mr = 12 are 10 10 10 10 9, not 12 12 12 12 1. Where
 // the kernel takes rows in steps (SMMLA: pairs), only the last tile's height may be no multiple of
-// it. Tiles of one step that read rows in place take as long for fewer rows, and those of equal
-// height need one configuration: a line of 28 pixels is 14 14, not 16 12.
+// it. Where a kernel copies rows and its tile is one step high, a tile of fewer rows takes as long,
+// and tiles of equal height need one configuration: a line of 28 pixels is 14 14, not 16 12.
 struct Tiling {
   size_t count, height, taller, step, missing;  // the first `taller` tiles have height + step rows
   // cols: columns of the micro-panel; by default no tile is tall.

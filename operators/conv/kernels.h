@@ -38,10 +38,11 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
 
-// Exchanges an int8 kernel for one that multiplies s16 values of an input by the same weights, if
-// that can compute the shape: of a depthwise convolution its own or, if it has none, that of a
-// tier below, of one whose pixels or copied windows are rows of a matrix its own or itself.
-// sums_fit: no sum of s16 values leaves int32; zero_points: weights have them.
+// Exchanges an int8 kernel for a kernel that multiplies s16 values of an input by the same weights,
+// if such a kernel can compute the shape. A depthwise kernel is exchanged for its s16 kernel or, if
+// it has none, for that of a tier below. Where pixels or copied windows are rows of a matrix, the
+// kernel is exchanged for its s16 kernel, or stays and gathers s16 values. sums_fit: no sum of s16
+// values leaves int32; zero_points: weights have them.
 void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const ConvShape& shape,
               bool sums_fit, bool zero_points, ConvKernel* kernel);
 

@@ -63,9 +63,9 @@ octet::ConvShape square_3x3(size_t size, size_t in, size_t out) {
   return {1, size, size, in, out, 1, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, false, 0, 0};
 }
 
-// Kernels that take rows at one stride copy those that are not: of lines of less than 96 pixels the
-// windows of one kernel line, two lines more than there are outputs; of wider ones the rows of two
-// tiles; of taps that fill no steps, which then take fewer products, all.
+// Kernels that take rows at one stride copy other rows: in lines of less than 96 pixels the windows
+// of one kernel line, for two lines more than there are outputs; in wider lines the rows of two
+// tiles; and all rows where taps fill no whole steps, which then take fewer products.
 TEST(Plan, CountsCopiesOfRows) {
   const octet::TierCosts& costs = octet::tier_of(TierId::kAmxInt8).costs;
   ASSERT_EQ(costs.step, 64u);

@@ -52,7 +52,7 @@ void HeadTasks::prepare(size_t head, float* keys, float* values) const {
   }
 }
 
-// Of these rows of a head, or one for all of them.
+// Writes the masks of these rows of a head, or one mask for all rows.
 void HeadTasks::set_masks(size_t image, size_t row, size_t rows, float* masks) const {
   const TokenMask& m = h_.mask;
   const int64_t tokens = (int64_t)h_.tokens;

@@ -28,7 +28,8 @@ void as_columns(const ConvPlan& given, ConvPlan* plan) {
 }
 
 // Columns of phases without the last kernel position come last. Their weights for that position are
-// 0, so it is skipped for them, unless they begin before half of nr, or where a kernel cannot.
+// 0, so it is skipped for them, unless they begin before half of nr or within a step, or the
+// weights have tables or zero points.
 Taps needed_taps(const ConvPlan& plan, Taps taps) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape& columns = plan.shape;

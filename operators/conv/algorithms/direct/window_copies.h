@@ -101,8 +101,9 @@ class WindowCopies {
     return {first, larger(first, smaller(part.last, outputs_before((ptrdiff_t)run_.in_w + pad -
                                                                    (ptrdiff_t)last * step)))};
   }
-  // Copies `depth` bytes from the pixels in column kx on, and of several lines the same of all
-  // outputs between these: what they read lies between these inputs.
+  // Copies, for each output, `depth` bytes of the input from the pixel in column kx on. Where
+  // outputs lie in several lines, the copies include the outputs between them, whose inputs lie
+  // between theirs.
   __attribute__((noinline)) void copy_pixels(const Part& part, size_t kx, size_t depth,
                                              Outputs outputs) const {
     if (outputs.first >= outputs.end) return;
