@@ -75,242 +75,108 @@ constexpr ArmPart kArm[] = {
     {OCTET_DESIGN_NEOVERSE_V1, 0x41, 0xd40}, {OCTET_DESIGN_NEOVERSE_V2, 0x41, 0xd4f},
 };
 
-// A cost of a tier on one design. The tier's own row assumes two VPDPBUSD zmm per cycle, two SDOT
-// (N1) or SMMLA (N2), and one SMULL.
-struct OtherCost {
+// The costs of a tier in which a design differs from the tier's row, which assumes two VPDPBUSD zmm
+// per cycle, two SDOT (N1) or SMMLA (N2), and one SMULL.
+struct OtherCosts {
   octet_cpu_design design;
   TierId tier_id;
-  double TierCosts::*cost;
-  double value;
+  void (*change)(TierCosts& costs);
 };
 
-constexpr OtherCost kOtherCosts[] = {
+// clang-format off
+constexpr OtherCosts kOtherCosts[] = {
     // One VPDPBUSD zmm and one VPDPWSSD zmm per cycle; Intel's client CPUs lack the servers' second
     // unit, too. Fitted to 241 layers on an EPYC 9004.
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::macs, 65},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::tile, 44},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::tile_tap, 12.5},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::int16_macs, 35},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::int16_exposed, 0.14},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::int16_in, 0.37},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::int16_out, 0.16},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::int16_call, 46},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::transform_call, 9},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::depthwise, 0.3},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::depthwise_line, 64},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::grouped_macs, 60},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::grouped_store, 0.6},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::grouped_partial, 19},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::l2_bytes, 17},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::l3_bytes, 15},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::memory_bytes, 4.3},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::point, 1.9},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::copy, 27},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::copy_bytes, 10.5},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::sparse_macs, 60},
-    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, &TierCosts::sparse_macs_beside, 91},
+    {OCTET_DESIGN_ZEN4, TierId::kAvx512Vnni, [](TierCosts& c) {
+        c.macs = 65; c.tile = 44; c.tile_tap = 12.5; c.int16_macs = 35; c.int16_exposed = 0.14;
+        c.int16_in = 0.37; c.int16_out = 0.16; c.int16_call = 46; c.transform_call = 9;
+        c.depthwise = 0.3; c.depthwise_line = 64; c.grouped_macs = 60; c.grouped_store = 0.6;
+        c.grouped_partial = 19; c.l2_bytes = 17; c.l3_bytes = 15; c.memory_bytes = 4.3;
+        c.point = 1.9; c.copy = 27; c.copy_bytes = 10.5; c.sparse_macs = 60;
+        c.sparse_macs_beside = 91;
+     }},
     // Two of each, and a clock far above the nominal one: octet tune --calibrate on an EPYC 9005,
     // the mean of two or three runs. Sparse products and epilogues, which it does not measure, keep
     // their ratio to dense ones.
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::macs, 155},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::tile, 40},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::tile_tap, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::gather_row, 6.2},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::point, 0.94},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::copy, 16},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::copy_bytes, 14},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::int16_macs, 91},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::int16_exposed, 0.55},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::int16_in, 0.32},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::int16_out, 0.054},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::int16_call, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::transform_call, 4.9},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::depthwise, 0.23},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::depthwise_line, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::grouped_macs, 165},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::grouped_store, 0.41},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::grouped_partial, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::l2_bytes, 166},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::l3_bytes, 21},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::memory_bytes, 13},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::sparse_macs, 143},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, &TierCosts::sparse_macs_beside, 217},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::macs, 77},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::tile, 23},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::tile_tap, 6.1},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::gather_row, 6.6},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::point, 1.4},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::copy, 17},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::copy_bytes, 14},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::int16_macs, 42},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::int16_exposed, 0.54},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::int16_in, 0.33},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::int16_out, 0.076},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::int16_call, 21},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::transform_call, 2.9},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::depthwise, 0.44},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::depthwise_line, 89},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::grouped_macs, 76},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::grouped_store, 0.24},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::grouped_partial, 9.8},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::l2_bytes, 125},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::l3_bytes, 17},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::memory_bytes, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, &TierCosts::sparse_macs, 109},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::macs, 32},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::tile, 30},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::tile_tap, 13},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::gather, 11},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::gather_row, 2},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::point, 0.81},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::copy, 18},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::copy_bytes, 41},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::int16_macs, 37},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::int16_exposed, 0.58},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::int16_in, 0.52},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::int16_out, 0.074},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::int16_call, 27},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::transform_call, 1.8},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::depthwise, 0.66},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::depthwise_line, 92},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::grouped_macs, 34},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::grouped_store, 0.61},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::grouped_partial, 13},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::l2_bytes, 73},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::l3_bytes, 15},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::memory_bytes, 8},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::sparse_macs, 60},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::epilogue, 0.75},
-    {OCTET_DESIGN_ZEN5, TierId::kAvx2, &TierCosts::epilogue_call, 125},
+    {OCTET_DESIGN_ZEN5, TierId::kAvx512Vnni, [](TierCosts& c) {
+        c.macs = 155; c.tile = 40; c.tile_tap = 11; c.gather_row = 6.2; c.point = 0.94; c.copy = 16;
+        c.copy_bytes = 14; c.int16_macs = 91; c.int16_exposed = 0.55; c.int16_in = 0.32;
+        c.int16_out = 0.054; c.int16_call = 11; c.transform_call = 4.9; c.depthwise = 0.23;
+        c.depthwise_line = 11; c.grouped_macs = 165; c.grouped_store = 0.41; c.grouped_partial = 11;
+        c.l2_bytes = 166; c.l3_bytes = 21; c.memory_bytes = 13; c.sparse_macs = 143;
+        c.sparse_macs_beside = 217;
+     }},
+    {OCTET_DESIGN_ZEN5, TierId::kAvxVnni, [](TierCosts& c) {
+        c.macs = 77; c.tile = 23; c.tile_tap = 6.1; c.gather_row = 6.6; c.point = 1.4; c.copy = 17;
+        c.copy_bytes = 14; c.int16_macs = 42; c.int16_exposed = 0.54; c.int16_in = 0.33;
+        c.int16_out = 0.076; c.int16_call = 21; c.transform_call = 2.9; c.depthwise = 0.44;
+        c.depthwise_line = 89; c.grouped_macs = 76; c.grouped_store = 0.24; c.grouped_partial = 9.8;
+        c.l2_bytes = 125; c.l3_bytes = 17; c.memory_bytes = 11; c.sparse_macs = 109;
+     }},
+    {OCTET_DESIGN_ZEN5, TierId::kAvx2, [](TierCosts& c) {
+        c.macs = 32; c.tile = 30; c.tile_tap = 13; c.gather = 11; c.gather_row = 2; c.point = 0.81;
+        c.copy = 18; c.copy_bytes = 41; c.int16_macs = 37; c.int16_exposed = 0.58;
+        c.int16_in = 0.52; c.int16_out = 0.074; c.int16_call = 27; c.transform_call = 1.8;
+        c.depthwise = 0.66; c.depthwise_line = 92; c.grouped_macs = 34; c.grouped_store = 0.61;
+        c.grouped_partial = 13; c.l2_bytes = 73; c.l3_bytes = 15; c.memory_bytes = 8;
+        c.sparse_macs = 60; c.epilogue = 0.75; c.epilogue_call = 125;
+     }},
     // octet tune --calibrate on an Emerald Rapids: the mean of three runs for AVX512VNNI, of four
     // for AVXVNNI. The costs of Winograd, of a tap, of groups and of memory were then fitted to the
     // fastest algorithms of 85 layers. Sparse costs stay the tier's. AVX2's calibrated costs choose
     // no better than its row.
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::macs, 102},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::tile, 94},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::tile_tap, 10.6},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::gather_row, 10.8},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::point, 0.87},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::copy, 22.6},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::copy_bytes, 5.2},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::int16_macs, 50.6},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::int16_exposed, 0.64},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::int16_in, 0.37},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::int16_out, 0.26},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::int16_call, 42},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::transform_call, 6.9},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::depthwise, 0.36},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::depthwise_line, 25},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::grouped_macs, 110},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::grouped_store, 0.66},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::grouped_partial, 18.4},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::l2_bytes, 44},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::l3_bytes, 5.6},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, &TierCosts::memory_bytes, 2.4},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::macs, 46},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::tile, 73},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::tile_tap, 8},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::gather_row, 12.4},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::point, 1.1},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::copy, 26},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::copy_bytes, 8.4},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::int16_macs, 22.1},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::int16_exposed, 0.5},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::int16_in, 0.39},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::int16_out, 0.26},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::int16_call, 47},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::transform_call, 5.9},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::depthwise, 0.93},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::depthwise_line, 112},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::grouped_macs, 44},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::grouped_store, 0.7},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::grouped_partial, 26.5},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::l2_bytes, 56},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::l3_bytes, 5.4},
-    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, &TierCosts::memory_bytes, 2.4},
+    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, [](TierCosts& c) {
+        c.macs = 102; c.tile = 94; c.tile_tap = 10.6; c.gather_row = 10.8; c.point = 0.87;
+        c.copy = 22.6; c.copy_bytes = 5.2; c.int16_macs = 50.6; c.int16_exposed = 0.64;
+        c.int16_in = 0.37; c.int16_out = 0.26; c.int16_call = 42; c.transform_call = 6.9;
+        c.depthwise = 0.36; c.depthwise_line = 25; c.grouped_macs = 110; c.grouped_store = 0.66;
+        c.grouped_partial = 18.4; c.l2_bytes = 44; c.l3_bytes = 5.6; c.memory_bytes = 2.4;
+     }},
+    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvxVnni, [](TierCosts& c) {
+        c.macs = 46; c.tile = 73; c.tile_tap = 8; c.gather_row = 12.4; c.point = 1.1; c.copy = 26;
+        c.copy_bytes = 8.4; c.int16_macs = 22.1; c.int16_exposed = 0.5; c.int16_in = 0.39;
+        c.int16_out = 0.26; c.int16_call = 47; c.transform_call = 5.9; c.depthwise = 0.93;
+        c.depthwise_line = 112; c.grouped_macs = 44; c.grouped_store = 0.7;
+        c.grouped_partial = 26.5; c.l2_bytes = 56; c.l3_bytes = 5.4; c.memory_bytes = 2.4;
+     }},
     // octet tune --calibrate on a Cascade Lake, the mean of three runs (AVX512BW: five), but the
     // depthwise costs of AVX2 and AVX512BW: of a layer of 1 to 64 channels, which no probe is like.
     // Sparse products keep their ratio to dense.
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::macs, 76},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::tile, 188},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::tile_tap, 67},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::gather_row, 17},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::point, 3.1},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::copy, 103},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::copy_bytes, 3.7},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::int16_macs, 42},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::int16_exposed, 0.97},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::int16_in, 0.93},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::int16_out, 0.14},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::int16_call, 38},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::transform_call, 16},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::depthwise, 0.71},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::depthwise_line, 44},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::grouped_macs, 82},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::grouped_store, 1.6},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::grouped_partial, 32},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::l2_bytes, 46},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::l3_bytes, 4.8},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::memory_bytes, 3.6},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::sparse_macs, 70},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, &TierCosts::sparse_macs_beside, 106},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::macs, 18.5},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::tile, 247},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::tile_tap, 58},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::gather, 2.3},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::gather_row, 5.6},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::point, 2.9},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::copy, 54},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::copy_bytes, 2.1},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::int16_macs, 24},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::int16_exposed, 0.64},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::int16_in, 1.2},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::int16_out, 0.18},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::int16_call, 69},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::transform_call, 14},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::depthwise, 2},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::depthwise_line, 200},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::grouped_macs, 12},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::grouped_store, 1.7},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::grouped_partial, 45},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::l2_bytes, 33},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::l3_bytes, 2.2},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, &TierCosts::memory_bytes, 1.7},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::macs, 13},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::tile, 120},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::tile_tap, 50},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::gather, 3.4},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::gather_row, 8.8},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::point, 4.2},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::copy, 105},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::copy_bytes, 4.9},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::int16_macs, 14},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::int16_exposed, 0.71},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::int16_in, 0.94},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::int16_out, 0.27},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::int16_call, 122},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::transform_call, 8},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::depthwise, 2.6},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::depthwise_line, 200},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::grouped_macs, 12},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::grouped_store, 1.6},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::grouped_partial, 44},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::l2_bytes, 23},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::l3_bytes, 4.5},
-    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, &TierCosts::memory_bytes, 2.5},
+    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Vnni, [](TierCosts& c) {
+        c.macs = 76; c.tile = 188; c.tile_tap = 67; c.gather_row = 17; c.point = 3.1; c.copy = 103;
+        c.copy_bytes = 3.7; c.int16_macs = 42; c.int16_exposed = 0.97; c.int16_in = 0.93;
+        c.int16_out = 0.14; c.int16_call = 38; c.transform_call = 16; c.depthwise = 0.71;
+        c.depthwise_line = 44; c.grouped_macs = 82; c.grouped_store = 1.6; c.grouped_partial = 32;
+        c.l2_bytes = 46; c.l3_bytes = 4.8; c.memory_bytes = 3.6; c.sparse_macs = 70;
+        c.sparse_macs_beside = 106;
+     }},
+    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, [](TierCosts& c) {
+        c.macs = 18.5; c.tile = 247; c.tile_tap = 58; c.gather = 2.3; c.gather_row = 5.6;
+        c.point = 2.9; c.copy = 54; c.copy_bytes = 2.1; c.int16_macs = 24; c.int16_exposed = 0.64;
+        c.int16_in = 1.2; c.int16_out = 0.18; c.int16_call = 69; c.transform_call = 14;
+        c.depthwise = 2; c.depthwise_line = 200; c.grouped_macs = 12; c.grouped_store = 1.7;
+        c.grouped_partial = 45; c.l2_bytes = 33; c.l3_bytes = 2.2; c.memory_bytes = 1.7;
+     }},
+    {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, [](TierCosts& c) {
+        c.macs = 13; c.tile = 120; c.tile_tap = 50; c.gather = 3.4; c.gather_row = 8.8;
+        c.point = 4.2; c.copy = 105; c.copy_bytes = 4.9; c.int16_macs = 14; c.int16_exposed = 0.71;
+        c.int16_in = 0.94; c.int16_out = 0.27; c.int16_call = 122; c.transform_call = 8;
+        c.depthwise = 2.6; c.depthwise_line = 200; c.grouped_macs = 12; c.grouped_store = 1.6;
+        c.grouped_partial = 44; c.l2_bytes = 23; c.l3_bytes = 4.5; c.memory_bytes = 2.5;
+     }},
     // In-order cores: costs from published issue rules, applied to the kernels' loops.
-    {OCTET_DESIGN_CORTEX_A53, TierId::kNeon, &TierCosts::macs, 4},
-    {OCTET_DESIGN_CORTEX_A53, TierId::kNeon, &TierCosts::int16_macs, 2.9},
-    {OCTET_DESIGN_CORTEX_A55, TierId::kNeon, &TierCosts::macs, 4},
-    {OCTET_DESIGN_CORTEX_A55, TierId::kNeon, &TierCosts::int16_macs, 2.9},
-    {OCTET_DESIGN_CORTEX_A55, TierId::kDotprod, &TierCosts::macs, 14},
-    {OCTET_DESIGN_CORTEX_A55, TierId::kDotprod, &TierCosts::int16_macs, 2.9},
+    {OCTET_DESIGN_CORTEX_A53, TierId::kNeon, [](TierCosts& c) { c.macs = 4; c.int16_macs = 2.9; }},
+    {OCTET_DESIGN_CORTEX_A55, TierId::kNeon, [](TierCosts& c) { c.macs = 4; c.int16_macs = 2.9; }},
+    {OCTET_DESIGN_CORTEX_A55, TierId::kDotprod, [](TierCosts& c) {
+        c.macs = 14; c.int16_macs = 2.9;
+     }},
     // Four SDOT or SMMLA and two SMLAL per cycle: llvm-mca's estimates of the kernels' loops.
-    {OCTET_DESIGN_NEOVERSE_V1, TierId::kDotprod, &TierCosts::macs, 60},
-    {OCTET_DESIGN_NEOVERSE_V1, TierId::kDotprod, &TierCosts::int16_macs, 8},
-    {OCTET_DESIGN_NEOVERSE_V1, TierId::kI8mm, &TierCosts::macs, 120},
-    {OCTET_DESIGN_NEOVERSE_V1, TierId::kI8mm, &TierCosts::int16_macs, 8},
+    {OCTET_DESIGN_NEOVERSE_V1, TierId::kDotprod, [](TierCosts& c) {
+        c.macs = 60; c.int16_macs = 8;
+     }},
+    {OCTET_DESIGN_NEOVERSE_V1, TierId::kI8mm, [](TierCosts& c) { c.macs = 120; c.int16_macs = 8; }},
 };
+// clang-format on
 
 template <size_t kCount>
 octet_cpu_design find(const X86Models (&models)[kCount], uint32_t family, uint32_t model) {
@@ -353,9 +219,8 @@ octet_cpu_design arm_design(uint32_t midr) {
 TierCosts costs_of(const Tier& tier, octet_cpu_design design) {
   TierCosts costs = tier.costs;
   const CpuDesign* const known = find_design((int)design);
-  for (const OtherCost& other : kOtherCosts)
-    if (known && other.design == known->like && other.tier_id == tier.tier_id)
-      costs.*other.cost = other.value;
+  for (const OtherCosts& other : kOtherCosts)
+    if (known && other.design == known->like && other.tier_id == tier.tier_id) other.change(costs);
   return costs;
 }
 
