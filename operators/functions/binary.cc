@@ -100,9 +100,7 @@ octet_status start_binary(octet_add_desc* d, FunctionBuilder<BinaryPlan>* builde
   OCTET_TRY(check_quantized_or_s16(d->a, "desc.a", error));
   OCTET_TRY(check_quantized_or_s16(d->b, "desc.b", error));
   OCTET_TRY(check_quantized_or_s16(d->output, "desc.output", error));
-  if (d->arithmetic < OCTET_ARITHMETIC_STANDARD || d->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic = %d is no octet_arithmetic",
-                (int)d->arithmetic);
+  OCTET_TRY(check_arithmetic(d->arithmetic, error));
   if (d->broadcast < OCTET_BROADCAST_NONE || d->broadcast > OCTET_BROADCAST_B)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.broadcast = %d is no octet_broadcast",
                 (int)d->broadcast);

@@ -6,8 +6,7 @@
 #include "dispatch/select/machine.h"
 #include "dispatch/tables/elementwise.h"
 #include "operators/common/check.h"
-#include "operators/functions/function.h"
-#include "operators/functions/requantize.h"
+#include "operators/functions/look_up.h"
 
 namespace octet {
 namespace {
@@ -96,9 +95,7 @@ octet_status check_types(const octet_concat_desc& d, octet_error* error) {
                 d.input_count, OCTET_NETWORK_INPUTS_MAX);
   if (d.axis < OCTET_AXIS_H || d.axis > OCTET_AXIS_CHANNELS)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.axis is %d, not an octet_axis", (int)d.axis);
-  if (d.arithmetic < OCTET_ARITHMETIC_STANDARD || d.arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
-                (int)d.arithmetic);
+  OCTET_TRY(check_arithmetic(d.arithmetic, error));
   if (d.reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const bool any = only_copies(d.output.type);
   if (!any) OCTET_TRY(check_quantized_or_s16(d.output, "desc.output", error));

@@ -8,11 +8,6 @@
 namespace octet {
 namespace {
 
-octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* error) {
-  const octet_function_tensor& out = s.output;
-  return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
-}
-
 template <typename To>
 constexpr auto run_quantize = run_conversion<float, To, ConvertPlan, &ConvertPlan::quantize>;
 template <typename From>
@@ -30,10 +25,7 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_quantized& q = desc->quantized;
   OCTET_TRY(check_quantized_or_s16(q, "desc.quantized", error));
-  if (desc->arithmetic < OCTET_ARITHMETIC_STANDARD ||
-      desc->arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
-                (int)desc->arithmetic);
+  OCTET_TRY(check_arithmetic(desc->arithmetic, error));
   if (!to_float) OCTET_TRY(check_arithmetic_of_s16(q.type, desc->arithmetic, error));
   if (desc->reserved) return fail(error, OCTET_UNSUPPORTED, "desc.reserved must be 0");
   const Rounding rounding = rounding_of(desc->arithmetic);
@@ -56,14 +48,11 @@ octet_status create_conversion(const octet_quantize_desc* given, bool to_float,
                   least(q.type),
                   most(q.type),
                   flip};
-  octet_function& f = builder.function;
-  f.types[0] = to_float ? q.type : OCTET_F32, f.output_type = to_float ? OCTET_F32 : q.type;
-  f.input_count = 1;
-  f.check = check_shapes;
-  f.cycles = 1;
-  f.network.kernel_h = 1;
-  f.network.run = s16 ? (to_float ? run_dequantize<int16_t> : run_quantize<int16_t>)
-                      : (to_float ? run_dequantize<uint8_t> : run_quantize<uint8_t>);
+  builder.function =
+      to_float ? elementwise_function(q.type, OCTET_F32,
+                                      s16 ? run_dequantize<int16_t> : run_dequantize<uint8_t>)
+               : elementwise_function(OCTET_F32, q.type,
+                                      s16 ? run_quantize<int16_t> : run_quantize<uint8_t>);
   return make_function(builder, desc->allocator, function, error);
 }
 

@@ -21,6 +21,15 @@ octet_status check_sizes_of(const char* name, const octet_function_tensor& tenso
   return OCTET_OK;
 }
 
+namespace {
+
+octet_status check_same_sizes(const void*, const FunctionShapes& s, octet_error* error) {
+  const octet_function_tensor& out = s.output;
+  return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
+}
+
+}  // namespace
+
 const char* input_name(size_t index) {
   static constexpr const char* kNames[] = {"args.inputs[0]", "args.inputs[1]", "args.inputs[2]",
                                            "args.inputs[3]"};
@@ -56,6 +65,13 @@ octet_status check_arithmetic_of_s16(octet_type type, octet_arithmetic arithmeti
               (int)arithmetic);
 }
 
+octet_status check_arithmetic(octet_arithmetic arithmetic, octet_error* error) {
+  if (arithmetic >= OCTET_ARITHMETIC_STANDARD && arithmetic <= OCTET_ARITHMETIC_ONNXRUNTIME)
+    return OCTET_OK;
+  return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
+              (int)arithmetic);
+}
+
 octet_status check_bounds(const octet_quantized& output, int32_t lower, int32_t upper,
                           int32_t (&bounds)[2], octet_error* error) {
   const int32_t lo = least(output.type), hi = most(output.type);
@@ -80,6 +96,18 @@ octet_status choose_tier(octet_isa max_isa, TierId* tier_id, octet_error* error)
   *tier_id =
       best_of(this_machine().cpu.tiers & (limited ? tiers_within(most) : environment.allowed));
   return OCTET_OK;
+}
+
+octet_function elementwise_function(octet_type in, octet_type out,
+                                    void (*run)(void* plan, const octet_network_call* call)) {
+  octet_function f = {};
+  f.types[0] = in, f.output_type = out;
+  f.input_count = 1;
+  f.check = check_same_sizes;
+  f.cycles = 1;
+  f.network.kernel_h = 1;
+  f.network.run = run;
+  return f;
 }
 
 }  // namespace octet

@@ -40,6 +40,7 @@ octet_status begin(const Desc* given, octet_function** function, CallerStruct<De
   *function = nullptr;
   return desc->read(given, "desc", error);
 }
+octet_status check_arithmetic(octet_arithmetic arithmetic, octet_error* error);
 
 // Sets the bounds of an output from a descriptor's: the type's if both are 0.
 octet_status check_bounds(const octet_quantized& output, int32_t least, int32_t most,
@@ -60,6 +61,10 @@ struct octet_function {
 };
 
 namespace octet {
+
+// A function of one input, of whose elements each becomes one of the output.
+octet_function elementwise_function(octet_type in, octet_type out,
+                                    void (*run)(void* plan, const octet_network_call* call));
 
 template <typename Plan>
 struct FunctionBuilder {

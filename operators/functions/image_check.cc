@@ -75,13 +75,6 @@ octet_status check_window(const octet_image_size& in, const octet_window& w, oct
       &out->w, error);
 }
 
-octet_status check_arithmetic(octet_arithmetic arithmetic, octet_error* error) {
-  if (arithmetic >= OCTET_ARITHMETIC_STANDARD && arithmetic <= OCTET_ARITHMETIC_ONNXRUNTIME)
-    return OCTET_OK;
-  return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
-              (int)arithmetic);
-}
-
 octet_status check_quantized(const octet_quantized& input, const octet_quantized& output,
                              octet_error* error) {
   if (output.type != input.type)

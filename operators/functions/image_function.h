@@ -89,7 +89,6 @@ octet_status check_input(const octet_image_input& input, InputTypes types,
 // Of an image: none is 0, and all its bytes fit in memory.
 octet_status check_size(const octet_image_size& size, size_t element, const char* name,
                         octet_error* error);
-octet_status check_arithmetic(octet_arithmetic arithmetic, octet_error* error);
 // Of input and output.
 octet_status check_quantized(const octet_quantized& input, const octet_quantized& output,
                              octet_error* error);

@@ -5,14 +5,6 @@
 #include "operators/common/check.h"
 
 namespace octet {
-namespace {
-
-octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* error) {
-  const octet_function_tensor& out = s.output;
-  return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
-}
-
-}  // namespace
 
 octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
                             octet_error* error) {
@@ -23,12 +15,8 @@ octet_status create_look_up(const octet_lut_desc& d, octet_function** function,
   TierId tier_id;
   OCTET_TRY(choose_tier(d.max_isa, &tier_id, error));
   FunctionBuilder<TablePlan> builder = {};
-  octet_function& f = builder.function;
-  f.types[0] = d.input, f.output_type = d.output, f.input_count = 1;
-  f.check = check_shapes;
-  f.cycles = 1;
-  f.network.kernel_h = 1;
-  f.network.run = look_up_of(tier_id, this_machine().cpu.features);
+  builder.function =
+      elementwise_function(d.input, d.output, look_up_of(tier_id, this_machine().cpu.features));
   builder.plan.set(d.table);
   return make_function(builder, d.allocator, function, error);
 }

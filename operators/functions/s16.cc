@@ -15,11 +15,6 @@ namespace {
 
 using Desc = octet_unary_desc;
 
-octet_status check_shapes(const void*, const FunctionShapes& s, octet_error* error) {
-  const octet_function_tensor& out = s.output;
-  return check_sizes_of(input_name(0), s.inputs[0], out.h, out.w, out.channels, error);
-}
-
 template <typename From, typename To>
 constexpr auto run_s16 = run_conversion<From, To, S16Plan, &S16Plan::body>;
 
@@ -152,14 +147,11 @@ octet_status create_s16(const Desc& d, const int32_t (&bounds)[2], octet_functio
   plan.least = bounds[0], plan.most = bounds[1];
   const bool curved = d.function == OCTET_UNARY_LOGISTIC || d.function == OCTET_UNARY_TANH;
   OCTET_TRY(curved ? plan_curve(d, ops, &plan, error) : plan_rescaling(d, ops, &plan, error));
-  octet_function& f = builder.function;
-  f.types[0] = d.input.type, f.output_type = d.output.type, f.input_count = 1;
-  f.check = check_shapes;
-  f.cycles = 2;
-  f.network.kernel_h = 1;
-  f.network.run = d.output.type == OCTET_S8  ? run_s16<int16_t, int8_t>
-                  : d.input.type == OCTET_S8 ? run_s16<int8_t, int16_t>
-                                             : run_s16<int16_t, int16_t>;
+  builder.function = elementwise_function(d.input.type, d.output.type,
+                                          d.output.type == OCTET_S8  ? run_s16<int16_t, int8_t>
+                                          : d.input.type == OCTET_S8 ? run_s16<int8_t, int16_t>
+                                                                     : run_s16<int16_t, int16_t>);
+  builder.function.cycles = 2;
   return make_function(builder, d.allocator, function, error);
 }
 

@@ -9,7 +9,6 @@
 #include "operators/common/check.h"
 #include "operators/functions/exponential.h"
 #include "operators/functions/look_up.h"
-#include "operators/functions/requantize.h"
 #include "operators/functions/s16.h"
 
 namespace octet {
@@ -23,9 +22,7 @@ octet_status check_desc(const Desc& d, octet_error* error) {
   if (d.function < OCTET_UNARY_REQUANTIZE || d.function > OCTET_UNARY_LEAKY_RELU)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.function is %d, not an octet_unary",
                 (int)d.function);
-  if (d.arithmetic < OCTET_ARITHMETIC_STANDARD || d.arithmetic > OCTET_ARITHMETIC_ONNXRUNTIME)
-    return fail(error, OCTET_UNKNOWN_ENUM, "desc.arithmetic is %d, not an octet_arithmetic",
-                (int)d.arithmetic);
+  OCTET_TRY(check_arithmetic(d.arithmetic, error));
   const bool leaky = d.function == OCTET_UNARY_LEAKY_RELU;
   if (leaky ? !(d.alpha >= 0 && d.alpha <= 0x1p20f) : d.alpha != 0)
     return fail(error, OCTET_BAD_SCALE, "desc.alpha is %g; it must be %s", (double)d.alpha,
