@@ -65,38 +65,31 @@ bool is_depthwise(const DepthwiseKernel& kernel, const Operands& operands,
   return true;
 }
 
-bool is_requantized(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
-                    const uint8_t* cases) {
-  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
-    if (memcmp(out + i * kPixel, cases, kernel.channels) != 0) return false;
+// True if all outputs of a tile are these values.
+bool are_all(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const uint8_t* out,
+             const void* values, size_t element) {
+  for (size_t i = 0; i < tile.rows * tile.columns; ++i, out += kPixel * element)
+    if (memcmp(out, values, kernel.channels * element) != 0) return false;
   return true;
 }
 
-// Tests requantization of accumulators that are the same for all pixels.
-bool requantizes_raw(const DepthwiseKernel& kernel, const DepthwiseTile& tile, const int32_t* acc,
-                     const Requantization& requantization, const uint8_t* cases) {
-  uint8_t out[kMostOutputs * kPixel];
-  kernel.requantize({tile.prepared, acc, kernel.channels, tile.rows * tile.columns, kernel.channels,
-                     &requantization, out, kPixel, tile.quads});
-  return is_requantized(kernel, tile, out, cases);
+void set_outputs(DepthwiseTile* tile, size_t pixel, const Requantization* requantization) {
+  tile->dst_pixel = pixel;
+  tile->dst_line = tile->columns * pixel;
+  tile->requantization = requantization;
 }
 
-// Tests the outputs of an s16 kernel in one mode.
+// True if a kernel makes these values of all outputs.
+bool gives(const DepthwiseKernel& kernel, DepthwiseTile* tile, const Requantization& requantization,
+           const void* values, size_t element = 1) {
+  set_outputs(tile, kPixel * element, &requantization);
+  kernel.multiply(*tile);
+  return are_all(kernel, *tile, tile->dst, values, element);
+}
+
+// Tests the outputs of an s16 kernel in both modes: accumulators start at the cases, and the
+// weights are zeros.
 bool finishes_s16(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
-                  void* prepared, const Requantization& requantization, const int16_t* expected) {
-  kernel.prepare(block, prepared);
-  tile.dst_pixel = kPixel * sizeof(int16_t);
-  tile.dst_line = tile.columns * tile.dst_pixel;
-  tile.requantization = &requantization;
-  kernel.multiply(tile);
-  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
-    if (memcmp(tile.dst + i * tile.dst_pixel, expected, kernel.channels * sizeof(int16_t)) != 0)
-      return false;
-  return true;
-}
-
-// Tests these outputs in both modes: accumulators start at the cases, and the weights are zeros.
-bool finishes_s16(const DepthwiseKernel& kernel, DepthwiseBlock block, const DepthwiseTile& tile,
                   void* prepared) {
   const FloatCases floats(Accumulators::kAll);
   const S16Cases s16(kLeastShiftInKernel);
@@ -111,10 +104,12 @@ bool finishes_s16(const DepthwiseKernel& kernel, DepthwiseBlock block, const Dep
   }
   Requantization requantization = {0, kS16Lo, kS16Hi, ElementType::kS16};
   block.init = floats.acc, block.scale = floats.scale;
-  if (!finishes_s16(kernel, block, tile, prepared, requantization, rounded)) return false;
+  kernel.prepare(block, prepared);
+  if (!gives(kernel, &tile, requantization, rounded, sizeof *rounded)) return false;
   requantization.tflite_apart = 1;
   block.init = acc, block.scale = (const float*)multiplier;
-  return finishes_s16(kernel, block, tile, prepared, requantization, tflite);
+  kernel.prepare(block, prepared);
+  return gives(kernel, &tile, requantization, tflite, sizeof *tflite);
 }
 
 // True if all outputs become the floats of the cases, and half of them where the lhs's scale says
@@ -123,71 +118,58 @@ bool converts_to_floats(const DepthwiseKernel& kernel, DepthwiseBlock block, Dep
                         void* prepared, const FloatCases& cases) {
   Requantization floats = {};
   floats.to_floats = true;
-  tile.requantization = &floats;
-  tile.dst_pixel = kPixel * sizeof(float);
-  tile.dst_line = tile.columns * tile.dst_pixel;
   block.to_floats = true;
   block.bias_f32 = cases.bias;
   kernel.prepare(block, prepared);
-  kernel.multiply(tile);
-  for (size_t i = 0; i < tile.rows * tile.columns; ++i)
-    if (memcmp(tile.dst + i * tile.dst_pixel, cases.f32, kernel.channels * sizeof(float)) != 0)
-      return false;
+  if (!gives(kernel, &tile, floats, cases.f32, sizeof(float))) return false;
   block.bias_f32 = nullptr;
   block.lhs_scale = 0.5f;
   kernel.prepare(block, prepared);
-  kernel.multiply(tile);
-  for (size_t c = 0; c < kernel.channels; ++c)
-    if (((const float*)tile.dst)[c] != (float)cases.acc[c] * (0.5f * cases.scale[c])) return false;
-  return true;
+  float halves[kPixel];
+  for (size_t c = 0; c < kPixel; ++c) halves[c] = (float)cases.acc[c] * (0.5f * cases.scale[c]);
+  return gives(kernel, &tile, floats, halves, sizeof(float));
 }
 
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
                  void* prepared) {
   const FloatCases cases(kernel.flags & kRequantizes16 ? Accumulators::kInt16 : Accumulators::kAll);
-  uint8_t* const out = tile.dst;
   block.init = cases.acc;
   block.scale = cases.scale;
   kernel.prepare(block, prepared);
-  tile.dst_pixel = kPixel;
-  tile.dst_line = tile.columns * kPixel;
-  tile.requantization = &kRequantizeU8;
-  kernel.multiply(tile);
-  if (!is_requantized(kernel, tile, out, cases.u8)) return false;
-  tile.requantization = &kRequantizeS8;
-  kernel.multiply(tile);
-  if (!is_requantized(kernel, tile, out, cases.s8)) return false;
+  if (!gives(kernel, &tile, kRequantizeU8, cases.u8) ||
+      !gives(kernel, &tile, kRequantizeS8, cases.s8))
+    return false;
   if ((kernel.flags & kStoresFloats) && !converts_to_floats(kernel, block, tile, prepared, cases))
     return false;
+  block.tflite_apart = kTileColumns;
+  // Begins block and accumulators at a column of the cases
+  const auto prepare_from = [&](const TfliteCases& tflite, size_t column) {
+    block.init = tflite.acc + column;
+    block.scale = (const float*)(tflite.rows + column);
+    kernel.prepare(block, prepared);
+  };
   if (kernel.flags & kRequantizesTflite) {
-    constexpr size_t kFrom = kTfliteRightFrom;
-    block.tflite_apart = kTileColumns;
     const auto requantizes_tflite = [&](const Requantization& requantization) {
       const TfliteCases cases(requantization);
-      block.init = cases.acc + kFrom;
-      block.scale = (const float*)(cases.rows + kFrom);
-      kernel.prepare(block, prepared);
-      tile.requantization = &requantization;
-      kernel.multiply(tile);
-      return is_requantized(kernel, tile, out, cases.bytes + kFrom);
+      prepare_from(cases, kTfliteRightFrom);
+      return gives(kernel, &tile, requantization, cases.bytes + kTfliteRightFrom);
     };
     return requantizes_tflite(kTfliteS8) && requantizes_tflite(kTflitePlainRelu);
   }
   if (!kernel.requantize) return true;
 
-  block.tflite_apart = kTileColumns;
-  tile.requantization = nullptr;
+  set_outputs(&tile, kernel.channels * sizeof(int32_t), nullptr);
   tile.raw = true;
-  tile.dst_pixel = kernel.channels * sizeof(int32_t);
-  tile.dst_line = tile.columns * tile.dst_pixel;
   const auto raw_tflite = [&](const Requantization& requantization) {
     const TfliteCases cases(requantization);
-    block.init = cases.acc;
-    block.scale = (const float*)cases.rows;
-    kernel.prepare(block, prepared);
+    prepare_from(cases, 0);
     kernel.multiply(tile);
-    return requantizes_raw(kernel, tile, (const int32_t*)out, requantization, cases.bytes);
+    uint8_t out[kMostOutputs * kPixel];
+    kernel.requantize({tile.prepared, (const int32_t*)tile.dst, kernel.channels,
+                       tile.rows * tile.columns, kernel.channels, &requantization, out, kPixel,
+                       tile.quads});
+    return are_all(kernel, tile, out, cases.bytes, 1);
   };
   return raw_tflite(kTfliteS8) && raw_tflite(kTfliteRelu);
 }
@@ -200,14 +182,31 @@ bool multiplies_to_bytes(const DepthwiseKernel& kernel, const Operands& operands
   for (float& s : scale) s = 1.0f / (1 << kShift);
   block.scale = scale;
   kernel.prepare(block, prepared);
-  tile.dst_pixel = kPixel;
-  tile.dst_line = tile.columns * kPixel;
-  tile.requantization = &kRequantizeS8;
+  set_outputs(&tile, kPixel, &kRequantizeS8);
   kernel.multiply(tile);
   return is_depthwise(kernel, operands, tile, [&](size_t i, int32_t sum) {
     const int32_t rounded = (sum + (1 << (kShift - 1)) - 1 + (sum >> kShift & 1)) >> kShift;
     return (int8_t)tile.dst[i] == (rounded < -128 ? -128 : rounded > 127 ? 127 : rounded);
   });
+}
+
+// A tile of int32 outputs.
+DepthwiseTile make_tile(const DepthwiseKernel& kernel, DepthwiseLoop loop, size_t rows,
+                        size_t columns, const uint8_t* const* pixels, const size_t* steps,
+                        size_t groups, const uint8_t* prepared, int32_t* out) {
+  DepthwiseTile tile = {};
+  tile.loop = loop;
+  tile.rows = rows;
+  tile.columns = columns;
+  tile.channels = kernel.channels;
+  tile.pixels = pixels;
+  tile.steps = steps;
+  tile.groups = tile.set_groups = groups;
+  tile.sets = 1;
+  tile.prepared = prepared;
+  tile.dst = (uint8_t*)out;
+  set_outputs(&tile, kPixel * sizeof(int32_t), nullptr);
+  return tile;
 }
 
 bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLoop loop,
@@ -238,21 +237,10 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
     pixels[i] = lines + (line * kInColumns + column) * pixel;
     steps[i] = pixel;
   }
-  DepthwiseTile tile = {};
-  tile.loop = loop;
-  tile.rows = loop == DepthwiseLoop::kWalk ? kernel.walk_rows : 1;
-  tile.columns = filter.columns();
-  tile.channels = kernel.channels;
-  tile.pixels = pixels;
-  tile.steps = steps;
-  tile.groups = tile.set_groups = filter.groups;
-  tile.sets = 1;
+  DepthwiseTile tile = make_tile(kernel, loop, loop == DepthwiseLoop::kWalk ? kernel.walk_rows : 1,
+                                 filter.columns(), pixels, steps, filter.groups, prepared, out);
   tile.in_w = kInColumns;
   tile.zero = pixels[0];
-  tile.prepared = prepared;
-  tile.dst = (uint8_t*)out;
-  tile.dst_pixel = kPixel * sizeof(int32_t);
-  tile.dst_line = tile.columns * tile.dst_pixel;
 
   for (size_t ky = 0; ky < filter.side; ++ky)
     for (size_t kx = 0; kx < filter.side; ++kx)
@@ -317,19 +305,9 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, size_t quad
     steps[tap] = kPixel * input_bytes(kernel);
     pixels[tap] = line + tap * steps[tap];
   }
-  DepthwiseTile tile = {};
-  tile.loop = DepthwiseLoop::kTaps;
-  tile.rows = 1;
-  tile.columns = kGroupColumns;
-  tile.channels = kernel.channels;
-  tile.pixels = pixels;
-  tile.steps = steps;
-  tile.groups = tile.set_groups = kGroupTaps;
+  DepthwiseTile tile = make_tile(kernel, DepthwiseLoop::kTaps, 1, kGroupColumns, pixels, steps,
+                                 kGroupTaps, prepared, out);
   tile.quads = quads;
-  tile.sets = 1;
-  tile.prepared = prepared;
-  tile.dst = (uint8_t*)out;
-  tile.dst_pixel = kPixel * sizeof(int32_t);
 
   uint8_t* to = panel;
   for (size_t c = 0; c < kPixel; c += kGroupedBlock)
@@ -349,13 +327,16 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, size_t quad
 }
 
 // A whole tile of 2x2 outputs whose taps all read the same products.
+template <typename T>
 WinogradOutput winograd_tile(const WinogradOps& winograd, const FloatCases& cases,
-                             const int32_t* products, void* out) {
+                             const int32_t* products, T (&out)[4][kTileColumns]) {
   WinogradOutput o = {};
   o.products = products;
   o.cols = winograd.columns;
   o.height = o.width = 2;
   o.dst = out;
+  o.dst_pixel = sizeof out[0];
+  o.dst_line = 2 * o.dst_pixel;
   o.tap_scale = cases.scale;
   return o;
 }
@@ -365,8 +346,6 @@ bool rounds(const WinogradOps& winograd, const FloatCases& cases) {
   int32_t out[4][kTileColumns];
   WinogradOutput o = winograd_tile(winograd, cases, cases.acc, out);
   o.init = kNoInit;
-  o.dst_pixel = sizeof out[0];
-  o.dst_line = 2 * o.dst_pixel;
   winograd.output[(size_t)Winograd::k2x2Int8](o);
   return memcmp(out[3], cases.rounded, 4 * o.cols) == 0;
 }
@@ -376,8 +355,6 @@ bool requantizes(const WinogradOps& winograd, const FloatCases& cases) {
   WinogradOutput o = winograd_tile(winograd, cases, kNoInit, out);
   o.init = cases.acc;
   o.init_stride = kApart;
-  o.dst_pixel = sizeof out[0];
-  o.dst_line = 2 * o.dst_pixel;
   o.scale = cases.scale;
   o.requantization = &kRequantizeU8;
   for (size_t variant = 0; variant < kWinogradVariants; ++variant) {
