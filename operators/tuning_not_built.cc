@@ -42,13 +42,6 @@ octet_status octet_tuning_create(octet_tuning** tuning, octet_error* error) {
   return octet::refuse(error);
 }
 void octet_tuning_destroy(octet_tuning*) {}
-octet_status octet_tuning_load(octet_tuning*, const char*, octet_tuning_report*,
-                               octet_error* error) {
-  return octet::refuse(error);
-}
-octet_status octet_tuning_save(const octet_tuning*, const char*, octet_error* error) {
-  return octet::refuse(error);
-}
-octet_status octet_tuning_assume(octet_tuning*, const char*, octet_error* error) {
-  return octet::refuse(error);
-}
+OCTET_LACKS(octet_tuning_load, octet::refuse, octet_tuning*, const char*, octet_tuning_report*)
+OCTET_LACKS(octet_tuning_save, octet::refuse, const octet_tuning*, const char*)
+OCTET_LACKS(octet_tuning_assume, octet::refuse, octet_tuning*, const char*)

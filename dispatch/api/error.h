@@ -17,3 +17,8 @@ namespace octet {
     const octet_status status_ = (expression); \
     if (status_ != OCTET_OK) return status_;   \
   } while (false)
+
+// A function of a part that this library was built without: `refuse` makes its error. The other
+// arguments are the parameters before `error`.
+#define OCTET_LACKS(function, refuse, ...) \
+  octet_status function(__VA_ARGS__, octet_error* error) { return refuse(error); }

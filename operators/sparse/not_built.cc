@@ -28,32 +28,16 @@ SparsityFinding look_at(const RhsView&) { return {}; }
 
 using octet::refuse_sparse;
 
-octet_status octet_sparse_import_stream_size(const octet_sparse_stream_format*, const void*, size_t,
-                                             size_t*, octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_import_stream(const octet_sparse_stream_format*, const void*, size_t,
-                                        size_t, size_t, void*, size_t, octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_export_stream_size(const octet_rhs_desc*,
-                                             const octet_sparse_stream_format*, size_t*,
-                                             octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_export_stream(const octet_rhs_desc*, const octet_sparse_stream_format*,
-                                        void*, size_t, octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_import_indexed(octet_sparse_metadata, size_t, size_t, const void*, size_t,
-                                         const void*, size_t, void*, size_t, octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_export_indexed(const octet_rhs_desc*, octet_sparse_metadata, void*,
-                                         size_t, void*, size_t, octet_error* error) {
-  return refuse_sparse(error);
-}
-octet_status octet_sparse_prune(const octet_rhs_desc*, void*, octet_sparse_loss*,
-                                octet_error* error) {
-  return refuse_sparse(error);
-}
+OCTET_LACKS(octet_sparse_import_stream_size, refuse_sparse, const octet_sparse_stream_format*,
+            const void*, size_t, size_t*)
+OCTET_LACKS(octet_sparse_import_stream, refuse_sparse, const octet_sparse_stream_format*,
+            const void*, size_t, size_t, size_t, void*, size_t)
+OCTET_LACKS(octet_sparse_export_stream_size, refuse_sparse, const octet_rhs_desc*,
+            const octet_sparse_stream_format*, size_t*)
+OCTET_LACKS(octet_sparse_export_stream, refuse_sparse, const octet_rhs_desc*,
+            const octet_sparse_stream_format*, void*, size_t)
+OCTET_LACKS(octet_sparse_import_indexed, refuse_sparse, octet_sparse_metadata, size_t, size_t,
+            const void*, size_t, const void*, size_t, void*, size_t)
+OCTET_LACKS(octet_sparse_export_indexed, refuse_sparse, const octet_rhs_desc*,
+            octet_sparse_metadata, void*, size_t, void*, size_t)
+OCTET_LACKS(octet_sparse_prune, refuse_sparse, const octet_rhs_desc*, void*, octet_sparse_loss*)
