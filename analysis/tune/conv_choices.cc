@@ -50,28 +50,16 @@ void add_conv_choices_near(const ConvSpace& s, const ConvFormat& format, const C
   const size_t pixels =
       s.shape.batch * conv_out_h(s.shape, s.shape.in_h) * conv_out_w(s.shape, s.shape.in_w);
   blocks_near(near.block, implementation.block_of_tiles ? kernel.micro->mr : 1, pixels,
-              [&](size_t block) {
-                Choice choice = near;
-                choice.block = block;
-                add(choice);
-              });
+              adds_with(&Choice::block, near, add));
   if (implementation.passes)
-    passes_near(s.shape.out_channels, kPassUnit, [&](size_t pass) {
-      Choice choice = near;
-      choice.pass = pass;
-      add(choice);
-    });
+    passes_near(s.shape.out_channels, kPassUnit, adds_with(&Choice::pass, near, add));
   if (has_bands(s, implementation))
     for (int shift = -2; shift <= 2; ++shift) {
       Choice choice = near;
       choice.cache_bytes = shift < 0 ? near.cache_bytes >> -shift : near.cache_bytes << shift;
       if (shift && choice.cache_bytes) add(choice);
     }
-  cuts_near(s.concurrency, [&](const TaskLimits& tasks) {
-    Choice choice = near;
-    choice.tasks = tasks;
-    add(choice);
-  });
+  cuts_near(s.concurrency, adds_with(&Choice::tasks, near, add));
 }
 
 }  // namespace octet

@@ -49,23 +49,11 @@ void add_gemm_choices(const GemmSpace& s, Choices* choices) {
 void add_gemm_choices_near(const GemmSpace& s, const Choice& near, Choices* choices) {
   const MicroKernel &many = *int8_kernel(near.kernel), &few = *int8_kernel(near.small_kernel);
   const size_t rows = many.mr % few.mr == 0 ? many.mr : many.mr * few.mr;
-  blocks_near(near.block, rows, s.problem.m, [&](size_t block) {
-    Choice choice = near;
-    choice.block = block;
-    add_if_legal(s, choice, choices);
-  });
+  const auto add = [&](const Choice& choice) { add_if_legal(s, choice, choices); };
+  blocks_near(near.block, rows, s.problem.m, adds_with(&Choice::block, near, add));
   const size_t columns = larger(near.layout.width, larger(many.nr, few.nr));
-  if (s.passes)
-    passes_near(s.problem.n, columns, [&](size_t pass) {
-      Choice choice = near;
-      choice.pass = pass;
-      add_if_legal(s, choice, choices);
-    });
-  cuts_near(s.concurrency, [&](const TaskLimits& tasks) {
-    Choice choice = near;
-    choice.tasks = tasks;
-    add_if_legal(s, choice, choices);
-  });
+  if (s.passes) passes_near(s.problem.n, columns, adds_with(&Choice::pass, near, add));
+  cuts_near(s.concurrency, adds_with(&Choice::tasks, near, add));
 }
 
 }  // namespace octet

@@ -5,6 +5,16 @@
 
 namespace octet {
 
+// Adds choices that differ from `near` in one number.
+template <typename Number, typename Add>
+auto adds_with(Number Choice::*number, const Choice& near, const Add& add) {
+  return [=](const Number& value) {
+    Choice choice = near;
+    choice.*number = value;
+    add(choice);
+  };
+}
+
 // Halves and doubles the block repeatedly; no block is larger than the work.
 template <typename Add>
 void blocks_near(size_t block, size_t unit, size_t units, const Add& add) {
