@@ -13,52 +13,34 @@
 namespace octet {
 
 // The bytes that the first version of each struct had: all before the line "an older struct may end
-// here".
-constexpr size_t oldest(const octet_cpu_info*) { return offsetof(octet_cpu_info, l1d_bytes); }
-constexpr size_t oldest(const octet_machine*) { return offsetof(octet_machine, in_order); }
-constexpr size_t oldest(const octet_kernel_info*) { return offsetof(octet_kernel_info, isa); }
-constexpr size_t oldest(const octet_rhs_desc*) { return offsetof(octet_rhs_desc, zero_points); }
-constexpr size_t oldest(const octet_gemm_desc*) { return offsetof(octet_gemm_desc, epilogue); }
-constexpr size_t oldest(const octet_gemm_explanation*) {
-  return offsetof(octet_gemm_explanation, lhs_type);
-}
-constexpr size_t oldest(const octet_gemm_args*) { return offsetof(octet_gemm_args, workspace); }
-constexpr size_t oldest(const octet_filter_desc*) {
-  return offsetof(octet_filter_desc, zero_points);
-}
-constexpr size_t oldest(const octet_conv2d_candidate*) {
-  return offsetof(octet_conv2d_candidate, macs);
-}
-constexpr size_t oldest(const octet_conv2d_desc*) { return offsetof(octet_conv2d_desc, epilogue); }
-constexpr size_t oldest(const octet_conv2d_args*) { return offsetof(octet_conv2d_args, workspace); }
-constexpr size_t oldest(const octet_sparse_stream_format*) {
-  return offsetof(octet_sparse_stream_format, alignment);
-}
-constexpr size_t oldest(const octet_blob_info*) { return offsetof(octet_blob_info, algorithm); }
-constexpr size_t oldest(const octet_tuning_report*) { return sizeof(octet_tuning_report); }
-constexpr size_t oldest(const octet_tune_options*) { return offsetof(octet_tune_options, clock); }
-constexpr size_t oldest(const octet_network_desc*) {
-  return offsetof(octet_network_desc, concurrency);
-}
-constexpr size_t oldest(const octet_network_args*) {
-  return offsetof(octet_network_args, parallel_for);
-}
-constexpr size_t oldest(const octet_network_explanation*) {
-  return sizeof(octet_network_explanation);
-}
-constexpr size_t oldest(const octet_unary_desc*) { return offsetof(octet_unary_desc, least); }
-constexpr size_t oldest(const octet_max_pool_desc*) { return offsetof(octet_max_pool_desc, least); }
-constexpr size_t oldest(const octet_average_pool_desc*) {
-  return offsetof(octet_average_pool_desc, least);
-}
-constexpr size_t oldest(const octet_mean_desc*) { return offsetof(octet_mean_desc, least); }
-constexpr size_t oldest(const octet_resize_desc*) { return offsetof(octet_resize_desc, output); }
-constexpr size_t oldest(const octet_calibration*) { return offsetof(octet_calibration, seconds); }
-constexpr size_t oldest(const octet_tune_result*) { return offsetof(octet_tune_result, seconds); }
-constexpr size_t oldest(const octet_traffic_options*) {
-  return offsetof(octet_traffic_options, l1_bytes);
-}
-constexpr size_t oldest(const octet_layer_traffic*) { return sizeof(octet_layer_traffic); }
+// here", where this member stands.
+#define OCTET_OLDER(type, member) \
+  constexpr size_t oldest(const type*) { return offsetof(type, member); }
+OCTET_OLDER(octet_cpu_info, l1d_bytes)
+OCTET_OLDER(octet_machine, in_order)
+OCTET_OLDER(octet_kernel_info, isa)
+OCTET_OLDER(octet_rhs_desc, zero_points)
+OCTET_OLDER(octet_gemm_desc, epilogue)
+OCTET_OLDER(octet_gemm_explanation, lhs_type)
+OCTET_OLDER(octet_gemm_args, workspace)
+OCTET_OLDER(octet_filter_desc, zero_points)
+OCTET_OLDER(octet_conv2d_candidate, macs)
+OCTET_OLDER(octet_conv2d_desc, epilogue)
+OCTET_OLDER(octet_conv2d_args, workspace)
+OCTET_OLDER(octet_sparse_stream_format, alignment)
+OCTET_OLDER(octet_blob_info, algorithm)
+OCTET_OLDER(octet_tune_options, clock)
+OCTET_OLDER(octet_network_desc, concurrency)
+OCTET_OLDER(octet_network_args, parallel_for)
+OCTET_OLDER(octet_unary_desc, least)
+OCTET_OLDER(octet_max_pool_desc, least)
+OCTET_OLDER(octet_average_pool_desc, least)
+OCTET_OLDER(octet_mean_desc, least)
+OCTET_OLDER(octet_resize_desc, output)
+OCTET_OLDER(octet_calibration, seconds)
+OCTET_OLDER(octet_tune_result, seconds)
+OCTET_OLDER(octet_traffic_options, l1_bytes)
+#undef OCTET_OLDER
 
 // Structs of their first version
 template <typename Struct>
