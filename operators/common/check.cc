@@ -82,4 +82,28 @@ octet_status check_aligned(const void* pointer, const char* name, octet_error* e
               name, pointer, OCTET_ALIGNMENT);
 }
 
+octet_status check_workspace(const void* workspace, size_t bytes, size_t needed,
+                             octet_error* error) {
+  if (!needed) return OCTET_OK;
+  if (!workspace)
+    return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
+                needed);
+  if (bytes < needed)
+    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu",
+                bytes, needed);
+  return check_aligned(workspace, "args.workspace", error);
+}
+
+octet_status check_lhs_quants(const int32_t* zero_points, const float* scales, size_t count,
+                              octet_type lhs, octet_type dst, octet_error* error) {
+  if (scales && dst == OCTET_S32)
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
+  for (size_t i = 0; zero_points && i < count; ++i)
+    OCTET_TRY(check_zero_point(zero_points[i], lhs, "args.lhs_zero_points", i, error));
+  for (size_t i = 0; scales && i < count; ++i)
+    OCTET_TRY(check_scale(scales[i], "args.lhs_scales", i, error));
+  return OCTET_OK;
+}
+
 }  // namespace octet

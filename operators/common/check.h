@@ -52,6 +52,12 @@ octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t 
 octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
                             octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
+// Checks a run's workspace of so many bytes.
+octet_status check_workspace(const void* workspace, size_t bytes, size_t needed,
+                             octet_error* error);
+// Checks a run's zero points and scales of the lhs, which may be null.
+octet_status check_lhs_quants(const int32_t* zero_points, const float* scales, size_t count,
+                              octet_type lhs, octet_type dst, octet_error* error);
 
 // A range of addresses. An empty or null range overlaps nothing, wherever it points. An end that
 // would wrap stops at the top of the address space.

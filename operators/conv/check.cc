@@ -61,21 +61,13 @@ octet_status check_overlap(const octet_conv2d& conv, const ConvCall& e, octet_er
 
 octet_status check_lhs_quant(const octet_conv2d& conv, const ConvCall& call, octet_error* error) {
   const octet_conv2d_args& a = call.args;
-  const size_t batch = call.sizes.batch;
   if (conv.lhs_quant != OCTET_LHS_PER_TENSOR) {
     if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
     return fail(error, OCTET_UNSUPPORTED, "args.%s is only for OCTET_LHS_PER_TENSOR",
                 a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
   }
-  if (a.lhs_scales && conv.dst_type == OCTET_S32)
-    return fail(error, OCTET_UNSUPPORTED,
-                "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
-  for (size_t i = 0; a.lhs_zero_points && i < batch; ++i)
-    OCTET_TRY(
-        check_zero_point(a.lhs_zero_points[i], conv.lhs_type, "args.lhs_zero_points", i, error));
-  for (size_t i = 0; a.lhs_scales && i < batch; ++i)
-    OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
-  return OCTET_OK;
+  return check_lhs_quants(a.lhs_zero_points, a.lhs_scales, call.sizes.batch, conv.lhs_type,
+                          conv.dst_type, error);
 }
 
 // *z was computed with the declared pads.
@@ -152,17 +144,10 @@ octet_status check_call(const octet_conv2d& conv, ConvCall* call, octet_error* e
 }
 
 octet_status check_workspace(const octet_conv2d_args& a, size_t bytes, octet_error* error) {
-  if (bytes == 0) return OCTET_OK;
   if (bytes == SIZE_MAX)
     return fail(error, OCTET_BAD_SIZE, "args.concurrency = %zu: the workspace leaves size_t",
                 a.concurrency);
-  if (!a.workspace)
-    return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
-                bytes);
-  if (a.workspace_bytes < bytes)
-    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu",
-                a.workspace_bytes, bytes);
-  return check_aligned(a.workspace, "args.workspace", error);
+  return check_workspace(a.workspace, a.workspace_bytes, bytes, error);
 }
 
 }  // namespace octet

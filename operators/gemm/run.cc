@@ -90,16 +90,9 @@ octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_err
                 "args.%s is only for OCTET_LHS_PER_TENSOR and OCTET_LHS_PER_ROW",
                 a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
   }
-  if (a.lhs_scales && gemm.dst_type == OCTET_S32)
-    return fail(error, OCTET_UNSUPPORTED,
-                "args.lhs_scales has no meaning for an s32 dst: it holds the accumulators");
-  const size_t count = call.sizes().batch * call.run.lhs_quant_count;
-  for (size_t i = 0; a.lhs_zero_points && i < count; ++i)
-    OCTET_TRY(
-        check_zero_point(a.lhs_zero_points[i], gemm.lhs_type, "args.lhs_zero_points", i, error));
-  for (size_t i = 0; a.lhs_scales && i < count; ++i)
-    OCTET_TRY(check_scale(a.lhs_scales[i], "args.lhs_scales", i, error));
-  return OCTET_OK;
+  return check_lhs_quants(a.lhs_zero_points, a.lhs_scales,
+                          call.sizes().batch * call.run.lhs_quant_count, gemm.lhs_type,
+                          gemm.dst_type, error);
 }
 
 octet_status check_rhs(const octet_gemm& gemm, Call* call, octet_error* error) {
@@ -205,17 +198,6 @@ bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
   return true;
 }
 
-octet_status check_workspace(const octet_gemm_args& a, size_t needed, octet_error* error) {
-  if (!needed) return OCTET_OK;
-  if (!a.workspace)
-    return fail(error, OCTET_NULL_POINTER, "args.workspace is null; this run needs %zu bytes",
-                needed);
-  if (a.workspace_bytes < needed)
-    return fail(error, OCTET_WORKSPACE_TOO_SMALL, "args.workspace_bytes = %zu, this run needs %zu",
-                a.workspace_bytes, needed);
-  return check_aligned(a.workspace, "args.workspace", error);
-}
-
 // Checks all arguments but the sizes, and fills in their defaults.
 octet_status check_call(const octet_gemm& gemm, Call* call, octet_error* error) {
   const octet_gemm_args& a = call->args;
@@ -234,9 +216,9 @@ octet_status check_call(const octet_gemm& gemm, Call* call, octet_error* error) 
     return fail(error, OCTET_UNSUPPORTED, "args.residual: this GEMM was created without one");
   OCTET_TRY(check_lhs_quant(gemm, *call, error));
   OCTET_TRY(check_rhs(gemm, call, error));
-  const size_t workspace = run.schedule.workspace(run.schedule.tasks());
-  OCTET_TRY(check_workspace(
-      a, larger(workspace, call->has_arrays() ? overlap_scratch_bytes(z.batch) : 0), error));
+  const size_t needed = larger(run.schedule.workspace(run.schedule.tasks()),
+                               call->has_arrays() ? overlap_scratch_bytes(z.batch) : 0);
+  OCTET_TRY(check_workspace(a.workspace, a.workspace_bytes, needed, error));
   return check_overlap(gemm, *call, error);
 }
 
