@@ -6,15 +6,6 @@
 namespace octet {
 namespace {
 
-octet_status create_place(const octet_image_input& in, const octet_image_size& out,
-                          const octet_network_function& lines, const Place& numbers,
-                          const ImageFunctions& functions, octet_function** function,
-                          octet_error* error) {
-  return create_function<Place>(
-      {{in.size, out}, in.values.type, in.values.type, lines, numbers, functions.place},
-      in.allocator, function, error);
-}
-
 octet_status add_sides(size_t before, size_t in, size_t after, const char* side, size_t* out,
                        octet_error* error) {
   if (!__builtin_add_overflow(before, in, out) && !__builtin_add_overflow(*out, after, out) &&
@@ -63,8 +54,9 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
     memcpy(numbers.fill, &word, sizeof word);
   else
     memcpy(numbers.fill, &desc->value, sizeof desc->value);
-  return create_place(in, out, {nullptr, nullptr, 1, 1, 1, before.h}, numbers, *functions, function,
-                      error);
+  const octet_network_function lines = {nullptr, nullptr, 1, 1, 1, before.h};
+  return make_function(image_function(in, {in.size, out}, lines, numbers, functions->place),
+                       in.allocator, function, error);
 }
 
 octet_status octet_slice_create(const octet_slice_desc* given, octet_function** function,
@@ -80,10 +72,11 @@ octet_status octet_slice_create(const octet_slice_desc* given, octet_function** 
   OCTET_TRY(check_part(first.w, size.w, in.size.w, "w", error));
   OCTET_TRY(check_part(first.channels, size.channels, in.size.channels, "channels", error));
   // A network knows no lines that come later: those from the output's own on are read
-  return create_place(
-      in, size, {nullptr, nullptr, first.h + 1, 1, 1, 0},
-      {-(ptrdiff_t)first.h, -(ptrdiff_t)first.w, -(ptrdiff_t)first.channels, element, {}},
-      *functions, function, error);
+  const octet_network_function lines = {nullptr, nullptr, first.h + 1, 1, 1, 0};
+  const Place numbers = {
+      -(ptrdiff_t)first.h, -(ptrdiff_t)first.w, -(ptrdiff_t)first.channels, element, {}};
+  return make_function(image_function(in, {in.size, size}, lines, numbers, functions->place),
+                       in.allocator, function, error);
 }
 
 octet_status octet_reshape_create(const octet_reshape_desc* given, octet_function** function,
@@ -101,8 +94,8 @@ octet_status octet_reshape_create(const octet_reshape_desc* given, octet_functio
                 "desc.size is %zu x %zu x %zu; it must have as many elements as the input, %zu x "
                 "%zu x %zu",
                 size.h, size.w, size.channels, in.size.h, in.size.w, in.size.channels);
-  return create_function<Reshape>(
-      {{in.size, size}, in.values.type, in.values.type, kWholeImage, {element}, functions->reshape},
+  return make_function(
+      image_function<Reshape>(in, {in.size, size}, kWholeImage, {element}, functions->reshape),
       in.allocator, function, error);
 }
 
@@ -118,12 +111,8 @@ octet_status octet_transpose_create(const octet_transpose_desc* given, octet_fun
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.to is %d, not an octet_layout", (int)desc->to);
   const octet_image_size planes = {in.size.channels, in.size.h * in.size.w, 1};
   const bool to_nhwc = desc->to == OCTET_NHWC;
-  const ImageFunctionBuilder<Transpose> builder = {
-      {to_nhwc ? planes : in.size, to_nhwc ? in.size : planes},
-      in.values.type,
-      in.values.type,
-      kWholeImage,
-      {to_nhwc, element},
-      functions->transpose};
-  return create_function(builder, in.allocator, function, error);
+  const ImageSizes sizes = {to_nhwc ? planes : in.size, to_nhwc ? in.size : planes};
+  return make_function(
+      image_function<Transpose>(in, sizes, kWholeImage, {to_nhwc, element}, functions->transpose),
+      in.allocator, function, error);
 }

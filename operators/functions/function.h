@@ -70,12 +70,14 @@ template <typename Plan>
 struct FunctionBuilder {
   octet_function function;
   Plan plan;
+  size_t bytes_behind = 0;  // the plan
 };
 
 template <typename Plan>
 octet_function* build_function(const FunctionBuilder<Plan>& builder, Arena* arena) {
   octet_function* const function = arena->take<octet_function>(1);
   Plan* const plan = arena->take<Plan>(1);
+  arena->take<uint8_t>(builder.bytes_behind);
   if (!function) return nullptr;
   *function = builder.function;
   *plan = builder.plan;

@@ -19,20 +19,10 @@ struct ImagePlan {
   void (*kernel)(const Numbers& numbers, const ImageCall& call);
 };
 
-// The facts that create has before it allocates.
-template <typename Numbers>
-struct ImageFunctionBuilder {
-  ImageSizes sizes;
-  octet_type in, out;
-  octet_network_function lines;
-  Numbers numbers;
-  void (*kernel)(const Numbers& numbers, const ImageCall& call);
-  size_t places = 0;  // of ResizePlace, behind the plan
-};
-
 octet_status check_image_sizes(const void* plan, const FunctionShapes& shapes, octet_error* error);
 
-constexpr octet_network_function kWholeImage = {nullptr, nullptr, 0, 1, 1, 0};
+constexpr octet_network_function kWholeImage = {nullptr, nullptr, 0, 1, 1, 0},
+                                 kLineByLine = {nullptr, nullptr, 1, 1, 1, 0};
 
 // Lines as a network takes them: all of them where a number is beyond its limit.
 inline octet_network_function within_limits(const octet_network_function& lines) {
@@ -49,35 +39,20 @@ void run_image_function(void* plan, const octet_network_call* call) {
   p.kernel(p.numbers, {call->first, call->end, call->inputs[0], call->output});
 }
 
+// A function of one image. Its outputs have the input's type.
 template <typename Numbers>
-octet_function* build_image_function(const ImageFunctionBuilder<Numbers>& b, Arena* arena) {
-  auto* const f = arena->take<octet_function>(1);
-  auto* const plan = arena->take<ImagePlan<Numbers>>(1);
-  arena->take<ResizePlace>(b.places);
-  if (!f) return nullptr;
-  *plan = {b.sizes, b.numbers, b.kernel};
-  *f = {};
-  f->network = within_limits(b.lines);
-  f->network.run = run_image_function<Numbers>;
-  f->network.context = plan;
-  f->types[0] = b.in, f->output_type = b.out;
-  f->input_count = 1;
-  f->check = check_image_sizes;
-  f->cycles = f->network.kernel_h ? 1 : 8;  // a function of whole images reads more than it writes
-  return f;
-}
-
-template <typename Numbers>
-ResizePlace* places_behind(ImagePlan<Numbers>* plan) {
-  return (ResizePlace*)((uint8_t*)plan + round_up(sizeof *plan, kAlignment));
-}
-
-template <typename Numbers>
-octet_status create_function(const ImageFunctionBuilder<Numbers>& builder,
-                             const octet_allocator& allocator, octet_function** function,
-                             octet_error* error) {
-  return allocate_and_build<octet_function>(build_image_function<Numbers>, builder, allocator,
-                                            function, error);
+FunctionBuilder<ImagePlan<Numbers>> image_function(
+    const octet_image_input& in, const ImageSizes& sizes, const octet_network_function& lines,
+    const Numbers& numbers, void (*kernel)(const Numbers& numbers, const ImageCall& call)) {
+  FunctionBuilder<ImagePlan<Numbers>> builder = {{}, {sizes, numbers, kernel}};
+  octet_function& f = builder.function;
+  f.network = within_limits(lines);
+  f.network.run = run_image_function<Numbers>;
+  f.types[0] = f.output_type = in.values.type;
+  f.input_count = 1;
+  f.check = check_image_sizes;
+  f.cycles = f.network.kernel_h ? 1 : 8;  // a function of whole images reads more than it writes
+  return builder;
 }
 
 // ---- checks. Names are of the descriptor's fields.

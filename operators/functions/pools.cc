@@ -104,13 +104,9 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
                                in.values.scale,
                                desc->output.scale,
                                window_of(window)};
-  return create_function<AveragePool>({{in.size, out},
-                                       in.values.type,
-                                       in.values.type,
-                                       lines_of(window),
-                                       numbers,
-                                       functions->average_pool},
-                                      in.allocator, function, error);
+  return make_function(
+      image_function(in, {in.size, out}, lines_of(window), numbers, functions->average_pool),
+      in.allocator, function, error);
 }
 
 octet_status octet_mean_create(const octet_mean_desc* given, octet_function** function,
@@ -143,13 +139,9 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
     OCTET_TRY(set_tflite(*desc, n, &mean, error));
   else
     set_floats(*desc, n, &mean);
-  return create_function<Mean>({{in.size, {1, 1, in.size.channels}},
-                                in.values.type,
-                                in.values.type,
-                                kWholeImage,
-                                mean,
-                                functions->mean},
-                               in.allocator, function, error);
+  const ImageSizes sizes = {in.size, {1, 1, in.size.channels}};
+  return make_function(image_function(in, sizes, kWholeImage, mean, functions->mean), in.allocator,
+                       function, error);
 }
 
 octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_function** function,
@@ -165,11 +157,7 @@ octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_funct
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const MaxPool numbers = {in.values.type == OCTET_S8, element_bytes(in.values.type), range[0],
                            range[1], window_of(desc->window)};
-  return create_function<MaxPool>({{in.size, out},
-                                   in.values.type,
-                                   in.values.type,
-                                   lines_of(desc->window),
-                                   numbers,
-                                   functions->max_pool},
-                                  in.allocator, function, error);
+  return make_function(
+      image_function(in, {in.size, out}, lines_of(desc->window), numbers, functions->max_pool),
+      in.allocator, function, error);
 }

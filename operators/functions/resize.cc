@@ -107,17 +107,12 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   numbers.element = element;
   numbers.scale = in.values.scale, numbers.zero_point = in.values.zero_point;
   numbers.out_scale = desc->output.scale, numbers.out_zero_point = desc->output.zero_point;
-  OCTET_TRY(create_function<Resize>({{in.size, out},
-                                     in.values.type,
-                                     in.values.type,
-                                     kWholeImage,
-                                     numbers,
-                                     functions->resize,
-                                     out.h + out.w},
-                                    in.allocator, function, error));
+  auto builder = image_function(in, {in.size, out}, kWholeImage, numbers, functions->resize);
+  builder.bytes_behind = (out.h + out.w) * sizeof(ResizePlace);
+  OCTET_TRY(make_function(builder, in.allocator, function, error));
   octet_network_function& made = (*function)->network;
   auto* const plan = (ImagePlan<Resize>*)made.context;
-  ResizePlace* const found = places_behind(plan);
+  auto* const found = (ResizePlace*)((uint8_t*)plan + round_up(sizeof *plan, kAlignment));
   find_places(lines, found);
   find_places(pixels, found + out.h);
   plan->numbers.lines = found, plan->numbers.pixels = found + out.h;

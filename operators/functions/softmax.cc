@@ -67,11 +67,7 @@ octet_status octet_softmax_create(const octet_softmax_desc* given, octet_functio
     numbers.exponentials[i] = (float)exponential((double)(scale * (float)i));
   if (kind == SoftmaxKind::kQLinear)
     set_qlinear(in.values.scale, in.size.channels, desc->output.scale, &numbers);
-  return create_function<Softmax>({{in.size, in.size},
-                                   in.values.type,
-                                   desc->output.type,
-                                   {nullptr, nullptr, 1, 1, 1, 0},
-                                   numbers,
-                                   functions->softmax},
-                                  in.allocator, function, error);
+  auto builder = image_function(in, {in.size, in.size}, kLineByLine, numbers, functions->softmax);
+  builder.function.output_type = desc->output.type;
+  return make_function(builder, in.allocator, function, error);
 }

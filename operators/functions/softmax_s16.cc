@@ -65,9 +65,8 @@ octet_status create_softmax_of_s16(const octet_softmax_desc& desc,
       octet_quantize_multiplier((double)scale / kStep, &numbers.multiplier, &numbers.shift, error));
   make_curve(exponential_at, &numbers.exponentials);
   make_curve(reciprocal_at, &numbers.reciprocals);
-  return create_function<S16Softmax>(
-      {{in.size, in.size}, OCTET_S16, OCTET_S16, {nullptr, nullptr, 1, 1, 1, 0}, numbers, kernel},
-      in.allocator, function, error);
+  return make_function(image_function(in, {in.size, in.size}, kLineByLine, numbers, kernel),
+                       in.allocator, function, error);
 }
 
 }  // namespace octet
