@@ -31,26 +31,23 @@ octet_status read_line(const char* text, octet_tuning* tuning, octet_error* erro
 
 octet_status read_lines(const char* path, const char* text, size_t bytes, octet_tuning* tuning,
                         octet_error* error) {
-  size_t number = 0, tiers = 0;
-  for (const char *at = text, *const end = text + bytes; at < end;) {
-    const char* const newline = (const char*)memchr(at, '\n', (size_t)(end - at));
-    const size_t length = (size_t)((newline ? newline : end) - at);
-    ++number;
+  size_t tiers = 0;
+  TuningReader reader(text, bytes);
+  for (TuningWords whole; reader.next(&whole);) {
     char line[kLineBytes];
-    if (length >= sizeof line || memchr(at, 0, length))
+    if (whole.length >= sizeof line || memchr(whole.text, 0, whole.length))
       return fail(error, OCTET_BAD_FILE, "'%.120s', line %zu: it is no text, or too long", path,
-                  number);
-    memcpy(line, at, length);
-    line[length] = 0;
-    for (size_t i = 0; i < length; ++i)
+                  reader.number());
+    memcpy(line, whole.text, whole.length);
+    line[whole.length] = 0;
+    for (size_t i = 0; i < whole.length; ++i)
       if (line[i] == '#' || line[i] == '\r') line[i] = 0;
     const char* const words = skip_blanks(line);
-    at += length + 1;
     if (!*words) continue;
     octet_error why = {};
     const octet_status status = read_line(words, tuning, &why);
     if (status != OCTET_OK)
-      return fail(error, status, "'%.120s', line %zu: %s", path, number, why.message);
+      return fail(error, status, "'%.120s', line %zu: %s", path, reader.number(), why.message);
     ++tiers;
   }
   return tiers ? OCTET_OK : fail(error, OCTET_BAD_FILE, "'%.120s' names no tier", path);
