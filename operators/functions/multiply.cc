@@ -33,8 +33,13 @@ octet_status check_factor(float factor, float least, float most, octet_error* er
       (double)factor, (double)least, (double)most);
 }
 
-octet_status create_product(const octet_mul_desc* given, octet_function** function,
-                            octet_error* error) {
+}  // namespace
+}  // namespace octet
+
+using namespace octet;
+
+octet_status octet_mul_create(const octet_mul_desc* given, octet_function** function,
+                              octet_error* error) {
   CallerStruct<octet_add_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   octet_add_desc d = *desc;
@@ -64,12 +69,4 @@ octet_status create_product(const octet_mul_desc* given, octet_function** functi
     default: plan.body = ops.multiply_float;
   }
   return make_function(builder, d.allocator, function, error);
-}
-
-}  // namespace
-}  // namespace octet
-
-octet_status octet_mul_create(const octet_mul_desc* desc, octet_function** function,
-                              octet_error* error) {
-  return octet::create_product(desc, function, error);
 }
