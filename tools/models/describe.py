@@ -69,8 +69,8 @@ def describe(args, constants):
     return network, left_out
 
 
-def main():
-    args = parse(None)
+def main(arguments=None):
+    args = parse(arguments)
     constants = bytearray() if args.data else None
     if args.data and not args.output:
         sys.exit("--data needs -o")
