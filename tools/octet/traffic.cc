@@ -107,23 +107,23 @@ TrafficReport report_of(const LayerList& list, const CreatedLayers& created,
   return report;
 }
 
-// Reads more than caches hold, so that the next run finds none of its operands there.
-void sweep_caches() {
-  constexpr size_t kBytes = 64 << 20;
-  const Buffer large(kBytes);
+// Reads more than the cache holds, so that the next run finds none of its operands there.
+void sweep_cache(size_t cache_bytes) {
+  const size_t bytes = 4 * cache_bytes;
+  const Buffer large(bytes);
   volatile uint8_t sum = 0;
-  for (size_t i = 0; i < kBytes; i += 64) sum = (uint8_t)(sum + large.as()[i]);
+  for (size_t i = 0; i < bytes; i += 64) sum = (uint8_t)(sum + large.as()[i]);
 }
 
 // Runs each layer once, for tools that count accesses (valgrind).
 void execute(const LayerList& list, const Forced& forced, size_t cache_bytes, bool chains) {
   const CreatedLayers created(list, forced, machine_of(cache_bytes));
   if (!chains) {
-    sweep_caches();
+    sweep_cache(cache_bytes);
     return created.run();
   }
   const ChainedLayers network(list, created, cache_bytes);
-  sweep_caches();
+  sweep_cache(cache_bytes);
   network.run();
 }
 
