@@ -2,7 +2,7 @@
 // every limit, of every struct that has a struct_size.
 #include <gtest/gtest.h>
 
-#include <cstddef>
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <type_traits>

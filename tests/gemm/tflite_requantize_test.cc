@@ -2,6 +2,7 @@
 // every shift, multipliers at both ends. The tiers' epilogues, with and without the certificate,
 // and the kernels that requantize by themselves are compared with the published formulas.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>

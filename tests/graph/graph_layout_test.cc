@@ -1,4 +1,5 @@
 // Checks where tensors lie: reshapes, joined tensors, ends in NCHW and f32.
+#include <algorithm>
 #include <cstring>
 
 #include "graph/graph_case.h"

@@ -1,4 +1,5 @@
 // Checks operators that move elements, and operands that are constants.
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <set>

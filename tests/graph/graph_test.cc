@@ -1,4 +1,5 @@
 // Checks whole programs: products, functions, fusion, batches, kept weights.
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <thread>

@@ -1,6 +1,8 @@
 // Checks that operators between DequantizeLinear and QuantizeLinear are found.
 #include "engines/graph/match_qdq.h"
 
+#include <algorithm>
+
 #include "graph/graph_case.h"
 
 namespace octet_test {

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from includes import Includes
+
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 FOLDER_FILES, FILE_LINES, FUNCTION_LINES = 35, 450, 80
@@ -302,6 +304,10 @@ def check_recipes():
                 yield f"packaging/{name} does not know OCTET_WITH_{part}"
 
 
+def check_includes():
+    yield from Includes({name: text_of(name) for name in files() if name.endswith((".cc", ".h", ".hpp"))}).complaints()
+
+
 def main():
     if sys.argv[1:] == ["--print"]:
         for what, measure, limit in measures():
@@ -310,7 +316,7 @@ def main():
         return
     complaints = [c for rule in (check_measures, check_readmes, check_openings, check_words, check_kernels, check_cmake,
                                  check_readme, check_not_covered, check_nodiscard,
-                                 check_links, check_site, check_recipes) for c in rule()]
+                                 check_links, check_site, check_recipes, check_includes) for c in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

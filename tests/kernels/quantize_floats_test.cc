@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <string>
 
 #include "dispatch/tables/tier_ops.h"
 #include "octet/helpers.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <octet/sparse.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
