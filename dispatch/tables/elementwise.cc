@@ -16,6 +16,14 @@ const ElementwiseOps& elementwise_of(TierId tier_id) {
   }
 }
 
+#define FAST_SUM(tier, body) \
+  if (tier_id == TierId::tier) return body;
+
+PairsBody add_fixed_of(TierId tier_id) {
+#include "dispatch/tables/kernels.def"
+  return elementwise_of(tier_id).add_fixed;
+}
+
 #define FAST_LOOK_UP(tier, body, needs) \
   if (tier_id == TierId::tier && !((needs) & ~has)) return body;
 

@@ -8,6 +8,8 @@
 namespace octet {
 
 const ElementwiseOps& elementwise_of(TierId tier_id);
+// The tier's fastest ElementwiseOps::add_fixed.
+PairsBody add_fixed_of(TierId tier_id);
 // The fastest ElementwiseOps::look_up of the tier on a CPU with these features.
 FunctionBody look_up_of(TierId tier_id, Features has);
 

@@ -78,6 +78,8 @@ void avx512vbmi_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t 
 extern const ImageFunctions avx2_image_functions;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512bw_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
+void avx512vnni_add_fixed(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,
+                          size_t bytes);  // a PairsBody
 void avx512vbmi_look_up_lines(void* plan, const octet_network_call* call);  // a FunctionBody
 
 }  // namespace octet

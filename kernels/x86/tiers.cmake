@@ -59,7 +59,7 @@ if(AMXINT8 IN_LIST OCTET_TIERS)
 endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
-  INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_12x32x8.cc
+  functions/avx512vnni_add.cc INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_12x32x8.cc
   RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
   SPARSE sparse/avx512vnni_u8s8_sparse_8x32x16.cc sparse/avx512vnni_u8s8_sparse_4x32x32.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc

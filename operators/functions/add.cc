@@ -121,6 +121,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
   TierId tier_id;
   OCTET_TRY(start_binary(&d, &builder, &tier_id, error));
   const ElementwiseOps& ops = elementwise_of(tier_id);
+  const PairsBody fixed = add_fixed_of(tier_id);
   BinaryPlan& plan = builder.plan;
   const BinaryPlan common = plan;
   const bool s16 = d.output.type == OCTET_S16;
@@ -138,7 +139,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
     case OCTET_ARITHMETIC_XNNPACK:
       OCTET_TRY(plan_xnnpack(d, &plan, error));
       if (subtracts) plan.multiplier[!plan.swaps] *= -1;
-      plan.body = ops.add_fixed;
+      plan.body = fixed;
       break;
     case OCTET_ARITHMETIC_ONNXRUNTIME:
       if (subtracts)
@@ -149,7 +150,7 @@ octet_status create_sum(const octet_add_desc* given, bool subtracts, octet_funct
     default: plan.body = ops.add_float;
   }
   if (subtracts) subtract(&plan);
-  if (!s16) hasten(d, subtracts, ops.add_fixed, common, &plan);
+  if (!s16) hasten(d, subtracts, fixed, common, &plan);
   return make_function(builder, d.allocator, function, error);
 }
 
