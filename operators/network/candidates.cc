@@ -22,7 +22,7 @@ Candidates::Candidates(octet_network* network, const PlanMachine& machine, octet
       machine_(machine),
       goal_(goal),
       memory_(memory),
-      costs_(*network, machine_, memory.ops, memory.rings),
+      costs_(*network, machine_, memory.ops, memory.rings, memory.lines),
       by_image_(batch_of(*network) > 1 && goal != OCTET_NETWORK_LAYERS &&
                 (goal != OCTET_NETWORK_TIME || network->concurrency == 1)) {
   for (size_t slot = 0; slot < slots_of(n_->op_count); ++slot)
@@ -120,30 +120,16 @@ PartCandidate Candidates::bound(const Range& range, bool by_image) const {
 // False if they leave the cache.
 bool Candidates::add_first_band(const Range& range, PartCandidate* c) const {
   NetworkPart* const part = &c->part;
-  LineRange* const lines = memory_.lines;
-  for (size_t i = part->first; i < part->end; ++i)
-    lines[n_->tensors[n_->ops[i].output].alias_root] = {SIZE_MAX, 0};
   const RowSlices row_slices = cut_chain(*n_, part);
-  const size_t last = n_->tensors[n_->ops[part->end - 1].output].alias_root;
-  lines[last] = {0, smaller(part->band, row_slices.piece(0, 0).count())};
+  const LineRange band = {0, smaller(part->band, row_slices.piece(0, 0).count())};
   part->ring_bytes = 0;
-  for (size_t i = part->end; i-- > part->first;) {
-    const NetworkOp& op = n_->ops[i];
-    const size_t root = n_->tensors[op.output].alias_root;
+  for_each_needed(*n_, *part, band, memory_.lines, [&](size_t i, LineRange out) {
+    const size_t root = n_->tensors[n_->ops[i].output].alias_root;
     const NetworkTensor& t = n_->tensors[root];
-    const LineRange out = lines[root];
-    if (t.is_ring && t.first_use == i) {
-      const size_t count = out.end > out.first ? out.count() : 0;
-      part->ring_bytes += larger(round_up(count * t.line, kAlignment), costs_.ring(root).bytes);
-    }
-    if (out.end <= out.first) continue;
-    for (size_t k = 0; k < op.input_count; ++k) {
-      const LineRange in = lines_read(*n_, op, k, out);
-      if (!in.count()) continue;
-      LineRange& needed = lines[n_->tensors[op.inputs[k]].alias_root];
-      needed = {smaller(needed.first, in.first), larger(needed.end, in.end)};
-    }
-  }
+    if (!t.is_ring || t.first_use != i) return;
+    const size_t count = out.end > out.first ? out.count() : 0;
+    part->ring_bytes += larger(round_up(count * t.line, kAlignment), costs_.ring(root).bytes);
+  });
   const size_t more = part->tasks * part->ring_bytes - range.rings;
   c->live += more;
   c->traffic += (double)more * kRounded;

@@ -35,16 +35,6 @@ void number_slots(octet_network* n, const NetworkPart& part) {
   }
 }
 
-// Estimated cycles of an op, for all images that the part runs at once. A function counts one cycle
-// per value.
-double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
-  const NetworkTensor &in = n.tensors[op.inputs[0]], &out = n.tensors[op.output];
-  const double pixels = (double)images_of(part, out) * (double)out.h * (double)out.w;
-  if (op.conv) return pixels * op.conv->pixel_cycles;
-  if (op.gemm) return (double)images_of(part, in) * (double)(in.h * in.w) * op.gemm->row_cycles;
-  return pixels * (double)out.channels;
-}
-
 // The number of tasks. More than one only if no two tasks write the same line, or read each other's
 // lines, outside of rings.
 size_t tasks_of(const octet_network& n, const NetworkPart& part) {
@@ -148,6 +138,14 @@ octet_status shape_layers(octet_network* n, NetworkPart* part, octet_error* erro
 }
 
 }  // namespace
+
+double cycles_of(const octet_network& n, const NetworkPart& part, const NetworkOp& op) {
+  const NetworkTensor &in = n.tensors[op.inputs[0]], &out = n.tensors[op.output];
+  const double pixels = (double)images_of(part, out) * (double)out.h * (double)out.w;
+  if (op.conv) return pixels * op.conv->pixel_cycles;
+  if (op.gemm) return (double)images_of(part, in) * (double)(in.h * in.w) * op.gemm->row_cycles;
+  return pixels * (double)out.channels;
+}
 
 const char* refuse_link(const octet_network& n, size_t first, size_t index) {
   const NetworkOp& op = n.ops[index];

@@ -5,6 +5,9 @@
 
 namespace octet {
 
+// Estimated cycles of an op, for all images that the part runs at once. A function counts one cycle
+// per value.
+double cycles_of(const octet_network& network, const NetworkPart& part, const NetworkOp& op);
 // Null if ops [first, end) can run as a chain, else the reason, a clause that completes "cannot be
 // a chain: ".
 const char* refuse_chain(const octet_network& network, size_t first, size_t end);

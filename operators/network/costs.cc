@@ -2,8 +2,9 @@
 #include "operators/network/costs.h"
 
 #include "operators/common/check.h"
+#include "operators/common/task_size.h"
 #include "operators/conv/plan.h"
-#include "operators/network/schedule.h"
+#include "operators/network/chains.h"
 
 namespace octet {
 namespace {
@@ -15,11 +16,19 @@ size_t bytes_of(const NetworkTensor& t, size_t images) {
   return images * t.h * t.w * t.channels * element_bytes(t.type);
 }
 
+// Microseconds from the last task of an op to the first one of the next, on a pool whose threads
+// spin, with what tasks differ by.
+constexpr double kRegion = 2;
+// Cycles of a function's value in vectors; of tasks its cost is four times that.
+constexpr double kValue = 0.25;
+
 // The slowdown of an op in bands of so many of its lines: bands cut tiles at their ends, and each
-// fetches weights and tables anew. An estimate (docs/chains.md).
-double band_factor(size_t tile, const NetworkTensor& out, size_t lines) {
+// fetches weights and tables anew. whole: the band is all that a task computes of the op, as its
+// tasks by itself would. An estimate (docs/chains.md).
+double band_factor(size_t tile, const NetworkTensor& out, size_t lines, bool whole) {
   constexpr double kPixels = 64;  // pixels' worth of work that each band costs
-  return (double)round_up(lines, tile) / (double)lines * (1 + kPixels / (double)(lines * out.w));
+  const double again = whole ? 0 : kPixels / (double)(lines * out.w);
+  return (double)round_up(lines, tile) / (double)lines * (1 + again);
 }
 
 size_t weights_of(const NetworkOp& op) {
@@ -40,8 +49,9 @@ NetworkPart part_of_op(size_t op, bool by_image) {
 
 }  // namespace
 
-Costs::Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops, RingCost* rings)
-    : n_(n), machine_(machine), ops_(ops), rings_(rings) {
+Costs::Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops, RingCost* rings,
+             LineRange* lines)
+    : n_(n), machine_(machine), ops_(ops), rings_(rings), lines_(lines) {
   for (size_t i = 0; i < n.op_count; ++i) all_weights_ += weights_of(n.ops[i]);
   find_rings(rings);
   for (size_t i = 0; i < n.op_count; ++i) {
@@ -53,15 +63,40 @@ Costs::Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops, Ri
     // Sums of the ops before: a range's sum is a difference
     for (OpCost* c = whole; i && c <= by_image; ++c) {
       const OpCost& before = c[-2];
-      c->alone += before.alone, c->least += before.least;
-      c->traffic += before.traffic, c->weights += before.weights;
+      c->least += before.least, c->traffic += before.traffic, c->weights += before.weights;
     }
   }
 }
 
 double Costs::microseconds_of_part(const NetworkPart& part) const {
+  if (part.band && part.tasks > 1) return time_of_tasks(part);
   double sum = 0;
-  for (size_t i = part.first; i < part.end; ++i) sum += time_of(part, i);
+  for (size_t i = part.first; i < part.end; ++i) {
+    const size_t tasks = part.band ? 1 : cost(i, part.by_image).tasks;
+    sum += tasks > 1 ? time_of(part, i) / (double)tasks + kRegion : time_of(part, i);
+  }
+  return part.by_image ? sum * images_of_part(part) : sum;
+}
+
+// Of a chain in tasks: that of a task between two others, which computes lines above its own.
+double Costs::time_of_tasks(const NetworkPart& part) const {
+  const RowSlices row_slices(n_, part);
+  const size_t task = part.tasks / 2;
+  const LineRange last = row_slices.piece(task, task * row_slices.step);
+  const bool whole = last.count() <= part.band;
+  const double slices = (double)row_slices.step / (double)last.count();
+  double sum = kRegion;
+  for_each_needed(n_, part, last, lines_, [&](size_t i, LineRange out) {
+    const NetworkOp& op = n_.ops[i];
+    const NetworkTensor& t = n_.tensors[op.output];
+    // Few lines or none where others are needed by none: as many as each task has of all
+    const size_t all = images_of(part, t) * t.h, least = divide_up(all, part.tasks),
+                 count = larger(out.end > out.first ? out.count() : 0, smaller(least, t.h)),
+                 lines = whole ? count : smaller(lines_of(part, op), count);
+    const double share = part_of(count, all) * slices, equal = 1 / (double)part.tasks;
+    sum += time_of(cost(i, part.by_image), t, lines, inner_of(part, i), whole) *
+           (share > equal ? share : equal);
+  });
   return part.by_image ? sum * images_of_part(part) : sum;
 }
 
@@ -276,29 +311,40 @@ OpCost Costs::cost_of_op(size_t index, bool by_image) const {
     c.far.memory = microseconds((double)c.bytes / work.bandwidth((double)c.bytes));
     c.near = microseconds((double)c.bytes / work.bandwidth(0));
   }
+  c.tasks = 1;
+  if (n_.concurrency > 1) {
+    const double cycles = cycles_of(n_, alone, op);
+    c.tasks = !by_lines_only(n_, index) ? tasks_worth(cycles, n_.concurrency) : 1;
+    if (!op.conv) c.far.compute = microseconds(op.gemm ? cycles : kValue * cycles);
+  }
   const double images = by_image ? images_of_part(alone) : 1;
-  c.alone = images * time_of(c, out, by_lines_only(n_, index) ? out.h : 0, 0);
-  c.least = images * time_of(c, out, 0, part_of(inner, c.bytes));
+  c.least = images * time_of(c, out, 0, part_of(inner, c.bytes)) / (double)n_.concurrency;
   return c;
+}
+
+// The share of an op's tensors that lies in rings.
+double Costs::inner_of(const NetworkPart& part, size_t index) const {
+  const NetworkOp& op = n_.ops[index];
+  size_t inner = ring_bytes(part, op.output);
+  for (size_t k = 0; k < op.input_count; ++k) inner += ring_bytes(part, op.inputs[k]);
+  return part_of(inner, cost(index, part.by_image).bytes);
 }
 
 double Costs::time_of(const NetworkPart& part, size_t index) const {
   const NetworkOp& op = n_.ops[index];
-  const OpCost& c = cost(index, part.by_image);
-  size_t inner = ring_bytes(part, op.output);
-  for (size_t k = 0; k < op.input_count; ++k) inner += ring_bytes(part, op.inputs[k]);
-  return time_of(c, n_.tensors[op.output], lines_of(part, op), part_of(inner, c.bytes));
+  return time_of(cost(index, part.by_image), n_.tensors[op.output], lines_of(part, op),
+                 inner_of(part, index));
 }
 
-// inner: the share of its tensors' bytes that lies in rings.
-double Costs::time_of(const OpCost& c, const NetworkTensor& out, size_t lines, double inner) const {
+double Costs::time_of(const OpCost& c, const NetworkTensor& out, size_t lines, double inner,
+                      bool whole) const {
   Estimate e = c.far;
   // Each task has a core and its caches; cores share L3 and memory.
   const double shared = 1 + (double)(smaller(n_.concurrency, 8) - 1) / 3;
   const double beyond = e.memory > c.near ? e.memory - c.near : 0;
   e.memory = c.near + (1 - inner) * shared * beyond;
   if (lines) {
-    const double factor = band_factor(c.tile, out, lines);
+    const double factor = band_factor(c.tile, out, lines, whole);
     e.compute *= factor, e.transform *= factor;
   }
   return microseconds_of(e, machine_.cpu.in_order());

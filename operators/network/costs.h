@@ -13,9 +13,10 @@ struct OpCost {
   double near;   // its memory term if they lie in L2
   size_t bytes;  // of its tensors, in all images or in one
   size_t tile;   // lines of the algorithm's tiles
-  // Sums over all ops up to this one: microseconds of each by itself, and at least, in a part;
-  // traffic of its tensors in all images, if none is a ring; bytes of its weights.
-  double alone, least, traffic;
+  size_t tasks;  // by itself
+  // Sums over all ops up to this one: microseconds of each at least, in a part; traffic of its
+  // tensors in all images, if none is a ring; bytes of its weights.
+  double least, traffic;
   size_t weights;
 };
 
@@ -42,17 +43,18 @@ struct PlanMachine {
 
 class Costs {
  public:
-  // ops: two for each op of the network; rings: one for each tensor. They outlive this object.
-  Costs(const octet_network& network, const PlanMachine& machine, OpCost* ops, RingCost* rings);
+  // ops: two for each op of the network; rings and lines: one for each tensor. They outlive this
+  // object.
+  Costs(const octet_network& network, const PlanMachine& machine, OpCost* ops, RingCost* rings,
+        LineRange* lines);
 
-  // Predicted time of a part whose rings are marked; its traffic, if it is shaped.
+  // Predicted time of a part whose rings are marked and whose tasks are set; its traffic, if it is
+  // shaped.
   double microseconds_of_part(const NetworkPart& part) const;
   double traffic_of_part(const NetworkPart& part) const;
 
-  // Of a part's ops, whatever its bands. alone: their time by themselves, by image if the part is.
-  // least: the least time that they can take in a part. traffic: of their tensors, were none a
-  // ring, without that of weights.
-  double alone(const NetworkPart& part) const { return sum(part, &OpCost::alone); }
+  // Of a part's ops, whatever its bands. least: the least time that they can take in a part.
+  // traffic: of their tensors, were none a ring, without that of weights.
   double least(const NetworkPart& part) const { return sum(part, &OpCost::least); }
   double traffic(const NetworkPart& part) const { return sum(part, &OpCost::traffic); }
   const RingCost& ring(size_t alias_root) const { return rings_[alias_root]; }
@@ -102,13 +104,17 @@ class Costs {
   double rows_again(const NetworkOp& op, const NetworkPart& part) const;
   double passes_of(const NetworkOp& op, const NetworkPart& part) const;
   size_t lines_of(const NetworkPart& part, const NetworkOp& op) const;
+  double inner_of(const NetworkPart& part, size_t index) const;
   double time_of(const NetworkPart& part, size_t index) const;
-  double time_of(const OpCost& cost, const NetworkTensor& out, size_t lines, double inner) const;
+  double time_of(const OpCost& cost, const NetworkTensor& out, size_t lines, double inner,
+                 bool whole = false) const;
+  double time_of_tasks(const NetworkPart& part) const;
 
   const octet_network& n_;
   const PlanMachine& machine_;
   const OpCost* const ops_;
   const RingCost* const rings_;
+  LineRange* const lines_;
   size_t all_weights_ = 0;
 };
 

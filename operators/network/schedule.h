@@ -10,6 +10,29 @@ namespace octet {
 LineRange lines_read(const octet_network& network, const NetworkOp& op, size_t input,
                      LineRange out);
 
+// Calls visit(op, lines) for a chain's ops, the last one first: the lines that lines `last` of the
+// last op need of each, of its output. lines: memory for one value per tensor; the needed lines of
+// alias roots that the chain writes stay there.
+template <typename Visit>
+void for_each_needed(const octet_network& n, const NetworkPart& part, LineRange last,
+                     LineRange* lines, const Visit& visit) {
+  for (size_t i = part.first; i < part.end; ++i)
+    lines[n.tensors[n.ops[i].output].alias_root] = {SIZE_MAX, 0};
+  lines[n.tensors[n.ops[part.end - 1].output].alias_root] = last;
+  for (size_t i = part.end; i-- > part.first;) {
+    const NetworkOp& op = n.ops[i];
+    const LineRange out = lines[n.tensors[op.output].alias_root];
+    visit(i, out);
+    if (out.end <= out.first) continue;
+    for (size_t k = 0; k < op.input_count; ++k) {
+      const LineRange in = lines_read(n, op, k, out);
+      if (!in.count()) continue;
+      LineRange& needed = lines[n.tensors[op.inputs[k]].alias_root];
+      needed = {smaller(needed.first, in.first), larger(needed.end, in.end)};
+    }
+  }
+}
+
 // The output lines of a chain's last op, counted through all images that the part runs at once.
 // Each task has `step` of them and takes them image by image.
 struct RowSlices {
