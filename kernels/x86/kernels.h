@@ -79,7 +79,7 @@ extern const ImageFunctions avx2_image_functions;
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512bw_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 void avx512vnni_add_fixed(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,
-                          size_t bytes);  // a PairsBody
+                          size_t bytes);                                    // a PairsBody
 void avx512vbmi_look_up_lines(void* plan, const octet_network_call* call);  // a FunctionBody
 
 }  // namespace octet

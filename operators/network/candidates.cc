@@ -115,6 +115,13 @@ PartCandidate Candidates::bound(const Range& range, bool by_image) const {
   return c;
 }
 
+// A bound in any bands, from the lines that tasks compute.
+PartCandidate Candidates::bound_of_tasks(PartCandidate c) const {
+  cut_chain(*n_, &c.part);
+  c.microseconds = costs_.least_of_tasks(c.part) * kRounded;
+  return c;
+}
+
 // Adds to a bound what the rings of a chain take for its first band, and sets tasks and ring_bytes.
 // When an op has computed its lines of that band, none of them has been read for the last time.
 // False if they leave the cache.

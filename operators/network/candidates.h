@@ -19,6 +19,10 @@ struct PartCandidate {
 // predicted gains may be losses.
 constexpr double kLongerPart = 1.04;
 
+// Tasks of a longer chain compute more lines again: from a chain on that takes so much longer than
+// its ops by themselves, none is looked at.
+constexpr double kHopeless = 1.5;
+
 // The most ops of a chain, and the band heights that are tried, besides all lines at once.
 constexpr size_t kLongestChain = 24;
 constexpr size_t kBands[] = {1, 2, 4, 8, 16, 32};
@@ -78,6 +82,11 @@ class Candidates {
   bool extend(Range* range);
   void add_op(Range* range);
   PartCandidate bound(const Range& range, bool by_image) const;
+  // Whether a chain is bound by the time of its tasks before a band is looked at.
+  bool in_tasks(const Range& range) const {
+    return goal_ == OCTET_NETWORK_TIME && n_->concurrency > 1 && range.end > range.first + 1;
+  }
+  PartCandidate bound_of_tasks(PartCandidate bound) const;
   bool add_first_band(const Range& range, PartCandidate* bound) const;
   // kNoBand: no candidate has it.
   size_t band_of(size_t first, size_t end, size_t band_slot) const;
@@ -99,9 +108,16 @@ class Candidates {
 
 template <typename Useful, typename Take>
 void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
+  double singles = 0;
   for (Range range = start(first); extend(&range);) {
+    singles += single(range.end - 1, false).microseconds;
     const PartCandidate bounds[] = {bound(range, false), bound(range, true)};
     bool use[] = {useful(bounds[0]), by_image_ && useful(bounds[1])};
+    if (in_tasks(range)) {
+      const PartCandidate bound = bound_of_tasks(bounds[0]);
+      if (bound.microseconds > kHopeless * singles) return;
+      use[0] = use[0] && useful(bound);
+    }
     for (size_t i = 0; i < 2 * kBandSlots && (use[0] || use[1]); ++i) {
       PartCandidate c = bounds[i % 2];
       c.part.band = band_of(first, range.end, i / 2);

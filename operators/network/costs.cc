@@ -16,9 +16,6 @@ size_t bytes_of(const NetworkTensor& t, size_t images) {
   return images * t.h * t.w * t.channels * element_bytes(t.type);
 }
 
-// Microseconds from the last task of an op to the first one of the next, on a pool whose threads
-// spin, with what tasks differ by.
-constexpr double kRegion = 2;
 // Cycles of a function's value in vectors; of tasks its cost is four times that.
 constexpr double kValue = 0.25;
 
@@ -69,7 +66,7 @@ Costs::Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops, Ri
 }
 
 double Costs::microseconds_of_part(const NetworkPart& part) const {
-  if (part.band && part.tasks > 1) return time_of_tasks(part);
+  if (part.band && part.tasks > 1) return time_of_tasks(part, true);
   double sum = 0;
   for (size_t i = part.first; i < part.end; ++i) {
     const size_t tasks = part.band ? 1 : cost(i, part.by_image).tasks;
@@ -78,8 +75,9 @@ double Costs::microseconds_of_part(const NetworkPart& part) const {
   return part.by_image ? sum * images_of_part(part) : sum;
 }
 
-// Of a chain in tasks: that of a task between two others, which computes lines above its own.
-double Costs::time_of_tasks(const NetworkPart& part) const {
+// Of a chain in tasks: that of a task between two others, which computes lines above its own. A
+// chain that is not in bands yet takes at least that.
+double Costs::time_of_tasks(const NetworkPart& part, bool in_bands) const {
   const RowSlices row_slices(n_, part);
   const size_t task = part.tasks / 2;
   const LineRange last = row_slices.piece(task, task * row_slices.step);
@@ -92,7 +90,9 @@ double Costs::time_of_tasks(const NetworkPart& part) const {
     // Few lines or none where others are needed by none: as many as each task has of all
     const size_t all = images_of(part, t) * t.h, least = divide_up(all, part.tasks),
                  count = larger(out.end > out.first ? out.count() : 0, smaller(least, t.h)),
-                 lines = whole ? count : smaller(lines_of(part, op), count);
+                 lines = !in_bands ? 0
+                         : whole   ? count
+                                   : smaller(lines_of(part, op), count);
     const double share = part_of(count, all) * slices, equal = 1 / (double)part.tasks;
     sum += time_of(cost(i, part.by_image), t, lines, inner_of(part, i), whole) *
            (share > equal ? share : equal);

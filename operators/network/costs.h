@@ -35,6 +35,10 @@ struct MergeCost {
   double traffic;
 };
 
+// Microseconds from the last task of an op to the first one of the next, on a pool whose threads
+// spin, with what tasks differ by.
+constexpr double kRegion = 2;
+
 // The machine that costs are predicted for.
 struct PlanMachine {
   CpuFeatures cpu;
@@ -53,9 +57,13 @@ class Costs {
   double microseconds_of_part(const NetworkPart& part) const;
   double traffic_of_part(const NetworkPart& part) const;
 
-  // Of a part's ops, whatever its bands. least: the least time that they can take in a part.
+  // Of a part's ops, whatever its bands. least: the least time that they can take in a part,
+  // of a chain in its tasks.
   // traffic: of their tensors, were none a ring, without that of weights.
   double least(const NetworkPart& part) const { return sum(part, &OpCost::least); }
+  double least_of_tasks(const NetworkPart& chain) const {
+    return chain.tasks > 1 ? time_of_tasks(chain, false) : least(chain) * (double)n_.concurrency;
+  }
   double traffic(const NetworkPart& part) const { return sum(part, &OpCost::traffic); }
   const RingCost& ring(size_t alias_root) const { return rings_[alias_root]; }
 
@@ -108,7 +116,7 @@ class Costs {
   double time_of(const NetworkPart& part, size_t index) const;
   double time_of(const OpCost& cost, const NetworkTensor& out, size_t lines, double inner,
                  bool whole = false) const;
-  double time_of_tasks(const NetworkPart& part) const;
+  double time_of_tasks(const NetworkPart& part, bool in_bands) const;
 
   const octet_network& n_;
   const PlanMachine& machine_;

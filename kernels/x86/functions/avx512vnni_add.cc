@@ -1,4 +1,4 @@
-// Adds two tensors by AVX512-VNNI: add_fixed of kernels/generic/functions/add.h, 64 bytes at a time.
+// Adds two tensors by AVX512-VNNI: add_fixed of kernels/generic/functions/add.h in vectors of 64.
 #include "kernels/generic/functions/add.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/vector.h"
@@ -42,8 +42,7 @@ void avx512vnni_add_fixed(const BinaryPlan& p, const uint8_t* a, const uint8_t* 
                shift = _mm512_set1_epi32(p.shift[2] - kFixedLow),
                moved = _mm512_set1_epi16((int16_t)(stored.moved + p.zero[2])), nothing = {};
   const Vector flip_a = _mm512_set1_epi8((char)p.flip[0]),
-               flip_b = _mm512_set1_epi8((char)p.flip[1]),
-               flip = _mm512_set1_epi8((char)p.flip[2]),
+               flip_b = _mm512_set1_epi8((char)p.flip[1]), flip = _mm512_set1_epi8((char)p.flip[2]),
                least = _mm512_set1_epi8((char)p.least), most = _mm512_set1_epi8((char)p.most);
   const auto sum = [&](Vector pairs) __attribute__((always_inline)) {
     const Vector low = _mm512_srai_epi32(_mm512_dpwssd_epi32(rest, pairs, factor_low), kFixedLow);
@@ -56,8 +55,8 @@ void avx512vnni_add_fixed(const BinaryPlan& p, const uint8_t* a, const uint8_t* 
                                                sum(_mm512_unpackhi_epi8(low, nothing))),
                             _mm512_packs_epi32(sum(_mm512_unpacklo_epi8(high, nothing)),
                                                sum(_mm512_unpackhi_epi8(high, nothing)))};
-    const Vector made = _mm512_packus_epi16(_mm512_add_epi16(words[0], moved),
-                                            _mm512_add_epi16(words[1], moved));
+    const Vector made =
+        _mm512_packus_epi16(_mm512_add_epi16(words[0], moved), _mm512_add_epi16(words[1], moved));
     return _mm512_min_epu8(_mm512_max_epu8(made, least), most) ^ flip;
   };
   for (; bytes >= kVector; bytes -= kVector, a += kVector, b += kVector, out += kVector)
