@@ -6,6 +6,7 @@
 // functions is called.
 #pragma once
 
+#include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,9 +31,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#if defined(__SSE4_1__)
-#include <immintrin.h>
-#endif
 
 namespace {
 #include <xsimd/xsimd.hpp>
@@ -42,11 +40,7 @@ namespace octet {
 namespace {
 
 // The architecture is fixed, so that compiler flags for newer CPUs do not widen the kernels.
-#if XSIMD_WITH_SSE4_1
 using Arch = xsimd::sse4_1;
-#else
-using Arch = xsimd::default_arch;
-#endif
 template <typename T>
 using Batch = xsimd::batch<T, Arch>;
 using Int16 = Batch<int16_t>;

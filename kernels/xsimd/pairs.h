@@ -1,5 +1,4 @@
-// Operations that ISAs have as one instruction but xsimd does not name: x86's first, then general
-// ones.
+// Operations that ISAs have as one instruction but xsimd does not name, for SSE4.1.
 #pragma once
 
 #include "kernels/core/compiler.h"
@@ -7,8 +6,6 @@
 
 namespace octet {
 namespace {
-
-#if XSIMD_WITH_SSE4_1
 
 // acc += a[2i] * b[2i] + a[2i + 1] * b[2i + 1]. The addition is assembly because GCC 12 would add
 // products to each other first and spill half of the accumulators.
@@ -47,61 +44,6 @@ OCTET_INLINE inline Sums multiply_high(Sums a, Sums b) {
 OCTET_INLINE inline Int16 to_int16(Sums a, Sums b) { return _mm_packs_epi32(a, b); }
 OCTET_INLINE inline Batch<uint8_t> to_u8(Int16 a, Int16 b) { return _mm_packus_epi16(a, b); }
 OCTET_INLINE inline Batch<int8_t> to_s8(Int16 a, Int16 b) { return _mm_packs_epi16(a, b); }
-
-#else
-
-OCTET_INLINE inline void add_pairs(Sums& acc, Int16 a, Int16 b) {
-  const Sums x = as<Sums>(a), y = as<Sums>(b);
-  acc += ((x << 16) >> 16) * ((y << 16) >> 16) + (x >> 16) * (y >> 16);
-}
-
-OCTET_INLINE inline Int16 repeat_four(const int16_t* int16) {
-  int64_t four;
-  __builtin_memcpy(&four, int16, sizeof four);
-  return as<Int16>(Batch<int64_t>(four));
-}
-
-OCTET_INLINE inline Batch<uint8_t> repeat_eight(const uint8_t* bytes) {
-  return as<Batch<uint8_t> >(repeat_four((const int16_t*)bytes));
-}
-
-template <int shift>
-inline Sums multiply_high(Sums a, Sums b) {
-  int32_t x[kLanes], y[kLanes];
-  a.store_unaligned(x);
-  b.store_unaligned(y);
-  for (size_t i = 0; i < kLanes; ++i)
-    x[i] = (int32_t)(((int64_t)x[i] * y[i] + ((int64_t)1 << (shift - 1))) >> shift);
-  return Sums::load_unaligned(x);
-}
-
-inline Int16 multiply_rounded(Int16 a, Int16 b) {
-  int16_t x[Int16::size], y[Int16::size];
-  a.store_unaligned(x);
-  b.store_unaligned(y);
-  for (size_t i = 0; i < Int16::size; ++i) x[i] = (int16_t)((x[i] * y[i] + (1 << 14)) >> 15);
-  return Int16::load_unaligned(x);
-}
-
-// Saturates through memory.
-template <typename To, typename From>
-inline Batch<To> requantized(Batch<From> a, Batch<From> b) {
-  constexpr int kMost = (1 << (8 * sizeof(To) - (To(-1) < 0))) - 1,
-                kLeast = To(-1) < 0 ? ~kMost : 0;
-  constexpr size_t kCount = Batch<From>::size;
-  From from[2 * kCount];
-  To to[2 * kCount];
-  a.store_unaligned(from);
-  b.store_unaligned(from + kCount);
-  for (size_t i = 0; i < 2 * kCount; ++i)
-    to[i] = (To)(from[i] < kLeast ? kLeast : from[i] > kMost ? kMost : from[i]);
-  return Batch<To>::load_unaligned(to);
-}
-inline Int16 to_int16(Sums a, Sums b) { return requantized<int16_t>(a, b); }
-inline Batch<uint8_t> to_u8(Int16 a, Int16 b) { return requantized<uint8_t>(a, b); }
-inline Batch<int8_t> to_s8(Int16 a, Int16 b) { return requantized<int8_t>(a, b); }
-
-#endif
 
 }  // namespace
 }  // namespace octet
