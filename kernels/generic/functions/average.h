@@ -81,28 +81,20 @@ struct Real {
 
 // ---- averages of windows
 
-// The quotient of integers below 2^24, truncated: one of floats cannot round up to a whole number.
+// The truncated quotient of integers: one of floats cannot round up to a whole number below 2^24,
+// one of doubles below 2^31.
 constexpr size_t kFloatCount = (size_t)1 << 15;
 
+template <typename Real, typename To>
 OCTET_LOOP void divide_tflite(const AveragePool& f, const int32_t* sums, int32_t count,
-                              int32_t zero, uint8_t* __restrict to, size_t n) {
+                              int32_t zero, To* __restrict to, size_t n) {
   const int32_t half = count / 2, least = f.least, most = f.most;
-  const float divisor = (float)count;
+  const Real divisor = (Real)count;
   for (size_t c = 0; c < n; ++c) {
     const int32_t sum = sums[c] - zero, moved = sum > 0 ? sum + half : sum - half;
-    const int32_t value = (int32_t)((float)moved / divisor);
+    const int32_t value = (int32_t)((Real)moved / divisor);
     const int32_t above = value > least ? value : least;
-    to[c] = (uint8_t)(above < most ? above : most);
-  }
-}
-
-inline void divide_exactly(const AveragePool& f, const int32_t* sums, int32_t count, int32_t zero,
-                           uint8_t* to, size_t n) {
-  for (size_t c = 0; c < n; ++c) {
-    const int32_t sum = sums[c] - zero;
-    const int32_t value = (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
-    const int32_t above = value > f.least ? value : f.least;
-    to[c] = (uint8_t)(above < f.most ? above : f.most);
+    to[c] = (To)(above < most ? above : most);
   }
 }
 
@@ -113,25 +105,16 @@ inline void average_tflite(const AveragePool& f, const ImageLines& in, const Spa
   const int32_t pixels = (int32_t)count, zero = pixels * bytes.zero;
   int32_t sums[kChunk];
   sum_bytes(in, rows, columns, first, n, bytes.flip, sums);
-  if (count <= kFloatCount) return divide_tflite(f, sums, pixels, zero, to, n);
-  divide_exactly(f, sums, pixels, zero, to, n);
+  (count <= kFloatCount ? divide_tflite<float, uint8_t>
+                        : divide_tflite<double, uint8_t>)(f, sums, pixels, zero, to, n);
 }
 
-// The quotient of integers below 2^31, truncated: one of doubles cannot round up to a whole number.
-OCTET_LOOP void average_s16(const AveragePool& f, const ImageLines& in, const Span& rows,
-                            const Span& columns, size_t first, size_t n, uint8_t* to_bytes) {
+inline void average_s16(const AveragePool& f, const ImageLines& in, const Span& rows,
+                        const Span& columns, size_t first, size_t n, uint8_t* to) {
   const auto count = (int32_t)((rows.end - rows.begin) * (columns.end - columns.begin));
-  const int32_t half = count / 2, least = f.least, most = f.most;
-  const double divisor = (double)count;
-  int16_t* const to = (int16_t*)to_bytes;
   int32_t sums[kChunk];
   sum_s16(in, rows, columns, first, n, sums);
-  for (size_t c = 0; c < n; ++c) {
-    const int32_t sum = sums[c], moved = sum > 0 ? sum + half : sum - half;
-    const int32_t value = (int32_t)((double)moved / divisor);
-    const int32_t above = value > least ? value : least;
-    to[c] = (int16_t)(above < most ? above : most);
-  }
+  divide_tflite<double>(f, sums, count, 0, (int16_t*)to, n);
 }
 
 OCTET_LOOP void divide_float(const AveragePool& f, const float* sums, float count,

@@ -6,55 +6,58 @@
 namespace octet {
 namespace {
 
-// to[c] = the largest of N pixels' bytes, and of to[c] with kMore.
-template <size_t N, bool kMore>
-OCTET_LOOP void take_largest(uint8_t* __restrict to, const uint8_t* const* pixels, size_t n,
-                             uint8_t flip) {
-  const uint8_t* from[N];
-  for (size_t i = 0; i < N; ++i) from[i] = pixels[i];
+// to[c] = the largest of N pixels' values, and of to[c] with kMore. Bytes of s8 are compared with
+// the top bit flipped.
+template <size_t N, bool kMore, typename T>
+OCTET_LOOP void take_largest(T* __restrict to, const uint8_t* const* pixels, size_t n, T flip) {
+  const T* from[N];
+  for (size_t i = 0; i < N; ++i) from[i] = (const T*)pixels[i];
   for (size_t c = 0; c < n; ++c) {
-    uint8_t largest = (kMore ? to[c] : from[0][c]) ^ flip;
+    T largest = (T)((kMore ? to[c] : from[0][c]) ^ flip);
 #pragma GCC unroll 9
     for (size_t i = 0; i < N; ++i) {
-      const uint8_t byte = from[i][c] ^ flip;
-      largest = byte > largest ? byte : largest;
+      const T value = (T)(from[i][c] ^ flip);
+      largest = value > largest ? value : largest;
     }
-    to[c] = largest ^ flip;
+    to[c] = (T)(largest ^ flip);
   }
 }
 
-OCTET_LOOP void clamp_bytes(uint8_t* to, size_t n, uint8_t least, uint8_t most, uint8_t flip) {
+// Of values, least and most after the flip.
+template <typename T>
+struct PoolBounds {
+  T least, most, flip;
+};
+
+template <typename T>
+OCTET_LOOP void clamp_all(T* to, size_t n, const PoolBounds<T>& bounds) {
+  const T least = bounds.least, most = bounds.most, flip = bounds.flip;
   for (size_t c = 0; c < n; ++c) {
-    const uint8_t byte = to[c] ^ flip, above = byte > least ? byte : least;
-    to[c] = (above < most ? above : most) ^ flip;
+    const T value = (T)(to[c] ^ flip), above = value > least ? value : least;
+    to[c] = (T)((above < most ? above : most) ^ flip);
   }
 }
 
-// to[c] = the largest of N pixels' s16 values, and of to[c].
-template <size_t N>
-OCTET_LOOP void take_largest_s16(int16_t* __restrict to, const uint8_t* const* pixels, size_t n) {
-  const int16_t* from[N];
-  for (size_t i = 0; i < N; ++i) from[i] = (const int16_t*)pixels[i];
-  for (size_t c = 0; c < n; ++c) {
-    int16_t largest = to[c];
-#pragma GCC unroll 4
-    for (size_t i = 0; i < N; ++i) largest = from[i][c] > largest ? from[i][c] : largest;
-    to[c] = largest;
-  }
-}
-
-// The output begins at the least s16 value, which is clamped with all others.
-inline void max_pool_s16(const MaxPool& f, const ImageCall& call) {
-  constexpr size_t kPixels = 4;
-  const int16_t least = (int16_t)f.least, most = (int16_t)f.most;
+// Windows of 2x2 and 3x3 are one group.
+template <typename T>
+inline void max_pool_windows(const MaxPool& f, const ImageCall& call, const PoolBounds<T>& bounds,
+                             bool clamps) {
+  constexpr size_t kFew = 4, kPixels = 9;
+  const T flip = bounds.flip;
   const auto take = [&](uint8_t* to_bytes, const Span& rows, const Span& columns, size_t n) {
-    int16_t* const to = (int16_t*)to_bytes;
-    for (size_t c = 0; c < n; ++c) to[c] = least;
+    T* const to = (T*)to_bytes;
+    bool more = false;
     for_each_group<kPixels>(call.input, rows, columns, [&](const uint8_t** pixels, size_t count) {
-      for (size_t i = count; i < kPixels; ++i) pixels[i] = pixels[0];
-      take_largest_s16<kPixels>(to, pixels, n);
+      const size_t whole = count > kFew ? kPixels : kFew;
+      for (size_t i = count; i < whole; ++i) pixels[i] = pixels[0];
+      if (count > kFew)
+        (more ? take_largest<kPixels, true, T> : take_largest<kPixels, false, T>)(to, pixels, n,
+                                                                                  flip);
+      else
+        (more ? take_largest<kFew, true, T> : take_largest<kFew, false, T>)(to, pixels, n, flip);
+      more = true;
     });
-    for (size_t c = 0; c < n; ++c) to[c] = to[c] < most ? to[c] : most;
+    if (clamps) clamp_all(to, n, bounds);
   };
   for_each_window(call, f.window, take);
 }
@@ -70,10 +73,6 @@ inline bool has_few_channels(const MaxPool& f, const ImageCall& call) {
          f.window.kernel_w <= kFewColumns && f.window.stride_w <= kFewColumns;
 }
 
-struct PoolBounds {
-  uint8_t least, most, flip;
-};
-
 // to = the larger of to and a flipped line; the line alone with kFirst.
 template <bool kFirst>
 OCTET_LOOP void take_line(uint8_t* __restrict to, const uint8_t* line, size_t bytes, uint8_t flip) {
@@ -86,7 +85,7 @@ OCTET_LOOP void take_line(uint8_t* __restrict to, const uint8_t* line, size_t by
 // The largest of flipped pixels that are `channels` bytes apart.
 template <size_t pixels>
 inline void take_pixels(uint8_t* __restrict to, const uint8_t* from, size_t channels, size_t n,
-                        const PoolBounds& bounds) {
+                        const PoolBounds<uint8_t>& bounds) {
   const uint8_t least = bounds.least, most = bounds.most, flip = bounds.flip;
   for (size_t c = 0; c < n; ++c) {
     uint8_t largest = least;
@@ -102,7 +101,7 @@ inline void take_pixels(uint8_t* __restrict to, const uint8_t* from, size_t chan
 // Output pixels [x, end) of a line of flipped input columns, the first of which is `first`.
 OCTET_LOOP void take_columns(const MaxPool& f, const ImageCall& call, size_t x, size_t end,
                              size_t first, const uint8_t* from, uint8_t* to,
-                             const PoolBounds& bounds) {
+                             const PoolBounds<uint8_t>& bounds) {
   const ImageWindow& w = f.window;
   const size_t channels = call.output.channels;
   for (to += x * channels; x < end; ++x, to += channels) {
@@ -117,7 +116,8 @@ OCTET_LOOP void take_columns(const MaxPool& f, const ImageCall& call, size_t x, 
   }
 }
 
-inline void max_pool_lines(const MaxPool& f, const ImageCall& call, const PoolBounds& bounds) {
+inline void max_pool_lines(const MaxPool& f, const ImageCall& call,
+                           const PoolBounds<uint8_t>& bounds) {
   const ImageLines &in = call.input, &out = call.output;
   const ImageWindow& w = f.window;
   uint8_t largest[kPooled + kFewColumns * kFewChannels];
@@ -137,29 +137,15 @@ inline void max_pool_lines(const MaxPool& f, const ImageCall& call, const PoolBo
   }
 }
 
-// Windows of 2x2 and 3x3 are one group.
 inline void max_pool(const MaxPool& f, const ImageCall& call) {
-  if (f.element == sizeof(int16_t)) return max_pool_s16(f, call);
-  constexpr size_t kFew = 4, kPixels = 9;
+  if (f.element == sizeof(int16_t))
+    return max_pool_windows<int16_t>(f, call, {(int16_t)f.least, (int16_t)f.most, 0},
+                                     f.least > INT16_MIN || f.most < INT16_MAX);
   const Bytes bytes(f.is_signed);
-  const uint8_t flip = bytes.flip;
-  const PoolBounds bounds = {(uint8_t)(f.least + bytes.zero), (uint8_t)(f.most + bytes.zero), flip};
+  const PoolBounds<uint8_t> bounds = {(uint8_t)(f.least + bytes.zero),
+                                      (uint8_t)(f.most + bytes.zero), bytes.flip};
   if (has_few_channels(f, call)) return max_pool_lines(f, call, bounds);
-  const bool clamps = f.least > bytes.least || f.most < bytes.most;
-  const auto take = [&](uint8_t* to, const Span& rows, const Span& columns, size_t n) {
-    bool more = false;
-    for_each_group<kPixels>(call.input, rows, columns, [&](const uint8_t** pixels, size_t count) {
-      const size_t whole = count > kFew ? kPixels : kFew;
-      for (size_t i = count; i < whole; ++i) pixels[i] = pixels[0];
-      if (count > kFew)
-        (more ? take_largest<kPixels, true> : take_largest<kPixels, false>)(to, pixels, n, flip);
-      else
-        (more ? take_largest<kFew, true> : take_largest<kFew, false>)(to, pixels, n, flip);
-      more = true;
-    });
-    if (clamps) clamp_bytes(to, n, bounds.least, bounds.most, flip);
-  };
-  for_each_window(call, f.window, take);
+  max_pool_windows(f, call, bounds, f.least > bytes.least || f.most < bytes.most);
 }
 
 }  // namespace
