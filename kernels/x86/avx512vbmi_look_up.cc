@@ -1,5 +1,6 @@
 // Maps bytes of rows through a table of 256, in place, by AVX-512 VBMI.
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/look_up.h"
 
 namespace octet {

@@ -157,5 +157,32 @@ OCTET_INLINE inline EpilogueVector epilogue_vector(const void* from) {
   return v;
 }
 
+template <int width, typename Table>
+void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  constexpr size_t together = kEpilogueBytes / width;
+  for (;;) {
+    const EpilogueVector bytes = table.look_up(load_rows<width>(dst, stride, rows, cols));
+    store_rows<width>(dst, stride, bytes, rows, cols);
+    if (rows <= together) return;
+    rows -= together;
+    dst += together * stride;
+  }
+}
+
+// Maps bytes of rows through a table, in place; any number of columns. Narrow rows share a vector,
+// and are loaded as the step before has stored them: a wider load would wait for that.
+template <typename Table>
+void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
+  if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
+  for (; cols > kEpilogueBytes; cols -= kEpilogueBytes, dst += kEpilogueBytes)
+    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, kEpilogueBytes);
+  if (cols <= 16)
+    look_up_rows<16>(table, dst, stride, rows, cols);
+  else if (cols <= 32)
+    look_up_rows<32>(table, dst, stride, rows, cols);
+  else
+    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, cols);
+}
+
 }  // namespace
 }  // namespace octet

@@ -1,44 +1,40 @@
-// Maps bytes of rows through a table of 256, in place. The tiers' own table is 16 rows of 16, each
-// looked up by VPSHUFB, which gives 0 for negative indices.
+// Looks bytes up in a table of 256, which is 16 rows of 16, each looked up by PSHUFB, which gives 0
+// for negative indices. One text for all widths.
 //
 // From row to row 16 is subtracted from the index, so that it is non-negative for its own row and
-// all rows before. The rows hold xor differences, and the xor of all results is the table's value.
-// Each half of the table serves bytes of one sign.
+// all rows before. The rows hold xor differences (write_table_rows), and the xor of all results is
+// the table's value. Each half of the table serves bytes of one sign.
 #pragma once
 
-#include "kernels/x86/shared/epilogue_rows.h"
+#include "kernels/x86/shared/vector.h"
 
 namespace octet {
 namespace {
 
-OCTET_INLINE inline EpilogueVector shuffled(EpilogueVector table, EpilogueVector index) {
-#ifdef __AVX512BW__
-  return _mm512_shuffle_epi8(table, index);
-#else
-  return _mm256_shuffle_epi8(table, index);
-#endif
-}
-OCTET_INLINE inline EpilogueVector table_row(const uint8_t* row) {
-  const __m128i bytes = _mm_load_si128((const __m128i*)row);
-#ifdef __AVX512BW__
+OCTET_INLINE inline Vector table_row(const uint8_t* row) {
+  const __m128i bytes = _mm_loadu_si128((const __m128i*)row);
+#if defined(__AVX512BW__)
   return _mm512_broadcast_i32x4(bytes);
-#else
+#elif defined(__AVX2__)
   return _mm256_broadcastsi128_si256(bytes);
+#else
+  return bytes;
 #endif
 }
 
 // The table as 16 rows in memory.
 struct TableRows {
   const uint8_t* rows;
-  OCTET_INLINE inline EpilogueVector look_up(EpilogueVector bytes) const {
-    const EpilogueVector sixteen = splat<EpilogueVector>((uint8_t)16);
-    EpilogueVector low = bytes, high = bytes ^ splat<EpilogueVector>((uint8_t)0x80);
-    EpilogueVector out = shuffled(table_row(rows), low) ^ shuffled(table_row(rows + 128), high);
+  OCTET_INLINE inline Vector look_up(Vector bytes) const {
+    const Vector sixteen = OCTET_MM(set1_epi8)(16);
+    Vector low = bytes, high = bytes ^ OCTET_MM(set1_epi8)((char)0x80);
+    Vector out = OCTET_MM(shuffle_epi8)(table_row(rows), low) ^
+                 OCTET_MM(shuffle_epi8)(table_row(rows + 128), high);
     unroll<7>([&](auto i) OCTET_INLINE {
-      low = subtract_s8(low, sixteen);
-      high = subtract_s8(high, sixteen);
-      out = out ^ shuffled(table_row(rows + 16 * (i + 1)), low) ^
-            shuffled(table_row(rows + 128 + 16 * (i + 1)), high);
+      low = OCTET_MM(subs_epi8)(low, sixteen);
+      high = OCTET_MM(subs_epi8)(high, sixteen);
+      out = out ^ OCTET_MM(shuffle_epi8)(table_row(rows + 16 * (i + 1)), low) ^
+            OCTET_MM(shuffle_epi8)(table_row(rows + 128 + 16 * (i + 1)), high);
     });
     return out;
   }
@@ -60,33 +56,6 @@ struct TableRegisters {
   }
 };
 #endif
-
-template <int width, typename Table>
-void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  constexpr size_t together = kEpilogueBytes / width;
-  for (;;) {
-    const EpilogueVector bytes = table.look_up(load_rows<width>(dst, stride, rows, cols));
-    store_rows<width>(dst, stride, bytes, rows, cols);
-    if (rows <= together) return;
-    rows -= together;
-    dst += together * stride;
-  }
-}
-
-// Any number of columns. Narrow rows share a vector, and are loaded as the step before has stored
-// them: a wider load would wait for that.
-template <typename Table>
-void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
-  for (; cols > kEpilogueBytes; cols -= kEpilogueBytes, dst += kEpilogueBytes)
-    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, kEpilogueBytes);
-  if (cols <= 16)
-    look_up_rows<16>(table, dst, stride, rows, cols);
-  else if (cols <= 32)
-    look_up_rows<32>(table, dst, stride, rows, cols);
-  else
-    look_up_rows<kEpilogueBytes>(table, dst, stride, rows, cols);
-}
 
 }  // namespace
 }  // namespace octet

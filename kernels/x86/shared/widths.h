@@ -45,7 +45,6 @@ OCTET_INLINE inline Vector splat(Lane value) {
 #endif
 OCTET_WIDTHS(pack_int16, packs_epi32)
 OCTET_WIDTHS(add_int16, adds_epi16)
-OCTET_WIDTHS(subtract_s8, subs_epi8)
 OCTET_WIDTHS(pack_u8, packus_epi16)
 OCTET_WIDTHS(pack_s8, packs_epi16)
 OCTET_WIDTHS(max_s16, max_epi16)
