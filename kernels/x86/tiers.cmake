@@ -34,7 +34,7 @@ octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
 octet_add_tier(AVXVNNI FLAGS ${octet_avxvnni} SOURCES avxvnni_u8s8_6x16x4.cc
   INT4 int4/avxvnni_u8s4_6x16x8.cc scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
   RUNTIME_WEIGHTS runtime/avxvnni_runtime.cc
-  SPARSE sparse/avxvnni_u8s8_sparse_4x16x16.cc sparse/avxvnni_u8s8_sparse_4x16x32.cc
+  SPARSE sparse/avxvnni_u8s8_sparse.cc
   WINOGRAD avxvnni_s16s16_6x16x2.cc DEPTHWISE avxvnni_u8s8_dw32.cc avxvnni_u8s8_group64.cc
   PROBE ${octet_probe_avxvnni})
 if(OCTET_BUILDS_AVXVNNI)
@@ -61,7 +61,7 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
   functions/avx512vnni_add.cc INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_12x32x8.cc
   RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
-  SPARSE sparse/avx512vnni_u8s8_sparse_8x32x16.cc sparse/avx512vnni_u8s8_sparse_4x32x32.cc
+  SPARSE sparse/avx512vnni_u8s8_sparse.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")

@@ -1,8 +1,23 @@
-// sparse_vnni.h on zmm registers: its vectors, and the code that its kernels of 32 columns share.
-#pragma once
-
+// u8 x 2:4 sparse s8 -> s32 or 8 bits, VPDPBUSD on zmm (sparse_vnni.h), for both sparse layouts.
+//
+// Up to 8 rows x 32 columns, places in half bytes:
+//
+//                      columns 0-15   16-31
+//                     +-------------+--------+    16 accumulators, 2 for values, 2 for places,
+//   row i, 8 bytes    | acc[i][0]   |  [1]   |    1 for lhs, 1 shuffled: 22 registers of 32
+//   broadcast         +-------------+--------+
+//
+// A sparse product takes a dot product and a shuffle. Where 512-bit shuffles have a port of their
+// own (Zen), this kernel is up to 1.5 times as fast as the dense one; where they share a port with
+// dot products (Intel), it is as fast, and reads 3/4 of the bytes.
+//
+// Up to 4 rows x 32 columns, tight places: 8 accumulators or more (few rows have several sets), 2
+// for values, 2 for places, 2 constants, 1 for lhs, 1 shuffled: 16 registers of 32. It serves few
+// rows, where loading weights takes longest: it reads 5/8 of the dense bytes. Widening the places
+// takes 3 instructions for 32 steps of a vector of columns, for any number of rows.
 #include <immintrin.h>
 
+#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
 #include "kernels/x86/sparse/sparse_vnni.h"
 
@@ -64,5 +79,26 @@ void dispatch_sparse(const Tile& t) {
   (t.cols > 16 ? multiply_sparse<tight, most, 2> : multiply_sparse<tight, most, 1>)(t);
 }
 
+template <bool tight, int most>
+constexpr MicroKernel sparse_kernel(const char* name) {
+  return {
+      .name = name,
+      .tier_id = TierId::kAvx512Vnni,
+      .lhs_element_type = ElementType::kU8,
+      .mr = most,
+      .nr = 32,
+      .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
+      .rhs_layout = tight ? kSparseTightLayout : kSparseLayout,
+      .lhs_kr = tight ? 32 : 16,
+      .multiply = dispatch_sparse<tight, most>,
+  };
+}
+
 }  // namespace
+
+const MicroKernel avx512vnni_u8s8_sparse_8x32x16 =
+    sparse_kernel<false, 8>("avx512vnni_u8s8_sparse_8x32x16");
+const MicroKernel avx512vnni_u8s8_sparse_4x32x32 =
+    sparse_kernel<true, 4>("avx512vnni_u8s8_sparse_4x32x32");
+
 }  // namespace octet

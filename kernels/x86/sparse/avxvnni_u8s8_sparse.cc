@@ -1,9 +1,13 @@
-// sparse_vnni.h on ymm registers: its vectors, and its kernels of 4 rows x 16 columns.
-#pragma once
-
+// u8 x 2:4 sparse s8 -> s32 or 8 bits, VPDPBUSD on ymm (sparse_vnni.h), up to 4 rows x 16 columns,
+// for both sparse layouts.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+     8 accumulators, 2 for values, 2 for places,
+//   row i, 8 bytes    | acc[i][0]  |  [1]   |     1 for lhs, 1 shuffled: 14 registers of 16;
+//   broadcast         +------------+--------+     tight places take 2 more to widen them
 #include <immintrin.h>
 
-#include "kernels/x86/shared/layouts.h"
+#include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 #include "kernels/x86/shared/tail.h"
 #include "kernels/x86/sparse/sparse_vnni.h"
@@ -102,4 +106,8 @@ constexpr MicroKernel sparse_kernel(const char* name) {
 }
 
 }  // namespace
+
+const MicroKernel avxvnni_u8s8_sparse_4x16x16 = sparse_kernel<false>("avxvnni_u8s8_sparse_4x16x16");
+const MicroKernel avxvnni_u8s8_sparse_4x16x32 = sparse_kernel<true>("avxvnni_u8s8_sparse_4x16x32");
+
 }  // namespace octet
