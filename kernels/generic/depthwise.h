@@ -44,9 +44,9 @@ struct InRegisters {
   OCTET_INLINE inline Column at(int) const { return {}; }
 };
 
-// The columns of a machine M with too few registers for them. M::each(pixels, use) calls
-// use(i, vector) for vector i of a column; M stores and loads a vector, and dot_vector multiplies
-// it by its weights.
+// The columns of a machine M with too few registers for them. M::each calls use(i, vector) for
+// vector i of a column of two interleaved pairs of pixels; M stores and loads a vector, and
+// dot_vector multiplies it by its weights.
 template <typename M, int column_bytes, int vector_bytes>
 struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
@@ -63,20 +63,32 @@ struct ColumnsInMemory {
 
   template <typename Pixel>
   OCTET_INLINE static inline void fill(Column& column, const Pixel (&p)[4]) {
-    M::each(p,
-            [&](auto i, auto t) OCTET_INLINE { M::store_vector(t, column.at + vector_bytes * i); });
+    M::each_of(
+        p, [&](auto i, auto t) OCTET_INLINE { M::store_vector(t, column.at + vector_bytes * i); });
   }
   template <typename Acc, int rows>
   OCTET_INLINE static inline void dot_rows(Acc (&acc)[rows], const Column& column,
                                            const uint8_t* weights, size_t set) {
     unroll<column_bytes / vector_bytes>([&](auto i) OCTET_INLINE {
-      M::dot_vector(acc, i, M::load_vector(column.at + vector_bytes * i), weights, set);
+      dot_all(acc, i, M::load_vector(column.at + vector_bytes * i), weights, set);
     });
   }
   template <typename Acc, int rows, typename Pixel>
   OCTET_INLINE static inline void dot_pixels(Acc (&acc)[rows], const Pixel (&p)[4],
                                              const uint8_t* weights, size_t set) {
-    M::each(p, [&](auto i, auto t) OCTET_INLINE { M::dot_vector(acc, i, t, weights, set); });
+    M::each_of(p, [&](auto i, auto t) OCTET_INLINE { dot_all(acc, i, t, weights, set); });
+  }
+  // Of the pixels of a column. A machine whose pixels are no bytes has its own.
+  template <typename Pixel, typename Use>
+  OCTET_INLINE static inline void each_of(const Pixel (&p)[4], const Use& use) {
+    M::each(M::pair(p[0], p[1]), M::pair(p[2], p[3]), use);
+  }
+
+ private:
+  template <typename Acc, int rows, typename Vector>
+  OCTET_INLINE static inline void dot_all(Acc (&acc)[rows], int i, Vector t, const uint8_t* weights,
+                                          size_t set) {
+    unroll<rows>([&](auto r) OCTET_INLINE { M::dot_vector(acc[r], i, t, weights + r * set); });
   }
 };
 

@@ -38,20 +38,11 @@ struct Dots : Ymm<Dots, 128> {
     use(Int<2>{}, _mm256_unpacklo_epi16(top.high, bottom.high));
     use(Int<3>{}, _mm256_unpackhi_epi16(top.high, bottom.high));
   }
-  template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
-  }
 
   OCTET_INLINE static inline void dot_vector(Acc& acc, int v, __m256i t, const uint8_t* weights) {
     __m256i sum = _mm256_dpbusd_avx_epi32(acc.a[v], t, aligned(weights + 32 * v));
     pin(sum);  // else GCC 12 copies all sums twice
     acc.a[v] = sum;
-  }
-  template <int rows>
-  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int v, __m256i t,
-                                             const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], v, t, weights + r * set); });
   }
 
   OCTET_INLINE static inline void weights(const uint32_t* taps, size_t vector, uint8_t* to) {

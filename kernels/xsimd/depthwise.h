@@ -76,11 +76,6 @@ struct OfS16 : ColumnsInMemory<M, 8 * sizeof(Sums), sizeof(Sums)> {
   OCTET_INLINE static inline void dot_vector(Acc& acc, int i, Int16 t, const uint8_t* weights) {
     add_pairs(acc.a[i / 2], t, Int16::load_aligned((const int16_t*)(weights + kVector * i)));
   }
-  template <int rows>
-  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, Int16 t,
-                                             const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], i, t, weights + r * set); });
-  }
 
   // Splits four taps per channel: two taps of all channels, then the other two.
   template <typename Taps>
@@ -114,10 +109,6 @@ struct DepthwiseBatches : OfS16<DepthwiseBatches> {
       use(Int<4 * high.value + 3>{}, as<Int16>(xsimd::zip_hi(b, zero)));
     });
   }
-  template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
-  }
 };
 
 // Pixels that are s16 values already.
@@ -129,7 +120,7 @@ struct DepthwiseS16 : OfS16<DepthwiseS16> {
     return {{octet::load<int16_t>(p), octet::load<int16_t>(p + kVector)}};
   }
   template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+  OCTET_INLINE static inline void each_of(const Pixel (&p)[4], const Use& use) {
     unroll<2>([&](auto pair) OCTET_INLINE {
       unroll<2>([&](auto high) OCTET_INLINE {
         const Int16 a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];

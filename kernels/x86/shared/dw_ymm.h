@@ -16,7 +16,7 @@
 namespace octet {
 namespace {
 
-// M adds `each`, which visits the vectors of a column, and the dot product.
+// M adds `each`, which visits the vectors of a column, or `each_of`, and the dot product.
 template <typename M, int column_bytes>
 struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
   static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels;
@@ -102,11 +102,6 @@ struct OfS16 : Ymm<M, 256> {
   OCTET_INLINE static inline void dot_vector(Acc& acc, int i, __m256i t, const uint8_t* weights) {
     dot_add_int16(acc.a[i / 2], t, aligned(weights + 32 * i));
   }
-  template <int rows>
-  OCTET_INLINE static inline void dot_vector(Acc (&acc)[rows], int i, __m256i t,
-                                             const uint8_t* weights, size_t set) {
-    unroll<rows>([&](auto r) OCTET_INLINE { dot_vector(acc[r], i, t, weights + r * set); });
-  }
 
   static inline void weights(const uint32_t* from, size_t vector, uint8_t* to) {
     const __m256i taps = _mm256_load_si256((const __m256i*)from);
@@ -144,10 +139,6 @@ struct Int16 : OfS16<Int16> {
       use(Int<4 * high.value + 3>{}, _mm256_unpackhi_epi8(b, zero));
     });
   }
-  template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
-    each(pair(p[0], p[1]), pair(p[2], p[3]), use);
-  }
 };
 
 // Pixels that are s16 values already.
@@ -162,7 +153,7 @@ struct OfPixels : OfS16<OfPixels> {
     return {{_mm256_set_m128i(eight(2), eight(0)), _mm256_set_m128i(eight(3), eight(1))}};
   }
   template <typename Use>
-  OCTET_INLINE static inline void each(const Pixel (&p)[4], const Use& use) {
+  OCTET_INLINE static inline void each_of(const Pixel (&p)[4], const Use& use) {
     unroll<2>([&](auto pair) OCTET_INLINE {
       unroll<2>([&](auto high) OCTET_INLINE {
         const __m256i a = p[2 * pair].halves[high], b = p[2 * pair + 1].halves[high];
