@@ -107,32 +107,26 @@ void dispatch(const Tile& t) {
   t.rows == 1 ? multiply<1, int8_min>(t) : multiply<2, int8_min>(t);
 }
 
+template <bool int8_min>
+constexpr MicroKernel kernel(const char* name) {
+  return {
+      .name = name,
+      .tier_id = TierId::kNeon,
+      .lhs_element_type = ElementType::kS8,
+      .mr = kMr,
+      .nr = 4 * kVectors,
+      .flags = kAnyLhs | kStores | (int8_min ? 0 : kNoInt8Min),
+      .rhs_layout = kSparseLayout,
+      .gather = gather_tables,
+      .lhs_kr = 16,
+      .multiply = dispatch<int8_min>,
+  };
+}
+
 }  // namespace
 
-const MicroKernel neon_s8s8_sparse_2x16x16 = {
-    .name = "neon_s8s8_sparse_2x16x16",
-    .tier_id = TierId::kNeon,
-    .lhs_element_type = ElementType::kS8,
-    .mr = kMr,
-    .nr = 4 * kVectors,
-    .flags = kAnyLhs | kStores | kNoInt8Min,
-    .rhs_layout = kSparseLayout,
-    .gather = gather_tables,
-    .lhs_kr = 16,
-    .multiply = dispatch<false>,
-};
-
-const MicroKernel neon_s8s8_sparse_int8min_2x16x16 = {
-    .name = "neon_s8s8_sparse_int8min_2x16x16",
-    .tier_id = TierId::kNeon,
-    .lhs_element_type = ElementType::kS8,
-    .mr = kMr,
-    .nr = 4 * kVectors,
-    .flags = kAnyLhs | kStores,
-    .rhs_layout = kSparseLayout,
-    .gather = gather_tables,
-    .lhs_kr = 16,
-    .multiply = dispatch<true>,
-};
+const MicroKernel neon_s8s8_sparse_2x16x16 = kernel<false>("neon_s8s8_sparse_2x16x16");
+const MicroKernel neon_s8s8_sparse_int8min_2x16x16 =
+    kernel<true>("neon_s8s8_sparse_int8min_2x16x16");
 
 }  // namespace octet

@@ -44,34 +44,29 @@ void multiply(const Tile& t) {
   }
 }
 
+template <bool tight>
+constexpr MicroKernel kernel(const char* name) {
+  constexpr RhsLayout kLayout = tight ? kSparseTightLayout : kSparseLayout;
+  return {
+      .name = name,
+      .tier_id = TierId::kScalar,
+      .lhs_element_type = ElementType::kU8,
+      .mr = kMr,
+      .nr = 16,
+      .flags = kAnyLhs,
+      .rhs_layout = kLayout,
+      .gather = gather_rows<uint8_t, kLayout.kr>,
+      .lhs_lanes_step = kMr,
+      .lhs_kr = kLayout.kr,
+      .multiply = multiply < kLayout.kr,
+      tight ? tight_place : half_byte_place,
+      tight >,
+  };
+}
+
 }  // namespace
 
-const MicroKernel scalar_u8s8_sparse_4x16x16 = {
-    .name = "scalar_u8s8_sparse_4x16x16",
-    .tier_id = TierId::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .mr = kMr,
-    .nr = 16,
-    .flags = kAnyLhs,
-    .rhs_layout = kSparseLayout,
-    .gather = gather_rows<uint8_t, kSparseLayout.kr>,
-    .lhs_lanes_step = kMr,
-    .lhs_kr = kSparseLayout.kr,
-    .multiply = multiply<kSparseLayout.kr, half_byte_place, false>,
-};
-
-const MicroKernel scalar_u8s8_sparse_4x16x32 = {
-    .name = "scalar_u8s8_sparse_4x16x32",
-    .tier_id = TierId::kScalar,
-    .lhs_element_type = ElementType::kU8,
-    .mr = kMr,
-    .nr = 16,
-    .flags = kAnyLhs,
-    .rhs_layout = kSparseTightLayout,
-    .gather = gather_rows<uint8_t, kSparseTightLayout.kr>,
-    .lhs_lanes_step = kMr,
-    .lhs_kr = kSparseTightLayout.kr,
-    .multiply = multiply<kSparseTightLayout.kr, tight_place, true>,
-};
+const MicroKernel scalar_u8s8_sparse_4x16x16 = kernel<false>("scalar_u8s8_sparse_4x16x16");
+const MicroKernel scalar_u8s8_sparse_4x16x32 = kernel<true>("scalar_u8s8_sparse_4x16x32");
 
 }  // namespace octet
