@@ -21,7 +21,10 @@ void transform_input(const WinogradInput& in) {
   MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < kPatches[variant] * kPatches[variant]; ++i) {
     trace.read(in.pixels[i], in.channels);
-    trace.write(in.taps + i * in.tap_stride, in.channels * kElements[variant]);
+    uint8_t* const to = in.taps + i * in.tap_stride;
+    const size_t most = in.eights_step ? 8 : in.channels;  // channels side by side
+    for (size_t c = 0; c < in.channels; c += most)
+      trace.write(to + c / 8 * in.eights_step, smaller(most, in.channels - c) * kElements[variant]);
   }
 }
 

@@ -77,6 +77,25 @@ void multiply(const Tile& t) {
     trace.write((uint8_t*)t.dst + i * t.dst_stride, t.scale && !floats ? t.cols : row);
 }
 
+// Columns are read again for each tile of rows.
+void multiply_eights(const Tile& t) {
+  MemoryTrace& trace = MemoryTrace::current();
+  const size_t mr = trace.kernel().mr, eight = 8 * sizeof(int16_t);
+  const uint8_t *lhs = (const uint8_t*)t.lhs, *rhs = t.rhs, *dst = (const uint8_t*)t.dst;
+  for (size_t tap = 0; tap < t.taps; ++tap) {
+    for (size_t row = 0; row < t.rows; row += mr) {
+      const size_t rows = smaller(mr, t.rows - row);
+      for (size_t k = 0; k < t.depth; k += 8) {
+        trace.read(lhs + k / 8 * t.lhs_stride + row * eight, rows * eight);
+        trace.read(rhs + k * t.cols * sizeof(int16_t),
+                   smaller(8, t.depth - k) * t.cols * sizeof(int16_t));
+      }
+      trace.write(dst + row * t.dst_stride, rows * t.dst_stride);
+    }
+    lhs += t.tap_steps[0], rhs += t.tap_steps[1], dst += t.tap_steps[2];
+  }
+}
+
 void gather(const Rows& rows, size_t lanes, void* panel) {
   MemoryTrace& trace = MemoryTrace::current();
   const MicroKernel& kernel = trace.kernel();
@@ -207,6 +226,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   MicroKernel traced = kernel;
   traced.multiply = multiply;
   traced.multiply_micro_panel = nullptr;
+  if (kernel.multiply_eights) traced.multiply_eights = multiply_eights;
   traced.ahead = {};
   if (kernel.gather) traced.gather = gather;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;

@@ -388,16 +388,19 @@ bool passes(const DepthwiseKernel& kernel) {
   return !kernel.s16 || passes(*kernel.s16);
 }
 
-bool passes(const WinogradOps& transforms, bool requantizing) {
+bool passes(const WinogradOps& transforms, uint16_t kernel_flags) {
   if (!transforms.columns) return true;  // this library has no transforms
-  const FloatCases cases(Accumulators::kAll);
-  return !rounds_to_nearest() ||
-         (rounds(transforms, cases) && (!requantizing || requantizes(transforms, cases)));
+  const FloatCases all(Accumulators::kAll);
+  if (!rounds_to_nearest()) return true;
+  if (!rounds(transforms, all)) return false;
+  if (!(kernel_flags & kRequantizes)) return true;
+  return requantizes(transforms,
+                     kernel_flags & kRequantizes16 ? FloatCases(Accumulators::kInt16) : all);
 }
 
 TierMask failing_int16_tiers(const KernelList& kernels, const CpuFeatures& cpu) {
   return failing_of(kernels, cpu, [](const MicroKernel& kernel) {
-    return passes_int16(kernel) && passes(transforms_of(kernel.tier_id), kernel.is(kRequantizes));
+    return passes_int16(kernel) && passes(transforms_of(kernel.tier_id), kernel.flags);
   });
 }
 
@@ -408,7 +411,7 @@ TierMask failing_s16_tiers(const KernelList& kernels, const CpuFeatures& cpu) {
 TierMask failing_transforms(TierMask tiers) {
   TierMask failing = 0;
   for (size_t i = 0; const Tier* tier = nth_tier(i); ++i)
-    if (has(tiers, *tier) && !passes(transforms_of(tier->tier_id), false))
+    if (has(tiers, *tier) && !passes(transforms_of(tier->tier_id), 0))
       failing |= mask_of(tier->tier_id);
   return failing;
 }

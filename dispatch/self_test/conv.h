@@ -9,8 +9,8 @@ namespace octet {
 
 bool passes_int16(const MicroKernel& kernel);
 bool passes(const DepthwiseKernel& kernel);
-// requantizing: also test outputs of 8 bits
-bool passes(const WinogradOps& transforms, bool requantizing);
+// kernel_flags: of the kernels whose outputs these transforms requantize
+bool passes(const WinogradOps& transforms, uint16_t kernel_flags);
 
 // The tiers that failed. failing_transforms: of `tiers`, the ones with wrong transforms. The
 // others: of the tiers that `cpu` supports, the ones with a wrong kernel in the list.

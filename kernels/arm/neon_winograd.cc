@@ -27,11 +27,11 @@ struct Lanes : WinogradLanes<16> {
 };
 
 // Loads a vector and advances the address by `step` bytes: compilers would compute all addresses
-// ahead, and spill them.
+// ahead, and spill them. What it loads is not written meanwhile.
 OCTET_INLINE inline Lanes::Sums load_by(const int32_t*& from, size_t step) {
   int32x4_t four;
 #if defined(__aarch64__)
-  __asm__ volatile("ld1 {%0.4s}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step) : "memory");
+  __asm__ volatile("ld1 {%0.4s}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step));
 #else
   four = vld1q_s32(from);
   from = (const int32_t*)((const uint8_t*)from + step);
@@ -51,7 +51,8 @@ OCTET_INLINE inline void store_lane(uint8x16_t four, uint8_t*& to, size_t step) 
 
 // As output_lanes, line by line of outputs: use(y, line).
 template <typename Variant, typename Use>
-OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, const Use& use) {
+OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, size_t tap,
+                                      size_t next, const Use& use) {
   using Sums = Lanes::Sums;
   typedef int32_t Signed __attribute__((vector_size(sizeof(Sums))));
   constexpr int n = Variant::kPatch, m = Variant::kOut;
@@ -60,14 +61,13 @@ OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, co
     output_lanes<Variant, Lanes>(o, column, out);
     unroll<m>([&](auto y) OCTET_INLINE { use(y, out[y]); });
   } else {
-    const size_t down = n * o.tap_stride * sizeof(int32_t), next = o.init_stride * sizeof(int32_t);
     const int32_t *first = o.products + column, *init = o.init + column;
     Sums lines[m][n];
     unroll<n>([&](auto x) OCTET_INLINE {
       Sums d[n], t[m];
       const int32_t* at = first;
-      unroll<n>([&](auto y) OCTET_INLINE { d[y] = load_by(at, down); });
-      first += o.tap_stride;
+      unroll<n>([&](auto y) OCTET_INLINE { d[y] = load_by(at, n * tap); });
+      first = (const int32_t*)((const uint8_t*)first + tap);
       Variant::output(d, t);
       unroll<m>([&](auto y) OCTET_INLINE { lines[y][x] = t[y]; });
     });
@@ -82,46 +82,60 @@ OCTET_INLINE inline void output_lines(const WinogradOutput& o, size_t column, co
   }
 }
 
+// Stores `count` outputs of `cols` of four columns.
+__attribute__((noinline)) void store_few(uint32x4_t four, uint8_t* to, size_t pixel, size_t count,
+                                         size_t cols) {
+  uint32_t pixels[4];
+  vst1q_u32(pixels, four);
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < count; ++i, to += pixel) {
+    if (cols >= 4)
+      memcpy(to, &pixels[i], 4);
+    else
+      memcpy(to, &pixels[i], cols);
+  }
+}
+
 // Four outputs of four columns fill one register of bytes.
 template <typename Variant>
 void Lanes::output(const WinogradOutput& o) {
   if (!o.scale) return output_s32<Variant, Lanes>(o);
   constexpr int m = Variant::kOut;
-  const Requantizing n = requantizing(*o.requantization);
-  for (size_t column = 0; column < o.cols; column += 4) {
-    const size_t cols = o.cols - column < 4 ? o.cols - column : 4, pixel = o.dst_pixel;
-    [[maybe_unused]] const bool whole = cols == 4 && o.height == m && o.width == m;
-    uint8_t* const first = (uint8_t*)o.dst + column;
-    const float32x4_t scale = vld1q_f32(o.scale + column);
-    int32x4_t q[4];
-    output_lines<Variant>(o, column, [&](auto y, const Sums(&sums)[m]) OCTET_INLINE {
+  const Requantizing16 n = requantizing16(*o.requantization);
+  // Copies, because a store of bytes may change what `o` refers to
+  const size_t cols = o.cols, tap = o.tap_stride * sizeof(int32_t),
+               next = o.init_stride * sizeof(int32_t);
+  const size_t pixel = o.dst_pixel, line = o.dst_line, height = o.height, width = o.width;
+  [[maybe_unused]] const bool whole = cols % 4 == 0 && height == m && width == m;
+  for (size_t column = 0; column < cols; column += 4) {
+    uint8_t* to = (uint8_t*)o.dst + column;
+    const FloatScale scale = FloatScale::at(o.scale + column, 0);
+    int32x4_t four[4];
+    output_lines<Variant>(o, column, tap, next, [&](auto y, const Sums(&sums)[m]) OCTET_INLINE {
       unroll<m>([&](auto x) OCTET_INLINE {
         constexpr int at = y.value * m + x.value;
-        q[at % 4] = scaled((int32x4_t)sums[x], scale, n);
+        four[at % 4] = (int32x4_t)sums[x];
         if constexpr (at % 4 == 3) {
-          const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], n);
-          constexpr size_t top = (at - 3) / m;
+          const uint8x16_t bytes =
+              requantized<Store::kClamped>(four, {scale, scale, scale, scale}, n);
 #if defined(__aarch64__)
           if (whole) {
-            uint8_t* dst = first + top * o.dst_line;
+            uint8_t* dst = to;
+            to += line;
             unroll<4>([&](auto i) OCTET_INLINE {
-              if constexpr (i == m) dst = first + (top + 1) * o.dst_line;
+              if constexpr (i == m) dst = to, to += line;
               store_lane<i.value>(bytes, dst, pixel);
             });
             return;
           }
 #endif
-          uint8_t pixels[16];
-          vst1q_u8(pixels, bytes);
-          OCTET_NO_UNROLL
-          for (size_t i = 0; i < 4; ++i) {
-            if (top + i / m >= o.height || i % m >= o.width) continue;
-            uint8_t* const dst = first + (top + i / m) * o.dst_line + i % m * pixel;
-            if (cols == 4)
-              memcpy(dst, pixels + 4 * i, 4);
-            else
-              memcpy(dst, pixels + 4 * i, cols);
-          }
+          uint32x4_t outputs = vreinterpretq_u32_u8(bytes);
+          unroll<4 / m>([&](auto i) OCTET_INLINE {
+            if constexpr (i == 1)
+              outputs = vcombine_u32(vget_high_u32(outputs), vget_high_u32(outputs));
+            if ((at - 3) / m + i < height) store_few(outputs, to, pixel, width, cols - column);
+            to += line;
+          });
         }
       });
     });

@@ -157,6 +157,11 @@ struct MicroKernel {
   struct {
     uint16_t least, most;
   } micro_panel_depth = {};
+  // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
+  // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows
+  // of dst lie side by side. Each tap is a product of its own; tap_steps has the bytes between
+  // taps of lhs, rhs and dst
+  MultiplyFn multiply_eights = nullptr;
   // Direct, rows at one stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   // Deep tiles of at most so many columns are multiplied in a way of their own, which the self-test

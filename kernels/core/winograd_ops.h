@@ -25,6 +25,9 @@ struct WinogradInput {
   // `channels` s16 values each (bytes, for k2x2Int8), and as many more as a vector has beyond them
   uint8_t* taps;
   size_t tap_stride;  // bytes
+  // For MicroKernel::multiply_eights: bytes from eight channels to the next eight; the last vector
+  // may begin up to 14 bytes before its place. 0: channels lie side by side
+  size_t eights_step;
   // k2x2Int8, one per tap: value v becomes (v * factor + 2^14) >> 15, saturated to s8
   const int16_t* factors;
   uint8_t flip;  // k2x2Int8: xor-ed to the result

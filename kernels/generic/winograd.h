@@ -127,10 +127,10 @@ struct EitherOf<false, A, B> {
 template <bool first, typename A, typename B>
 using Either = typename EitherOf<first, A, B>::Type;
 
-// One vector of channels of one patch.
+// One vector of channels of one patch; `to` is for its first tap.
 template <typename Variant, typename Lanes, ElementType kType>
 OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* const* pixels,
-                                     size_t offset) {
+                                     size_t offset, uint8_t* to) {
   using Int16 = typename Lanes::Int16;
   constexpr int n = Variant::kPatch;
   Int16 lines[n][n];
@@ -154,9 +154,9 @@ OCTET_INLINE inline void input_lanes(const WinogradInput& in, const uint8_t* con
       if constexpr (centre != 0) t[x] -= centre;
       constexpr int tap = y.value * n + x.value;
       if constexpr (kInt8<Variant>) {
-        Lanes::store_int8(in.taps + tap * in.tap_stride + offset, t[x], in.factors[tap], in.flip);
+        Lanes::store_int8(to + tap * in.tap_stride, t[x], in.factors[tap], in.flip);
       } else {
-        memcpy(in.taps + tap * in.tap_stride + 2 * offset, &t[x], sizeof t[x]);
+        memcpy(to + tap * in.tap_stride, &t[x], sizeof t[x]);
       }
     });
   });
@@ -195,13 +195,16 @@ void input_channels(const WinogradInput& in) {
     memset(bytes, 0, sizeof bytes);
     copy_few_channels(in, taps, bytes[0], lanes);
     for (int i = 0; i < taps; ++i) pixels[i] = bytes[i];
-    input_lanes<Variant, Lanes, kType>(in, pixels, 0);
+    input_lanes<Variant, Lanes, kType>(in, pixels, 0, in.taps);
     return;
   }
-  for (size_t c = 0; c < in.channels; c += lanes) {
+  constexpr size_t element = kInt8<Variant> ? 1 : 2;
+  const size_t step = lanes == 8 && in.eights_step ? in.eights_step : lanes * element;
+  uint8_t* to = in.taps;
+  for (size_t c = 0; c < in.channels; c += lanes, to += step) {
     // The last vector overlaps the one before it rather than leave the pixel.
-    input_lanes<Variant, Lanes, kType>(in, in.pixels,
-                                       c + lanes > in.channels ? in.channels - lanes : c);
+    const size_t back = c + lanes > in.channels ? c + lanes - in.channels : 0;
+    input_lanes<Variant, Lanes, kType>(in, in.pixels, c - back, to - element * back);
   }
 }
 

@@ -132,7 +132,7 @@ void WinogradRun::make_plan() {
         weight_sum_[o] += plain_.back();
       }
     raw_bias_.push_back((int32_t)(random_() % 20001) - 10000);
-    scales_[o] = (o % 3 ? 1.0f : 3.7f) / (20.0f * (float)(depth + 4));
+    scales_[o] = (o % 3 ? 1.0f : 2.2f) / (20.0f * (float)(depth + 4));
     bias_[o] = (int32_t)((uint32_t)raw_bias_[o] -
                          (c_.runtime_zero_point
                               ? 0u

@@ -361,11 +361,11 @@ TEST_P(SelfTestWinograd, AnOutputThatRoundsWronglyIsFound) {
   ops.output[3] = lies_output<3>;
   lying_variant = (size_t)octet::Winograd::k2x2Int8;
   lying_requantize = false;
-  EXPECT_FALSE(octet::passes(ops, false));
+  EXPECT_FALSE(octet::passes(ops, 0));
   if (!kernel().is(octet::kRequantizes)) return;
   lying_requantize = true;
   for (lying_variant = 0; lying_variant < octet::kWinogradVariants; ++lying_variant)
-    EXPECT_FALSE(octet::passes(ops, true)) << "variant " << lying_variant;
+    EXPECT_FALSE(octet::passes(ops, kernel().flags)) << "variant " << lying_variant;
 }
 
 const DepthwiseKernel* honest_depthwise;

@@ -61,6 +61,45 @@ class Int16Kernel : public EachKernel {
         ASSERT_EQ(dst.data<uint32_t>()[i * dst_stride + j], 0xA5A5A5A5u);
     }
   }
+
+  // Taps are products of the same columns; rows of eights are `gap` rows more than there are.
+  void check_eights(size_t rows, size_t depth, int lhs_s16, int rhs_s16, Side side) {
+    const size_t taps = 3, nr = kernel().nr, groups = octet::divide_up(depth, 8), gap = rows % 3;
+    std::mt19937 random((uint32_t)(rows * 7919 + depth));
+    const auto word = [&](int fixed) {
+      return (int16_t)(fixed < -32768 ? (int)(random() & 0xffff) - 32768 : fixed);
+    };
+    const size_t group_step = (rows + gap) * 8, tap_step = groups * group_step;
+    const Guarded lhs((taps * tap_step - gap * 8) * 2, side, 16), rhs(nr * depth * 2, side, 16),
+        dst(taps * rows * nr * 4, side, 4);
+    for (size_t i = 0; i < lhs.bytes() / 2; ++i) lhs.data<int16_t>()[i] = word(lhs_s16);
+    for (size_t i = 0; i < rhs.bytes() / 2; ++i) rhs.data<int16_t>()[i] = word(rhs_s16);
+    const ptrdiff_t steps[] = {(ptrdiff_t)(tap_step * 2), 0, (ptrdiff_t)(rows * nr * 4)};
+    octet::Tile tile = {};
+    tile.lhs = lhs.data();
+    tile.lhs_stride = group_step * 2;
+    tile.rhs = rhs.data();
+    tile.depth = depth;
+    tile.taps = taps;
+    tile.tap_steps = steps;
+    tile.rows = rows;
+    tile.cols = nr;
+    tile.dst = dst.data();
+    tile.dst_stride = nr * 4;
+    kernel().multiply_eights(tile);
+    for (size_t tap = 0; tap < taps; ++tap)
+      for (size_t i = 0; i < rows; ++i)
+        for (size_t j = 0; j < nr; ++j) {
+          uint32_t acc = 0;
+          for (size_t k = 0; k < depth; ++k)
+            acc += (uint32_t)(lhs.data<int16_t>()[tap * tap_step + k / 8 * group_step + i * 8 +
+                                                  k % 8] *
+                              rhs.data<int16_t>()[k * nr + j]);
+          ASSERT_EQ(dst.data<uint32_t>()[(tap * rows + i) * nr + j], acc)
+              << kernel().name << ' ' << rows << 'x' << depth << " at [" << tap << "][" << i << "]["
+              << j << ']';
+        }
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(, Int16Kernel, testing::ValuesIn(int16_table()), kernel_name);
@@ -85,6 +124,17 @@ TEST_P(Int16Kernel, EveryTileShape) {
                 (rows + cols + depth) % 2 ? Side::kBack : Side::kFront);
           if (HasFatalFailure()) return;
         }
+}
+
+TEST_P(Int16Kernel, RowsByEights) {
+  if (!kernel().multiply_eights) GTEST_SKIP() << kernel().name << " takes rows";
+  for (size_t rows = 1; rows <= 3 * kernel().mr; ++rows)
+    for (const size_t depth : {1, 7, 8, 9, 16, 23, 24, 31, 40, 64})
+      for (const auto& words : {std::pair<int, int>{kRandom, kRandom}, {-32768, -32768}}) {
+        check_eights(rows, depth, words.first, words.second,
+                     (rows + depth) % 2 ? Side::kBack : Side::kFront);
+        if (HasFatalFailure()) return;
+      }
 }
 
 TEST(Int16KernelTable, NamesTellTheTile) {

@@ -6,8 +6,8 @@
 //   row i, 8 int16       | acc[i][0] |  [1]  |      16 accumulators, 8 for lhs, 1 for rhs: 25 of 32
 //   along depth          +-----------+-------+
 //
-// Per 8 along depth: 8 loads of lhs, 8 of rhs, 128 multiply-adds. ARMv7 has half the registers, so
-// its tiles have 4 rows.
+// ARMv7 has half the registers, so its tiles have 4 rows. AArch64 multiplies rows so only where
+// chunks of depth are no multiple of eight, as in blobs of earlier versions: step by step.
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
@@ -26,27 +26,6 @@ constexpr int kMr = 4;
 constexpr int kNr = 8;
 static_assert(kArmInt16Layout.width == kNr && kArmInt16Layout.kr == 1, "a group is one register");
 
-// Loads four steps of columns, and on AArch64 advances the address in the same instruction. Its
-// registers have names: compilers would keep two addresses, and lanes are of the lower registers.
-struct FourSteps {
-  int16x8_t of[4];
-
-  OCTET_INLINE inline explicit FourSteps(const int16_t*& from) {
-#if defined(__aarch64__)
-    register int16x8_t a __asm__("v28");
-    register int16x8_t b __asm__("v29");
-    register int16x8_t c __asm__("v30");
-    register int16x8_t d __asm__("v31");
-    __asm__ volatile("ld1 {v28.8h, v29.8h, v30.8h, v31.8h}, [%4], #64"
-                     : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
-    of[0] = a, of[1] = b, of[2] = c, of[3] = d;
-#else
-    for (int k = 0; k < 4; ++k) of[k] = vld1q_s16(from + kNr * k);
-    from += 4 * kNr;
-#endif
-  }
-};
-
 template <int rows>
 void multiply(const Tile& t) {
   int32x4_t acc[rows][2];
@@ -57,6 +36,9 @@ void multiply(const Tile& t) {
     lhs[i] = (const int16_t*)((const uint8_t*)t.lhs + i * t.lhs_stride);
   });
   const int16_t* rhs = (const int16_t*)t.rhs;
+  size_t tail = t.depth;
+#if !defined(__aarch64__)
+  tail %= 8;
   OCTET_NO_UNROLL
   for (size_t groups = t.depth / 8; groups; --groups) {
     int16x8_t a[rows];
@@ -64,19 +46,18 @@ void multiply(const Tile& t) {
       a[i] = vld1q_s16(lhs[i]);
       lhs[i] += 8;
     });
-    unroll<2>([&](auto half) OCTET_INLINE {
-      const FourSteps b(rhs);
-      unroll<4>([&](auto k) OCTET_INLINE {
-        unroll<rows>([&](auto i) OCTET_INLINE {
-          constexpr int lane = 4 * half.value + k.value;
-          acc[i][0] = vmlal_laneq_s16(acc[i][0], vget_low_s16(b.of[k]), a[i], lane);
-          acc[i][1] = vmlal_high_laneq_s16(acc[i][1], b.of[k], a[i], lane);
-        });
+    unroll<8>([&](auto k) OCTET_INLINE {
+      const int16x8_t b = vld1q_s16(rhs);
+      rhs += kNr;
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        acc[i][0] = vmlal_laneq_s16(acc[i][0], vget_low_s16(b), a[i], k.value);
+        acc[i][1] = vmlal_high_laneq_s16(acc[i][1], b, a[i], k.value);
       });
     });
   }
+#endif
   OCTET_NO_UNROLL
-  for (size_t tail = t.depth % 8; tail; --tail) {
+  for (; tail; --tail) {
     const int16x8_t b = vld1q_s16(rhs);
     unroll<rows>([&](auto i) OCTET_INLINE {
       const int16_t a = *lhs[i]++;
@@ -119,7 +100,7 @@ constexpr MicroKernel int16_kernel_of(const char* name) {
       .lhs_element_type = ElementType::kS16,
       .mr = kMr,
       .nr = kNr,
-      .flags = kRequantizes,
+      .flags = kRequantizes | kRequantizes16,
       .rhs_layout = kArmInt16Layout,
       .lhs_kr = 1,
       .lhs_element_bytes = 2,

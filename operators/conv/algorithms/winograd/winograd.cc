@@ -13,6 +13,7 @@ namespace octet {
 namespace {
 
 constexpr size_t kMaxTiles = 56;
+constexpr size_t kEight = 8 * sizeof(int16_t);
 
 // Tiles are numbered across lines and images.
 struct Tiles {
@@ -37,6 +38,7 @@ struct Workspace {
   size_t tiles;  // most tiles of a block
   // bytes: one transformed input, between tiles, between taps
   size_t element, input_row, input_tap;
+  size_t eights;  // bytes between eights of channels, where rows lie side by side; 0: they do not
   // Bytes of the lhs panel of one kernel tile; 0 if the kernel reads rows
   size_t panel;
   size_t columns, product_row, product_tap;         // in elements; columns: of a row
@@ -52,10 +54,12 @@ struct Workspace {
     if (input_row % 1024 == 0) input_row += kAlignment;
     panel = kernel.gather ? kernel.lhs_panel_bytes(depth) : 0;
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
-    product_row = columns * sizeof(int32_t);
+    product_row = (kernel.multiply_eights ? kernel.nr : columns) * sizeof(int32_t);
     output_tile = (size_t)s.out * s.out * columns;
     tiles = smaller(most, plan.block);
-    input_tap = odd_lines(tiles * input_row);
+    // Eights are one row apart, where a last vector begins before its place
+    eights = kernel.multiply_eights ? (tiles + 1) * kEight : 0;
+    input_tap = odd_lines(larger(tiles * input_row, divide_up(depth, 8) * eights));
     product_tap = odd_lines(tiles * product_row);
     Sections sections;
     inputs = sections.take(s.taps() * input_tap);
@@ -105,14 +109,21 @@ class Task {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob with a wrong chunk gives wrong sums, but no address out of bounds.
     chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
+    eights_ = chunk_ < depth_ && chunk_ % 8 ? 0 : w_.eights;
+    tile_step_ = eights_ ? kEight : w_.input_row;
   }
 
   void run() {
     const size_t first = task_.first, end = task_.end, blocks = divide_up(end - first, w_.tiles);
     const size_t group_out = plan_.shape.group_out();
+    // Blocks end between the tiles of a kernel that takes them by eights
+    const size_t unit = eights_ ? kernel_.mr : 1;
+    const auto start = [&](size_t b) {
+      return first + smaller(round_up((end - first) * b / blocks, unit), end - first);
+    };
     for (size_t b = 0; b < blocks; ++b) {
-      t0_ = first + (end - first) * b / blocks;
-      count_ = first + (end - first) * (b + 1) / blocks - t0_;
+      t0_ = start(b);
+      count_ = start(b + 1) - t0_;
       for (size_t group = task_.n0 / group_out; group * group_out < task_.n1; ++group) {
         transform_input(group);
         if (kernel_.gather) gather();
@@ -129,7 +140,7 @@ class Task {
 
  private:
   uint8_t* inputs(size_t tap, size_t tile) const {
-    return workspace_ + w_.inputs + tap * w_.input_tap + tile * w_.input_row;
+    return workspace_ + w_.inputs + tap * w_.input_tap + tile * tile_step_;
   }
   uint8_t* panel(size_t tap, size_t part) const {
     return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel;
@@ -143,13 +154,10 @@ class Task {
 
   void transform_input(size_t group) const {
     const uint8_t* pixels[kMaxTaps];
-    WinogradInput in = {pixels,
-                        depth_,
-                        plan_.lhs_type,
-                        nullptr,
-                        w_.input_tap,
-                        header_.factors,
-                        (uint8_t)(lhs_type_ == ElementType::kU8 ? 0x80 : 0)};
+    WinogradInput in = {pixels,          depth_,
+                        plan_.lhs_type,  nullptr,
+                        w_.input_tap,    eights_,
+                        header_.factors, (uint8_t)(lhs_type_ == ElementType::kU8 ? 0x80 : 0)};
     for (size_t t = 0; t < count_; ++t) {
       find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
       in.taps = inputs(0, t);
@@ -178,13 +186,25 @@ class Task {
     tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
+    if (eights_) {
+      const ptrdiff_t steps[] = {(ptrdiff_t)w_.input_tap, (ptrdiff_t)at_.tap_bytes,
+                                 (ptrdiff_t)w_.product_tap};
+      tile.lhs = inputs(0, 0) + channel / 8 * eights_;
+      tile.lhs_stride = eights_;
+      tile.rhs = rhs;
+      tile.dst = products(0, 0);
+      tile.rows = count_;
+      tile.taps = s_.taps();
+      tile.tap_steps = steps;
+      return kernel_.multiply_eights(tile);
+    }
     const Tiling tiling(count_, kernel_, tile.cols);
     for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
       tile.rhs = rhs;
       if (lhs_type_ == ElementType::kU8)
         tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
-      tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
       tile.dst = products(tap, 0);
+      tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
       multiply_tiles(kernel_, tiling, w_.panel, &tile);
     }
   }
@@ -223,8 +243,8 @@ class Task {
           out.scale = s32 ? nullptr : plan_.epilogue.scale + n + c;
         } else {
           out.dst = sums + c;
-          out.dst_pixel = w_.product_row;
-          out.dst_line = s_.out * w_.product_row;
+          out.dst_pixel = w_.columns * sizeof(int32_t);
+          out.dst_line = s_.out * out.dst_pixel;
         }
         plan_.transforms->output[(size_t)s_.variant](out);
       }
@@ -266,7 +286,8 @@ class Task {
   const ElementType lhs_type_;  // the kernel's: int8 on some ISAs
   WinogradHeader header_;
   size_t chunk_;
-  size_t t0_, count_;  // tiles of the current block
+  size_t eights_, tile_step_;  // w_.eights where chunks are eights; bytes between tiles' inputs
+  size_t t0_, count_;          // tiles of the current block
 };
 
 }  // namespace
@@ -280,8 +301,8 @@ size_t winograd_tiles(const WinogradScheme& s, size_t out_h, size_t out_w) {
 size_t winograd_block(const WinogradScheme& s, const ConvPlan& plan) {
   const Workspace w(s, plan, 1);
   const size_t mr = plan.kernel->mr, tile = w.input_row + w.panel / mr + w.product_row;
-  const size_t fit = plan.cache_bytes / 4 * 3 / (s.taps() * tile);
-  return smaller(larger(fit, mr), kMaxTiles);
+  const size_t fit = smaller(plan.cache_bytes / 4 * 3 / (s.taps() * tile), kMaxTiles);
+  return larger(plan.kernel->multiply_eights ? fit / mr * mr : fit, mr);
 }
 
 size_t winograd_task_workspace(const WinogradScheme& s, const ConvPlan& plan, size_t, size_t,

@@ -105,15 +105,15 @@ bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& fil
 // The fewest equal chunks that fit, so a run needs to know only the chunk's size.
 size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, const ColumnSums& sums) {
-  // `least` channels fit with any weights
-  const size_t channels = shape.group_in(),
-               least = (size_t)(s.weight_limit - 1) / (9 * 255) / layout.kr * layout.kr;
+  // `least` channels fit with any weights. Chunks of eights suit all kernels
+  const size_t channels = shape.group_in(), unit = larger(layout.kr, 8),
+               least = (size_t)(s.weight_limit - 1) / (9 * 255) / unit * unit;
   bool one_fits = true;
   for (size_t o = 0; o < shape.out_channels; ++o)
     one_fits &= sums.positive[o] - sums.negative[o] < s.weight_limit;
   if (one_fits) return layout.steps(channels);
   for (size_t parts = 2;; ++parts) {
-    const size_t chunk = round_up(divide_up(channels, parts), layout.kr);
+    const size_t chunk = round_up(divide_up(channels, parts), unit);
     if (chunk <= least || fits(s, shape, filter, chunk)) return chunk;
   }
 }
