@@ -23,31 +23,37 @@ bool splits(const TierOps& ops, ElementType bytes) {
   return true;
 }
 
-// The outputs of two rows of the same sums, whose accumulators are `acc`.
+// The outputs of two rows of the same sums, whose accumulators are `acc`: sums of high and of low
+// bytes, then of two parts.
 template <typename T>
 bool finishes(const TierOps& ops, const S16Epilogue& f, bool in_int32, const int64_t* acc,
               const T* expected) {
-  int32_t high[kS16TestColumns], low[kS16TestColumns], wrapped[kS16TestColumns];
+  int32_t sums[2][kS16TestColumns], wrapped[kS16TestColumns];
   double exact[kS16TestColumns];
   T out[2][kS16TestColumns];
-  for (size_t j = 0; j < kS16TestColumns; ++j) {
-    high[j] = (int32_t)((uint32_t)j * 0x2545f491), low[j] = (int32_t)((uint32_t)j * 0x9e3779b1);
-    const int64_t offset = acc[j] - 256 * (int64_t)high[j] - low[j];
-    exact[j] = (double)offset;
-    wrapped[j] = (int32_t)(uint32_t)offset;
-  }
-  ops.finish_s16(f, {high,
-                     low,
-                     0,
-                     2,
-                     kS16TestColumns - 1,
-                     0,
-                     {exact, in_int32 ? wrapped : nullptr},
-                     (uint8_t*)out,
-                     sizeof out[0]});
-  for (const T* row : out)
-    if (memcmp(row, expected, (kS16TestColumns - 1) * sizeof(T)) != 0) return false;
-  return true;
+  const auto rows_are = [&](S16Tile tile, int64_t factor) {
+    for (size_t j = 0; j < kS16TestColumns; ++j) {
+      sums[0][j] = (int32_t)((uint32_t)j * 0x2545f491);
+      sums[1][j] = j ? (int32_t)((uint32_t)j * 0x9e3779b1) : INT32_MIN;
+      // Of a part, the least int32 is 2^31
+      const int64_t last = tile.parts && j == 0 ? -(int64_t)INT32_MIN : sums[1][j],
+                    offset = acc[j] - factor * sums[0][j] - last;
+      exact[j] = (double)offset;
+      wrapped[j] = (int32_t)(uint32_t)offset;
+    }
+    memset(out, 0, sizeof out);
+    tile.rows = 2, tile.cols = kS16TestColumns - 1;
+    tile.offset = {exact, in_int32 ? wrapped : nullptr};
+    tile.dst = (uint8_t*)out, tile.dst_stride = sizeof out[0];
+    ops.finish_s16(f, tile);
+    for (const T* row : out)
+      if (memcmp(row, expected, (kS16TestColumns - 1) * sizeof(T)) != 0) return false;
+    return true;
+  };
+  S16Tile bytes = {}, parts = {};
+  bytes.high = sums[0], bytes.low = sums[1];
+  parts.low = sums[0], parts.parts = 2, parts.parts_stride = kS16TestColumns;
+  return rows_are(bytes, 256) && (in_int32 || rows_are(parts, 1));
 }
 
 bool finishes_integers(const TierOps& ops, S16Mode mode, bool in_int32, const S16Cases& cases) {

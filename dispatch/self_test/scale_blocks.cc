@@ -6,11 +6,14 @@
 namespace octet {
 namespace {
 
-// Every number of rows that a kernel multiplies together, and one more.
-constexpr size_t kRows = 13;
+// Numbers of rows of which kernels make all their tiles, the last one more than decode by
+// themselves. Rows of operands overlap.
+constexpr size_t kSomeRows = 15, kRows = 25, kStride = 16;
 constexpr ScaleBlocks kBlocks = {kLeastScaleBlock, 2, true, true, 8};
 constexpr size_t kMultiplied = kBlocks.count * kBlocks.depth;
-static_assert(kMultiplied <= kDepth, "operands are deep enough");
+static_assert((kRows - 1) * kStride + kMultiplied <= sizeof Operands::lhs && kMultiplied <= kDepth,
+              "operands are deep enough");
+constexpr size_t kRoom = 2048 * kBlocks.count;  // of kernels that decode these blocks
 
 // Scales are 1, 2, 4 and 8: sums stay integers, and every addition is exact.
 constexpr int scale_of(size_t b, size_t j) { return 1 << (b + j) % 4; }
@@ -53,33 +56,38 @@ bool passes(const ScaleBlockKernel& kernel) {
   int32_t init[kRows * kBlocks.count];
   float row_scales[kRows * kBlocks.count], lhs_zero_points[kRows], sums[kRows * kTileColumns];
   const auto lhs = [&](size_t i, size_t k) {
-    return k < kMultiplied ? (int8_t)operands.lhs[i * kDepth + k] - (int32_t)i : 0;
+    return k < kMultiplied ? (int8_t)operands.lhs[i * kStride + k] - (int32_t)i : 0;
   };
   for (size_t i = 0; i < kRows; ++i) {
     lhs_zero_points[i] = (float)i;
     for (size_t b = 0; b < kBlocks.count; ++b) {
       int32_t sum = 0;
       for (size_t k = 0; k < kBlocks.depth; ++k)
-        sum += (int8_t)operands.lhs[i * kDepth + b * kBlocks.depth + k];
+        sum += (int8_t)operands.lhs[i * kStride + b * kBlocks.depth + k];
       init[i * kBlocks.count + b] = init_of_row(kernel, kBlocks, true, sum, (int32_t)i);
       row_scales[i * kBlocks.count + b] = 2;
     }
   }
   ScaleBlockTile tile = {};
   tile.blocks = kBlocks;
-  tile.lhs = operands.lhs, tile.lhs_stride = kDepth, tile.rows = kRows;
+  tile.lhs = operands.lhs, tile.lhs_stride = kStride;
   tile.row_init = init, tile.row_scales = row_scales;
   tile.lhs_zero_points = lhs_zero_points, tile.column_sums = weights.sums;
   tile.rhs = weights.panels, tile.panels = columns / kScaleBlockColumns;
-  tile.sums = sums;
-  kernel.multiply(tile);
-  int32_t out[kRows * kTileColumns];
-  for (size_t i = 0; i < kRows * columns; ++i) out[i] = (int32_t)sums[i];
-  return is_product(out, kRows, columns, lhs, [&](size_t k, size_t j) {
-    const size_t b = k / kBlocks.depth;
-    const int32_t weight = operands.rhs[k * kTileColumns + j] & 15;
-    return 2 * scale_of(b, j) * (weight - 8 - zero_point_of(b, j));
-  });
+  alignas(kAlignment) uint8_t room[kRoom];
+  tile.sums = sums, tile.room = room;
+  const auto multiplies = [&](size_t rows) {
+    tile.rows = rows;
+    kernel.multiply(tile);
+    int32_t out[kRows * kTileColumns];
+    for (size_t i = 0; i < rows * columns; ++i) out[i] = (int32_t)sums[i];
+    return is_product(out, rows, columns, lhs, [&](size_t k, size_t j) {
+      const size_t b = k / kBlocks.depth;
+      const int32_t weight = operands.rhs[k * kTileColumns + j] & 15;
+      return 2 * scale_of(b, j) * (weight - 8 - zero_point_of(b, j));
+    });
+  };
+  return multiplies(kSomeRows) && multiplies(kRows);
 }
 
 }  // namespace octet

@@ -57,16 +57,20 @@ struct S16Offsets {
 };
 
 // The sums of the high and of the low bytes of each row, or, with high null, `low` sums of s16
-// values. Sums and arrays are readable up to cols rounded up to kS16Columns.
+// values, or of each of some parts of the depth. A part's sums may be one more than int32 holds:
+// they are from -(2^31 - 1) to 2^31, and wrap. Sums and arrays are readable up to cols rounded up to
+// kS16Columns.
 constexpr size_t kS16Columns = 16;
 struct S16Tile {
   const int32_t *high, *low;
   size_t sums_stride;  // elements from one row to the next, of either
   size_t rows, cols;
   size_t column;      // index of the first column in the arrays of S16Epilogue
-  S16Offsets offset;  // from the first column on
+  S16Offsets offset;  // from the first column on; with parts, no int32
   uint8_t* dst;
   size_t dst_stride;  // bytes
+  // 0: sums of the whole depth; elements from a part to the next
+  size_t parts = 0, parts_stride = 0;
 };
 using FinishS16Fn = void (*)(const S16Epilogue& f, const S16Tile& tile);
 

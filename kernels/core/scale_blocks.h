@@ -59,6 +59,7 @@ struct ScaleBlockTile {
   const uint8_t* rhs;  // the first panel; the next ones follow it
   size_t panels;       // 1 to kernel.nr / 16
   float* sums;         // rows of kernel.nr, all of which may be written
+  uint8_t* room;       // kernel.room bytes, aligned to kAlignment
 };
 
 struct ScaleBlockKernel {
@@ -68,6 +69,7 @@ struct ScaleBlockKernel {
   EpilogueFn epilogue;
   int32_t bias;  // of every init: the bits of the float that accumulators begin at
   bool pairs;    // see init_of_row()
+  size_t room;   // bytes, where the kernel decodes weights
 };
 
 // What a kernel reads of a row's block. sum: of its lhs; zero_point: of the row, s8.
@@ -87,7 +89,7 @@ constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier
                                                    uint16_t nr,
                                                    void (*multiply)(const ScaleBlockTile& tile),
                                                    EpilogueFn epilogue, int32_t bias = 0,
-                                                   bool pairs = false) {
+                                                   bool pairs = false, size_t room = 0) {
   return {{
               .name = name,
               .tier_id = tier_id,
@@ -101,7 +103,8 @@ constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier
           multiply,
           epilogue,
           bias,
-          pairs};
+          pairs,
+          room};
 }
 
 }  // namespace octet

@@ -36,11 +36,14 @@ struct S16Sums {
   const int32_t *high, *low;
   uint32_t mask;  // of 256 * high
   double factor;
+  size_t parts, parts_stride;
   explicit S16Sums(const S16Tile& t)
       : high(t.high ? t.high : t.low),
         low(t.low),
         mask(t.high ? ~(uint32_t)0 : 0),
-        factor(t.high ? 256.0 : 0.0) {}
+        factor(t.high ? 256.0 : 0.0),
+        parts(t.parts),
+        parts_stride(t.parts_stride) {}
 
   // As int32, where all fit: intermediate sums may wrap.
   OCTET_INLINE inline void add(size_t at, const int32_t* offset, int32_t* acc) const {
@@ -50,9 +53,19 @@ struct S16Sums {
     });
   }
   OCTET_INLINE inline void add(size_t at, const double* offset, double* acc) const {
+    if (parts) return add_parts(low + at, offset, acc);
     for_columns([&](size_t j) OCTET_INLINE {
       acc[j] = factor * (double)high[at + j] + (double)low[at + j] + offset[j];
     });
+  }
+  // Sums less one fit int32.
+  OCTET_INLINE inline void add_parts(const int32_t* from, const double* offset, double* acc) const {
+    const double ones = (double)parts;
+    for_columns([&](size_t j) OCTET_INLINE { acc[j] = offset[j] + ones; });
+    OCTET_NO_UNROLL
+    for (size_t left = parts; left; --left, from += parts_stride)
+      for_columns([&](size_t j)
+                      OCTET_INLINE { acc[j] += (double)(int32_t)((uint32_t)from[j] - 1); });
   }
 };
 

@@ -66,7 +66,7 @@ extern const DepthwiseKernel sse41_u8s16_dw16;
 
 extern const TierOps sse41_ops, avx2_ops, avx512vnni_ops;
 extern const RuntimeOps sse41_runtime, avx2_runtime, avxvnni_runtime, avx512vnni_runtime;
-extern const ScaleBlockKernel avx512vnni_s8u4_blocks_12x32x8, avxvnni_s8u4_blocks_6x16x8,
+extern const ScaleBlockKernel avx512vnni_s8u4_blocks_8x32x8, avxvnni_s8u4_blocks_6x16x8,
     avx2_s8u4_blocks_4x16x8, sse41_s8u4_blocks_2x16x8;
 // Do the epilogue of a tile in vectors. Return false, and write nothing, if they cannot.
 bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);

@@ -59,7 +59,7 @@ if(AMXINT8 IN_LIST OCTET_TIERS)
 endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
-  functions/avx512vnni_add.cc INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_12x32x8.cc
+  functions/avx512vnni_add.cc INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_8x32x8.cc
   RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
   SPARSE sparse/avx512vnni_u8s8_sparse.cc
   WINOGRAD avx512vnni_s16s16_14x32x2.cc
@@ -88,7 +88,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     kernels/x86/avx2_u8s8_8x8x4.cc kernels/x86/avx2_u8s8_6x64x4.cc
     kernels/x86/sse41_s16s8_6x8x4.cc kernels/x86/runtime/avxvnni_runtime.cc
     kernels/x86/runtime/avx2_runtime.cc kernels/x86/runtime/sse41_runtime.cc
-    kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_12x32x8.cc
+    kernels/x86/scale_blocks/avx512vnni_s8u4_blocks_8x32x8.cc
     kernels/x86/avx512vnni_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_s16s8_12x32x4.cc kernels/x86/avx512bw/avx512bw_u8s8_6x64x4.cc
     kernels/x86/scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
     kernels/x86/scale_blocks/avx2_s8u4_blocks_4x16x8.cc kernels/x86/scale_blocks/sse41_s8u4_blocks_2x16x8.cc

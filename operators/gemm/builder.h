@@ -35,12 +35,8 @@ struct GemmBuilder {
   bool takes_s16() const {
     return has_s16() && kernel->gather_s16 &&
            (epilogue.max_s16_sum <= INT32_MAX ||
-            (kernel->nr <= kernel->rhs_layout.width && high_sums_fit() &&
+            (kernel->nr <= kernel->rhs_layout.width &&
              kernel->rhs_layout.lane_bytes(kS16PartDepth) == kS16PartDepth));
-  }
-  // Whether sum(part >> 8) over the parts of a depth fits int32
-  bool high_sums_fit() const {
-    return (epilogue.max_s16_sum >> 8) + (int64_t)divide_up(desc.k, kS16PartDepth) <= INT32_MAX;
   }
   bool cuts_s16() const { return takes_s16() && epilogue.max_s16_sum > INT32_MAX; }
 

@@ -20,8 +20,8 @@ enum class LhsQuant : uint8_t {
   kSymmetricBlocks
 };
 
-// 32768 * 128 * so many fit int32, whatever the weights.
-constexpr size_t kS16PartDepth = 504;
+// Sums of so many s16 values times s8 weights: fewer than 2^32 numbers (S16Tile).
+constexpr size_t kS16PartDepth = 512;
 
 // Everything that does not change from run to run.
 struct GemmPlan {

@@ -1,8 +1,6 @@
 // Multiplies s16 values by packed weights, by some columns at a time, a pass: a kernel takes s16
 // values as they are, or each row becomes two rows of bytes, which an int8 kernel multiplies. Their
 // sums make the outputs.
-#include <string.h>
-
 #include "kernels/core/compiler.h"
 #include "operators/gemm/loops.h"
 
@@ -21,9 +19,7 @@ size_t sums_stride(size_t columns) { return round_up(columns, kS16Columns); }
 // Rows that the kernel multiplies
 size_t rows_of(const GemmPlan& plan, size_t s16) { return plan.splits_s16 ? 2 * s16 : s16; }
 // Rows of sums
-size_t sums_of(const GemmPlan& plan, size_t s16) {
-  return plan.splits_s16 || plan.cuts_s16 ? 2 * s16 : s16;
-}
+size_t sums_of(const GemmPlan& plan, size_t s16) { return rows_of(plan, s16); }
 // The depth of a part; the last one may be less deep.
 size_t part_of(const GemmPlan& plan, size_t k) {
   return plan.cuts_s16 ? round_up(divide_up(k, divide_up(k, kS16PartDepth)), 8) : k;
@@ -67,13 +63,14 @@ class Parts {
     });
   }
 
-  // Writes the sums of columns [n0, n0 + n) as 256 * high + low, in rows as those of bytes.
-  void multiply(size_t n0, size_t n, size_t stride, int32_t* sums) {
+  // Calls finish(the sums of the parts, first column, columns) for each panel of [n0, n1).
+  template <typename F>
+  void multiply(size_t n0, size_t n1, const F& finish) {
     const size_t width = kernel_.rhs_layout.width;
-    int32_t* const parts = (int32_t*)(workspace_ + sections_.s16_parts);
-    for (size_t at = 0; at < n; at += width) {
-      const size_t lanes = smaller(width, weights_.lanes - n0 - at), cols = smaller(width, n - at);
-      const uint8_t* const panel = weights_.panels + (n0 + at) * weights_.lane_bytes;
+    int32_t* const parts = (int32_t*)(workspace_ + sections_.s16_sums);
+    for (size_t n = n0; n < n1; n += width) {
+      const size_t lanes = smaller(width, weights_.lanes - n), cols = smaller(width, n1 - n);
+      const uint8_t* const panel = weights_.panels + n * weights_.lane_bytes;
       for_each([&](size_t k0, size_t depth) {
         Block block = first_;
         block.panels = prepared(k0) + sections_.prepared.panels;
@@ -85,10 +82,10 @@ class Parts {
                         {panel + k0 * lanes, lanes, lane_bytes, 0, weights_.columns, nullptr, 0},
                         block, 0, cols);
       });
-      for (size_t i = 0; i < first_.rows; ++i)
-        for (size_t j = 0; j < width; j += kS16Columns)
-          add(parts + i * width + j, sums + 2 * i * stride + at + j,
-              sums + (2 * i + 1) * stride + at + j);
+      S16Tile tile = {};
+      tile.low = parts, tile.sums_stride = width;
+      tile.parts = parts_of(plan_, k_), tile.parts_stride = first_.rows * width;
+      finish(tile, n, cols);
     }
   }
 
@@ -98,19 +95,6 @@ class Parts {
     for (size_t k0 = 0; k0 < k_; k0 += depth_) f(k0, smaller(depth_, k_ - k0));
   }
   uint8_t* prepared(size_t k0) const { return workspace_ + k0 / depth_ * sections_.prepared.bytes; }
-
-  void add(const int32_t* parts, int32_t* high, int32_t* low) const {
-    int32_t halves[2][kS16Columns] = {};
-    for (size_t k0 = 0; k0 < k_; k0 += depth_, parts += first_.rows * kernel_.rhs_layout.width) {
-      OCTET_UNROLL(16)
-      for (size_t i = 0; i < kS16Columns; ++i) {
-        halves[0][i] += parts[i] >> 8;
-        halves[1][i] += parts[i] & 255;
-      }
-    }
-    memcpy(high, halves[0], sizeof halves[0]);
-    memcpy(low, halves[1], sizeof halves[1]);
-  }
 
   const GemmPlan& plan_;
   const MicroKernel& kernel_;
@@ -133,10 +117,8 @@ void lay_out_s16(const GemmPlan& plan, const MicroKernel& kernel, size_t columns
   at->quantized = plan.splits_s16 ? sections->take(rows * at->quantized_stride) : 0;
   at->s16_sums_count = larger(of_sums * sums_stride(pass_unit(kernel)),
                               all < kSums / of_sums ? of_sums * all : kSums);
+  if (plan.cuts_s16) at->s16_sums_count = parts_of(plan, k) * rows * kernel.rhs_layout.width;
   at->s16_sums = sections->take(at->s16_sums_count * sizeof(int32_t));
-  if (plan.cuts_s16)
-    at->s16_parts =
-        sections->take(parts_of(plan, k) * rows * kernel.rhs_layout.width * sizeof(int32_t));
 }
 
 void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatrix& matrix,
@@ -163,10 +145,20 @@ void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatri
       split(plan, kernel, matrix, k, m0, run.lhs_stride, block, workspace + at.quantized);
     else
       block.lhs = matrix.lhs + m0 * run.lhs_stride;
-    if (plan.cuts_s16)
+    const auto finish = [&](S16Tile tile, size_t n, size_t cols) {
+      tile.rows = rows, tile.cols = cols, tile.column = n;
+      tile.offset = plan.s16_offsets.from(packed * plan.s16_offsets_stride + n);
+      if (tile.parts) tile.offset.in_int32 = nullptr;
+      tile.dst = matrix.dst + m0 * run.dst_stride + n * plan.dst_bytes;
+      tile.dst_stride = run.dst_stride;
+      plan.ops->finish_s16(plan.s16, tile);
+    };
+    if (plan.cuts_s16) {
       parts.prepare(block);
-    else
-      prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
+      parts.multiply(task.n0, task.n1, finish);
+      continue;
+    }
+    prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
     const size_t pass =
         at.s16_sums_count / sums_of(plan, rows) / kS16Columns * kS16Columns / unit * unit;
     for (size_t n0 = task.n0, n; n0 < task.n1; n0 += n) {
@@ -174,16 +166,12 @@ void multiply_s16(const GemmRun& run, const MicroKernel& kernel, const GemmMatri
       const size_t stride = sums_stride(n);
       weights.first = 0 - n0;  // the sums begin at column n0
       block.output.to = {(uint8_t*)sums, stride * sizeof(int32_t), nullptr, 0};
-      if (plan.cuts_s16)
-        parts.multiply(n0, n, stride, sums);
-      else
-        multiply(macro_kernel, weights, block, n0, n0 + n);
-      const bool halves = sums_of(plan, 1) == 2;
-      plan.ops->finish_s16(
-          plan.s16,
-          {halves ? sums : nullptr, halves ? sums + stride : sums, sums_of(plan, 1) * stride, rows,
-           n, n0, plan.s16_offsets.from(packed * plan.s16_offsets_stride + n0),
-           matrix.dst + m0 * run.dst_stride + n0 * plan.dst_bytes, run.dst_stride});
+      multiply(macro_kernel, weights, block, n0, n0 + n);
+      S16Tile tile = {};
+      tile.high = plan.splits_s16 ? sums : nullptr;
+      tile.low = plan.splits_s16 ? sums + stride : sums;
+      tile.sums_stride = sums_of(plan, 1) * stride;
+      finish(tile, n0, n);
     }
   }
 }

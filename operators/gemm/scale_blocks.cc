@@ -7,7 +7,7 @@ namespace octet {
 namespace {
 
 // Rows whose sums stay in the L1 cache until the epilogue reads them
-constexpr size_t kRows = 48;
+constexpr size_t kRows = 128;
 
 // Rows of s8 where they lie, or copies of rows of u8 with their top bits flipped.
 const uint8_t* rows_of(const GemmRun& run, const Block& block, uint8_t* copies, size_t* stride) {
@@ -37,6 +37,7 @@ void lay_out_scale_blocks(const GemmPlan& plan, size_t k, Sections* sections, Ge
     at->block_lhs = sections->take(at->rows * round_up(k, kAlignment));
   at->block_init = sections->take(terms * sizeof(int32_t));
   at->block_zero_points = sections->take(at->rows * sizeof(float));
+  at->block_room = sections->take(plan.scale_block_kernel->room);
   at->block_sums = sections->take(smaller(at->rows, kRows) * plan.kernel->nr * sizeof(float));
 }
 
@@ -79,6 +80,7 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
       tile.row_scales = scales_blocks ? scales + m0 * blocks.count : nullptr;
       tile.lhs_zero_points = any ? zero_points + m0 : nullptr;
       tile.sums = (float*)(workspace + at.block_sums);
+      tile.room = workspace + at.block_room;
       const Output to = block.output.to.from(m0).column(n0, plan.dst_bytes);
       // Whole lines that the epilogue will write, which would wait for each of them
       for (size_t i = 0; i < tile.rows; ++i)

@@ -29,9 +29,10 @@ struct GemmSections {
   size_t rhs_panels, rhs_bias, rhs_weight_sum, rhs_zero_points;  // offsets
   size_t few_stride, few_columns;                                // of few rows; of their sums
   size_t few_lhs, few_sums, few_zero_points;                     // offsets
-  size_t block_lhs, block_init, block_zero_points, block_sums;   // offsets, of scale blocks
-  size_t s16_sums_count, s16_sums, s16_parts;                    // elements; offsets, of s16
-  size_t bytes;                                                  // a multiple of kAlignment
+  // Offsets, of scale blocks
+  size_t block_lhs, block_init, block_zero_points, block_sums, block_room;
+  size_t s16_sums_count, s16_sums;  // elements; offset, of s16
+  size_t bytes;                     // a multiple of kAlignment
 };
 
 struct GemmSchedule {

@@ -132,7 +132,14 @@ TEST(SelfTestS16, WrongKernelsAreFound) {
 // ---- sums that become other outputs
 
 int64_t acc_of(const S16Tile& t, size_t j) {
-  return 256 * int64_t{t.high[j]} + t.low[j] + (int64_t)t.offset.in_double[j];
+  const int64_t offset = (int64_t)t.offset.in_double[j];
+  if (!t.parts) return 256 * int64_t{t.high[j]} + t.low[j] + offset;
+  int64_t sum = 0;
+  for (size_t p = 0; p < t.parts; ++p) {
+    const int64_t part = t.low[p * t.parts_stride + j];
+    sum += part == INT32_MIN ? -part : part;
+  }
+  return sum + offset;
 }
 
 // The scaled accumulator before the clamp.
@@ -188,6 +195,19 @@ double f32_fused(const S16Epilogue& f, size_t j, int64_t acc) {
   return std::fma(fl((double)acc), f.scale[j], f.bias_f32[j]);
 }
 
+// Takes the most that a part may be for the least.
+void wraps_parts(const S16Epilogue& f, const S16Tile& t) {
+  double offset[octet::kS16TestColumns];
+  for (size_t j = 0; j < octet::kS16TestColumns; ++j) {
+    offset[j] = t.offset.in_double[j];
+    for (size_t p = 0; p < t.parts; ++p)
+      if (t.low[p * t.parts_stride + j] == INT32_MIN) offset[j] -= 4294967296.0;
+  }
+  S16Tile other = t;
+  other.offset.in_double = offset;
+  scalar_ops().finish_s16(f, other);
+}
+
 template <S16Mode mode, bool in_int32>
 void off_by_one(const S16Epilogue& f, const S16Tile& t) {
   scalar_ops().finish_s16(f, t);
@@ -218,6 +238,7 @@ TEST(SelfTestS16, OutputsThatAreOtherThanTheContractsAreFound) {
       {"f32 by its contract", finishes_otherwise<kF32, f32_sum>, true},
       {"f32, exact accumulators", finishes_otherwise<kF32, f32_exact>, false},
       {"f32, fused", finishes_otherwise<kF32, f32_fused>, false},
+      {"parts that wrap", wraps_parts, false},
       {"TFLite mode of int32, off by one", off_by_one<kTflite, true>, false},
       {"TFLite mode of double, off by one", off_by_one<kTflite, false>, false},
       {"TFLite mode of 48 bits, off by one", off_by_one<kWidest, false>, false},

@@ -40,9 +40,10 @@ TEST(ScaleBlocks, HaveTheBytesOfTheContract) {
   }
 }
 
-// Every number of rows that a tile may have, and more rows than stay in the L1 cache together.
+// Every number of rows that a tile may have, with weights that are decoded for each tile or once,
+// and more rows than stay in the L1 cache together.
 TEST(ScaleBlocks, TakeAnyNumberOfRows) {
-  for (const size_t m : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 47, 48, 49, 60, 100}) {
+  for (size_t m = 1; m <= 150; m += m < 26 ? 1 : 31) {
     BlockCase c;
     c.m = m, c.n = 81, c.blocks = 3, c.type = OCTET_S4;
     SCOPED_TRACE(c);

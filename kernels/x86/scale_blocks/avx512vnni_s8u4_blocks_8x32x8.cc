@@ -3,6 +3,6 @@
 #include "kernels/x86/scale_blocks/tile.h"
 
 namespace octet {
-const ScaleBlockKernel avx512vnni_s8u4_blocks_12x32x8 =
-    scale_block_kernel("avx512vnni_s8u4_blocks_12x32x8", TierId::kAvx512Vnni);
+const ScaleBlockKernel avx512vnni_s8u4_blocks_8x32x8 =
+    scale_block_kernel("avx512vnni_s8u4_blocks_8x32x8", TierId::kAvx512Vnni);
 }  // namespace octet
