@@ -58,8 +58,8 @@ struct S16Offsets {
 
 // The sums of the high and of the low bytes of each row, or, with high null, `low` sums of s16
 // values, or of each of some parts of the depth. A part's sums may be one more than int32 holds:
-// they are from -(2^31 - 1) to 2^31, and wrap. Sums and arrays are readable up to cols rounded up to
-// kS16Columns.
+// they are from -(2^31 - 1) to 2^31, and wrap. Sums and arrays are readable up to cols rounded up
+// to kS16Columns.
 constexpr size_t kS16Columns = 16;
 struct S16Tile {
   const int32_t *high, *low;
