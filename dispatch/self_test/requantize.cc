@@ -258,9 +258,9 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
   micro_panel.multiply = kernel.multiply_micro_panel;
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
-  tile.depth = kernel.micro_panel_depth.least;
+  tile.depth = kernel.micro_panel.least;
   tile.rows = kTileRows;
-  tile.cols = kernel.nr;
+  tile.cols = kernel.micro_panel.most_columns;
   tile.dst = out;
   tile.dst_stride = kTileColumns;
   tile.scale = cases.scale;
@@ -277,7 +277,7 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
   }
   const size_t from = kTfliteRightFrom;
   tile.cols = smaller(tile.cols, kTileColumns - from);
-  return !kernel.is(kTfliteRightShiftOnly) || tile.cols < kernel.nr ||
+  return !kernel.is(kTfliteRightShiftOnly) || tile.cols < kernel.micro_panel.most_columns ||
          requantize_alike(micro_panel, tile, kTfliteS8, from);
 }
 

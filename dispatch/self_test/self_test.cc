@@ -31,6 +31,7 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) 
   for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
   const Requantization requantization = {-3, -128, 127, ElementType::kS8};
   tile.rows = kTileRows;
+  tile.cols = smaller(tile.cols, kernel.micro_panel.most_columns);
   tile.scale = scales;
   tile.requantization = &requantization;
   tile.dst_stride = tile.cols;
@@ -89,8 +90,12 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
     tile.rhs_stride = kernel.decoder.operand_stride;
     tile.rhs_panel_stride = stride;
   }
+  // Whole groups of four are multiplied in loops of their own
+  Tile whole = tile;
+  whole.depth -= depth % 4;
   if (kernel.multiply_micro_panel && rounds_to_nearest() &&
-      !micro_panels_as_tiles(kernel, tile, (uint8_t*)out))
+      !(micro_panels_as_tiles(kernel, tile, (uint8_t*)out) &&
+        micro_panels_as_tiles(kernel, whole, (uint8_t*)out)))
     return false;
   kernel.multiply(tile);
   return is_product(

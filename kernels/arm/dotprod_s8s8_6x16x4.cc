@@ -195,7 +195,7 @@ constexpr MicroKernel kernel(const char* name) {
   };
   k.multiply_micro_panel = multiply_micro_panel;
   // Deeper, an in-order core gains more from loads of halves than from fewer calls
-  k.micro_panel_depth = {DotMicroPanel::kLeast, in_order ? 48 : DotMicroPanel::kMost};
+  k.micro_panel = {DotMicroPanel::kLeast, in_order ? 48 : DotMicroPanel::kMost, 16, 16, false};
   return k;
 }
 

@@ -150,13 +150,14 @@ struct MicroKernel {
   // together
   uint8_t step_depth = 1;
   MultiplyFn multiply;
-  // Null, or a multiply for any number of rows at one stride, one tap, nr columns and one row of
-  // init for all rows. It is used for depths within micro_panel_depth, where the cost of a call per
-  // tile matters
+  // Null, or a multiply for any number of rows at one stride and one row of init for all rows, of
+  // tiles as micro_panel says, where the cost of a call per tile matters
   MultiplyFn multiply_micro_panel = nullptr;
   struct {
-    uint16_t least, most;
-  } micro_panel_depth = {};
+    uint16_t least, most;                  // depths of a tap
+    uint16_t least_columns, most_columns;  // of a tile
+    bool taps;                             // several taps, too
+  } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows
   // of dst lie side by side. Each tap is a product of its own; tap_steps has the bytes between

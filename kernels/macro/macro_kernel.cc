@@ -268,11 +268,16 @@ class Product {
     for (size_t t = 0, row = 0; t < count; row += tiles[t++].rows) {
       const BlockTile& tile = tiles[t];
       const Tiling tiling = tiling_of(tile, kernel_, tile_.cols);
-      if (alike && t > 0 && is_like_before(tile)) {
+      if (alike && t > 0 && is_like(tile, tiles[t - 1])) {
         multiply_again(tile, tiling, row);
         continue;
       }
       for (size_t i = 0, from = 0; i < tiling.count; from += tiling.rows(i++)) {
+        if (i == 1 && alike && tile.base && kernel_.multiply_micro_panel && is_like(tile, tile)) {
+          const BlockTile rest = part_of(tile, block_, from, tile.rows - from);
+          multiply_again(rest, tiling_of(rest, kernel_, tile_.cols), row + from);
+          break;
+        }
         const BlockTile used = part_of(tile, block_, from, tiling.rows(i));
         tile_.rows = used.rows;
         tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
@@ -285,9 +290,8 @@ class Product {
     }
   }
 
-  // Whether a tile uses the same taps as the tile before, in one call of the kernel.
-  bool is_like_before(const BlockTile& tile) const {
-    const BlockTile& before = (&tile)[-1];
+  // Whether a tile uses the same taps as one before it, in one call of the kernel.
+  bool is_like(const BlockTile& tile, const BlockTile& before) const {
     return tile.taps.first == before.taps.first && tile.taps.end == before.taps.end &&
            tile.first == before.first && tile.end == before.end &&
            !(tile.before | tile.after | before.before | before.after) &&
@@ -308,7 +312,8 @@ class Product {
     uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
     tile_.dst = dst;
     tile_.dst_stride = to.stride;
-    octet::multiply_tiles(kernel_, tiling, kernel_.gather ? block_.panel_bytes : 0, &tile_);
+    octet::multiply_rows(kernel_, used.rows, tiling, kernel_.gather ? block_.panel_bytes : 0,
+                         &tile_);
     output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
     pass_panels(used, tiling.count);
   }

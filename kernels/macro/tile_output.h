@@ -94,13 +94,16 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
-// Multiplies all rows of a matrix by a micro-panel in place: in one call where the kernel has
-// multiply_micro_panel for this depth.
-inline void multiply_rows(const MicroKernel& kernel, size_t rows, size_t lhs_panel, Tile* tile) {
-  const bool at_once = tile->cols == kernel.nr && kernel.multiply_micro_panel &&
-                       tile->depth >= kernel.micro_panel_depth.least &&
-                       tile->depth <= kernel.micro_panel_depth.most && !tile->row_init;
-  if (!at_once) return multiply_tiles(kernel, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
+// Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has
+// multiply_micro_panel for this tile.
+inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& tiling,
+                          size_t lhs_panel, Tile* tile) {
+  const auto& at_once = kernel.micro_panel;
+  if (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
+      tile->cols > at_once.most_columns || tile->depth < at_once.least ||
+      tile->depth > at_once.most || tile->row_init || tile->lhs_rows ||
+      (tile->taps > 1 && !at_once.taps))
+    return multiply_tiles(kernel, tiling, lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);
 }
@@ -143,7 +146,7 @@ inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& ou
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
-  multiply_rows(kernel, rows, lhs_panel, tile);
+  multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
   output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
 }
 

@@ -17,12 +17,16 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/micro_panel.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
 namespace {
 
 constexpr int kMr = 6, kVectors = 4, kTallMr = 12, kTallVectors = 2;
+// Products of a column that are repeated rather than multiplied in tiles of other heights
+constexpr size_t kRepeated = 800;
+constexpr size_t kFewColumns = 8;   // at most which Few takes
 constexpr size_t kNearDepth = 512;  // of 64 columns: 32 KB
 
 // Columns in `vectors` registers of 16, a group of four deep.
@@ -357,13 +361,73 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
   // Few takes longer to begin and to end. Time by Wide over its own, Cascade Lake, 2026-11-28: 4
   // columns 1.0 to 1.07 with a depth of 64, 1.9 with 1024; 8 columns 0.9, 1.1 with 128, 1.4; 0.65
   // for one row.
-  if (__builtin_expect(t.cols <= 8, 0) && t.rows >= 4 && t.depth >= 16) {
+  if (__builtin_expect(t.cols <= kFewColumns, 0) && t.rows >= 4 && t.depth >= 16) {
     const size_t depth = t.depth * t.taps;
     if (t.cols <= 4 && depth >= 64) return multiply_few<Few<4>>(t);
     if (depth >= 128) return multiply_few<Few<8>>(t);
   }
   (t.rows == 1 ? kOne : t.rows <= kMr ? kSome : kTall)[(t.cols - 1) / 16](t);
 }
+
+namespace {
+
+// Multiplies all rows by up to 16 columns in one call, twelve at a time: operands are addressed, and
+// the requantization is read, once. The last tile repeats rows of the one before.
+template <bool flip>
+void multiply_all_rows(const Tile& t) {
+  constexpr int rows = kTallMr, kBases = rows / 3;
+  const size_t stride = t.lhs_stride, to_stride = t.dst_stride;
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  uint8_t* dst = (uint8_t*)t.dst;
+  const __mmask16 mask = (__mmask16)(0xffffu >> (16 - t.cols));
+  const Requantizer<64> requantizer(*t.requantization);
+  const __m512i init = _mm512_loadu_si512(t.init);
+  const __m512 scale = _mm512_loadu_ps(t.scale);
+  for (size_t left = t.rows;;) {
+    __m512i acc[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { acc[i] = init; });
+    const uint8_t *base[kBases], *rhs = t.rhs;
+    unroll<kBases>([&](auto b) OCTET_INLINE { base[b] = from + b * 3 * stride; });
+    for (size_t tap = 1;; ++tap) {
+      OCTET_NO_UNROLL
+      for (size_t groups = t.depth / 4; groups; --groups, rhs += 64) {
+        const __m512i b = _mm512_loadu_si512(rhs);
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          const uint8_t* const row = base[i / 3] + (size_t)(i % 3) * stride;
+          acc[i] = _mm512_dpbusd_epi32(acc[i], broadcast<Wide<1>, flip>(row), b);
+          pin(acc[i]);
+        });
+        unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += 4; });
+      }
+      if (tap == t.taps) break;
+      const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
+      unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += step; });
+    }
+    unroll<rows / 4>([&](auto group) OCTET_INLINE {
+      constexpr int first = 4 * group.value;
+      const __m512i bytes = in_order(requantizer.bytes(
+          pack_int16(scaled(acc[first], scale), scaled(acc[first + 1], scale)),
+          pack_int16(scaled(acc[first + 2], scale), scaled(acc[first + 3], scale))));
+      unroll<4>([&](auto part) OCTET_INLINE {
+        store_part<1, part.value>(dst + (first + part.value) * to_stride, mask, bytes);
+      });
+    });
+    if (left == rows) return;
+    const size_t next = left < 2 * rows ? left - rows : rows;
+    left -= next;
+    from += next * stride;
+    dst += next * to_stride;
+  }
+}
+
+void multiply_micro_panel(const Tile& t) {
+  const size_t over = t.rows % kTallMr, repeated = over ? kTallMr - over : 0;
+  if (!requantizes_whole_groups(t) || t.rows < kTallMr || repeated * t.depth * t.taps > kRepeated)
+    return multiply_by_tiles<avx512vnni_multiply_u8s8, kTallMr>(t, t.rows);
+  t.lhs_flip ? multiply_all_rows<true>(t) : multiply_all_rows<false>(t);
+}
+
+}  // namespace
 
 const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .name = "avx512vnni_u8s8_6x64x4",
@@ -375,6 +439,8 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
+    .multiply_micro_panel = multiply_micro_panel,
+    .micro_panel = {4, 256, kFewColumns + 1, 16, true},
     .tall_mr = kTallMr,
     .tall_nr = 16 * kTallVectors,
     .few_nr = 4,

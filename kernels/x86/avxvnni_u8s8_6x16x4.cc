@@ -12,6 +12,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/micro_panel.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 
@@ -22,6 +23,9 @@ constexpr int kMr = 6;
 // Prefetch distance of the weights in bytes: 16 columns with a depth of 2048 fill L1, so that
 // deeper weights come from L2 for every tile
 constexpr int kAhead = 2048;
+// Products of a column that are repeated rather than multiplied in tiles of fewer rows, where calls
+// take as long
+constexpr size_t kRepeated = 1500;
 
 struct U8 {
   OCTET_INLINE static inline void add_products(__m256i& acc, __m256i lhs, __m256i rhs) {
@@ -56,8 +60,7 @@ OCTET_INLINE inline void next_tap(const Tile& t, size_t tap, const uint8_t* (&lh
 }
 
 template <int rows>
-void multiply(const Tile& t, bool lhs_is_s8) {
-  __m256i acc[rows][2];
+OCTET_INLINE inline void start_tile(const Tile& t, __m256i (&acc)[rows][2]) {
   // Prefetches the output lines; see shared/store_tile_zmm.h.
   unroll<rows>([&](auto i) OCTET_INLINE {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
@@ -72,7 +75,21 @@ void multiply(const Tile& t, bool lhs_is_s8) {
       unroll<2>([&](auto v) OCTET_INLINE { acc[i + 1][v] = init_of(t, i + 1, v); });
     });
   add_row_init(t, acc);
+}
 
+// Calls f(i, v) for each row and vector.
+template <int rows, typename F>
+OCTET_INLINE inline void each(const F& f) {
+  unroll<rows>([&](auto i) OCTET_INLINE { unroll<2>([&](auto v) OCTET_INLINE { f(i, v); }); });
+}
+
+template <int rows>
+void multiply(const Tile& t, bool lhs_is_s8) {
+  // Few rows split the depth over two sets of accumulators, to hide the latency
+  constexpr bool kTwoSets = rows <= 3;
+  __m256i acc[rows][2], odd[rows][2];
+  start_tile(t, acc);
+  each<rows>([&](auto i, auto v) OCTET_INLINE { odd[i][v] = _mm256_setzero_si256(); });
   const uint8_t* lhs[rows];
   point_at_rows(t, lhs);
   const uint8_t* rhs = t.rhs;
@@ -82,14 +99,16 @@ void multiply(const Tile& t, bool lhs_is_s8) {
   for (size_t tap = 1;; ++tap) {
     // Multiplies one group; `broadcast` puts the four lhs bytes of row i into all lanes.
     size_t k = 0;
-    const auto step = [&](auto type, auto broadcast) OCTET_INLINE {
+    const auto step = [&](auto type, auto broadcast, auto set) OCTET_INLINE {
       __m256i b[2];
       unroll<2>([&](auto v)
                     OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
       _mm_prefetch((const char*)rhs + kAhead, _MM_HINT_T0);
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m256i a = broadcast(i);
-        unroll<2>([&](auto v) OCTET_INLINE { type.add_products(acc[i][v], a, b[v]); });
+        unroll<2>([&](auto v) OCTET_INLINE {
+          type.add_products(set.value ? odd[i][v] : acc[i][v], a, b[v]);
+        });
       });
       k += 4;
       rhs += 64;
@@ -99,19 +118,24 @@ void multiply(const Tile& t, bool lhs_is_s8) {
     spill(lhs_is_s8);
     if (kMultipliesS8 && lhs_is_s8) {
       OCTET_NO_UNROLL
-      while (k < end) step(S8{}, as_it_is);
+      while (k < end) step(S8{}, as_it_is, Int<0>{});
     } else if (again->lhs_flip) {
       const __m256i flips = _mm256_set1_epi32((int32_t)again->lhs_flip);
       OCTET_NO_UNROLL
       while (k < end)
-        step(U8{}, [&](auto i) OCTET_INLINE { return _mm256_xor_si256(as_it_is(i), flips); });
+        step(
+            U8{}, [&](auto i) OCTET_INLINE { return _mm256_xor_si256(as_it_is(i), flips); },
+            Int<0>{});
     } else {
       if constexpr (rows == kMr) {
         OCTET_NO_UNROLL
-        while (k + 8 <= end) step(U8{}, as_it_is), step(U8{}, as_it_is);
+        while (k + 8 <= end) step(U8{}, as_it_is, Int<0>{}), step(U8{}, as_it_is, Int<0>{});
+      } else if constexpr (kTwoSets) {
+        OCTET_NO_UNROLL
+        while (k + 8 <= end) step(U8{}, as_it_is, Int<0>{}), step(U8{}, as_it_is, Int<1>{});
       }
       OCTET_NO_UNROLL
-      while (k < end) step(U8{}, as_it_is);
+      while (k < end) step(U8{}, as_it_is, Int<0>{});
     }
     spill(again);
     if (const size_t tail = again->depth % 4) {
@@ -121,14 +145,17 @@ void multiply(const Tile& t, bool lhs_is_s8) {
       spill(last);
       const auto rest = [&](auto i) OCTET_INLINE { return _mm256_set1_epi32(last[i]); };
       if (kMultipliesS8 && lhs_is_s8)
-        step(S8{}, rest);
+        step(S8{}, rest, Int<0>{});
       else
-        step(U8{}, rest);
+        step(U8{}, rest, Int<0>{});
     }
     if (tap == again->taps) break;
     next_tap(*again, tap, lhs);
   }
 
+  if constexpr (kTwoSets)
+    each<rows>([&](auto i, auto v)
+                   OCTET_INLINE { acc[i][v] = _mm256_add_epi32(acc[i][v], odd[i][v]); });
   store_tile<kMr>(*again, acc);
 }
 
@@ -201,6 +228,157 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t, lhs_is_s8);
 }
 
+// Adds the products of `groups` groups of depth to all rows, three of which have one address.
+template <int rows, int vectors, bool flip>
+OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[rows / 3], size_t stride,
+                                    const uint8_t*& rhs, size_t groups,
+                                    __m256i (&acc)[rows][vectors]) {
+  const auto step = [&](auto g) OCTET_INLINE {
+    __m256i b[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 64 * g + 32 * v));
+    });
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride + 4 * g));
+      if constexpr (flip) a = _mm256_xor_si256(a, _mm256_set1_epi32((int)0x80808080));
+      unroll<vectors>([&](auto v) OCTET_INLINE { U8::add_products(acc[i][v], a, b[v]); });
+    });
+  };
+  const auto pass = [&](auto count) OCTET_INLINE {
+    unroll<rows / 3>([&](auto i) OCTET_INLINE {
+      lhs[i] += 4 * count;
+      __asm__("" : "+r"(lhs[i]));
+    });
+    rhs += 64 * count;
+  };
+  OCTET_NO_UNROLL
+  for (size_t twos = groups / 2; twos; --twos) {
+    step(Int<0>{});
+    step(Int<1>{});
+    pass(Int<2>{});
+  }
+  if (groups % 2) {
+    step(Int<0>{});
+    pass(Int<1>{});
+  }
+}
+
+// Four vectors of int16 as bytes; plain: u8 without a clamp.
+OCTET_INLINE inline __m256i bytes_of(const Requantizer<32>& requantizer, bool plain, __m256i low,
+                                     __m256i high) {
+  low = add_int16(low, requantizer.zero_point);
+  high = add_int16(high, requantizer.zero_point);
+  __m256i bytes;
+  if (plain)
+    bytes = pack_u8(low, high);
+  else if (requantizer.u8)
+    bytes = min_u8(max_u8(pack_u8(low, high), requantizer.lo), requantizer.hi);
+  else
+    bytes = min_s8(max_s8(pack_s8(low, high), requantizer.lo), requantizer.hi);
+  return in_order(bytes);
+}
+
+// Copies 1..15 bytes; copies of a half each may overlap.
+inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
+  if (count >= 8) {
+    __builtin_memcpy(to, from, 8);
+    __builtin_memcpy(to + count - 8, from + count - 8, 8);
+  } else if (count >= 4) {
+    __builtin_memcpy(to, from, 4);
+    __builtin_memcpy(to + count - 4, from + count - 4, 4);
+  } else {
+    to[0] = from[0];
+    to[count / 2] = from[count / 2];
+    to[count - 1] = from[count - 1];
+  }
+}
+
+// Multiplies all rows by a micro-panel in one call, six at a time, or twelve by eight columns.
+template <int rows, int vectors, bool flip>
+__attribute__((noinline)) void multiply_all_rows(const Tile& t) {
+  const size_t cols = t.cols;
+  // Rows of fewer columns pass through the stack
+  const bool whole = cols == 8 * vectors;
+  uint8_t some[rows][8 * vectors];
+  const size_t stride = t.lhs_stride, to_stride = whole ? t.dst_stride : sizeof some[0],
+               groups = t.depth / 4;
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  uint8_t* dst = (uint8_t*)t.dst;
+  size_t left = t.rows;
+  const Requantizer<32> requantizer(*t.requantization);
+  const bool plain = requantizer.u8 && !requantizer.raises && !requantizer.lowers;
+  for (;;) {
+    __m256i acc[rows][vectors];
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = init_of(t, 0, v);
+        pin(acc[i][v]);
+      });
+    });
+    const uint8_t *lhs[rows / 3], *rhs = t.rhs;
+    unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = from + i * 3 * stride; });
+    for (size_t tap = 1;; ++tap) {
+      add_groups<rows, vectors, flip>(lhs, stride, rhs, groups, acc);
+      if (tap == t.taps) break;
+      const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
+      unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
+    }
+    __m256 scale[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm256_loadu_ps(t.scale + 8 * v); });
+    uint8_t* to = whole ? dst : some[0];
+    unroll<rows * vectors / 4>([&](auto part) OCTET_INLINE {
+      constexpr int step = 4 / vectors, a = step * part, last = vectors - 1;
+      const __m256i low = pack_int16(scaled(acc[a][0], scale[0]),
+                                     scaled(acc[a + 1 - last][last], scale[last])),
+                    high = pack_int16(scaled(acc[a + step / 2][0], scale[0]),
+                                      scaled(acc[a + step - 1][last], scale[last]));
+      const __m256i bytes = bytes_of(requantizer, plain, low, high);
+      const __m128i first = _mm256_castsi256_si128(bytes),
+                    second = _mm256_extracti128_si256(bytes, 1);
+      if constexpr (vectors == 2) {
+        _mm_storeu_si128((__m128i*)to, first);
+        _mm_storeu_si128((__m128i*)(to + to_stride), second);
+      } else {
+        _mm_storel_epi64((__m128i*)to, first);
+        _mm_storeh_pd((double*)(to + to_stride), _mm_castsi128_pd(first));
+        _mm_storel_epi64((__m128i*)(to + 2 * to_stride), second);
+        _mm_storeh_pd((double*)(to + 3 * to_stride), _mm_castsi128_pd(second));
+      }
+      to += 4 / vectors * to_stride;
+    });
+    if (!whole) {
+      uint8_t* row = dst;
+      OCTET_NO_UNROLL
+      for (int i = 0; i < rows; ++i, row += t.dst_stride) copy_bytes(row, some[i], cols);
+    }
+    if (left == rows) return;
+    const size_t next = left < 2 * rows ? left - rows : rows;
+    left -= next;
+    from += next * stride;
+    dst += next * t.dst_stride;
+  }
+}
+
+void multiply_micro_panel(const Tile& t) {
+  const size_t rows = t.cols > 8 ? kMr : 2 * kMr;
+  if (!requantizes_whole_groups(t) || t.rows < rows)
+    return multiply_by_tiles<dispatch<false>, kMr>(t, t.rows);
+  Tile tile = t;
+  // The last tile repeats rows of the one before, where that is little work
+  const size_t most = rows == kMr ? kRepeated / 2 : kRepeated, over = t.rows % rows;
+  if (over && (rows - over) * t.depth * t.taps > most) {
+    const size_t rest = t.rows < 2 * rows ? t.rows : over + rows;
+    tile.rows -= rest;
+    multiply_by_tiles<dispatch<false>, kMr>(rows_from(t, tile.rows), rest);
+    if (!tile.rows) return;
+  }
+  if (t.cols > 8)
+    t.lhs_flip ? multiply_all_rows<kMr, 2, true>(tile) : multiply_all_rows<kMr, 2, false>(tile);
+  else
+    t.lhs_flip ? multiply_all_rows<2 * kMr, 1, true>(tile)
+               : multiply_all_rows<2 * kMr, 1, false>(tile);
+}
+
 constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;
 
 }  // namespace
@@ -215,6 +393,8 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch<false>,
+    .multiply_micro_panel = multiply_micro_panel,
+    .micro_panel = {4, 512, 1, 16, true},
     .few_nr = 8,
 };
 

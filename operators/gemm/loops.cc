@@ -127,7 +127,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       if (gathers)
         multiply_tiles(kernel, tiling, panel_bytes, tile);
       else
-        multiply_rows(kernel, rows, 0, tile);
+        multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), 0, tile);
     }
   }
 }

@@ -335,8 +335,8 @@ void check_kernel(const MicroKernel& kernel) {
     EXPECT_LT(kernel.tall_nr, kernel.nr);
     EXPECT_EQ(kernel.gather, nullptr);
   }
-  EXPECT_EQ(kernel.multiply_micro_panel != nullptr, kernel.micro_panel_depth.most != 0);
-  EXPECT_LE(kernel.micro_panel_depth.least, kernel.micro_panel_depth.most);
+  EXPECT_EQ(kernel.multiply_micro_panel != nullptr, kernel.micro_panel.most != 0);
+  EXPECT_LE(kernel.micro_panel.least, kernel.micro_panel.most);
   EXPECT_TRUE(!kernel.multiply_micro_panel || !kernel.gather)
       << "micro-panels are of rows where they lie";
   EXPECT_EQ(layout.width % layout.step, 0);

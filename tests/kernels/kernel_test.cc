@@ -410,19 +410,23 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
   if (!kernel().multiply_micro_panel) GTEST_SKIP() << kernel().name << " takes tile by tile";
   MicroKernel micro_panel = kernel();
   micro_panel.multiply = kernel().multiply_micro_panel;
-  const size_t mr = micro_panel.mr, least = micro_panel.micro_panel_depth.least,
-               most = micro_panel.micro_panel_depth.most;
+  micro_panel.flags = (uint16_t)(micro_panel.flags & ~octet::kRowInit);
+  const auto& range = micro_panel.micro_panel;
+  const size_t mr = micro_panel.rows_of(range.most_columns), least = range.least, most = range.most;
+  size_t columns = range.most_columns;
   for (size_t depth = least; depth <= most; depth = depth == least + 66 ? most - 17 : depth + 1)
-    for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2})
+    for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2, 5 * mr - 1})
       for (const bool flip : {false, micro_panel.is(octet::kAnyLhs)}) {
-        TileCase c = {rows,  micro_panel.nr,
-                      depth, flip,
-                      -1,    -1,
-                      false, depth % 2 ? Side::kBack : Side::kFront};
+        columns = columns > range.least_columns ? columns - 1 : range.most_columns;
+        TileCase c = {rows, columns, depth, flip,
+                      -1,   -1,      false, depth % 2 ? Side::kBack : Side::kFront};
         if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c);
         check_requantize(micro_panel, c,
                          rows % 2 ? octet::Requantization{-7, -100, 100, octet::ElementType::kS8}
                                   : octet::Requantization{-7, -128, 127, octet::ElementType::kS8});
+        check_requantize(micro_panel, c,
+                         rows % 2 ? octet::Requantization{7, 0, 255, octet::ElementType::kU8}
+                                  : octet::Requantization{0, 3, 250, octet::ElementType::kU8});
         if (HasFatalFailure()) return;
       }
 }

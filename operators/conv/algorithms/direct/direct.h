@@ -46,7 +46,10 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
 
 inline bool reads_lines(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
-  return !kernel.gather && reads_lines(kernel.rhs_layout, kernel.nr, plan.shape);
+  // Two micro-panels of many rows take less time than a copy and one of each
+  constexpr size_t kTwoMicroPanels = 32;
+  const size_t most = kernel.micro_panel.taps ? larger(kernel.nr, kTwoMicroPanels) : kernel.nr;
+  return !kernel.gather && reads_lines(kernel.rhs_layout, most, plan.shape);
 }
 inline ConvShape shape_for_kernels(const ConvPlan& plan) {
   return reads_lines(plan) ? lines_as_positions(plan.shape) : as_columns(plan.shape);
