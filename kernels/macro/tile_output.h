@@ -94,6 +94,15 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
+// Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call: calls for fewer
+// tiles take no longer, and hold exactly the rows.
+inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
+  constexpr size_t kLeastTiles = 4;
+  const Requantization* const to = tile.requantization;
+  return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
+         tile.scale && !to->to_floats && !to->tflite_apart;
+}
+
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has
 // multiply_micro_panel for this tile.
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& tiling,
@@ -102,7 +111,7 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
   if (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
       tile->cols > at_once.most_columns || tile->depth < at_once.least ||
       tile->depth > at_once.most || tile->row_init || tile->lhs_rows ||
-      (tile->taps > 1 && !at_once.taps))
+      (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1))
     return multiply_tiles(kernel, tiling, lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);

@@ -26,7 +26,7 @@ namespace {
 constexpr int kMr = 6, kVectors = 4, kTallMr = 12, kTallVectors = 2;
 // Products of a column that are repeated rather than multiplied in tiles of other heights
 constexpr size_t kRepeated = 800;
-constexpr size_t kFewColumns = 8;   // at most which Few takes
+constexpr size_t kMostOfFew = 8;    // at most which Few takes
 constexpr size_t kNearDepth = 512;  // of 64 columns: 32 KB
 
 // Columns in `vectors` registers of 16, a group of four deep.
@@ -361,7 +361,7 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
   // Few takes longer to begin and to end. Time by Wide over its own, Cascade Lake, 2026-11-28: 4
   // columns 1.0 to 1.07 with a depth of 64, 1.9 with 1024; 8 columns 0.9, 1.1 with 128, 1.4; 0.65
   // for one row.
-  if (__builtin_expect(t.cols <= kFewColumns, 0) && t.rows >= 4 && t.depth >= 16) {
+  if (__builtin_expect(t.cols <= kMostOfFew, 0) && t.rows >= 4 && t.depth >= 16) {
     const size_t depth = t.depth * t.taps;
     if (t.cols <= 4 && depth >= 64) return multiply_few<Few<4>>(t);
     if (depth >= 128) return multiply_few<Few<8>>(t);
@@ -440,7 +440,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 256, kFewColumns + 1, 16, true},
+    .micro_panel = {4, 256, kMostOfFew + 1, 16, true},
     .tall_mr = kTallMr,
     .tall_nr = 16 * kTallVectors,
     .few_nr = 4,

@@ -369,7 +369,9 @@ void multiply_micro_panel(const Tile& t) {
   if (over && (rows - over) * t.depth * t.taps > most) {
     const size_t rest = t.rows < 2 * rows ? t.rows : over + rows;
     tile.rows -= rest;
-    multiply_by_tiles<dispatch<false>, kMr>(rows_from(t, tile.rows), rest);
+    Tile last = t;
+    pass_rows(&last, tile.rows);
+    multiply_by_tiles<dispatch<false>, kMr>(last, rest);
     if (!tile.rows) return;
   }
   if (t.cols > 8)
@@ -394,7 +396,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .lhs_kr = 4,
     .multiply = dispatch<false>,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 512, 1, 16, true},
+    .micro_panel = {4, 256, 1, 16, true},
     .few_nr = 8,
 };
 

@@ -6,19 +6,18 @@
 namespace octet {
 namespace {
 
-// Whether a tile's bytes leave in float mode and its depth is whole groups of four: most are so, and
-// loops over all rows take no other ones.
+// Whether a tile's bytes leave in float mode and its depth is whole groups of four: most are so.
+// Loops over all rows take no other tiles.
 inline bool requantizes_whole_groups(const Tile& t) {
   return t.scale && !t.requantization->to_floats && !t.requantization->tflite_apart &&
          t.depth % 4 == 0;
 }
 
-// The tile from row `first` on.
-inline Tile rows_from(Tile t, size_t first) {
-  t.lhs = (const uint8_t*)t.lhs + first * t.lhs_stride;
-  t.dst = (uint8_t*)t.dst + first * t.dst_stride;
-  if (t.row_scale) t.row_scale += first;
-  return t;
+// Goes on to the tile's row `rows`.
+inline void pass_rows(Tile* t, size_t rows) {
+  t->lhs = (const uint8_t*)t->lhs + rows * t->lhs_stride;
+  t->dst = (uint8_t*)t->dst + rows * t->dst_stride;
+  if (t->row_scale) t->row_scale += rows;
 }
 
 // Multiplies rows tile by tile, of nearly equal heights.
@@ -28,7 +27,7 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
   for (size_t i = 0; i < count; ++i) {
     tile.rows = height + (i < taller);
     multiply(tile);
-    tile = rows_from(tile, tile.rows);
+    pass_rows(&tile, tile.rows);
   }
 }
 
