@@ -371,8 +371,8 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
 
 namespace {
 
-// Multiplies all rows by up to 16 columns in one call, twelve at a time: operands are addressed, and
-// the requantization is read, once. The last tile repeats rows of the one before.
+// Multiplies all rows by up to 16 columns in one call, twelve at a time: operands are addressed,
+// and the requantization is read, once. The last tile repeats rows of the one before.
 template <bool flip>
 void multiply_all_rows(const Tile& t) {
   constexpr int rows = kTallMr, kBases = rows / 3;
