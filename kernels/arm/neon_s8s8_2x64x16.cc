@@ -2,7 +2,7 @@
 // few columns take up to 16 rows, because with little depth a call costs as much as the products of
 // two.
 //
-// Two rows of 16 to 32 bytes stay in four registers for all columns, as in shared/neon_shallow.h.
+// Two rows of 17 to 32 bytes stay in four registers for all columns, as in shared/neon_shallow.h.
 // Two columns at a time: 4 accumulators, 4 products, 2 of rhs, 1 for the sums of the first two.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/neon_int8.h"

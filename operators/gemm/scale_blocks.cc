@@ -6,7 +6,8 @@
 namespace octet {
 namespace {
 
-// Rows whose sums stay in the L1 cache until the epilogue reads them
+// Rows that share weights that are decoded once; their sums, at most 16 KB, are near when the
+// epilogue reads them
 constexpr size_t kRows = 128;
 
 // Rows of s8 where they lie, or copies of rows of u8 with their top bits flipped.

@@ -14,8 +14,8 @@ struct OpCost {
   size_t bytes;  // of its tensors, in all images or in one
   size_t tile;   // lines of the algorithm's tiles
   size_t tasks;  // by itself
-  // Sums over all ops up to this one: microseconds of each at least, in a part; traffic of its
-  // tensors in all images, if none is a ring; bytes of its weights.
+  // Sums over all ops up to this one: microseconds of each at least, in a part whose tasks share
+  // it evenly; traffic of its tensors in all images, if none is a ring; bytes of its weights.
   double least, traffic;
   size_t weights;
 };
@@ -57,9 +57,9 @@ class Costs {
   double microseconds_of_part(const NetworkPart& part) const;
   double traffic_of_part(const NetworkPart& part) const;
 
-  // Of a part's ops, whatever its bands. least: the least time that they can take in a part,
-  // of a chain in its tasks.
-  // traffic: of their tensors, were none a ring, without that of weights.
+  // Of a part's ops, whatever its bands. least: the least time that they can take in a part whose
+  // tasks share the work evenly; of a chain, in its tasks. traffic: of their tensors, were none a
+  // ring, without that of weights.
   double least(const NetworkPart& part) const { return sum(part, &OpCost::least); }
   double least_of_tasks(const NetworkPart& chain) const {
     return chain.tasks > 1 ? time_of_tasks(chain, false) : least(chain) * (double)n_.concurrency;

@@ -170,7 +170,7 @@ void WinogradRun::make_plan() {
   f.hi_f32 = (float)(hi() - dst_zero_point());
   plan_.dst_bytes = c_.store == Store::kS32 ? 4 : 1;
   plan_.cache_bytes = c_.cache;
-  plan_.block = c_.implementation->block(plan_);
+  plan_.block = c_.block ? c_.block : c_.implementation->block(plan_);
   plan_.columns.bias = bias_.data();
   plan_.columns.weight_sum = weight_sum_.data();
   plan_.payload = payload_.data();

@@ -33,6 +33,7 @@ struct WinogradCase {
   size_t gap = 0;    // bytes between pixels, and as much between lines and images
   size_t tasks = 1;  // lines and channels are cut into about so many
   size_t cache = 1 << 18;
+  size_t block = 0;  // tiles, as a tuning file may ask for; 0: as many as the algorithm chooses
   const float* tap_ranges = nullptr;
 };
 

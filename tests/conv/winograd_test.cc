@@ -110,6 +110,19 @@ TEST_P(WinogradTest, TasksAndBlocks) {
   });
 }
 
+TEST_P(WinogradTest, BlocksOfAnySize) {
+  each_algorithm([&](WinogradCase c) {
+    c.in_h = 27, c.in_w = 29, c.out_channels = 9;
+    for (const size_t channels : {24, 200})
+      for (const size_t block : {1, 3, 7, 8, 14, 25, 28, 1000}) {
+        c.in_channels = channels, c.block = block;
+        c.weight = channels > 100 ? -128 : WinogradCase::kRandom;  // several chunks of depth
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+  });
+}
+
 TEST_P(WinogradTest, Groups) {
   each_algorithm([&](WinogradCase c) {
     for (const size_t groups : {2, 3, 5}) {

@@ -62,7 +62,7 @@ class Int16Kernel : public EachKernel {
     }
   }
 
-  // Taps are products of the same columns; rows of eights are `gap` rows more than there are.
+  // Taps are products of their own; rows of eights are `gap` rows more than there are.
   void check_eights(size_t rows, size_t depth, int lhs_s16, int rhs_s16, Side side) {
     const size_t taps = 3, nr = kernel().nr, groups = octet::divide_up(depth, 8), gap = rows % 3;
     std::mt19937 random((uint32_t)(rows * 7919 + depth));
@@ -70,11 +70,12 @@ class Int16Kernel : public EachKernel {
       return (int16_t)(fixed < -32768 ? (int)(random() & 0xffff) - 32768 : fixed);
     };
     const size_t group_step = (rows + gap) * 8, tap_step = groups * group_step;
-    const Guarded lhs((taps * tap_step - gap * 8) * 2, side, 16), rhs(nr * depth * 2, side, 16),
-        dst(taps * rows * nr * 4, side, 4);
+    const Guarded lhs((taps * tap_step - gap * 8) * 2, side, 16),
+        rhs(taps * nr * depth * 2, side, 16), dst(taps * rows * nr * 4, side, 4);
     for (size_t i = 0; i < lhs.bytes() / 2; ++i) lhs.data<int16_t>()[i] = word(lhs_s16);
     for (size_t i = 0; i < rhs.bytes() / 2; ++i) rhs.data<int16_t>()[i] = word(rhs_s16);
-    const ptrdiff_t steps[] = {(ptrdiff_t)(tap_step * 2), 0, (ptrdiff_t)(rows * nr * 4)};
+    const ptrdiff_t steps[] = {(ptrdiff_t)(tap_step * 2), (ptrdiff_t)(nr * depth * 2),
+                               (ptrdiff_t)(rows * nr * 4)};
     octet::Tile tile = {};
     tile.lhs = lhs.data();
     tile.lhs_stride = group_step * 2;
@@ -94,7 +95,7 @@ class Int16Kernel : public EachKernel {
           for (size_t k = 0; k < depth; ++k)
             acc += (uint32_t)(lhs.data<int16_t>()[tap * tap_step + k / 8 * group_step + i * 8 +
                                                   k % 8] *
-                              rhs.data<int16_t>()[k * nr + j]);
+                              rhs.data<int16_t>()[(tap * depth + k) * nr + j]);
           ASSERT_EQ(dst.data<uint32_t>()[(tap * rows + i) * nr + j], acc)
               << kernel().name << ' ' << rows << 'x' << depth << " at [" << tap << "][" << i << "]["
               << j << ']';

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "kernels/core/assert.h"
 #include "kernels/core/limits.h"
 #include "kernels/core/sections.h"
 #include "kernels/macro/tile_output.h"
@@ -116,14 +117,16 @@ class Task {
   void run() {
     const size_t first = task_.first, end = task_.end, blocks = divide_up(end - first, w_.tiles);
     const size_t group_out = plan_.shape.group_out();
-    // Blocks end between the tiles of a kernel that takes them by eights
-    const size_t unit = eights_ ? kernel_.mr : 1;
+    // Blocks end between the tiles of a kernel that takes them by eights, where blocks hold whole
+    // ones: a measured block may have any number, and then has no room for more
+    const size_t unit = eights_ && w_.tiles % kernel_.mr == 0 ? kernel_.mr : 1;
     const auto start = [&](size_t b) {
       return first + smaller(round_up((end - first) * b / blocks, unit), end - first);
     };
     for (size_t b = 0; b < blocks; ++b) {
       t0_ = start(b);
       count_ = start(b + 1) - t0_;
+      OCTET_ASSERT(count_ <= w_.tiles);
       for (size_t group = task_.n0 / group_out; group * group_out < task_.n1; ++group) {
         transform_input(group);
         if (kernel_.gather) gather();
