@@ -11,14 +11,18 @@ SHAPES = ["196x256x1024", "3136x64x64", "784x40x120", "1x1024x1024", "ic64oc64_i
           "g32ic128oc128_ih14kh3ph1"]
 
 
-def count(qemu, build, shape, types, runs, mode):
+def instructions(qemu, plugin, program):
     """Instructions of a whole program, and its output: multiply-adds and names."""
-    command = [*qemu, "-d", "plugin", "-plugin", str(build / "libcount_blocks.so"), str(build / "one_shape"), shape, *types, str(runs), *mode]
+    command = [*qemu, "-d", "plugin", "-plugin", str(plugin), *map(str, program)]
     result = subprocess.run(command, capture_output=True, text=True)
     blocks = [line.split() for line in result.stderr.splitlines() if line.startswith("block ")]
     if result.returncode or not blocks:
         sys.exit(f"{' '.join(command)}\nfailed or counted nothing: {result.stderr.strip()[-400:]}")
     return sum(int(block[2]) * int(block[3]) for block in blocks), result.stdout.split()
+
+
+def count(qemu, build, shape, types, runs, mode):
+    return instructions(qemu, build / "libcount_blocks.so", [build / "one_shape", shape, *types, runs, *mode])
 
 
 def main():
