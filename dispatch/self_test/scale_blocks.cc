@@ -8,7 +8,7 @@ namespace {
 
 // Numbers of rows of which kernels make all their tiles, the last one more than decode by
 // themselves. Rows of operands overlap.
-constexpr size_t kSomeRows = 15, kRows = 25, kStride = 16;
+constexpr size_t kSomeRows = 15, kRows = 33, kStride = 16;
 constexpr ScaleBlocks kBlocks = {kLeastScaleBlock, 2, true, true, 8};
 constexpr size_t kMultiplied = kBlocks.count * kBlocks.depth;
 static_assert((kRows - 1) * kStride + kMultiplied <= sizeof Operands::lhs && kMultiplied <= kDepth,

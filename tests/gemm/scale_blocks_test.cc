@@ -43,7 +43,7 @@ TEST(ScaleBlocks, HaveTheBytesOfTheContract) {
 // Every number of rows that a tile may have, with weights that are decoded for each tile or once,
 // and more rows than stay in the L1 cache together.
 TEST(ScaleBlocks, TakeAnyNumberOfRows) {
-  for (size_t m = 1; m <= 150; m += m < 26 ? 1 : 31) {
+  for (size_t m = 1; m <= 150; m += m < 42 ? 1 : 29) {
     BlockCase c;
     c.m = m, c.n = 81, c.blocks = 3, c.type = OCTET_S4;
     SCOPED_TRACE(c);

@@ -73,10 +73,10 @@ OCTET_INLINE inline void add_products(Rows<rows, const uint8_t>& lhs, size_t ste
     });
 }
 
-// Of so many rows, those that keep their sums in registers, beside the accumulators.
-// least_registers: nothing else takes registers.
-constexpr int kept_rows(int rows, bool least_registers) {
-  if (kLanes == 16) return rows < 8 ? rows : least_registers ? 6 : 3;
+// Of so many rows, those that keep their sums in registers, beside the accumulators: with more, GCC
+// 12 spills. See multiply_rows().
+constexpr int kept_rows(int rows, bool fused, bool decoded) {
+  if (kLanes == 16) return rows < 8 ? rows : fused ? (decoded ? 6 : 3) : decoded ? 3 : 1;
   return rows * kVectors <= 4 ? rows : 0;
 }
 
@@ -219,7 +219,7 @@ OCTET_INLINE inline void read_scales(const Panels& panels, bool f16, bool fused,
 // rows. decoded: of decode_blocks(), else `panels` are read.
 template <int rows, bool zeros, bool fused, bool decoded>
 void multiply_rows(const ScaleBlockTile& t, size_t row, size_t b0, size_t b1) {
-  constexpr int kKept = kept_rows(rows, fused && decoded);
+  constexpr int kKept = kept_rows(rows, fused, decoded);
   const ScaleBlocks blocks = t.blocks;
   const bool f16 = fused || blocks.f16;
   const size_t tail = blocks.block_bytes() - blocks.weight_bytes();
