@@ -13,7 +13,8 @@ constexpr ScaleBlocks kBlocks = {kLeastScaleBlock, 2, true, true, 8};
 constexpr size_t kMultiplied = kBlocks.count * kBlocks.depth;
 static_assert((kRows - 1) * kStride + kMultiplied <= sizeof Operands::lhs && kMultiplied <= kDepth,
               "operands are deep enough");
-constexpr size_t kRoom = 2048 * kBlocks.count;  // of kernels that decode these blocks
+constexpr size_t kMostColumns = 2 * kScaleBlockColumns;  // of a kernel
+constexpr size_t kRoom = 2048 * kBlocks.count;           // of kernels that decode these blocks
 
 // Scales are 1, 2, 4 and 8: sums stay integers, and every addition is exact.
 constexpr int scale_of(size_t b, size_t j) { return 1 << (b + j) % 4; }
@@ -52,9 +53,10 @@ struct Weights {
 bool passes(const ScaleBlockKernel& kernel) {
   const Operands operands;
   const size_t columns = kernel.kernel.nr;
+  if (columns > kMostColumns) return false;
   const Weights weights(operands, columns);
   int32_t init[kRows * kBlocks.count];
-  float row_scales[kRows * kBlocks.count], lhs_zero_points[kRows], sums[kRows * kTileColumns];
+  float row_scales[kRows * kBlocks.count], lhs_zero_points[kRows], sums[kRows * kMostColumns];
   const auto lhs = [&](size_t i, size_t k) {
     return k < kMultiplied ? (int8_t)operands.lhs[i * kStride + k] - (int32_t)i : 0;
   };
@@ -79,7 +81,7 @@ bool passes(const ScaleBlockKernel& kernel) {
   const auto multiplies = [&](size_t rows) {
     tile.rows = rows;
     kernel.multiply(tile);
-    int32_t out[kRows * kTileColumns];
+    int32_t out[kRows * kMostColumns];
     for (size_t i = 0; i < rows * columns; ++i) out[i] = (int32_t)sums[i];
     return is_product(out, rows, columns, lhs, [&](size_t k, size_t j) {
       const size_t b = k / kBlocks.depth;

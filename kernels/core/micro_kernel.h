@@ -57,7 +57,6 @@ using MultiplyFn = void (*)(const Tile&);
 // Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
 // int8 or int16, so that multiply need not do so again for every tile.
 struct Decoder {
-  static constexpr uint16_t kNever = UINT16_MAX;  // as `tiles`
   // Reads `groups` groups of one panel, rhs_stride bytes apart, and writes one after the other;
   // null: multiply reads the format's bytes
   void (*decode)(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) = nullptr;

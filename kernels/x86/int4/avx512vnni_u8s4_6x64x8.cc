@@ -2,7 +2,7 @@
 //
 // Decoded weights, and tiles of at most 48 columns, are avx512vnni_u8s8_6x64x4.cc's. Here are tiles
 // of more columns whose weights are decoded in registers: where few rows read them, the bytes of
-// the weights are the limit, and beside six rows decoding takes ports that are idle.
+// the weights are the limit.
 //
 // Per group of 8 along depth: 8 loads, two from each of four panels, 8 times VPANDD and VPSHUFB, 4
 // shifts, 24 broadcasts, 48 dot products. 24 accumulators, 2 for rhs, 1 for lhs, a mask, a table
@@ -163,8 +163,7 @@ const MicroKernel avx512vnni_u8s4_6x64x8 = {
     .multiply = multiply,
     .tall_mr = 12,
     .tall_nr = 32,
-    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors),
-                Decoder::kNever},
+    .decoder = {decode, 2 * kInt4Group, kInt4Group, int4_room(kMr * 16 * kVectors), 6},
 };
 
 }  // namespace octet
