@@ -122,8 +122,7 @@ void find_order(const Window& window, size_t steps, uint8_t* order) {
     left[at] = (uint8_t)i;
   }
   struct Pair {
-    uint8_t a, b;
-    unsigned panels;
+    uint8_t a, b, panels;
   } pairs[kPairWindow / 2];
   size_t count = 0;
   for (size_t rest = steps; rest; rest -= 2) {
@@ -137,7 +136,7 @@ void find_order(const Window& window, size_t steps, uint8_t* order) {
     }
     size_t at = count++;
     for (; at && pairs[at - 1].panels > bits; --at) pairs[at] = pairs[at - 1];
-    pairs[at] = {a, left[best], bits};
+    pairs[at] = {a, left[best], (uint8_t)bits};
     memmove(left + best, left + best + 1, rest - best - 1);
     memmove(left, left + 1, rest - 2);
   }

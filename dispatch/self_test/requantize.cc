@@ -192,14 +192,14 @@ FloatCases cases_of(const MicroKernel& kernel) {
 }
 
 // True if every row of a tile becomes the same bytes: those of the cases from `from` on.
-bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization& requantization,
+bool requantize_alike(MultiplyFn multiply, Tile tile, const Requantization& requantization,
                       size_t from) {
   const TfliteCases cases(requantization);
   tile.init = cases.acc + from;
   tile.init_stride = 0;
   tile.scale = (const float*)(cases.rows + from);
   tile.requantization = &requantization;
-  kernel.multiply(tile);
+  multiply(tile);
   for (size_t i = 0; i < tile.rows; ++i)
     if (memcmp((const uint8_t*)tile.dst + i * tile.dst_stride, cases.bytes + from, tile.cols) != 0)
       return false;
@@ -207,8 +207,9 @@ bool requantize_alike(const MicroKernel& kernel, Tile tile, const Requantization
 }
 
 // True if the first row of a tile becomes the floats of the cases, and half of them where a row
-// scale says so.
-bool converts_to_floats(const MicroKernel& kernel, Tile tile, const FloatCases& cases) {
+// scale says so. Not inlined: requantizes() needs none of its stack for other outputs.
+__attribute__((noinline)) bool converts_to_floats(const MicroKernel& kernel, Tile tile,
+                                                  const FloatCases& cases) {
   float out[kTileRows * kTileColumns], half[kTileRows];
   for (float& scale : half) scale = 0.5f;
   Requantization floats = {};
@@ -254,8 +255,6 @@ bool quantizes(const TierOps& ops) {
 bool requantizes_micro_panels(const MicroKernel& kernel) {
   uint8_t out[kTileRows * kTileColumns];
   const FloatCases cases = cases_of(kernel);
-  MicroKernel micro_panel = kernel;
-  micro_panel.multiply = kernel.multiply_micro_panel;
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
   tile.depth = kernel.micro_panel.least;
@@ -270,7 +269,7 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
     const bool u8 = turn % 2;
     tile.init = cases.acc + first;
     tile.requantization = u8 ? &kRequantizeU8 : &kRequantizeS8;
-    micro_panel.multiply(tile);
+    kernel.multiply_micro_panel(tile);
     for (size_t i = 0; i < tile.rows; ++i)
       if (memcmp(out + i * kTileColumns, (u8 ? cases.u8 : cases.s8) + first, tile.cols) != 0)
         return false;
@@ -278,7 +277,7 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
   const size_t from = kTfliteRightFrom;
   tile.cols = smaller(tile.cols, kTileColumns - from);
   return !kernel.is(kTfliteRightShiftOnly) || tile.cols < kernel.micro_panel.most_columns ||
-         requantize_alike(micro_panel, tile, kTfliteS8, from);
+         requantize_alike(kernel.multiply_micro_panel, tile, kTfliteS8, from);
 }
 
 bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
@@ -306,9 +305,9 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;
   tile.cols = smaller(columns, kTileColumns - from);
-  return requantize_alike(kernel, tile, kTfliteS8, from) &&
-         (right ? requantize_alike(kernel, tile, kTflitePlainRelu, from)
-                : requantize_alike(kernel, tile, kTfliteRelu, from));
+  return requantize_alike(kernel.multiply, tile, kTfliteS8, from) &&
+         (right ? requantize_alike(kernel.multiply, tile, kTflitePlainRelu, from)
+                : requantize_alike(kernel.multiply, tile, kTfliteRelu, from));
 }
 
 }  // namespace octet

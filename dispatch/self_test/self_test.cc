@@ -22,9 +22,10 @@ void make_sparse(uint8_t* rhs) {
 }
 
 // True if a whole micro-panel of rows gives the same bytes as its tiles one by one. room: two
-// tiles.
+// tiles. Not inlined, since multiplies() has most of the stack that octet.h allows.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
-bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile, uint8_t* room) {
+__attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile,
+                                                     uint8_t* room) {
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
   float scales[kTileColumns];
@@ -90,13 +91,14 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
     tile.rhs_stride = kernel.decoder.operand_stride;
     tile.rhs_panel_stride = stride;
   }
-  // Whole groups of four are multiplied in loops of their own
-  Tile whole = tile;
-  whole.depth -= depth % 4;
-  if (kernel.multiply_micro_panel && rounds_to_nearest() &&
-      !(micro_panels_as_tiles(kernel, tile, (uint8_t*)out) &&
-        micro_panels_as_tiles(kernel, whole, (uint8_t*)out)))
-    return false;
+  if (kernel.multiply_micro_panel && rounds_to_nearest()) {
+    // Whole groups of four are multiplied in loops of their own
+    const size_t depths[] = {depth - depth % 4, depth};
+    for (const size_t of_tile : depths) {
+      tile.depth = of_tile;
+      if (!micro_panels_as_tiles(kernel, tile, (uint8_t*)out)) return false;
+    }
+  }
   kernel.multiply(tile);
   return is_product(
       out, rows, columns,

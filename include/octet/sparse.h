@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 Weights of which, along K, at most two of every four are not
+/* SPDX-License-Identifier: Apache-2.0
+ * Weights of which, along K, at most two of every four are not
  * zero (2:4): functions that read and write the forms of other tools, and that prune dense weights.
  * Reading and pruning give dense weights, which octet_pack and octet_conv2d_pack take.
  * docs/sparse_weights.md says where such weights come from, and what pruning costs.

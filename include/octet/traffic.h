@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: Apache-2.0 Octet: a model of the traffic between caches and memory.
+/* SPDX-License-Identifier: Apache-2.0
+ * Octet: a model of the traffic between caches and memory.
  *
  * An octet_traffic is a model of the caches before a memory. Convolutions and products are walked
  * through it one after the other: their own code runs, with kernels that compute nothing and trace
