@@ -170,13 +170,11 @@ void multiply_micro_panel(const Tile& t) {
     if (row == t.rows) return;
   }
   Tile rest = t;
+  pass_rows(&rest, row);
   for (; row < t.rows; row += rest.rows) {
     rest.rows = t.rows - row < kMr ? t.rows - row : kMr;
-    rest.lhs = (const uint8_t*)t.lhs + row * t.lhs_stride;
-    rest.dst = (uint8_t*)t.dst + row * t.dst_stride;
-    if (t.row_scale) rest.row_scale = t.row_scale + row;
-    if (t.row_factors) rest.row_factors = t.row_factors + row;
     dispatch<false>(rest);
+    pass_rows(&rest, rest.rows);
   }
 }
 

@@ -138,11 +138,7 @@ void multiply_any(const Tile& t) {
   for (size_t left = t.rows; left; left -= two.rows) {
     two.rows = left < kMr ? left : kMr;
     dispatch<int8_min>(two);
-    two.lhs = (const uint8_t*)two.lhs + kMr * t.lhs_stride;
-    two.dst = (uint8_t*)two.dst + kMr * t.dst_stride;
-    two.init += kMr * t.init_stride;
-    if (two.row_factors) two.row_factors += kMr;
-    if (two.row_scale) two.row_scale += kMr;
+    pass_rows(&two, two.rows);
   }
 }
 

@@ -27,7 +27,7 @@ struct Lanes : WinogradLanes<16> {
 };
 
 // Loads a vector and advances the address by `step` bytes: compilers would compute all addresses
-// ahead, and spill them. What it loads is not written meanwhile.
+// ahead, and spill them. Nobody writes the loaded memory meanwhile.
 OCTET_INLINE inline Lanes::Sums load_by(const int32_t*& from, size_t step) {
   int32x4_t four;
 #if defined(__aarch64__)

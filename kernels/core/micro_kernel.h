@@ -52,6 +52,21 @@ struct Tile {
   const int32_t* sums = nullptr;
 };
 
+// Whether a tile's outputs are 8-bit, in float mode.
+inline bool makes_bytes_in_float_mode(const Tile& t) {
+  return t.scale && !t.requantization->to_floats && !t.requantization->tflite_apart;
+}
+
+// Goes on to row `rows` of a tile whose rows lie at one stride.
+inline void pass_rows(Tile* t, size_t rows) {
+  t->lhs = (const uint8_t*)t->lhs + rows * t->lhs_stride;
+  t->dst = (uint8_t*)t->dst + rows * t->dst_stride;
+  t->init += rows * t->init_stride;
+  if (t->row_init) t->row_init += rows;
+  if (t->row_factors) t->row_factors += rows;
+  if (t->row_scale) t->row_scale += rows;
+}
+
 using MultiplyFn = void (*)(const Tile&);
 
 // Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
@@ -155,7 +170,9 @@ struct MicroKernel {
   struct {
     uint16_t least, most;                  // depths of a tap
     uint16_t least_columns, most_columns;  // of a tile
-    bool taps;                             // several taps, too
+    // Several taps, too; then only 8-bit outputs in float mode, whole groups of lhs_kr and many
+    // rows, as is_plain() in kernels/macro/tile_output.h says
+    bool taps;
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows

@@ -98,9 +98,8 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
 // tiles take no longer, and hold exactly the rows.
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
   constexpr size_t kLeastTiles = 4;
-  const Requantization* const to = tile.requantization;
   return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
-         tile.scale && !to->to_floats && !to->tflite_apart;
+         makes_bytes_in_float_mode(tile);
 }
 
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has

@@ -51,12 +51,12 @@ void avx512vnni_add_fixed(const BinaryPlan& p, const uint8_t* a, const uint8_t* 
   const auto sums = [&](Vector x, Vector y) __attribute__((always_inline)) {
     x ^= flip_a, y ^= flip_b;
     const Vector low = _mm512_unpacklo_epi8(x, y), high = _mm512_unpackhi_epi8(x, y);
-    const Vector words[] = {_mm512_packs_epi32(sum(_mm512_unpacklo_epi8(low, nothing)),
-                                               sum(_mm512_unpackhi_epi8(low, nothing))),
-                            _mm512_packs_epi32(sum(_mm512_unpacklo_epi8(high, nothing)),
-                                               sum(_mm512_unpackhi_epi8(high, nothing)))};
+    const Vector shorts[] = {_mm512_packs_epi32(sum(_mm512_unpacklo_epi8(low, nothing)),
+                                                sum(_mm512_unpackhi_epi8(low, nothing))),
+                             _mm512_packs_epi32(sum(_mm512_unpacklo_epi8(high, nothing)),
+                                                sum(_mm512_unpackhi_epi8(high, nothing)))};
     const Vector made =
-        _mm512_packus_epi16(_mm512_add_epi16(words[0], moved), _mm512_add_epi16(words[1], moved));
+        _mm512_packus_epi16(_mm512_add_epi16(shorts[0], moved), _mm512_add_epi16(shorts[1], moved));
     return _mm512_min_epu8(_mm512_max_epu8(made, least), most) ^ flip;
   };
   for (; bytes >= kVector; bytes -= kVector, a += kVector, b += kVector, out += kVector)

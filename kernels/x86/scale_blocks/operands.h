@@ -1,4 +1,5 @@
-// What products by scale blocks read: the vectors and tile of each x86 tier, scales, weights, rows.
+// Reads the operands of products by scale blocks (scales, weights, rows) in the vectors of each x86
+// tier, whose tile it names.
 #pragma once
 
 #include "kernels/core/scale_blocks.h"
