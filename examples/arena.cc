@@ -73,7 +73,7 @@ octet::Gemm make_layer(size_t n, size_t k, const int8_t* weights, const float* s
   return std::move(*gemm);
 }
 
-// What the layer's sums are by definition.
+// One of the layer's sums, by definition.
 int32_t sum_of(const uint8_t* row, const int8_t* weights, size_t k) {
   int32_t sum = 0;
   for (size_t i = 0; i < k; ++i) sum += row[i] * weights[i];

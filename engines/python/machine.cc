@@ -42,7 +42,7 @@ nb::dict cpu() {
 void bind_machine(nb::module_& m) {
   m.def("version", &octet_version, "The version of the library, such as \"0.2.0\".");
   m.def("cpu", &cpu, nb::sig("def cpu() -> dict[str, typing.Any]"),
-        R"(What Octet makes of this machine, as a dictionary.
+        R"(This machine as Octet sees it, as a dictionary.
 
 tier: the tier (set of instructions) that everything runs on, after OCTET_MAX_ISA
 detected, compiled: the tiers that this CPU has; the tiers that this wheel has

@@ -182,7 +182,7 @@ class [[nodiscard]] PackedWeights {
   }
 
   const void* data() const { return borrowed_ ? borrowed_ : blob_.data(); }
-  // What they take: packed sparse, less than was allocated.
+  // The bytes that the weights take: packed sparse, less than was allocated.
   size_t size() const { return data() ? size_ : 0; }
   template <class Desc>  // octet_gemm_desc, octet_conv2d_desc
   void attach(Desc& desc) const {

@@ -72,7 +72,7 @@ struct ScaleBlockKernel {
   size_t room;   // bytes, where the kernel decodes weights
 };
 
-// What a kernel reads of a row's block. sum: of its lhs; zero_point: of the row, s8.
+// The init that a kernel reads for a row's block. sum: of its lhs; zero_point: of the row, s8.
 //
 // With z the zero point of a block and column, acc = sum of products - z * sum of lhs
 // + zero_point * (z * depth - sum of weights). So where there are zero points per block or of the

@@ -234,7 +234,7 @@ void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, Conv
   if (int8_panels.kernel) copy_int8_panels(builder.shape, plan->payload, int8_panels);
 }
 
-// What an s16 lhs needs more.
+// The arrays that only an s16 lhs needs.
 struct S16Arrays {
   S16Epilogue epilogue;
   S16Offsets offsets;

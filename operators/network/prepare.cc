@@ -40,7 +40,7 @@ void prepare_product(const octet_network& n, const NetworkPart& part, NetworkOp*
       (m | stride_of(n.tensors[op->inputs[0]]) | stride_of(n.tensors[op->output])) >> 30 == 0;
 }
 
-// What can be bound, and all of it but addresses.
+// Finds whether the network can be bound and prepares the bound form but for its addresses.
 void prepare_bound(const octet_network& n) {
   BoundNetwork& bound = *n.bound;
   bound.can_be = true;

@@ -132,7 +132,7 @@ TEST_F(EmulatedTiles, LoadZerosOrOneRowIntoAll) {
   EXPECT_EQ(std::count(sums[0], sums[0] + 256, 0), 256);
 }
 
-// What a CPU refuses ends the process here, too.
+// Each use that a CPU refuses ends the process here, too.
 TEST_F(EmulatedTiles, TrapWhereACpuTraps) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto dies = testing::KilledBySignal(SIGILL);

@@ -49,9 +49,10 @@ void add_measuring_options(CLI::App* command, tool::BenchArguments* a) {
   add_threads(command, &a->threads);
   add_repetitions(command, &a->repetitions);
   command
-      ->add_option("--operands", a->operands,
-                   "What they are like: uniform; real: ReLU-like activations, Gaussian weights "
-                   "scaled per channel; model: the weights and scales of network.json's data")
+      ->add_option(
+          "--operands", a->operands,
+          "Values of lhs and weights: uniform; real: ReLU-like activations, Gaussian weights "
+          "scaled per channel; model: the weights and scales of network.json's data")
       ->capture_default_str();
   command->add_option("--json", a->json, "Also write this file");
 }
@@ -144,7 +145,7 @@ class CommandLine {
       const std::string first = argc > 1 ? argv[1] : "";
       const std::vector<std::string> names = command_names(app_);
       if (first.rfind('-', 0) != 0 && std::find(names.begin(), names.end(), first) == names.end())
-        throw tool::Error(fmt::format("{}: {}; octet --help says what each does",
+        throw tool::Error(fmt::format("{}: {}; octet --help lists the commands",
                                       first.empty()
                                           ? "a command is required"
                                           : fmt::format("there is no command '{}'", first),
@@ -189,7 +190,7 @@ class CommandLine {
   void add_explain() {
     tool::ExplainArguments& e = explain_;
     CLI::App* explain = app_.add_subcommand(
-        "explain", "Show what could compute a case, what each would cost, and why");
+        "explain", "Show the kernels and algorithms for a case, their costs and the choice");
     CLI::App* conv = explain->add_subcommand("conv", "A convolution");
     explain->require_subcommand(1);
     conv->add_option("--shape", e.shape, "Such as mb1_ic64oc64_ih56oh56kh3sh1ph1")->required();
@@ -242,7 +243,7 @@ class CommandLine {
                       "Compare, in alternation, with onednn, with a program such as "
                       "bench/peers/onnxruntime_peer.py, or with octet itself: float, in float "
                       "mode; symmetric, weights of zero point 0 (u8: 128); plain, with neither "
-                      "residual nor table; int8, of 8 bits what has 4 or 16");
+                      "residual nor table; int8, with 8 bits in place of 4 or 16");
     bench
         ->add_option("--types", a.types,
                      "Types of lhs, rhs and dst, several, comma-separated; u8s8s32,u8s8u8 for "
@@ -312,17 +313,15 @@ class CommandLine {
         "tune", "Measure how each case is best computed on this machine, and keep it in a file");
     tune->add_option("cases", t.bench.cases, "Several: gemm, MxNxK, " + layers());
     tune->add_option("--network", file_, kNetworkHelp);
-    tune->add_flag(
-        "--calibrate", t.calibrate,
-        "Measure what this machine costs instead, for the plans of shapes never measured");
+    tune->add_flag("--calibrate", t.calibrate,
+                   "Measure this machine's costs instead, for the plans of shapes never measured");
     tune->add_option("--profile", t.profile,
                      "Take costs from this file instead, as assumed: lines of TIER NAME=VALUE ...");
     tune->add_option("--seconds", t.seconds, "For all cases together; 2 for each by default")
         ->check(seconds_problem);
-    tune->add_option(
-        "--cache", t.cache,
-        "The file that keeps what is found, for OCTET_TUNING; by default what that says");
-    tune->add_flag("--only-missing", t.only_missing, "Leave out what the file has already");
+    tune->add_option("--cache", t.cache,
+                     "The file that keeps the results; by default the one that OCTET_TUNING names");
+    tune->add_flag("--only-missing", t.only_missing, "Leave out shapes that the file has already");
     tune->add_option("--types", t.bench.types,
                      "Types of lhs, rhs and dst, several; u8s8u8 by default")
         ->delimiter(',');
@@ -360,10 +359,10 @@ class CommandLine {
         "The engine whose bytes a model has: litert-1.2 (the default of .tflite), "
         "litert (1.3 and later), xnnpack; onnxruntime (the default of .onnx), standard");
     run->add_option("--goal", r.goal,
-                    "What the plan is to keep small: time, traffic, memory, layers")
+                    "The plan's goal, to be kept small: time, traffic, memory, layers")
         ->capture_default_str();
     run->add_option("--cache", chain_cache_,
-                    "What chains are to stay in, such as 512K; L2 by default");
+                    "The cache that chains are to stay in, such as 512K; L2 by default");
     run->add_option("--memory", r.memory_bytes, "With the goal memory: bytes for maps, at most")
         ->check(CLI::PositiveNumber);
     add_count(run, "--batch", &r.batch, 1024, "Images at a time");
@@ -390,7 +389,7 @@ class CommandLine {
     tool::TrafficArguments& m = traffic_;
     CLI::App* traffic = app_.add_subcommand(
         "traffic",
-        "Show what a network's layers read from memory and write to it, by a model of caches");
+        "Show the bytes that a network's layers read and write in memory, by a model of caches");
     traffic->add_option(
         "name", m.network,  // not "network": CLI11 of Debian 13 refuses it beside --network
         fmt::format("{}, each with a size or without (espcn:540x960), a network.json "
@@ -407,7 +406,8 @@ class CommandLine {
     traffic->add_option("--fps", m.fps, "Images per second")
         ->check(fps_problem)
         ->capture_default_str();
-    add_count(traffic, "--batch", &m.batch, 1024, "Images at a time, and what that saves");
+    add_count(traffic, "--batch", &m.batch, 1024,
+              "Images at a time; the report shows the bytes that this saves");
     add_isa(traffic, &m.isa);
     traffic->add_option("--algorithm", m.algorithm, "Force this algorithm of convolution");
     traffic->add_option("--types", m.types, "Types of input, weights and output")
@@ -416,7 +416,7 @@ class CommandLine {
     traffic->add_option("--svg", m.svg, "Also draw this picture");
     traffic->add_option("--json", m.json, "Also write this file");
     traffic->add_flag("--execute", m.execute,
-                      "Run the layers instead, once, for tools that count what they do");
+                      "Run the layers instead, once, for tools that count accesses");
     traffic->add_flag("--chains", m.chains, "With --execute: in chains")->needs("--execute");
     traffic->callback([this] {
       tool::TrafficArguments& m = traffic_;

@@ -45,7 +45,7 @@ inline void add(const Part& part, const float* from, size_t i, Block* to) {
   for (size_t p = 0; p < kParts; ++p) to->parts[p] = to->parts[p] + other.parts[p];
 }
 
-// What is normalized, into the scratch; returns its sum.
+// Writes the row to be normalized (x + added + bias) into the scratch and returns its sum.
 float sum_row(const NormalizedRows& a, size_t row) {
   const float* const added = a.added ? a.added + row * a.n : nullptr;
   Vector sums[kParts] = {};
