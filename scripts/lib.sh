@@ -67,7 +67,8 @@ unpack() {
   options=(-o "Dir::Etc::SourceList=$here/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$here/apt/lists" -o "Dir::Cache=$here/apt/cache"
     -o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null
-    -o APT::Sandbox::User=root -o Acquire::Languages=none)
+    -o APT::Sandbox::User=root -o Acquire::Languages=none
+    -o Acquire::Check-Valid-Until=false) # a snapshot's list of packages expires, its signature does not
   step "Reading the list of packages" apt-get "${options[@]}" update || return 1
   for package in "$@"; do
     step "Unpacking $package" bash -c 'cd "$0" && apt-get "$@" && dpkg-deb -x '"$package"'_*.deb . &&
