@@ -160,6 +160,7 @@ def read_algorithms():
 # ---- the picture ---------------------------------------------------------------------------------
 
 WIDTH, MARGIN, GAP, LINE, PAD = 1100, 20, 10, 17, 10
+ROLE = 186  # where a folder's role begins, beside its name
 shapes = []
 
 
@@ -169,9 +170,9 @@ def text(x, y, content, style=""):
 
 
 def fitting(x, y, width, content, style):
-    """Text that must fit, in the widest of the fonts that sans-serif may be (DejaVu Sans)."""
-    wide = sum(3.9 if c in "iljI.,:;'" else 5.2 if c in "ftr() -/" else 10.2 if c in "mwMW" else 7.2
-               for c in content)
+    """Text that must fit, in the widest of the fonts that a viewer may take (DejaVu)."""
+    wide = sum(6.93 if style == "code" else 3.9 if c in "iljI.,:;'" else 5.2 if c in "ftr() -/" else
+               10.2 if c in "mwMW" else 7.2 for c in content)
     if wide > width:
         sys.exit(f"docs/architecture.svg: '{content}' is wider than its box")
     text(x, y, content, style)
@@ -194,15 +195,15 @@ def draw_floors(rooms, y):
             box(x, y, width, height, "any" if top == "octet" else "folder")
             text(x + PAD, at, ("include/octet" if top == "octet" else top) + "/", "bold")
             if len(row) == 1:
-                fitting(x + 170, at, width - 170 - PAD, ROLES[top], "small")
+                fitting(x + ROLE, at, width - ROLE - PAD, ROLES[top], "small")
             else:
                 at += LINE
                 fitting(x + PAD, at, width - 2 * PAD, ROLES[top], "small")
             for j, room in enumerate(inside):
                 left, share = x + j % columns * width / columns, width / columns
                 line = at + LINE * (1 + j // columns)
-                text(left + PAD, line, room[len(top) + 1:] + "/", "code")
-                fitting(left + 170, line, share - 170 - PAD, ROLES[room], "small")
+                fitting(left + PAD, line, ROLE - PAD, room[len(top) + 1:] + "/", "code")
+                fitting(left + ROLE, line, share - ROLE - PAD, ROLES[room], "small")
             at = y + height - 6
             names = ", ".join(other.split("/")[-1] for other in below) or "nothing"
             fitting(x + PAD, at, width - 2 * PAD, f"includes {names}", "small")

@@ -21,6 +21,8 @@ include_patterns = ["README.md", "DESIGN.md", "CHANGELOG.md", "CONTRIBUTING.md",
                     "CODE_OF_CONDUCT.md", "docs/*.md", "docs/site/**", "docs/measurements/*.md",
                     "examples/README.md", "examples/digits/README.md", "packaging/README.md"]
 myst_heading_anchors = 6
+# A repository's viewer shows lines that begin with % or +++, or are (name)=, as text.
+myst_disable_syntax = ["myst_line_comment", "myst_block_break", "myst_target"]
 breathe_projects = {"octet": str(ROOT / "build/docs/xml")}
 breathe_default_project = "octet"
 breathe_domain_by_extension = {"h": "c", "hpp": "cpp"}
