@@ -58,6 +58,7 @@ enum class Kind {
   kPad,             // x, along lines and columns
   kConcatenate,     // any number
   kSlice,           // x
+  kSplit,           // x, into parts along its axis: all outputs, which may lack an axis of 1
   kReshape,         // x: the same elements in the same order
   kTranspose,       // x
   kActivation,      // x: only its activation
@@ -119,7 +120,7 @@ struct Window {
 struct Op {
   Kind kind = Kind::kOther;
   std::string name;                  // for sentences: "operators[3] (PAD)"
-  std::vector<int> inputs, outputs;  // no outputs: only of kOther, or with `refused`
+  std::vector<int> inputs, outputs;  // one output, of kSplit more; none: only if it is foreign
   Clamp clamp;
   Window window;
   // Convolutions and products.
@@ -141,7 +142,7 @@ struct Op {
   // Other kinds.
   bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
   bool in_floats = false;   // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
-  int axis = -1;            // kConcatenate; below 0: from the end
+  int axis = -1;            // kConcatenate, kSplit; below 0: from the end
   float alpha = 0;          // kLeakyRelu
   float beta = 1;           // kSoftmax
   size_t rank = 1;          // kSvdf

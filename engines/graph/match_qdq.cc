@@ -67,6 +67,7 @@ class Matcher {
   void match_group(size_t at) {
     Group group = {g_.ops[at], {at}, at};
     Op& op = group.op;
+    if (op.kind == Kind::kSplit) return match_split(std::move(group));
     if (op.outputs.size() != 1 || tensor(op.outputs[0]).type != OCTET_F32) return;
     for (int& t : op.inputs) {
       if (t < 0) continue;
@@ -82,6 +83,22 @@ class Matcher {
       op.outputs = g_.ops[(size_t)q].outputs;
     } else if (!product || sum) {
       return;
+    }
+    take(std::move(group));
+  }
+
+  // Its parts are quantized one by one. The operator stays in its place: others may read one part
+  // before another one is quantized.
+  void match_split(Group group) {
+    Op& op = group.op;
+    const int from = op.inputs.size() == 1 ? dequantized(op.inputs[0]) : -1;
+    if (from < 0) return;
+    op.inputs = {from};
+    for (int& t : op.outputs) {
+      const int q = reader_of_kind(t, Kind::kQuantize);
+      if (q < 0) return;
+      group.ops.push_back((size_t)q);
+      t = g_.ops[(size_t)q].outputs[0];
     }
     take(std::move(group));
   }

@@ -202,15 +202,16 @@ octet_status Program::create(const Graph& graph, const ProgramOptions& options,
     for (const std::string& why : would(graph))
       if (!why.empty()) throw Refused(OCTET_UNSUPPORTED, why);
     if (!weights) weights = std::make_shared<PackedWeights>();
+    const Graph sliced = with_slices(graph);
     auto parts = std::make_unique<Parts>();
     parts->options = options;
     try {
-      parts->make(graph, options.fuse, weights.get());
+      parts->make(sliced, options.fuse, weights.get());
     } catch (const Refused& refused) {
       if (!options.fuse || parts->fused == 0 || !is_of_fused(refused.status())) throw;
       parts = std::make_unique<Parts>();
       parts->options = options;
-      parts->make(graph, false, weights.get());
+      parts->make(sliced, false, weights.get());
     }
     program->reset(new Program(std::move(parts)));
   });

@@ -60,6 +60,52 @@ const std::vector<int64_t>& slice_sizes(const Graph& g, const Op& slice) {
   return sizes;
 }
 
+Op slice_of(const Graph& g, const Op& split, size_t k) {
+  if (split.inputs.size() != 1 || split.inputs[0] < 0)
+    refuse("it has ", split.inputs.size(), " inputs, not 1");
+  if (!known_sizes(g.tensors[(size_t)split.inputs[0]]))
+    refuse("the sizes of its input are not known");
+  const std::vector<int64_t>& x = g.tensors[(size_t)split.inputs[0]].shape;
+  const int rank = (int)x.size(), at = split.axis < 0 ? split.axis + rank : split.axis;
+  if (at < 0 || at >= rank)
+    refuse("it splits axis ", split.axis, " of rank ", rank, "; it would need another axis");
+  const auto axis = (size_t)at;
+  Op slice = split;
+  slice.kind = Kind::kSlice, slice.outputs = {split.outputs[k]};
+  slice.begins.assign(x.size(), 0);
+  int64_t left = x[axis];
+  for (size_t i = 0; i < split.outputs.size(); ++i) {
+    const int t = split.outputs[i];
+    std::vector<int64_t> part = g.tensors[(size_t)t].shape;
+    const bool lacks_axis = part.size() + 1 == x.size();
+    if (lacks_axis) part.insert(part.begin() + at, 1);
+    std::vector<int64_t> others = x;
+    if (part.size() == x.size()) others[axis] = part[axis];
+    if (!known_sizes(g.tensors[(size_t)t]) || part != others || part[axis] > left)
+      refuse(tensor_name(g, t), " is no part of its input along axis ", axis);
+    if (i == k) {
+      slice.begins[axis] = x[axis] - left;
+      if (lacks_axis) slice.sizes = part;
+    }
+    left -= part[axis];
+  }
+  if (left != 0) refuse("its outputs leave ", left, " of axis ", axis, " of its input");
+  return slice;
+}
+
+Graph with_slices(const Graph& g) {
+  Graph to = g;
+  to.ops.clear();
+  const std::vector<int> readers = readers_of(g);
+  for (size_t i = 0; i < g.ops.size(); ++i) {
+    const Op& op = g.ops[i];
+    if (op.kind != Kind::kSplit) to.ops.push_back(op);
+    for (size_t k = 0; op.kind == Kind::kSplit && k < op.outputs.size(); ++k)
+      if (readers[(size_t)op.outputs[k]] != 0) to.ops.push_back(slice_of(g, op, k));
+  }
+  return to;
+}
+
 bool only_slices_read(const Graph& g, int tensor) {
   return std::all_of(g.ops.begin(), g.ops.end(), [&](const Op& op) {
     return op.kind == Kind::kSlice ||

@@ -41,6 +41,12 @@ void move_channels(std::vector<T>* axes) {
 // which are quantized as its input's.
 const std::vector<int64_t>& slice_sizes(const Graph& graph, const Op& slice);
 
+// The slice that makes output k of a split. Throws a sentence unless all outputs together are its
+// input.
+Op slice_of(const Graph& graph, const Op& split, size_t k);
+// The graph with a slice in place of each part of a split that anything reads.
+Graph with_slices(const Graph& graph);
+
 // Whether no operator but slices reads the tensor.
 bool only_slices_read(const Graph& graph, int tensor);
 

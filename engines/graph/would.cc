@@ -87,6 +87,9 @@ void look_at(const Graph& g, const Op& op) {
     case Kind::kProduct: return look_at_product(g, op);
     case Kind::kReshape: return look_at_reshape(g, op);
     case Kind::kConcatenate: return look_at_concatenation(g, op);
+    case Kind::kSplit:
+      for (size_t k = 0; k < op.outputs.size(); ++k) make_function(g, slice_of(g, op, k));
+      return;
     default: break;
   }
   if (!is_function(op.kind))
@@ -103,7 +106,11 @@ Graph taken_part(const Graph& g, const std::vector<size_t>& order,
   numbers->clear();
   for (const size_t i : order) {
     if (!answers[i].empty()) continue;
-    part.ops.push_back(g.ops[i]), numbers->push_back(i);
+    const bool splits = g.ops[i].kind == Kind::kSplit;
+    for (size_t k = 0; k < (splits ? g.ops[i].outputs.size() : 1); ++k) {
+      part.ops.push_back(splits ? slice_of(g, g.ops[i], k) : g.ops[i]);
+      numbers->push_back(i);
+    }
     for (const int t : g.ops[i].inputs)
       if (t >= 0 && !made[(size_t)t] && !read[(size_t)t] && !g.tensors[(size_t)t].constant)
         part.inputs.push_back(t), read[(size_t)t] = 1;
@@ -146,6 +153,7 @@ const char* kind_name(Kind kind) {
                                       "pad",
                                       "concatenate",
                                       "slice",
+                                      "split",
                                       "reshape",
                                       "transpose",
                                       "activation",

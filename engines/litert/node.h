@@ -41,8 +41,11 @@ struct Node {
   }
 };
 
-// Translations of operators that take a part of their input.
+// Translations of operators that take parts of their input.
 void slice(const Node& node);
 void strided_slice(const Node& node);
+void split(const Node& node);
+void split_v(const Node& node);
+void unpack(const Node& node);
 
 }  // namespace octet::litert

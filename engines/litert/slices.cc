@@ -1,4 +1,4 @@
-// Translates slices of tensors.
+// Translates slices and splits of tensors.
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 
 #include <algorithm>
@@ -41,5 +41,23 @@ void strided_slice(const Node& n) {
   if (p.shrink_axis_mask) n.op->sizes = std::move(sizes);
   n.op->inputs.resize(1);
 }
+
+// Inputs: an axis, x.
+void split(const Node& n) {
+  const std::vector<int64_t> axis = n.values(0);
+  if (axis.size() != 1 || n.op->inputs.size() != 2) return n.refuse("its axis is computed");
+  n.op->axis = (int)axis[0];
+  n.op->inputs.erase(n.op->inputs.begin());
+}
+
+// Inputs: x, sizes, which are those of the outputs, and an axis.
+void split_v(const Node& n) {
+  const std::vector<int64_t> axis = n.values(2);
+  if (axis.size() != 1) return n.refuse("its axis is computed");
+  n.op->axis = (int)axis[0];
+  n.op->inputs.resize(1);
+}
+
+void unpack(const Node& n) { n.op->axis = n.params<TfLiteUnpackParams>().axis; }
 
 }  // namespace octet::litert

@@ -8,11 +8,11 @@ if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads AND NOT WIN32)
   # A host may have a pthreadpool or an Octet of its own: three functions are all it may see.
   target_link_libraries(octet_litert PRIVATE octet_graph octet_threads
     $<$<NOT:$<PLATFORM_ID:Darwin>>:-Wl,--exclude-libs,ALL>)
-  octet_sources(TARGET octet_litert delegate.cc options.cc partition.cc rounds_twice.cc
-    slices.cc translate.cc)
+  octet_sources(TARGET octet_litert delegate.cc operator_names.cc options.cc partition.cc
+    rounds_twice.cc slices.cc translate.cc)
   if(OCTET_BUILD_TESTS)
     octet_add_program(litert_translate
-      "${PROJECT_SOURCE_DIR}/tests/litert/litert_translate_test.cc;${CMAKE_CURRENT_LIST_DIR}/slices.cc;${CMAKE_CURRENT_LIST_DIR}/translate.cc"
+      "${PROJECT_SOURCE_DIR}/tests/litert/litert_translate_test.cc;${CMAKE_CURRENT_LIST_DIR}/operator_names.cc;${CMAKE_CURRENT_LIST_DIR}/slices.cc;${CMAKE_CURRENT_LIST_DIR}/translate.cc"
       "octet_test_support;octet_graph" LABELS engines)
     target_include_directories(litert_translate_test SYSTEM PRIVATE ${OCTET_LITERT_INCLUDE_DIR})
   endif()

@@ -315,6 +315,9 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinConcatenation, "CONCATENATION", Kind::kConcatenate, concatenation, true},
     {kTfLiteBuiltinSlice, "SLICE", Kind::kSlice, slice, false},
     {kTfLiteBuiltinStridedSlice, "STRIDED_SLICE", Kind::kSlice, strided_slice, true},
+    {kTfLiteBuiltinSplit, "SPLIT", Kind::kSplit, split, false},
+    {kTfLiteBuiltinSplitV, "SPLIT_V", Kind::kSplit, split_v, false},
+    {kTfLiteBuiltinUnpack, "UNPACK", Kind::kSplit, unpack, true},
     {kTfLiteBuiltinTranspose, "TRANSPOSE", Kind::kTranspose, transpose, false},
     {kTfLiteBuiltinDepthToSpace, "DEPTH_TO_SPACE", Kind::kDepthToSpace, depth_to_space, true},
     {kTfLiteBuiltinSpaceToDepth, "SPACE_TO_DEPTH", Kind::kSpaceToDepth, space_to_depth, true},
@@ -345,14 +348,14 @@ void translate_as(const Form& form, const Node& node) {
   if (type_of_input(0) == kTfLiteInt16) node.refuse_own_kernel("its input is of 16 bits");
 }
 
-Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int code,
-         const Rounding& rounding) {
+Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node,
+         const TfLiteRegistration& registration, const Rounding& rounding) {
   Op op;
   op.inputs.assign(node.inputs->data, node.inputs->data + node.inputs->size);
   op.outputs.assign(node.outputs->data, node.outputs->data + node.outputs->size);
   const std::string number = "operators[" + std::to_string(index) + "]";
   for (const Form& form : kForms)
-    if (form.code == code) {
+    if (form.code == registration.builtin_code) {
       op.name = number + " (" + form.name + ")";
       op.kind = form.kind;
       if (op.inputs.empty())
@@ -363,7 +366,8 @@ Op op_of(const TfLiteContext& context, int index, const TfLiteNode& node, int co
         translate_as(form, {context, node, rounding, &op});
       return op;
     }
-  op.name = number + " (builtin operator " + std::to_string(code) + ")";
+  op.name =
+      number + " (" + operator_name(registration.builtin_code, registration.custom_name) + ")";
   op.refused = "Octet has no such operator";
   return op;
 }
@@ -382,7 +386,7 @@ graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
       to.ops.emplace_back().refused = "the interpreter does not have it";
       continue;
     }
-    to.ops.push_back(op_of(*context, index, *node, registration->builtin_code, rounding));
+    to.ops.push_back(op_of(*context, index, *node, *registration, rounding));
     const Op& op = to.ops.back();
     const std::vector<int> hidden = {op.hidden};
     for (const std::vector<int>* tensors : {&op.inputs, &op.outputs, &hidden})

@@ -3,6 +3,7 @@
 
 #include <tensorflow/lite/core/c/common.h>
 
+#include <string>
 #include <vector>
 
 #include "engines/graph/graph.h"
@@ -21,5 +22,8 @@ struct Rounding {
 // std::bad_alloc only.
 graph::Graph translate(TfLiteContext* context, const std::vector<int>& nodes,
                        const Rounding& rounding);
+
+// "SELECT_V2", or "custom operator 'name'".
+std::string operator_name(int builtin_code, const char* custom_name);
 
 }  // namespace octet::litert

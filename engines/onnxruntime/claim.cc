@@ -34,7 +34,7 @@ bool assume_shapes(const HostGraph& host, Translation* t) {
   std::vector<graph::Tensor>& tensors = t->graph.tensors;
   std::vector<char> follows(tensors.size());
   for (size_t i = 0; i < t->graph.ops.size(); ++i)
-    if (t->rules[i]) follows[(size_t)t->graph.ops[i].outputs[0]] = 1;
+    for (size_t k = 0; k < t->rules[i].size(); ++k) follows[(size_t)t->graph.ops[i].outputs[k]] = 1;
   bool any = false;
   std::map<std::string, int64_t> named;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -52,7 +52,6 @@ bool assume_shapes(const HostGraph& host, Translation* t) {
   if (!any) return false;
   for (size_t i = 0; i < t->graph.ops.size(); ++i) {
     const graph::Op& op = t->graph.ops[i];
-    if (!t->rules[i]) continue;
     std::vector<Shape> shapes;
     bool known = true;
     for (const int x : op.inputs)
@@ -60,10 +59,12 @@ bool assume_shapes(const HostGraph& host, Translation* t) {
         known &= graph::known_sizes(tensors[(size_t)x]);
         shapes.push_back(tensors[(size_t)x].shape);
       }
-    graph::Tensor& y = tensors[(size_t)op.outputs[0]];
-    if (!known || graph::known_sizes(y)) continue;
-    y.shape = t->rules[i](shapes);
-    y.shape_known = !y.shape.empty();
+    for (size_t k = 0; known && k < t->rules[i].size(); ++k) {
+      graph::Tensor& y = tensors[(size_t)op.outputs[k]];
+      if (graph::known_sizes(y)) continue;
+      y.shape = t->rules[i][k](shapes);
+      y.shape_known = !y.shape.empty();
+    }
   }
   return true;
 }
@@ -83,7 +84,7 @@ class Claimer {
       op.kind = Kind::kOther, op.refused = "it runs apart from networks", op.inputs.clear();
       for (const int t : host.nodes[node].inputs)
         if (t >= 0) op.inputs.push_back(t);
-      nodes_.rules[node] = nullptr;
+      nodes_.rules[node].clear();
     }
     free_ = assume_shapes(host, &nodes_);
     matched_ = graph::match_qdq(nodes_.graph);
@@ -267,7 +268,8 @@ class Claimer {
   bool is_one(size_t region, const std::set<size_t>& nodes) {
     std::set<int> made;
     for (size_t i = 0; i < matched_.ops.size(); ++i)
-      if (reasons_[i].empty() && region_[i] == region) made.insert(matched_.ops[i].outputs[0]);
+      if (reasons_[i].empty() && region_[i] == region)
+        made.insert(matched_.ops[i].outputs.begin(), matched_.ops[i].outputs.end());
     const Hindrance found = find_hindrance(uses_, nodes, made);
     return found.why.empty() || give_back(region, found.node, found.why);
   }
@@ -277,9 +279,14 @@ class Claimer {
     for (size_t i = 0; i < matched_.ops.size(); ++i) {
       if (!reasons_[i].empty() || region_[i] != region) continue;
       const std::vector<size_t>& own = matched_.ops[i].made_of;
-      const std::vector<size_t>& readers = uses_.readers(host_.nodes[node].outputs[0]);
       const auto is_own = [&](size_t n) { return std::count(own.begin(), own.end(), n) != 0; };
-      if (!is_own(node) && std::none_of(readers.begin(), readers.end(), is_own)) continue;
+      const auto is_read = [&](int t) {
+        if (t < 0) return false;
+        const std::vector<size_t>& readers = uses_.readers(t);
+        return std::any_of(readers.begin(), readers.end(), is_own);
+      };
+      const std::vector<int>& made = host_.nodes[node].outputs;
+      if (!is_own(node) && std::none_of(made.begin(), made.end(), is_read)) continue;
       reasons_[i] = matched_.ops[i].name + ": " + why;
       return false;
     }
@@ -359,7 +366,7 @@ class Claimer {
         for (const int t : *ends)
           if (t >= 0 && !nodes.count(i)) wanted[(size_t)t] = 1;
     for (const graph::Op& op : g->ops) {
-      made[(size_t)op.outputs[0]] = 1;
+      for (const int t : op.outputs) made[(size_t)t] = 1;
       for (const int t : op.inputs)
         if (t >= 0) read[(size_t)t] = 1;
     }
@@ -379,12 +386,14 @@ class Claimer {
         return t < 0 || nodes_.graph.tensors[(size_t)t].constant;
       };
       if (std::all_of(op.inputs.begin(), op.inputs.end(), is_constant)) continue;
-      if (!nodes_.rules[node])
+      if (nodes_.rules[node].empty())
         graph::refuse(op.name, ": the size of its output is known to the host only");
-      Step step = {{}, op.outputs[0], nodes_.rules[node]};
-      std::copy_if(op.inputs.begin(), op.inputs.end(), std::back_inserter(step.inputs),
-                   [](int t) { return t >= 0; });
-      steps.push_back(std::move(step));
+      for (size_t k = 0; k < nodes_.rules[node].size(); ++k) {
+        Step step = {{}, op.outputs[k], nodes_.rules[node][k]};
+        std::copy_if(op.inputs.begin(), op.inputs.end(), std::back_inserter(step.inputs),
+                     [](int t) { return t >= 0; });
+        steps.push_back(std::move(step));
+      }
     }
     return steps;
   }

@@ -123,7 +123,7 @@ DynamicWork::Stage DynamicWork::plan_stage(size_t index, const Shape& input,
     const graph::Op& op = g.ops[nodes.products[i].op];
     graph::Tensor &x = g.tensors[(size_t)op.inputs[0]], &y = g.tensors[(size_t)op.outputs[0]];
     x.shape = input, x.shape_known = true;
-    const Shape shape = nodes.rules[i]({input, g.tensors[(size_t)op.inputs[1]].shape});
+    const Shape shape = nodes.rules[i][0]({input, g.tensors[(size_t)op.inputs[1]].shape});
     if (shape.empty()) graph::refuse(op.name, ": its input does not fit its weights");
     y.shape = shape, y.shape_known = true;
     const bool inside = index < next_.size() && next_[index] == i;

@@ -29,7 +29,7 @@ struct DynamicNodes {
   std::vector<size_t> nodes;  // of the host's graph
   int input;                  // a tensor of f32
   graph::Graph graph;         // an operator from 8 bits to int32 for each product
-  std::vector<ShapeRule> rules;
+  std::vector<std::vector<ShapeRule>> rules;
   std::vector<DynamicProduct> products;
 };
 

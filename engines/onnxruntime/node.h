@@ -39,11 +39,12 @@ class Form {
   // Of a tensor whose scale is not needed.
   void set_zero_point(int tensor, size_t zero_point, int axis = -1) const;
 
-  // The operator takes these values, and makes the node's only output.
+  // The operator takes these values, and makes the node's outputs.
   void take(graph::Kind kind, std::vector<int> inputs) const {
     op().kind = kind, op().inputs = std::move(inputs);
   }
-  void rule(ShapeRule rule) const { to_.rules[index_] = std::move(rule); }
+  void rule(ShapeRule rule) const { rules({std::move(rule)}); }
+  void rules(std::vector<ShapeRule> rules) const { to_.rules[index_] = std::move(rules); }
 
   // These fill in attributes that several operators share.
   void read_window() const;  // kernel, strides, dilations and padding

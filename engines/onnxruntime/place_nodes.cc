@@ -212,4 +212,31 @@ void slice(const Form& f) {
   });
 }
 
+// Inputs: x, the sizes of the parts. Without sizes parts are alike, the last one may be smaller.
+void split(const Form& f) {
+  const auto& outputs = f.node().outputs;
+  if (std::count_if(outputs.begin(), outputs.end(), [](int t) { return t < 0; }))
+    return f.refuse("one of its outputs is left out");
+  const std::vector<int64_t> given =
+      f.node().version < 13 ? f.node().integers("split") : f.integers(1);
+  if (given.empty() ? f.input(1) >= 0 : given.size() != outputs.size())
+    return f.refuse("the sizes of its parts are computed; it needs a constant for each output");
+  const int64_t axis = f.node().integer("axis", 0);
+  f.op().axis = (int)axis;
+  f.take(Kind::kSplit, {f.input(0)});
+  std::vector<ShapeRule> rules;
+  for (size_t k = 0; k < outputs.size(); ++k)
+    rules.emplace_back(
+        [axis, given, k, count = (int64_t)outputs.size()](const std::vector<Shape>& inputs) {
+          Shape to = inputs[0];
+          const int64_t at = axis < 0 ? axis + (int64_t)to.size() : axis;
+          if (at < 0 || at >= (int64_t)to.size()) return Shape();
+          int64_t& size = to[(size_t)at];
+          const int64_t part = (size + count - 1) / count;
+          size = given.empty() ? std::clamp<int64_t>(size - part * (int64_t)k, 0, part) : given[k];
+          return to;
+        });
+  f.rules(std::move(rules));
+}
+
 }  // namespace octet::onnxruntime

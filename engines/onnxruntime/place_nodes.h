@@ -15,5 +15,6 @@ void transpose(const Form& f);
 void depth_to_space(const Form& f);
 void space_to_depth(const Form& f);
 void slice(const Form& f);
+void split(const Form& f);
 
 }  // namespace octet::onnxruntime

@@ -282,6 +282,7 @@ constexpr NamedForm kForms[] = {
     {"", "Identity", identity},
     {"", "Transpose", transpose},
     {"", "Slice", slice},
+    {"", "Split", split},
     {"", "DepthToSpace", depth_to_space},
     {"", "SpaceToDepth", space_to_depth},
 };

@@ -63,7 +63,7 @@ void translate_node(const HostGraph& host, const Known& known, size_t i, Transla
   op.inputs.insert(op.inputs.end(), captured.begin(), captured.end());
   if (op.inputs.empty() || node.inputs.empty() || node.inputs[0] < 0)
     op.refused = "it has no input";
-  if (op.outputs.size() != 1)
+  if (op.outputs.size() != 1 && node.op != "Split")
     op.refused = "it has " + std::to_string(op.outputs.size()) + " outputs";
   if (node.taken) op.refused = "it runs on another provider";
   const NamedForm* form = find_quantized(node);
@@ -71,7 +71,7 @@ void translate_node(const HostGraph& host, const Known& known, size_t i, Transla
   if (!form && op.refused.empty()) op.refused = "Octet has no such operator";
   if (!op.refused.empty()) return;
   const std::vector<int> all = op.inputs;
-  to->rules[i] = broadcast;
+  to->rules[i] = {broadcast};
   try {
     form->translate({host, known, i, to});
   } catch (const graph::Refused& refused) {
@@ -83,14 +83,14 @@ void translate_node(const HostGraph& host, const Known& known, size_t i, Transla
   const bool product = op.kind == Kind::kConvolution || op.kind == Kind::kProduct;
   if (op.refused.empty() && left_out(op.inputs, product ? 2 : op.inputs.size()))
     op.refused = "one of its inputs is left out";
-  if (!op.refused.empty()) op.kind = Kind::kOther, op.inputs = all, to->rules[i] = nullptr;
+  if (!op.refused.empty()) op.kind = Kind::kOther, op.inputs = all, to->rules[i].clear();
 }
 
 // Whether the output's bytes are some of the input's.
 bool moves_bytes(Kind kind) {
   return kind == Kind::kMaxPool || kind == Kind::kReshape || kind == Kind::kTranspose ||
-         kind == Kind::kSlice || kind == Kind::kResizeNearest || kind == Kind::kPad ||
-         kind == Kind::kDepthToSpace || kind == Kind::kSpaceToDepth;
+         kind == Kind::kSlice || kind == Kind::kSplit || kind == Kind::kResizeNearest ||
+         kind == Kind::kPad || kind == Kind::kDepthToSpace || kind == Kind::kSpaceToDepth;
 }
 
 void spread_scales(graph::Graph* g) {
@@ -102,9 +102,11 @@ void spread_scales(graph::Graph* g) {
   };
   // Nodes are in an order in which they can run: scales travel down, then up.
   for (const graph::Op& op : g->ops)
-    if (moves_bytes(op.kind)) copy(op.inputs[0], op.outputs[0]);
+    if (moves_bytes(op.kind))
+      for (const int t : op.outputs) copy(op.inputs[0], t);
   for (size_t i = g->ops.size(); i-- > 0;)
-    if (moves_bytes(g->ops[i].kind)) copy(g->ops[i].outputs[0], g->ops[i].inputs[0]);
+    if (moves_bytes(g->ops[i].kind))
+      for (const int t : g->ops[i].outputs) copy(t, g->ops[i].inputs[0]);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace octet::onnxruntime {
 
-// The shape of an operator's output by those of its inputs, which are all known.
+// The shape of one output of an operator by those of its inputs, which are all known.
 using ShapeRule = std::function<Shape(const std::vector<Shape>& inputs)>;
 
 struct Translation {
@@ -17,7 +17,8 @@ struct Translation {
   // Octet's has the reason in Op::refused; one whose result is known neither reads nor makes a
   // tensor. Constants are borrowed from the host.
   graph::Graph graph;
-  std::vector<ShapeRule> rules;  // of each operator; empty: only the host knows
+  // Of each operator's outputs, in their order; none: only the host knows.
+  std::vector<std::vector<ShapeRule>> rules;
 };
 
 Translation translate(const HostGraph& host, const Known& known, graph::Arithmetic arithmetic);

@@ -327,5 +327,29 @@ TEST(BadGraph, ChangedAtRandom) {
   EXPECT_GT(created_ones, 100u);
 }
 
+TEST(BadGraph, SplitsThatAreNone) {
+  const auto why = [](int axis, std::vector<std::vector<int64_t>> parts, float scale = 0.1f) {
+    GraphCase c;
+    const int x = c.input({2, 6, 5}, OCTET_S8, 0.1f);
+    octet::graph::Op& op = c.op(Kind::kSplit, {x}, x);
+    op.axis = axis, op.outputs.clear();
+    for (std::vector<int64_t>& part : parts)
+      op.outputs.push_back(c.tensor(std::move(part), OCTET_S8, scale));
+    c.g.outputs = op.outputs;
+    return octet::graph::would(c.g)[0];
+  };
+  EXPECT_EQ(why(1, {{2, 4, 5}, {2, 2, 5}}), "");
+  EXPECT_EQ(why(1, {{2, 4, 5}, {2, 1, 5}}), "op0: its outputs leave 1 of axis 1 of its input");
+  for (const std::vector<int64_t>& second :
+       {std::vector<int64_t>{2, 3, 5}, {2, 2, 4}, {2}, {1, 2, 2, 5}, {2, -1, 5}})
+    EXPECT_EQ(why(-2, {{2, 4, 5}, second}),
+              "op0: tensor 2 ('t2') is no part of its input along axis 1");
+  for (const int axis : {3, -4})
+    EXPECT_EQ(why(axis, {{2, 6, 5}}), "op0: it splits axis " + std::to_string(axis) +
+                                          " of rank 3; it would need another axis");
+  EXPECT_EQ(why(1, {{2, 4, 5}, {2, 2, 5}}, 0.2f),
+            "op0: its input and its output are of different types, or quantized differently");
+}
+
 }  // namespace
 }  // namespace octet_test

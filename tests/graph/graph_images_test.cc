@@ -126,6 +126,44 @@ TEST(GraphImages, SlicesWithoutAxes) {
       }
 }
 
+// In parts along every axis, with it and without; a part that nothing reads is not computed.
+TEST(GraphImages, Splits) {
+  const Shape shape = {4, 3, 5, 6};
+  for (const bool first : {false, true})
+    for (const octet_type type : {OCTET_U8, OCTET_S16})
+      for (int axis = 0; axis < 4; ++axis)
+        for (const bool lacks_axis : {false, true}) {
+          GraphCase c;
+          c.g.channels_first = first;
+          const int x = c.input(shape, type, 0.1f);
+          const size_t element = type == OCTET_S16 ? 2 : 1;
+          const Bytes in = c.draw(c.count(x) * element);
+          std::vector<int> parts;
+          Bytes want;
+          for (int64_t at = 0; at < shape[(size_t)axis];) {
+            const int64_t size = lacks_axis || at ? 1 : shape[(size_t)axis] - 1;
+            Shape part = shape;
+            part[(size_t)axis] = size;
+            const Bytes moves = moved(in, shape, part, element, [&](Shape place) {
+              place[(size_t)axis] += at;
+              return place;
+            });
+            if (lacks_axis) part.erase(part.begin() + axis);
+            parts.push_back(c.tensor(part, type, 0.1f));
+            if (parts.size() == 2) {  // which nothing reads
+              at += size;
+              continue;
+            }
+            want.insert(want.end(), moves.begin(), moves.end());
+            c.g.outputs.push_back(parts.back());
+            at += size;
+          }
+          octet::graph::Op& op = c.op(Kind::kSplit, {x}, x);
+          op.outputs = parts, op.axis = axis % 2 ? axis - 4 : axis;
+          EXPECT_EQ(run(*created(c.g), c.g, {in}), want) << axis << first << lacks_axis;
+        }
+}
+
 // More inputs than an op of a network takes, one of them with another scale; of a convolution.
 TEST(GraphImages, Joins) {
   for (const size_t inputs : {2, 4, 5, 9})

@@ -76,6 +76,40 @@ TEST(MatchQdq, WhatIsReadTwiceStays) {
   EXPECT_EQ(answers[2], "");
 }
 
+// A split that is quantized part by part is one operator, which stands before the first reader of a
+// part; one of whose parts the floats are read stays.
+TEST(MatchQdq, Splits) {
+  for (const bool read : {false, true}) {
+    Qdq c;
+    const int x = c.input({1, 2, 2, 6}, OCTET_U8, 0.5f, 9);
+    const int from = c.dequantize(x), left = c.real({1, 2, 2, 4}), right = c.real({1, 2, 2, 2});
+    Op& op = c.op(Kind::kSplit, {from}, left);
+    op.outputs = {left, right}, op.axis = 3;
+    const int a = c.quantize(left, 0.5f, 9), relu = c.real({1, 2, 2, 4});
+    c.op(Kind::kActivation, {c.dequantize(a)}, relu).clamp.activation = Activation::kRelu;
+    c.g.outputs = {c.quantize(relu, 0.5f, 9), c.quantize(right, 0.5f, 9)};
+    if (read) c.g.outputs.push_back(right);
+    const Graph matched = match_qdq(c.g);
+    const auto is_split = [](const Op& o) { return o.kind == Kind::kSplit; };
+    const auto split = std::find_if(matched.ops.begin(), matched.ops.end(), is_split);
+    ASSERT_NE(split, matched.ops.end());
+    if (read) {
+      EXPECT_EQ(split->inputs, std::vector<int>{from});
+      continue;
+    }
+    EXPECT_EQ(split, matched.ops.begin());
+    EXPECT_EQ(split->inputs, std::vector<int>{x});
+    EXPECT_EQ(split->outputs, (std::vector<int>{a, c.g.outputs[1]}));
+    EXPECT_EQ(split->made_of.size(), 4u);
+    const Bytes in = c.draw(24), out = run(*created(matched), matched, {in});
+    for (size_t i = 0; i < 24; ++i) {
+      const size_t pixel = i / 6, channel = i % 6;
+      EXPECT_EQ(out[channel < 4 ? pixel * 4 + channel : 16 + pixel * 2 + channel - 4],
+                channel < 4 ? std::max<uint8_t>(in[i], 9) : in[i]);
+    }
+  }
+}
+
 TEST(MatchQdq, OtherOperatorsAndRequantization) {
   Qdq c;
   const int a = c.input({1, 2}, OCTET_U8, 1), b = c.input({1, 2}, OCTET_U8, 2, 1);

@@ -24,12 +24,14 @@ struct Ints {
 
 // The operator of the one node of an interpreter with these tensors.
 template <typename Tensors>
-octet::graph::Op translated_alone(Tensors* tensors, TfLiteNode* node, int builtin_code) {
+octet::graph::Op translated_alone(Tensors* tensors, TfLiteNode* node, int builtin_code,
+                                  const char* custom_name = nullptr) {
   struct Alone {
     TfLiteNode* node;
     TfLiteRegistration registration;
   } alone = {node, {}};
   alone.registration.builtin_code = builtin_code;
+  alone.registration.custom_name = custom_name;
   TfLiteContext context = {};
   context.tensors = tensors->data(), context.tensors_size = tensors->size();
   context.impl_ = &alone;
@@ -95,6 +97,49 @@ TEST(LitertTranslate, LstmOfOneStepTakesAMatrix) {
     EXPECT_EQ(one.translated().refused, "its input is no matrix");
     EXPECT_EQ(sequence.translated().refused, "");
   }
+}
+
+TEST(LitertTranslate, NamesOperatorsThatOctetHasNot) {
+  LstmNode any(false);
+  const auto name = [&](int code, const char* custom_name = nullptr) {
+    any.node.inputs = any.inputs.get(), any.node.outputs = any.outputs.get();
+    const octet::graph::Op op = translated_alone(&any.tensors, &any.node, code, custom_name);
+    EXPECT_EQ(op.refused, "Octet has no such operator");
+    return op.name;
+  };
+  EXPECT_EQ(name(kTfLiteBuiltinFloor), "operators[0] (FLOOR)");
+  EXPECT_EQ(name(kTfLiteBuiltinRightShift), "operators[0] (RIGHT_SHIFT)");
+  EXPECT_EQ(name(kTfLiteBuiltinCustom, "Mine"), "operators[0] (custom operator 'Mine')");
+  EXPECT_EQ(name(kTfLiteBuiltinCustom), "operators[0] (CUSTOM)");
+  for (const int code : {100000, -1})
+    EXPECT_EQ(name(code), "operators[0] (builtin operator " + std::to_string(code) + ")");
+}
+
+// A SPLIT, SPLIT_V or UNPACK, whose axis is a constant or not.
+TEST(LitertTranslate, Splits) {
+  for (const int code : {kTfLiteBuiltinSplit, kTfLiteBuiltinSplitV, kTfLiteBuiltinUnpack})
+    for (const bool computed : {false, true}) {
+      std::array<TfLiteTensor, 5> tensors = {};
+      Ints shape({2, 9, 5}), outputs({3, 4}),
+          inputs(code == kTfLiteBuiltinSplit    ? std::vector<int>{2, 0}
+                 : code == kTfLiteBuiltinSplitV ? std::vector<int>{0, 1, 2}
+                                                : std::vector<int>{0});
+      for (TfLiteTensor& t : tensors) t.type = kTfLiteInt8, t.dims = shape.get();
+      int32_t axis = -2;
+      tensors[2].type = kTfLiteInt32, tensors[2].data.i32 = &axis, tensors[2].bytes = sizeof axis;
+      tensors[2].allocation_type = computed ? kTfLiteArenaRw : kTfLiteMmapRo;
+      TfLiteUnpackParams params = {2, axis};
+      TfLiteNode node = {};
+      node.inputs = inputs.get(), node.outputs = outputs.get(), node.builtin_data = &params;
+      const octet::graph::Op op = translated_alone(&tensors, &node, code);
+      const bool refused = computed && code != kTfLiteBuiltinUnpack;
+      EXPECT_EQ(op.refused, refused ? "its axis is computed" : "") << code;
+      EXPECT_EQ(op.kind, octet::graph::Kind::kSplit);
+      if (refused) continue;
+      EXPECT_EQ(op.axis, -2);
+      EXPECT_EQ(op.inputs, std::vector<int>{0});
+      EXPECT_EQ(op.outputs, (std::vector<int>{3, 4}));
+    }
 }
 
 // A STRIDED_SLICE of a tensor of 2 x 9 x 5, with constants for its beginning, end and strides.

@@ -56,7 +56,8 @@ class Network(tflite.Model):
         code, operator = schema.OperatorCodeT(), schema.OperatorT()
         code.builtinCode = getattr(schema.BuiltinOperator, name)
         code.deprecatedBuiltinCode, code.version = min(code.builtinCode, 127), version
-        operator.opcodeIndex, operator.outputs = len(self.model.operatorCodes), [output.index]
+        outputs = output if isinstance(output, list) else [output]
+        operator.opcodeIndex, operator.outputs = len(self.model.operatorCodes), [y.index for y in outputs]
         operator.inputs = [x.index if isinstance(x, Tensor) else x for x in inputs]
         if options:
             operator.builtinOptions, operator.builtinOptionsType = getattr(schema, options + "T")(), getattr(schema.BuiltinOptions, options)
@@ -241,6 +242,16 @@ class Network(tflite.Model):
         strides = strides or [1] * len(begins)
         return self.add("STRIDED_SLICE", [x, self.ints(*begins), self.ints(*ends), self.ints(*strides)], self.like(x, shape), "StridedSliceOptions", **masks)
 
+    def split(self, name, x, axis, sizes):
+        """Parts of a tensor: by SPLIT they are alike, by UNPACK they are of one element and lack the axis."""
+        shape = lambda size: [size if i == axis % len(x.shape) else n for i, n in enumerate(x.shape) if name != "UNPACK" or i != axis % len(x.shape)]
+        made = [self.like(x, shape(size)) for size in sizes]
+        if name == "SPLIT":
+            return self.add(name, [self.ints(axis), x], made, "SplitOptions", numSplits=len(sizes))
+        if name == "SPLIT_V":
+            return self.add(name, [x, self.ints(*sizes), self.ints(axis)], made, "SplitVOptions", numSplits=len(sizes))
+        return self.add(name, [x], made, "UnpackOptions", num=len(sizes), axis=axis)
+
     def blocks(self, name, x, block):
         n, h, w, depth = x.shape
         to_space = name == "DEPTH_TO_SPACE"
@@ -412,6 +423,18 @@ def slices(seed):
     return m.file(*outputs, m.conv(outputs[2], 5, 3))
 
 
+def splits(seed):
+    """Channels, lines and images in parts, one of which nothing reads; the steps of a sequence without their axis."""
+    m = Network(seed)
+    x = m.conv(m.given(2, 9, 10, 6), 12, 3)
+    left, right = m.split("SPLIT", x, -1, [6, 6])
+    top, _, bottom = m.split("SPLIT_V", m.concat([m.conv(left, 6, 3), right]), 1, [4, 1, 4])
+    first, second = m.split("SPLIT_V", m.pool("MAX_POOL_2D", m.binary("ADD", top, bottom), 2, 2), 0, [1, 1])
+    steps = m.split("UNPACK", m.dense(m.reshape(x, 2, 9, 120), 20), 1, [1] * 9)
+    gates = m.split("SPLIT", m.dense(m.binary("ADD", steps[0], steps[8]), 16), 1, [4] * 4)
+    return m.file(m.conv(first, 5), second, m.binary("MUL", m.unary("LOGISTIC", gates[0]), m.unary("TANH", gates[3])), gates[1])
+
+
 def svdf_spotter(seed):
     """A keyword spotter that hears one frame a run: layers over the last frames, then a product."""
     m = Network(seed)
@@ -514,7 +537,7 @@ def means(seed):
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 S16 = {"SEANet of int16": seanet, "operators of int16": words}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **S16, **STATEFUL, "means": means, "slices": slices}
+       "sub-pixels": sub_pixels, **S16, **STATEFUL, "means": means, "slices": slices, "splits": splits}
 
 
 def version_of(text):

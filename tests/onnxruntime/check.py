@@ -129,6 +129,13 @@ def check_lookups(folder, full):
         compare("functions of one tensor", path, options, threads)
 
 
+def check_splits(folder, full):
+    for how, operators in (*((how, 17) for how in QUANTIZED), ("qdq-s8s8", 11), ("qdq-s8s8", 18)):
+        path = models.quantized(models.split_network(operators), folder, how, {"x": (2, 3, 20, 20)})
+        for options, threads in configurations(full):
+            compare(f"splits of set {operators}, {how}", path, options, threads, [{"N": n} for n in (1, 3, 0)])
+
+
 def check_means(folder, full):
     planes = ((1, 9, 7), (3, 9, 7), (2, 1, 1), (3, 1, 3), (1, 2, 2), (3, 5, 3), (2, 16, 16), (1, 3, 13), (5, 2, 3), (0, 4, 4))
     sizes = [dict(zip("NHW", size)) for size in planes]
@@ -381,6 +388,7 @@ def main(full):
         folder = pathlib.Path(name)
         check_images(folder, full)
         check_lookups(folder, full)
+        check_splits(folder, full)
         check_means(folder, full)
         check_softmax(folder, full)
         check_blocks(folder, full)

@@ -76,6 +76,32 @@ def image_network(batch=1, size=30):
     return b.model()
 
 
+def split_network(operators=17):
+    """Channels and lines in parts: sizes given, of unlike parts or, from set 18 on, by their number, of which the last part is smaller."""
+    b = Builder(31)
+
+    def split(x, axis, sizes, given):
+        outputs = [b.name() for _ in sizes]
+        if not given:
+            b.op("Split", [x], outputs=outputs, axis=axis, **({"num_outputs": len(sizes)} if operators >= 18 else {}))
+        elif operators < 13:
+            b.op("Split", [x], outputs=outputs, axis=axis, split=sizes)
+        else:
+            b.op("Split", [x, b.constant(np.int64(sizes))], outputs=outputs, axis=axis)
+        return outputs
+
+    x = b.conv(b.input("x", ["N", 3, 20, 20]), 3, 16, 3, "Relu")
+    left, right = split(x, 1, [4, 12], True)
+    x = b.op("Concat", [left, right, b.op("Add", [b.conv(right, 12, 12, 3, "Relu"), right])], axis=1)
+    parts = [7, 7, 6] if operators >= 18 else [10, 10]
+    top, *others = split(b.conv(x, 28, 8, 1), -2, parts, False)
+    x = b.op("Concat", [b.op("AveragePool", [top], kernel_shape=[3, 3], pads=[1] * 4), *others], axis=2)
+    x = b.op("Flatten", [b.op("GlobalAveragePool", [x])])
+    b.op("Gemm", [x, b.constant(b.weights(10, 8)), b.constant(np.zeros(10, np.float32))], transB=1, outputs=["y"])
+    b.output("y", ["N", 10])
+    return b.model(operators)
+
+
 def divided_network():
     """An operator that nobody quantizes between convolutions, beside a way around it."""
     b = Builder(8)

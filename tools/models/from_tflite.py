@@ -115,15 +115,18 @@ def read_operator(graph, op, common):
     return READERS[op.name](graph, op, common, op.inputs, op.outputs[0])
 
 
-def operator(graph, op):
-    """The description of an operator; one that cannot be read is left out with the reason."""
+def operators(graph, op):
+    """The descriptions of an operator; one that cannot be read is left out with the reason."""
     common = (graph.model.tensors[op.outputs[0]].name if op.outputs else "", op.name)
     try:
-        return read_operator(graph, op, common)
+        if op.name in ("SPLIT", "SPLIT_V", "UNPACK"):
+            return [{"kind": "slice", "name": graph.model.tensors[part["outputs"][0]].name, "operator": op.name, **part}
+                    for part in tflite_functions.splits(graph, op, op.inputs)]
+        return [read_operator(graph, op, common)]
     except ops.Unreadable as error:
-        return ops.other(*common, op.inputs, op.outputs, str(error))
+        return [ops.other(*common, op.inputs, op.outputs, str(error))]
     except Exception as error:  # an unforeseen error of this script
-        return ops.other(*common, op.inputs, op.outputs, ops.unforeseen(error))
+        return [ops.other(*common, op.inputs, op.outputs, ops.unforeseen(error))]
 
 
 def read(data, batch, constants=None):
@@ -131,6 +134,6 @@ def read(data, batch, constants=None):
     model = Model(data, batch)
     tflite_shapes.infer(model)
     graph = Graph(model, constants)
-    found = [operator(graph, op) for op in model.operators]
+    found = [made for op in model.operators for made in operators(graph, op)]
     ops.convert_outside(found, model.inputs, ("CAST",))
     return found, [graph.tensor(i) for i in range(len(model.tensors))], model.inputs, model.outputs

@@ -92,6 +92,21 @@ def sliced(graph, op, inputs, _):
     return "slice", inputs[:1], {"begins": constant(graph, inputs, 1, "its beginning")}
 
 
+def splits(graph, op, inputs):
+    """A slice for each part, as its attributes."""
+    if op.name == "SPLIT":
+        (axis,), inputs = constant(graph, inputs, 0, "its axis"), inputs[1:]
+    else:
+        (axis,) = constant(graph, inputs, 2, "its axis") if op.name == "SPLIT_V" else [op.options(tflite.UnpackOptions).Axis()]
+    shape, at = graph.shape(inputs[0]), 0
+    axis %= len(shape)
+    for output in op.outputs:
+        begins, sizes = [0] * len(shape), list(shape)
+        begins[axis], sizes[axis] = at, 1 if op.name == "UNPACK" else graph.shape(output)[axis]
+        at += sizes[axis]
+        yield {"inputs": inputs[:1], "outputs": [output], "begins": begins, **({"sizes": sizes} if op.name == "UNPACK" else {})}
+
+
 def strided(graph, op, inputs, _):
     o, shape = op.options(tflite.StridedSliceOptions), graph.shape(inputs[0])
     given, ends, strides = (constant(graph, inputs, i, name) for i, name in ((1, "its beginning"), (2, "its end"), (3, "its stride")))
