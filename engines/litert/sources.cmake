@@ -19,6 +19,6 @@ if(OCTET_LITERT_INCLUDE_DIR AND TARGET octet_threads AND NOT WIN32)
   # Python loads the delegate: not a sanitizer's, nor another machine's.
   if(OCTET_BUILD_TESTS AND NOT CMAKE_CROSSCOMPILING AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
     octet_add_script(litert tests/litert/check.py $<TARGET_FILE:octet_litert>
-      ${PROJECT_BINARY_DIR}/litert-venv LABELS engines slow)
+      ${PROJECT_BINARY_DIR}/litert-venv ${octet_native_tiers} LABELS engines slow)
   endif()
 endif()

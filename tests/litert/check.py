@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Holds the LiteRT delegate against an unmodified LiteRT: whole networks, byte by byte.
 
-    check.py <liboctet_litert.so> <directory for a virtual environment>
+    check.py <liboctet_litert.so> <directory for a virtual environment> [tier ...]
 
 as=reference must give the bytes of LiteRT's reference kernels, as=xnnpack those of its default delegate. The networks are those that this file
-and networks.py make and those of the directory that the environment variable OCTET_MODELS_DIR names. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
+and networks.py make and those of the directory that the environment variable OCTET_MODELS_DIR names. All runs once on this machine's best tier, and the
+comparisons again, of one configuration, in processes that OCTET_MAX_ISA limits to each of the tiers. Exits with 77, which ctest shows as skipped, where the Python packages are missing and cannot be installed.
 """
 import concurrent.futures
 import importlib.metadata
@@ -13,6 +14,7 @@ import os
 import pathlib
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -30,6 +32,8 @@ import tflite  # noqa: E402
 from ai_edge_litert.interpreter import Interpreter, OpResolverType, load_delegate  # noqa: E402
 
 LIBRARY = sys.argv[1]
+LIMITED = "limited" in sys.argv
+GOALS = ("time",) if LIMITED else ("time", "layers", "traffic", "memory")
 VERSION = shapes.version_of(importlib.metadata.version("ai-edge-litert"))
 PEERS = {"reference": OpResolverType.BUILTIN_REF, "xnnpack": OpResolverType.AUTO}
 failures = 0
@@ -190,7 +194,7 @@ def outputs(made, seed):
 
 
 def compare(what, network, options, batch=1):
-    """Twenty inputs of a network, six in a row of one with states, which are reset before the last: all bytes equal, and Octet ran them."""
+    """Twenty inputs of a network (on a limited tier three), six in a row of one with states, which are reset before the last: all bytes equal, and Octet ran them."""
     mine = interpreter(network, options, batch=batch)
     theirs = interpreter(network, None, PEERS[options["as"]], batch)
     parts = [details["op_name"] for details in mine._get_ops_details()].count("DELEGATE")
@@ -198,7 +202,7 @@ def compare(what, network, options, batch=1):
         return False
     if what in shapes.ALL and parts != 1:
         complain(f"{what} {options}: not one network, but {parts}")
-    seeds = range(1, 7 if what in shapes.STATEFUL else 21)
+    seeds = range(1, 4 if LIMITED else 7 if what in shapes.STATEFUL else 21)
     for seed in seeds:
         if seed == 6:
             mine.reset_all_variables(), theirs.reset_all_variables()
@@ -214,7 +218,7 @@ def check_networks(networks):
         refused = "int4" in name or "int16" in name
         peers = [who for who in PEERS if who == "reference" or not refused and shapes.has_bytes_of_xnnpack(name, VERSION, platform.machine())]
         ran = [compare(name, network, {"as": who, "threads": threads, "goal": goal})
-               for who, threads, goal in itertools.product(peers, "12", ("time", "layers", "traffic", "memory"))]
+               for who, threads, goal in itertools.product(peers, "1" if LIMITED else "12", GOALS)]
         if refused and compare(name, network, {"as": "xnnpack"}):
             complain(f"the delegate took the network {name} as=xnnpack")
         print(f"{name}: Octet ran it {sum(ran)} times of {len(ran)}")
@@ -270,19 +274,30 @@ MADE = {"small": small, "products": products(np.int8), "products of uint8": prod
         "apart": shapes.apart(9), **{name: make(seed) for seed, (name, make) in enumerate(shapes.ALL.items())}}
 directory = os.environ.get("OCTET_MODELS_DIR")
 found = {path.name: path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.tflite"))} if directory else {}
+
+
+def check_rest():
+    for batch in (3, 0):
+        compare("small", small, {"as": "reference", "threads": "2"}, batch)
+    if compare("peepholes", shapes.peepholes(10), {"as": "reference"}):
+        complain("the delegate took an LSTM with peepholes")
+    check_options()
+    check_threads(small)
+    check_pool(small)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in ("small", "products"):
+            path = pathlib.Path(scratch) / "model.tflite"
+            path.write_bytes(MADE[name])
+            for complaint in faults.corrupt(path, LIBRARY):
+                complain(f"{name}: {complaint}")
+    for tier in sys.argv[3:]:
+        environment = {**os.environ, "OCTET_MAX_ISA": tier}
+        if subprocess.run([sys.executable, *sys.argv[:3], "limited"], env=environment, check=False).returncode:
+            complain(f"with OCTET_MAX_ISA={tier}")
+
+
 check_networks({**MADE, **found})
-for batch in (3, 0):
-    compare("small", small, {"as": "reference", "threads": "2"}, batch)
-if compare("peepholes", shapes.peepholes(10), {"as": "reference"}):
-    complain("the delegate took an LSTM with peepholes")
-check_options()
-check_threads(small)
-check_pool(small)
-with tempfile.TemporaryDirectory() as scratch:
-    for name in ("small", "products"):
-        path = pathlib.Path(scratch) / "model.tflite"
-        path.write_bytes(MADE[name])
-        for complaint in faults.corrupt(path, LIBRARY):
-            complain(f"{name}: {complaint}")
+if not LIMITED:
+    check_rest()
 print(f"{failures} failures")
 sys.exit(failures != 0)
