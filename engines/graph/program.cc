@@ -51,6 +51,33 @@ class Begun {
   size_t count_ = 0;
 };
 
+// The engine's threads. The library between the engine and a run is compiled without exceptions, so
+// one of the engine's waits here until the library returns; no further task begins before.
+class Lent {
+ public:
+  Lent(const ProgramArguments& a, octet_network_args* to)
+      : parallel_for_(a.parallel_for), context_(a.parallel_context) {
+    if (parallel_for_) to->parallel_for = run, to->parallel_context = this;
+  }
+  void check_run() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  static void run(void* self, size_t count, void (*task)(void* arg, size_t index), void* arg) {
+    Lent& lent = *(Lent*)self;
+    if (lent.thrown_) return;
+    try {
+      lent.parallel_for_(lent.context_, count, task, arg);
+    } catch (...) {
+      lent.thrown_ = std::current_exception();
+    }
+  }
+  const octet_parallel_for parallel_for_;
+  void* const context_;
+  std::exception_ptr thrown_;
+};
+
 }  // namespace
 
 struct Program::Parts {
@@ -225,7 +252,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     octet_network_args args = OCTET_NETWORK_ARGS_INIT;
     args.tensors = tensors.data();
     args.workspace = a.workspace, args.workspace_bytes = a.workspace_bytes;
-    args.parallel_for = a.parallel_for, args.parallel_context = a.parallel_context;
+    const Lent lent(a, &args);
     args.concurrency = a.concurrency;
     std::unique_ptr<Blob> own;
     if (!a.workspace && planned.workspace_bytes) {
@@ -238,6 +265,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     octet_error failed = {};
     const octet_status status = octet_network_run(planned.network.get(), &args, &failed);
     if (own) p.workspaces.give(std::move(own));
+    lent.check_run();
     check(status, failed);
     begun.check_runs();
   });

@@ -30,7 +30,8 @@ struct ProgramArguments {
   // have them. Those of constants and of inputs that nothing reads may be null. Those of variables
   // are written, too: the states of layers, which the caller sets before the first run, to their
   // zero points in most models, and keeps. Runs at the same time need states of their own. Memory
-  // of a variable overlaps no other argument. A run that fails changes no state.
+  // of a variable overlaps no other argument. A run that fails changes no state, unless it fails by
+  // an exception of parallel_for.
   const void* const* inputs = nullptr;
   void* const* outputs = nullptr;
   // Images, at most as created; 0: as many. A graph with a state layer takes no fewer images: leave
@@ -39,6 +40,7 @@ struct ProgramArguments {
   // Null: the program's own, one for each run at the same time, kept for later runs.
   void* workspace = nullptr;
   size_t workspace_bytes = 0;
+  // May throw once none of its tasks runs any more: then the run fails with the exception's words.
   octet_parallel_for parallel_for = nullptr;
   void* parallel_context = nullptr;
   size_t concurrency = 0;  // at most as created; 0: 1

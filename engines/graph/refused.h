@@ -61,6 +61,8 @@ octet_status guarded(octet_error* error, const Function& function) noexcept {
     return tell(OCTET_OUT_OF_MEMORY, "there is not enough memory for the graph", error);
   } catch (const std::exception& exception) {
     return tell(OCTET_UNSUPPORTED, exception.what(), error);
+  } catch (...) {
+    return tell(OCTET_UNSUPPORTED, "the engine threw what is no std::exception", error);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "engines/graph/programs.h"
 
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "engines/graph/functions.h"
@@ -100,6 +101,60 @@ TEST(Programs, ManyThreads) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(programs.count(), 3u);
+}
+
+// An engine's threads that throw before, between or behind their tasks make a run fail, with their
+// words, and leave the program as it was.
+TEST(Programs, AnEngineThatThrows) {
+  struct Engine {
+    size_t calls = 0, fails_at = 0;
+    bool first = false, of_std = true;
+    static void run(void* self, size_t count, void (*task)(void* arg, size_t index), void* arg) {
+      auto& engine = *(Engine*)self;
+      const bool fails = ++engine.calls == engine.fails_at;
+      for (size_t i = 0; i < (fails && engine.first ? 1 : count); ++i) task(arg, i);
+      if (fails && engine.of_std) throw std::runtime_error("no threads today");
+      if (fails) throw 7;
+    }
+  };
+  GraphCase c;
+  int x = c.input({1, 40, 40, 8}, OCTET_S8, 0.04f, -9);
+  for (int i = 0; i < 2; ++i) {
+    const int y = c.tensor({1, 40, 40, 8}, OCTET_S8, 0.07f, 11);
+    c.op(Kind::kConvolution, {x, c.weights({8, 3, 3, 8})}, y).window.padding = Padding::kSame;
+    x = y;
+  }
+  c.g.outputs = {x};
+  ProgramOptions options;
+  options.concurrency = 3, options.goal = OCTET_NETWORK_LAYERS;
+  const auto program = created(c.g, options);
+  const Bytes in = c.draw(c.count(c.g.inputs[0])), want = run(*program, c.g, {in});
+  Bytes out(want.size());
+  const void* const inputs[] = {in.data()};
+  void* const outputs[] = {out.data()};
+  ProgramArguments a;
+  a.inputs = inputs, a.outputs = outputs;
+  a.parallel_for = Engine::run, a.concurrency = 3;
+  octet_error error = {};
+  Engine whole;
+  a.parallel_context = &whole;
+  ASSERT_EQ(program->run(a, &error), OCTET_OK) << error.message;
+  ASSERT_GT(whole.calls, 1u);
+  EXPECT_EQ(out, want);
+  for (size_t at = 1; at <= whole.calls; ++at)
+    for (const bool first : {false, true})
+      for (const bool of_std : {false, true}) {
+        Engine engine;
+        engine.fails_at = at, engine.first = first, engine.of_std = of_std;
+        a.parallel_context = &engine;
+        EXPECT_EQ(program->run(a, &error), OCTET_UNSUPPORTED);
+        EXPECT_STREQ(error.message,
+                     of_std ? "no threads today" : "the engine threw what is no std::exception");
+        EXPECT_EQ(engine.calls, at);
+        engine.fails_at = 0;
+        EXPECT_EQ(program->run(a, &error), OCTET_OK) << error.message;
+        EXPECT_EQ(out, want);
+      }
 }
 
 // A sum is created once for all that ask for it, and each other one by itself.

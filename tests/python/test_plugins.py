@@ -93,8 +93,10 @@ def test_onnxruntime():
     for threads in (0, 1, 2):
         session = octet.onnxruntime.session(model, threads=threads)
         assert octet.onnxruntime.NAME in session.get_providers()
+        if hasattr(session, "get_provider_graph_assignment_info"):
+            assert octet.onnxruntime.nodes(session) == (1, 1)
         assert np.array_equal(session.run(None, x)[0], want[0])
-    options = onnxruntime.SessionOptions()
-    assert np.array_equal(
-        octet.onnxruntime.session(model, options, goal="memory").run(None, x)[0], want[0]
-    )
+    session = octet.onnxruntime.session(model, onnxruntime.SessionOptions(), goal="memory")
+    assert np.array_equal(session.run(None, x)[0], want[0])
+    with pytest.raises(RuntimeError, match="needs session.record_ep_graph_assignment_info = 1"):
+        octet.onnxruntime.nodes(session)

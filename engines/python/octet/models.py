@@ -127,7 +127,13 @@ class _Onnx(Model):
             raise
 
     def __repr__(self):
-        return f"octet.load({self._path!r}): providers {', '.join(self._session.get_providers())}"
+        from . import onnxruntime
+
+        try:
+            ours, all_nodes = onnxruntime.nodes(self._session)
+        except RuntimeError:  # an older ONNX Runtime
+            return f"octet.load({self._path!r}): providers {', '.join(self._session.get_providers())}"
+        return f"octet.load({self._path!r}): nodes on octet: {ours} of {all_nodes}"
 
 
 def load(path: typing.Union[str, "os.PathLike[str]"], threads: int = 1, **options: str) -> Model:

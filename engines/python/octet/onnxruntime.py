@@ -3,6 +3,8 @@
 >>> import octet.onnxruntime
 >>> session = octet.onnxruntime.session("model.onnx")  # an onnxruntime.InferenceSession
 >>> session.run(None, {"input": x})
+>>> octet.onnxruntime.nodes(session)  # on Octet, of all
+(52, 54)
 """
 
 import typing
@@ -13,6 +15,7 @@ from . import plugins
 from ._octet import cpu
 
 NAME = "OctetExecutionProvider"
+_RECORD = "session.record_ep_graph_assignment_info"
 
 
 def library() -> str:
@@ -59,5 +62,23 @@ def session(
     if session_options is None:
         session_options = onnxruntime.SessionOptions()
         session_options.intra_op_num_threads = count
+        session_options.add_session_config_entry(_RECORD, "1")
     session_options.add_provider_for_devices(devices, {"threads": str(count), **options})
     return onnxruntime.InferenceSession(path, session_options)
+
+
+def nodes(session: "onnxruntime.InferenceSession") -> typing.Tuple[int, int]:
+    """How many nodes of a session's model run on Octet, and how many there are.
+
+    They are counted as ONNX Runtime assigned them, before later optimizations. RuntimeError: this
+    ONNX Runtime does not say, or the session's own session_options lack the entry
+    session.record_ep_graph_assignment_info = 1.
+    """
+    try:
+        parts = session.get_provider_graph_assignment_info()
+    except Exception as error:  # an AttributeError before 1.24, and ONNX Runtime's own later
+        raise RuntimeError(
+            f"the session does not say where its nodes run; it needs {_RECORD} = 1: {error}"
+        ) from error
+    counts = [(part.ep_name == NAME, len(part.get_nodes())) for part in parts]
+    return sum(count for ours, count in counts if ours), sum(count for _, count in counts)
