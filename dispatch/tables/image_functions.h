@@ -6,6 +6,6 @@
 
 namespace octet {
 
-const ImageFunctions& image_functions_of(TierId tier_id);
+ImageFunctions image_functions_of(TierId tier_id);
 
 }  // namespace octet

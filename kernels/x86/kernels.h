@@ -76,6 +76,7 @@ void avx2_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, 
 void avx512vnni_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 void avx512vbmi_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 extern const ImageFunctions avx2_image_functions;
+void avx512bw_resize(const Resize& f, const ImageCall& call);
 extern const WinogradOps sse41_winograd, avx2_winograd, avx512bw_winograd;
 extern const ElementwiseOps sse41_elementwise, avx2_elementwise;
 void avx512vnni_add_fixed(const BinaryPlan& plan, const uint8_t* a, const uint8_t* b, uint8_t* out,

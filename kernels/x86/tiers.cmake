@@ -66,7 +66,8 @@ octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
   DEPTHWISE avx512vnni_u8s8_dw64.cc avx512vnni_u8s8_group64.cc
   PROBE "_mm512_reduce_add_epi32(_mm512_dpbusd_epi32(__m512i{}, __m512i{}, __m512i{}))")
 if(OCTET_BUILDS_AVX512BW OR OCTET_BUILDS_AVX512VNNI) # what both do alike
-  octet_add_sources(FLAGS ${octet_avx512} WINOGRAD avx512bw/avx512bw_winograd.cc)
+  octet_add_sources(FLAGS ${octet_avx512} SOURCES functions/avx512bw_resize.cc
+    WINOGRAD avx512bw/avx512bw_winograd.cc)
 endif()
 if(OCTET_BUILDS_AVX512VNNI)
   octet_add_sources(FLAGS ${octet_avx512} -mavx512vbmi SOURCES avx512vbmi_look_up.cc
@@ -98,7 +99,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # intrinsics already.
   set_property(SOURCE kernels/x86/avx2_ops.cc kernels/x86/shared/avx2_plain_ops.cc
     kernels/x86/avx512vnni_ops.cc kernels/x86/sse41_ops.cc kernels/x86/functions/avx2_images.cc
-    kernels/generic/functions/image_portable.cc
+    kernels/x86/functions/avx512bw_resize.cc kernels/generic/functions/image_portable.cc
     APPEND PROPERTY COMPILE_OPTIONS ${octet_vectors})
   set_property(SOURCE kernels/x86/avx2_epilogue.cc kernels/x86/avx512vnni_epilogue.cc
     APPEND PROPERTY COMPILE_OPTIONS -Os)

@@ -33,7 +33,7 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
   CallerStruct<octet_pad_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   const octet_image_size &before = desc->before, &after = desc->after;
   OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
@@ -55,7 +55,7 @@ octet_status octet_pad_create(const octet_pad_desc* given, octet_function** func
   else
     memcpy(numbers.fill, &desc->value, sizeof desc->value);
   const octet_network_function lines = {nullptr, nullptr, 1, 1, 1, before.h};
-  return make_function(image_function(in, {in.size, out}, lines, numbers, functions->place),
+  return make_function(image_function(in, {in.size, out}, lines, numbers, functions.place),
                        in.allocator, function, error);
 }
 
@@ -64,7 +64,7 @@ octet_status octet_slice_create(const octet_slice_desc* given, octet_function** 
   CallerStruct<octet_slice_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   const octet_image_size &first = desc->first, &size = desc->size;
   OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
@@ -75,7 +75,7 @@ octet_status octet_slice_create(const octet_slice_desc* given, octet_function** 
   const octet_network_function lines = {nullptr, nullptr, first.h + 1, 1, 1, 0};
   const Place numbers = {
       -(ptrdiff_t)first.h, -(ptrdiff_t)first.w, -(ptrdiff_t)first.channels, element, {}};
-  return make_function(image_function(in, {in.size, size}, lines, numbers, functions->place),
+  return make_function(image_function(in, {in.size, size}, lines, numbers, functions.place),
                        in.allocator, function, error);
 }
 
@@ -85,7 +85,7 @@ octet_status octet_reshape_create(const octet_reshape_desc* given, octet_functio
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   const octet_image_size& size = desc->size;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   OCTET_TRY(check_size(size, element, "size", error));
@@ -95,7 +95,7 @@ octet_status octet_reshape_create(const octet_reshape_desc* given, octet_functio
                 "%zu x %zu",
                 size.h, size.w, size.channels, in.size.h, in.size.w, in.size.channels);
   return make_function(
-      image_function<Reshape>(in, {in.size, size}, kWholeImage, {element}, functions->reshape),
+      image_function<Reshape>(in, {in.size, size}, kWholeImage, {element}, functions.reshape),
       in.allocator, function, error);
 }
 
@@ -104,7 +104,7 @@ octet_status octet_transpose_create(const octet_transpose_desc* given, octet_fun
   CallerStruct<octet_transpose_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kAny, &functions, error));
   const size_t element = element_bytes(in.values.type);
   if (desc->to != OCTET_NHWC && desc->to != OCTET_NCHW)
@@ -113,6 +113,6 @@ octet_status octet_transpose_create(const octet_transpose_desc* given, octet_fun
   const bool to_nhwc = desc->to == OCTET_NHWC;
   const ImageSizes sizes = {to_nhwc ? planes : in.size, to_nhwc ? in.size : planes};
   return make_function(
-      image_function<Transpose>(in, sizes, kWholeImage, {to_nhwc, element}, functions->transpose),
+      image_function<Transpose>(in, sizes, kWholeImage, {to_nhwc, element}, functions.transpose),
       in.allocator, function, error);
 }

@@ -4,7 +4,7 @@
 namespace octet {
 
 octet_status check_input(const octet_image_input& input, InputTypes types,
-                         const ImageFunctions** functions, octet_error* error) {
+                         ImageFunctions* functions, octet_error* error) {
   const octet_type type = input.values.type;
   const bool any = types == InputTypes::kAny;
   if (!is_8bit(type) && type != OCTET_S16 && !(any && (type == OCTET_S32 || type == OCTET_F32)))
@@ -17,7 +17,7 @@ octet_status check_input(const octet_image_input& input, InputTypes types,
   OCTET_TRY(check_size(input.size, element_bytes(type), "input.size", error));
   TierId tier_id;
   OCTET_TRY(choose_tier(input.max_isa, &tier_id, error));
-  *functions = &image_functions_of(tier_id);
+  *functions = image_functions_of(tier_id);
   return OCTET_OK;
 }
 

@@ -60,7 +60,7 @@ FunctionBuilder<ImagePlan<Numbers>> image_function(
 // The functions of the best tier that the input allows.
 enum class InputTypes { kBytesAndS16, kAny };
 octet_status check_input(const octet_image_input& input, InputTypes types,
-                         const ImageFunctions** functions, octet_error* error);
+                         ImageFunctions* functions, octet_error* error);
 // Of an image: none is 0, and all its bytes fit in memory.
 octet_status check_size(const octet_image_size& size, size_t element, const char* name,
                         octet_error* error);

@@ -87,7 +87,7 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
   const octet_window& window = desc->window;
   int32_t range[2];
   octet_image_size out;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_window(in.size, window, &out, error));
   OCTET_TRY(check_pixels(window.kernel_h, window.kernel_w, in.values.type, "window", error));
@@ -105,7 +105,7 @@ octet_status octet_average_pool_create(const octet_average_pool_desc* given,
                                desc->output.scale,
                                window_of(window)};
   return make_function(
-      image_function(in, {in.size, out}, lines_of(window), numbers, functions->average_pool),
+      image_function(in, {in.size, out}, lines_of(window), numbers, functions.average_pool),
       in.allocator, function, error);
 }
 
@@ -115,7 +115,7 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
   int32_t range[2];
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_pixels(in.size.h, in.size.w, in.values.type, "input.size", error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));
@@ -140,7 +140,7 @@ octet_status octet_mean_create(const octet_mean_desc* given, octet_function** fu
   else
     set_floats(*desc, n, &mean);
   const ImageSizes sizes = {in.size, {1, 1, in.size.channels}};
-  return make_function(image_function(in, sizes, kWholeImage, mean, functions->mean), in.allocator,
+  return make_function(image_function(in, sizes, kWholeImage, mean, functions.mean), in.allocator,
                        function, error);
 }
 
@@ -151,13 +151,13 @@ octet_status octet_max_pool_create(const octet_max_pool_desc* given, octet_funct
   const octet_image_input& in = desc->input;
   int32_t range[2];
   octet_image_size out;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_window(in.size, desc->window, &out, error));
   OCTET_TRY(check_bounds(in.values, desc->least, desc->most, range, error));
   const MaxPool numbers = {in.values.type == OCTET_S8, element_bytes(in.values.type), range[0],
                            range[1], window_of(desc->window)};
   return make_function(
-      image_function(in, {in.size, out}, lines_of(desc->window), numbers, functions->max_pool),
+      image_function(in, {in.size, out}, lines_of(desc->window), numbers, functions.max_pool),
       in.allocator, function, error);
 }

@@ -74,6 +74,13 @@ ResizeKind kind_of(PlaceKind places, octet_arithmetic arithmetic, octet_type typ
   }
 }
 
+bool is_coarse(const ResizePlace* places, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    for (const float weight : places[i].weights)
+      if (weight * 64 != (float)(int32_t)(weight * 64)) return false;
+  return true;
+}
+
 }  // namespace
 }  // namespace octet
 
@@ -84,7 +91,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   CallerStruct<octet_resize_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   const bool nearest = desc->interpolation == OCTET_INTERPOLATION_NEAREST;
   OCTET_TRY(
       check_input(in, nearest ? InputTypes::kAny : InputTypes::kBytesAndS16, &functions, error));
@@ -107,7 +114,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   numbers.element = element;
   numbers.scale = in.values.scale, numbers.zero_point = in.values.zero_point;
   numbers.out_scale = desc->output.scale, numbers.out_zero_point = desc->output.zero_point;
-  auto builder = image_function(in, {in.size, out}, kWholeImage, numbers, functions->resize);
+  auto builder = image_function(in, {in.size, out}, kWholeImage, numbers, functions.resize);
   builder.bytes_behind = (out.h + out.w) * sizeof(ResizePlace);
   OCTET_TRY(make_function(builder, in.allocator, function, error));
   octet_network_function& made = (*function)->network;
@@ -115,6 +122,7 @@ octet_status octet_resize_create(const octet_resize_desc* given, octet_function*
   auto* const found = (ResizePlace*)((uint8_t*)plan + round_up(sizeof *plan, kAlignment));
   find_places(lines, found);
   find_places(pixels, found + out.h);
+  plan->numbers.coarse = is_coarse(found, out.h + out.w);
   plan->numbers.lines = found, plan->numbers.pixels = found + out.h;
   const octet_network_function read = within_limits(lines_of(found, in.size.h, out.h));
   made.kernel_h = read.kernel_h, made.stride_h = read.stride_h;

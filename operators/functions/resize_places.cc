@@ -16,6 +16,11 @@ uint32_t within(int32_t i, size_t in) {
 
 // ---- TFLite and XNNPACK
 
+// `part` of `one` for the higher neighbour.
+ResizePlace between(uint32_t low, uint32_t high, int32_t part, int32_t one) {
+  return {low, high, part, {(float)(one - part) / (float)one, (float)part / (float)one}};
+}
+
 float scale_of(const ResizeAxis& a) {
   return a.coordinates == OCTET_COORDINATES_ALIGN_CORNERS && a.out > 1
              ? (float)(a.in - 1) / (float)(a.out - 1)
@@ -40,7 +45,7 @@ ResizePlace linear_tflite(const ResizeAxis& a, size_t i) {
   const uint32_t low = within((int32_t)(at / 1024), a.in),
                  high = within((int32_t)((at + 1023) / 1024), a.in);
   // Beyond the last pixel the position goes on, but weighs one pixel with itself
-  return {low, high, low == high ? 0 : (int32_t)(at - (int64_t)low * 1024), {}};
+  return between(low, high, low == high ? 0 : (int32_t)(at - (int64_t)low * 1024), 1024);
 }
 
 ResizePlace linear_tflite_float(const ResizeAxis& a, size_t i) {
@@ -62,7 +67,7 @@ ResizePlace linear_xnnpack(const ResizeAxis& a, size_t i) {
   const double part = (double)(at - (float)low) * 2048;
   const int32_t floor = floor_of(part), twice = (int32_t)((part - floor) * 2 > 1) +
                                                 ((part - floor) * 2 == 1 ? floor & 1 : 0);
-  return {low, within((int32_t)low + 1, a.in), floor + twice, {}};
+  return between(low, within((int32_t)low + 1, a.in), floor + twice, 2048);
 }
 
 // ---- ONNX

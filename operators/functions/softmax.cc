@@ -46,13 +46,13 @@ octet_status octet_softmax_create(const octet_softmax_desc* given, octet_functio
   CallerStruct<octet_softmax_desc> desc;
   OCTET_TRY(begin(given, function, &desc, error));
   const octet_image_input& in = desc->input;
-  const ImageFunctions* functions;
+  ImageFunctions functions;
   OCTET_TRY(check_input(in, InputTypes::kBytesAndS16, &functions, error));
   OCTET_TRY(check_output(*desc, error));
   OCTET_TRY(check_scale(desc->beta, "desc.beta", kScalar, error));
   OCTET_TRY(check_arithmetic(desc->arithmetic, error));
   if (in.values.type == OCTET_S16)
-    return create_softmax_of_s16(*desc, functions->softmax_s16, function, error);
+    return create_softmax_of_s16(*desc, functions.softmax_s16, function, error);
   const SoftmaxKind kind = kind_of(*desc);
   if (kind == SoftmaxKind::kQLinear && desc->beta != 1)
     return fail(error, OCTET_UNSUPPORTED, "desc.beta is not 1; ONNX Runtime's softmax has none");
@@ -67,7 +67,7 @@ octet_status octet_softmax_create(const octet_softmax_desc* given, octet_functio
     numbers.exponentials[i] = (float)exponential((double)(scale * (float)i));
   if (kind == SoftmaxKind::kQLinear)
     set_qlinear(in.values.scale, in.size.channels, desc->output.scale, &numbers);
-  auto builder = image_function(in, {in.size, in.size}, kLineByLine, numbers, functions->softmax);
+  auto builder = image_function(in, {in.size, in.size}, kLineByLine, numbers, functions.softmax);
   builder.function.output_type = desc->output.type;
   return make_function(builder, in.allocator, function, error);
 }

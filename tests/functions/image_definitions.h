@@ -132,4 +132,61 @@ inline void resize_as_tflite(const Image& in, octet_coordinates coordinates, Ima
   });
 }
 
+// The scale of TFLite's floats and of XNNPACK, and the position of output i.
+inline float resize_scale(size_t in, size_t out, octet_coordinates coordinates) {
+  if (coordinates == OCTET_COORDINATES_ALIGN_CORNERS && out > 1)
+    return (float)(in - 1) / (float)(out - 1);
+  return (float)in / (float)out;
+}
+// TFLite's bilinear resize of u8: every operation rounds to float.
+inline void resize_as_tflite_in_floats(const Image& in, octet_coordinates coordinates, Image* out) {
+  struct Floats {
+    size_t low, high;
+    float low_weight, high_weight;
+  };
+  const auto neighbours = [&](size_t i, size_t from, size_t to) -> Floats {
+    float at = (float)i * resize_scale(from, to, coordinates);
+    if (coordinates == OCTET_COORDINATES_HALF_PIXEL) {
+      const float middle = ((float)i + 0.5f) * resize_scale(from, to, coordinates);
+      at = middle - 0.5f;
+    }
+    const float last = (float)(from - 1), low = std::clamp(std::floor(at), 0.0f, last);
+    const float part = at - low;
+    return {(size_t)low, (size_t)std::clamp(std::ceil(at), 0.0f, last), 1 - part, part};
+  };
+  const auto product = [](int64_t value, float v, float h) {
+    const float vertical = (float)value * v;
+    return vertical * h;
+  };
+  for_each(out, [&](size_t y, size_t x, size_t c) {
+    const Floats v = neighbours(y, in.size.h, out->size.h),
+                 h = neighbours(x, in.size.w, out->size.w);
+    float sum = product(in.at(v.low, h.low, c), v.low_weight, h.low_weight);
+    sum = sum + product(in.at(v.high, h.low, c), v.high_weight, h.low_weight);
+    sum = sum + product(in.at(v.low, h.high, c), v.low_weight, h.high_weight);
+    sum = sum + product(in.at(v.high, h.high, c), v.high_weight, h.high_weight);
+    return (int64_t)(sum + 0.5f);
+  });
+}
+// XNNPACK's: positions within the image, weights in 1/2048, halves up.
+inline void resize_as_xnnpack(const Image& in, octet_coordinates coordinates, Image* out) {
+  const auto neighbours = [&](size_t i, size_t from, size_t to) -> Neighbours {
+    const float scale = resize_scale(from, to, coordinates), first = 0.5f * scale - 0.5f;
+    float at = (float)i * scale;
+    if (coordinates == OCTET_COORDINATES_HALF_PIXEL) at = at + first;
+    at = std::clamp(at, 0.0f, (float)(from - 1));
+    const float low = std::floor(at);
+    return {(size_t)low, std::min((size_t)low + 1, from - 1),
+            (int64_t)std::nearbyint((double)(at - low) * 2048)};
+  };
+  for_each(out, [&](size_t y, size_t x, size_t c) {
+    const Neighbours v = neighbours(y, in.size.h, out->size.h),
+                     h = neighbours(x, in.size.w, out->size.w);
+    const int64_t low = in.at(v.low, h.low, c) * (2048 - h.part) + in.at(v.low, h.high, c) * h.part,
+                  high =
+                      in.at(v.high, h.low, c) * (2048 - h.part) + in.at(v.high, h.high, c) * h.part;
+    return (low * (2048 - v.part) + high * v.part + (1 << 21)) >> 22;
+  });
+}
+
 }  // namespace octet_test

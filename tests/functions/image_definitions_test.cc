@@ -257,6 +257,44 @@ TEST_P(ImageDefinitionsTest, BilinearResizeOfTflite) {
   }
 }
 
+// Whole factors, whose results are often halves, and others; results near a step between two bytes
+// take another way, as all of equal or of two neighbouring values may.
+TEST_P(ImageDefinitionsTest, BilinearResizeNearSteps) {
+  const size_t factors[] = {2, 3, 4, 6, 8, 12, 0};
+  for (int i = 0; i < 63; ++i) {
+    const bool in_floats = i % 3 == 0;
+    const bool is_signed = i % 3 == 1 || (i % 3 == 2 && draw(0, 1));
+    const size_t factor = factors[i / 3 % 7], channels = draw(0, 3) ? draw(1, 40) : draw(60, 330);
+    Image in = draw_image({draw(1, 9), draw(1, 9), channels}, is_signed);
+    if (i % 4 == 0) {
+      const auto least = (uint8_t)random_();
+      for (uint8_t& byte : in.bytes) byte = (uint8_t)(least + draw(0, 1));
+    }
+    Image out({factor ? in.size.h * factor : draw(1, 40), factor ? in.size.w * factor : draw(1, 90),
+               channels},
+              is_signed);
+    octet_resize_desc desc = OCTET_RESIZE_DESC_INIT;
+    desc.input = input_of(in, {in.type(), 1, 0});
+    desc.coordinates = (octet_coordinates)(i / 21 % 3);
+    if (factor && desc.coordinates == OCTET_COORDINATES_ALIGN_CORNERS && draw(0, 1))
+      out =
+          Image({(in.size.h - 1) * factor + 1, (in.size.w - 1) * factor + 1, channels}, is_signed);
+    desc.out_h = out.size.h, desc.out_w = out.size.w;
+    desc.interpolation = OCTET_INTERPOLATION_BILINEAR;
+    desc.arithmetic = i % 3 == 2 ? OCTET_ARITHMETIC_XNNPACK : OCTET_ARITHMETIC_TFLITE;
+    if (i % 3 == 2)
+      resize_as_xnnpack(in, desc.coordinates, &out);
+    else if (in_floats)
+      resize_as_tflite_in_floats(in, desc.coordinates, &out);
+    else
+      resize_as_tflite(in, desc.coordinates, &out);
+    octet_function* f = nullptr;
+    const octet_status status = octet_resize_create(&desc, &f, nullptr);
+    check(created(status, f, in.size, out.size), in.bytes, out.bytes);
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(ImageDefinitionsTest, SoftmaxToFloats) {
   for (int i = 0; i < 12; ++i) {
     const octet_image_size size = {2, 3, draw(1, 300)};

@@ -9,7 +9,8 @@
 #include "kernels/generic/functions/softmax_s16.h"
 #include "kernels/generic/functions/transpose.h"
 
-#define OCTET_IMAGE_FUNCTIONS                                                                     \
+// `resize`: the tier's
+#define OCTET_IMAGE_FUNCTIONS(resize)                                                             \
   {                                                                                               \
     max_pool, average_pool, mean, resize, softmax, softmax_s16, place_portable, reshape_portable, \
         transpose                                                                                 \

@@ -67,7 +67,7 @@ struct Mean {
 struct ResizePlace {
   uint32_t low, high;  // lines or pixels of the input
   int32_t part;        // weight of `high`: of 1024 (kTflite, kTfliteS16), of 2048 (kXnnpack)
-  float weights[2];    // of low and high: the kinds in float
+  float weights[2];    // of low and high; linear kinds
 };
 
 enum class ResizeKind {
@@ -83,6 +83,7 @@ enum class ResizeKind {
 struct Resize {
   bool is_signed;
   ResizeKind kind;
+  bool coarse;     // all weights are multiples of 1/64
   size_t element;  // bytes of one: any with kNearest, 2 with kTfliteS16, else 1
   const ResizePlace *lines, *pixels;
   int32_t zero_point, out_zero_point;  // kStandard

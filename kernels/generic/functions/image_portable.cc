@@ -6,5 +6,5 @@
 namespace octet {
 void place_portable(const Place& f, const ImageCall& call) { place(f, call); }
 void reshape_portable(const Reshape& f, const ImageCall& call) { reshape(f, call); }
-const ImageFunctions portable_image_functions = OCTET_IMAGE_FUNCTIONS;
+const ImageFunctions portable_image_functions = OCTET_IMAGE_FUNCTIONS(resize);
 }  // namespace octet

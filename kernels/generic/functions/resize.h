@@ -44,7 +44,7 @@ struct XnnpackSum {
   uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (1 << 21)) >> 22) ^ value.flip; }
 };
 
-constexpr size_t kSums = 512;  // of a line, at a time: all arrays stay in the first cache level
+constexpr size_t kSums = 640;  // of a line, at a time: all arrays stay in the first cache level
 constexpr size_t kOverrun = 16;
 
 // Output pixels of some channels. Of input pixels below `wide_end` as many channels as fill vectors
