@@ -186,7 +186,7 @@ struct NearLine {
         compute(sum, low, high, place, first + i, n - i, lanes, to + i);
     }
   }
-  // Outputs `first` + i below `first` + n whose bit i of `lanes` is set, as the engine computes them
+  // Of n outputs from number `first` on those whose bit of `lanes` is set, as the engine computes them
   OCTET_LOOP static void compute(const Sum& sum, const NearLine& low, const NearLine& high,
                                  const ResizePlace& place, size_t first, size_t n, uint64_t lanes,
                                  uint8_t* to) {
