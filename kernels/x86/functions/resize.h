@@ -20,7 +20,7 @@ constexpr size_t kLanes = sizeof(FloatVector) / sizeof(float);
 
 // A near result is the float 512.5 + output, whose lowest bit is a step of 2^-kFraction.
 constexpr int kFraction = 14;
-// Steps, above what separates a near result from the engine's. TFLite's floats: weights of both axes
+// Steps, more than separate a near result from the engine's. TFLite's floats: weights of both axes
 // are at most 2 * 2 in size, so that the engine rounds away 2 steps in products and 0.9 in sums,
 // and near results 0.9 along a line and 1.4 across. Integers are exact, and near results of them
 // lack 1.3; halves_down adds up to 2 and takes 1.
@@ -144,9 +144,10 @@ struct NearLine {
       const uint8_t *const low = from + at.low * bytes, *const high = from + at.high * bytes;
       const FloatVector h0 = OCTET_MM(set1_ps)(at.weights[0]),
                         h1 = OCTET_MM(set1_ps)(at.weights[1]);
-      for (size_t i = 0, n = c.read_at(at.high); i < n; i += kLanes) OCTET_MM(storeu_ps)
-      (to + i, near_sum(floats_of(low + i, n - i, sum.flip), h0,
-                        OCTET_MM(mul_ps)(floats_of(high + i, n - i, sum.flip), h1)));
+      for (size_t i = 0, n = c.read_at(at.high); i < n; i += kLanes) {
+        const FloatVector right = OCTET_MM(mul_ps)(floats_of(high + i, n - i, sum.flip), h1);
+        OCTET_MM(storeu_ps)(to + i, near_sum(floats_of(low + i, n - i, sum.flip), h0, right));
+      }
     }
   }
   OCTET_LOOP static void blend(const Sum& sum, const NearLine& low, const NearLine& high,
@@ -186,7 +187,8 @@ struct NearLine {
         compute(sum, low, high, place, first + i, n - i, lanes, to + i);
     }
   }
-  // Of n outputs from number `first` on those whose bit of `lanes` is set, as the engine computes them
+  // Computes, as the engine does, those of n outputs from number `first` on whose bit of `lanes` is
+  // set.
   OCTET_LOOP static void compute(const Sum& sum, const NearLine& low, const NearLine& high,
                                  const ResizePlace& place, size_t first, size_t n, uint64_t lanes,
                                  uint8_t* to) {
