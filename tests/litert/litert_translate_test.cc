@@ -47,7 +47,7 @@ octet::graph::Op translated_alone(Tensors* tensors, TfLiteNode* node, int builti
 // One LSTM, of the tensors that are not left out: x, weights, biases, states, and the cells' output
 // behind them.
 struct LstmNode {
-  static constexpr int kX = 0, kY = 20, kHidden = 21;
+  static constexpr int kY = 20, kHidden = 21;
   std::array<TfLiteTensor, 22> tensors = {};
   Ints shape{{2, 4}}, inputs{std::vector<int>(20, -1)}, outputs{{kY}},
       intermediates{{kHidden, kHidden, kHidden, kHidden, kHidden}};
