@@ -69,6 +69,9 @@ echo '{"report": 1}' >"$scratch/other.json"
 expect 2 'lacks something' report --from "$scratch/other.json" --to "$scratch/page"
 expect 0 "Wrote $scratch/report.json" report --seconds 0.001 --to "$scratch/report"
 expect 0 '' report --from "$scratch/report.json" --to "$scratch/page"
+docs=$(dirname "$0")/../../docs # its page of machines is nothing but their reports
+expect 0 '' report --from "$docs"/benchmarks/*.json --to "$scratch/machines"
+diff "$scratch/machines.md" "$docs/benchmarks.md" || failures=$((failures + 1))
 python3 - "$scratch" <<'END' || failures=$((failures + 1))
 import json, pathlib, sys
 scratch = pathlib.Path(sys.argv[1])
