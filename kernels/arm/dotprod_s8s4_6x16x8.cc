@@ -42,7 +42,8 @@ void add_products(const Tile& t, size_t steps, int32_t* sums) {
 }
 
 void multiply(const Tile& t) {
-  if (t.rhs_decoded || t.rows > kFewRows || t.rhs_stride != kInt4Group || t.depth <= 16 ||
+  if (t.rhs_decoded) return dotprod_multiply_s8s8(t);
+  if (t.rows > kFewRows || t.rhs_stride != kInt4Group || t.depth <= 16 ||
       t.depth > kMostSixteenfold)
     return multiply_int4(dotprod_s8s4_6x16x8, dotprod_s8s8_6x16x4, t);
   constexpr void (*kByRows[])(const Tile&, size_t, int32_t*) = {add_products<1>, add_products<2>,

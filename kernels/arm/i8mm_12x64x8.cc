@@ -34,31 +34,11 @@ namespace octet {
 namespace {
 
 constexpr int kPairs = 6, kWidth = 8, kNr = 64;
-#if defined(OCTET_SVE256I8MM)
-constexpr bool kBuildsSve256 = true;
-#else
-constexpr bool kBuildsSve256 = false;
-#endif
 static_assert(kI8mmLayout.step == kWidth && kI8mmU8Layout.step == kWidth,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
-// The three instructions. Signs do not change how registers are filled.
-enum class Signs { kS8S8, kU8S8, kU8U8, kSve256S8S8, kSve256U8S8, kSve256U8U8 };
-struct S8S8 {
-  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
-    __asm__ volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
-  }
-};
-struct U8S8 {
-  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
-    __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
-  }
-};
-struct U8U8 {
-  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
-    __asm__ volatile("ummla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
-  }
-};
+// Signs do not change how registers are filled.
+enum class Signs { kS8S8, kU8S8, kU8U8 };
 
 // ---- lhs panel ----------------------------------------------------------------------------------
 
@@ -160,7 +140,6 @@ template <typename Types, int pairs, int sets>
 OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
                                          int32x4_t (&first)[pairs][4],
                                          int32x4_t (&second)[pairs][4]) {
-  constexpr int kGroup = 16 * pairs;  // bytes
   const auto step = [&](int32x4_t(&acc)[pairs][4]) OCTET_INLINE {
     int8x16_t b[4];
     load_columns<0>(b[0], b[1], rhs);
@@ -168,14 +147,7 @@ OCTET_INLINE inline void multiply_groups(const uint8_t* lhs, const uint8_t* rhs,
     unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
       constexpr int p = 2 * two;
       int8x16_t a[2];
-      if constexpr (pairs == 1)
-        load16_step(a[0], lhs);
-      else if constexpr (p + 1 == pairs)
-        load16<16 * p - kGroup>(a[0], lhs);
-      else if constexpr (p == 0)
-        load_two_step<kGroup>(a[0], a[1], lhs);
-      else
-        load_two<16 * p - kGroup>(a[0], a[1], lhs);
+      load_rows<pairs, p>(a, lhs);
       unroll<(p + 1 < pairs ? 2 : 1)>([&](auto i) OCTET_INLINE {
         Types::mmla(acc[p + i][0], a[i], b[0]);
         Types::mmla(acc[p + i][1], a[i], b[1]);
@@ -222,12 +194,12 @@ OCTET_INLINE inline void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, 
   }
 }
 
-// As multiply_panel, by SVE registers, which meet the accumulators in memory. `blocks`: the init of
-// all rows, or null if that is in the accumulators.
+// As multiply_panel, by a function that meets the accumulators in memory. `blocks`: the init of all
+// rows, or null if that is in the accumulators.
 template <int pairs>
-OCTET_INLINE inline void multiply_panel_sve256(const uint8_t* lhs, const uint8_t* rhs,
-                                               size_t groups, Signs signs, const uint8_t* blocks,
-                                               int32x4_t (&acc)[pairs][4]) {
+OCTET_INLINE inline void multiply_panel_by(I8mmPanel multiply, const uint8_t* lhs,
+                                           const uint8_t* rhs, size_t groups, const uint8_t* blocks,
+                                           int32x4_t (&acc)[pairs][4]) {
   alignas(32) int32_t sums[pairs * 16];
   const auto each = [&](const auto& f) OCTET_INLINE {
     unroll<pairs>([&](auto p) OCTET_INLINE {
@@ -235,8 +207,7 @@ OCTET_INLINE inline void multiply_panel_sve256(const uint8_t* lhs, const uint8_t
     });
   };
   if (!blocks) each([](int32x4_t& block, int32_t* at) OCTET_INLINE { vst1q_s32(at, block); });
-  sve256_panels[(int)signs - (int)Signs::kSve256S8S8][pairs - 1](
-      lhs, rhs, groups, blocks ? (const int32_t*)blocks : sums, blocks ? 0 : 16, sums);
+  multiply(lhs, rhs, groups, blocks ? (const int32_t*)blocks : sums, blocks ? 0 : 16, sums);
   each([](int32x4_t& block, int32_t* at) OCTET_INLINE { block = vld1q_s32(at); });
 }
 
@@ -245,7 +216,7 @@ OCTET_INLINE inline void multiply_panel_sve256(const uint8_t* lhs, const uint8_t
 // The usual store has functions of its own; the others share one, which costs a branch or two per
 // panel and saves half the code.
 template <int pairs, bool saturated>
-void multiply(const Tile& t, Signs signs) {
+void multiply(const Tile& t, Signs signs, [[maybe_unused]] I8mmPanel by_panel) {
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
@@ -272,9 +243,9 @@ void multiply(const Tile& t, Signs signs) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
     if (row_factors) subtract_factors(row_factors, column_factors, odd, acc);
     __asm__("" : "+r"(signs));  // else compilers make a loop over panels for each sign
-    if (kBuildsSve256 && !saturated && signs >= Signs::kSve256S8S8)
-      multiply_panel_sve256(lhs, rhs, groups, signs, init_stride || row_factors ? nullptr : blocks,
-                            acc);
+    if (!saturated && by_panel)
+      multiply_panel_by(by_panel, lhs, rhs, groups, init_stride || row_factors ? nullptr : blocks,
+                        acc);
     else
       multiply_panel(lhs, rhs, groups, signs, acc);
     dst = columns < kWidth ? whole : dst;
@@ -308,26 +279,26 @@ void multiply(const Tile& t, Signs signs) {
 }
 
 template <bool saturated>
-constexpr void (*kByPairs[kPairs])(const Tile&, Signs) = {
+constexpr void (*kByPairs[kPairs])(const Tile&, Signs, I8mmPanel) = {
     multiply<1, saturated>, multiply<2, saturated>, multiply<3, saturated>,
     multiply<4, saturated>, multiply<5, saturated>, multiply<6, saturated>};
 
-// SVE's kernels share the function for all stores.
-template <Signs signs>
-void dispatch_sve256(const Tile& t) {
-  kByPairs<false>[(t.rows - 1) / 2](t, signs);
-}
-
 template <Signs signs>
 void dispatch(const Tile& t) {
-  (store_of(t) == Store::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs);
+  (store_of(t) == Store::kSaturated ? kByPairs<true> : kByPairs<false>)[(t.rows - 1) / 2](t, signs,
+                                                                                          nullptr);
 }
 
+#if defined(OCTET_SVE256I8MM)
 template <Signs signs>
+void dispatch_sve256(const Tile& t) {
+  i8mm_multiply_by(sve256_panels[(int)signs], t);
+}
+#endif
+
+template <Signs signs, MultiplyFn multiply = dispatch<signs>>
 constexpr MicroKernel kernel(const char* name) {
-  constexpr bool is_sve256 = signs >= Signs::kSve256S8S8,
-                 is_s8 = signs == Signs::kS8S8 || signs == Signs::kSve256S8S8,
-                 is_u8u8 = signs == Signs::kU8U8 || signs == Signs::kSve256U8U8;
+  constexpr bool is_s8 = signs == Signs::kS8S8, is_u8u8 = signs == Signs::kU8U8;
   return {
       .name = name,
       .tier_id = TierId::kI8mm,
@@ -339,12 +310,17 @@ constexpr MicroKernel kernel(const char* name) {
       .gather = gather_pairs,
       .lhs_lanes_step = 2,
       .lhs_kr = 8,
-      .multiply = is_sve256 ? dispatch_sve256<signs> : dispatch<signs>,
-      .needs = is_sve256 ? kHasSve256I8mm : Features{0},
+      .multiply = multiply,
+      .needs = multiply == dispatch<signs> ? Features{0} : kHasSve256I8mm,
   };
 }
 
 }  // namespace
+
+void i8mm_multiply_by(const I8mmPanel (&by_pairs)[kPairs], const Tile& t) {
+  const size_t pairs = (t.rows - 1) / 2;
+  kByPairs<false>[pairs](t, Signs::kS8S8, by_pairs[pairs]);
+}
 
 const MicroKernel i8mm_s8s8_12x64x8 = kernel<Signs::kS8S8>("i8mm_s8s8_12x64x8");
 const MicroKernel i8mm_u8s8_12x64x8 = kernel<Signs::kU8S8>("i8mm_u8s8_12x64x8");
@@ -353,9 +329,12 @@ const MicroKernel i8mm_u8s8_12x64x8 = kernel<Signs::kU8S8>("i8mm_u8s8_12x64x8");
 const MicroKernel i8mm_u8u8_12x64x8 = kernel<Signs::kU8U8>("i8mm_u8u8_12x64x8");
 
 #if defined(OCTET_SVE256I8MM)
-const MicroKernel i8mm_s8s8_sve256_12x64x8 = kernel<Signs::kSve256S8S8>("i8mm_s8s8_sve256_12x64x8");
-const MicroKernel i8mm_u8s8_sve256_12x64x8 = kernel<Signs::kSve256U8S8>("i8mm_u8s8_sve256_12x64x8");
-const MicroKernel i8mm_u8u8_sve256_12x64x8 = kernel<Signs::kSve256U8U8>("i8mm_u8u8_sve256_12x64x8");
+const MicroKernel i8mm_s8s8_sve256_12x64x8 =
+    kernel<Signs::kS8S8, dispatch_sve256<Signs::kS8S8>>("i8mm_s8s8_sve256_12x64x8");
+const MicroKernel i8mm_u8s8_sve256_12x64x8 =
+    kernel<Signs::kU8S8, dispatch_sve256<Signs::kU8S8>>("i8mm_u8s8_sve256_12x64x8");
+const MicroKernel i8mm_u8u8_sve256_12x64x8 =
+    kernel<Signs::kU8U8, dispatch_sve256<Signs::kU8U8>>("i8mm_u8u8_sve256_12x64x8");
 #endif
 
 }  // namespace octet

@@ -18,9 +18,11 @@ extern const MicroKernel i8mm_u8u8_12x64x8, i8mm_u8u8_sve256_12x64x8;
 // Multiplies pairs of rows by one panel of 8 columns: `groups` times 8 depth steps. init and out
 // have 2x2 blocks [r0c0 r0c1 r1c0 r1c1], four of a pair of rows; init_step: elements of init from
 // one pair to the next, 0 = one for all.
-using Sve256Panel = void (*)(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
-                             const int32_t* init, size_t init_step, int32_t* out);
-extern const Sve256Panel* const sve256_panels[3];  // of s8 x s8, u8 x s8, u8 x u8; by pairs - 1
+using I8mmPanel = void (*)(const uint8_t* lhs, const uint8_t* rhs, size_t groups,
+                           const int32_t* init, size_t init_step, int32_t* out);
+// Multiplies a tile of i8mm_*_12x64x8 panel by panel; the functions are by pairs - 1.
+void i8mm_multiply_by(const I8mmPanel (&by_pairs)[6], const Tile& tile);
+extern const I8mmPanel sve256_panels[3][6];  // of s8 x s8, u8 x s8, u8 x u8
 extern const MicroKernel i8mm_s8s8_1x16x8;
 extern const MicroKernel i8mm_u8s8_1x16x8;
 extern const MicroKernel i8mm_u8u8_1x16x8;

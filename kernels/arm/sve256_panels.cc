@@ -21,8 +21,6 @@
 namespace octet {
 namespace {
 
-constexpr int kPairs = 6;
-
 typedef svint32_t Sums __attribute__((arm_sve_vector_bits(256)));
 typedef svuint8_t Bytes __attribute__((arm_sve_vector_bits(256)));
 
@@ -82,13 +80,13 @@ void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, const
   });
 }
 
-template <typename Types>
-constexpr Sve256Panel kByPairs[kPairs] = {multiply_panel<Types, 1>, multiply_panel<Types, 2>,
-                                          multiply_panel<Types, 3>, multiply_panel<Types, 4>,
-                                          multiply_panel<Types, 5>, multiply_panel<Types, 6>};
-
 }  // namespace
 
-const Sve256Panel* const sve256_panels[3] = {kByPairs<S8S8>, kByPairs<U8S8>, kByPairs<U8U8>};
+#define BY_PAIRS(types)                                                              \
+  {                                                                                  \
+    multiply_panel<types, 1>, multiply_panel<types, 2>, multiply_panel<types, 3>,    \
+        multiply_panel<types, 4>, multiply_panel<types, 5>, multiply_panel<types, 6> \
+  }
+const I8mmPanel sve256_panels[3][6] = {BY_PAIRS(S8S8), BY_PAIRS(U8S8), BY_PAIRS(U8U8)};
 
 }  // namespace octet

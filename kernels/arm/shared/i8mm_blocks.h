@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
 #include "kernels/core/compiler.h"
@@ -15,6 +16,40 @@ inline int32x4_t zip_low(int32x4_t a, int32x4_t b) {
 }
 inline int32x4_t zip_high(int32x4_t a, int32x4_t b) {
   return vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(a), vreinterpretq_s64_s32(b)));
+}
+
+// ---- products -----------------------------------------------------------------------------------
+
+// The three instructions.
+struct S8S8 {
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("smmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+  }
+};
+struct U8S8 {
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("usmmla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+  }
+};
+struct U8U8 {
+  OCTET_INLINE static inline void mmla(int32x4_t& acc, int8x16_t a, int8x16_t b) {
+    __asm__ volatile("ummla %0.4s, %1.16b, %2.16b" : "+w"(acc) : "w"(a), "w"(b));
+  }
+};
+
+// Loads pairs of rows p and p + 1, if there are two, of a group of 8 along depth of a panel. The
+// first load advances the address.
+template <int pairs, int p>
+OCTET_INLINE inline void load_rows(int8x16_t (&a)[2], const uint8_t*& lhs) {
+  constexpr int kGroup = 16 * pairs;  // bytes
+  if constexpr (pairs == 1)
+    load16_step(a[0], lhs);
+  else if constexpr (p + 1 == pairs)
+    load16<16 * p - kGroup>(a[0], lhs);
+  else if constexpr (p == 0)
+    load_two_step<kGroup>(a[0], a[1], lhs);
+  else
+    load_two<16 * p - kGroup>(a[0], a[1], lhs);
 }
 
 // ---- starts -------------------------------------------------------------------------------------

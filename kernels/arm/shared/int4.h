@@ -12,8 +12,35 @@ namespace {
 
 constexpr size_t kInt4Group = 64;  // bytes of a group of a full panel, of every Arm format
 
+#if defined(__aarch64__)
+// Decodes a group of a full panel. Compilers copy registers for LD1 and ST1 of four.
+OCTET_INLINE inline void decode_group(const uint8_t*& rhs, uint8_t*& to) {
+  __asm__ volatile(
+      "ld1 {v16.16b-v19.16b}, [%0], #64\n"
+      "shl v20.16b, v16.16b, #4\n shl v21.16b, v17.16b, #4\n"
+      "shl v22.16b, v18.16b, #4\n shl v23.16b, v19.16b, #4\n"
+      "sshr v20.16b, v20.16b, #4\n sshr v21.16b, v21.16b, #4\n"
+      "sshr v22.16b, v22.16b, #4\n sshr v23.16b, v23.16b, #4\n"
+      "sshr v16.16b, v16.16b, #4\n sshr v17.16b, v17.16b, #4\n"
+      "sshr v18.16b, v18.16b, #4\n sshr v19.16b, v19.16b, #4\n"
+      "st1 {v20.16b-v23.16b}, [%1], #64\n st1 {v16.16b-v19.16b}, [%1], #64"
+      : "+r"(rhs), "+r"(to)
+      :
+      : "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "memory");
+}
+#endif
+
 // Groups of half a panel have half the bytes.
 inline void decode_int4_neon(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+#if defined(__aarch64__)
+  if (rhs_stride == kInt4Group) {
+    OCTET_NO_UNROLL
+    for (; groups >= 8; groups -= 8) unroll<8>([&](auto) OCTET_INLINE { decode_group(rhs, to); });
+    OCTET_NO_UNROLL
+    for (; groups; --groups) decode_group(rhs, to);
+    return;
+  }
+#endif
   OCTET_NO_UNROLL
   for (; groups; --groups, rhs += rhs_stride, to += 2 * kInt4Group) {
     const auto decode = [&](auto vectors) OCTET_INLINE {
