@@ -22,11 +22,12 @@ Candidates::Candidates(octet_network* network, const PlanMachine& machine, octet
       machine_(machine),
       goal_(goal),
       memory_(memory),
-      costs_(*network, machine_, memory.ops, memory.rings, memory.lines),
+      costs_(*network, machine_, memory.ops, memory.rings, memory.lines, memory.work),
       by_image_(batch_of(*network) > 1 && goal != OCTET_NETWORK_LAYERS &&
                 (goal != OCTET_NETWORK_TIME || network->concurrency == 1)) {
   for (size_t slot = 0; slot < slots_of(n_->op_count); ++slot)
     memory_.states[slot] = State::kUnknown;
+  for (size_t i = 0; i < n_->op_count; ++i) memory_.least[i * kLongestChain] = 0;
 }
 
 octet_status Candidates::find_singles(octet_error* error) {
@@ -38,6 +39,7 @@ octet_status Candidates::find_singles(octet_error* error) {
       c.part.band = band_of(i, i + 1, 0);
       c.tight = goal_ == OCTET_NETWORK_MEMORY;
       OCTET_TRY(shape_part(n_, &c.part, c.tight, memory_.values, error));
+      costs_.find_work(c.part);
       c.microseconds = costs_.microseconds_of_part(c.part);
       keep(range, slot_of(range, 0, k), c);
     }
@@ -115,9 +117,17 @@ PartCandidate Candidates::bound(const Range& range, bool by_image) const {
   return c;
 }
 
+// A bound that costs less than that of bound_of_tasks. The first chain that ends so is the longest.
+double Candidates::least_of_tasks(const Range& range) const {
+  double* const least = memory_.least + (range.end - 1) * kLongestChain;
+  if (!least[0]) costs_.find_least(range.first, range.end, least);
+  return least[range.end - range.first - 1] * kRounded;
+}
+
 // A bound in any bands, from the lines that tasks compute.
 PartCandidate Candidates::bound_of_tasks(PartCandidate c) const {
   cut_chain(*n_, &c.part);
+  costs_.find_work(c.part);
   c.microseconds = costs_.least_of_tasks(c.part) * kRounded;
   return c;
 }
@@ -172,6 +182,18 @@ void Candidates::keep(const Range& range, size_t slot, PartCandidate c) {
                            c.microseconds, costs_.traffic_of_part(c.part)};
 }
 
+octet_status Candidates::shape_chosen(size_t slot, NetworkPart* part, bool* possible,
+                                      octet_error* error) {
+  State* const state = &memory_.states[slot];
+  const bool checks = in_tasks(part->first, part->end);
+  const octet_status status =
+      shape_part(n_, part, *state == State::kTight, memory_.values, checks ? nullptr : error);
+  if (!checks || (status == OCTET_OK && costs_.stays_in_cache(*part))) return status;
+  *state = State::kImpossible;
+  *possible = false;
+  return OCTET_OK;
+}
+
 bool Candidates::read(size_t slot, PartCandidate* c) const {
   const State state = memory_.states[slot];
   if (state == State::kUnknown || state == State::kImpossible) return false;
@@ -188,7 +210,7 @@ PartCandidate Candidates::candidate(size_t slot) const {
   c.part.end = c.part.first + row / n_->op_count + 1;
   c.part.band = band_of(c.part.first, c.part.end, slot / 2 % kBandSlots);
   c.part.by_image = slot % 2;
-  read(slot, &c);
+  c.tight = memory_.states[slot] == State::kTight;
   return c;
 }
 

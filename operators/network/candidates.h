@@ -46,6 +46,8 @@ class Candidates {
     State* states;     // slots_of(number of ops)
     Figures* figures;  // slots_of(number of ops)
     LineRange* lines;  // one for each tensor
+    TaskWork* work;    // kLongestChain
+    double* least;     // kLongestChain for each op: of find_least, of chains that end with it
     size_t* values;    // shaping_values(number of ops)
   };
   Candidates(octet_network* network, const PlanMachine& machine, octet_network_goal goal,
@@ -66,6 +68,9 @@ class Candidates {
 
   // First op, end, band, by_image and tight of a candidate that visit found.
   PartCandidate candidate(size_t slot) const;
+  // Shapes a chosen one. It may turn out to be none, as visit has not shaped the fastest ones: then
+  // sets *possible to false, and visit finds it no more.
+  octet_status shape_chosen(size_t slot, NetworkPart* part, bool* possible, octet_error* error);
 
  private:
   static constexpr size_t kNoBand = SIZE_MAX;
@@ -82,11 +87,16 @@ class Candidates {
   bool extend(Range* range);
   void add_op(Range* range);
   PartCandidate bound(const Range& range, bool by_image) const;
-  // Whether a chain is bound by the time of its tasks before a band is looked at.
-  bool in_tasks(const Range& range) const {
-    return goal_ == OCTET_NETWORK_TIME && n_->concurrency > 1 && range.end > range.first + 1;
+  // Whether ops [first, end) are a chain that is bound by the time of its tasks before a band is
+  // looked at, and shaped after the fastest one is chosen.
+  bool in_tasks(size_t first, size_t end) const {
+    return goal_ == OCTET_NETWORK_TIME && n_->concurrency > 1 && end > first + 1;
   }
+  double least_of_tasks(const Range& range) const;
   PartCandidate bound_of_tasks(PartCandidate bound) const;
+  template <typename Useful, typename Take>
+  void visit_fastest(const Range& range, PartCandidate bound, const Useful& useful,
+                     const Take& take);
   bool add_first_band(const Range& range, PartCandidate* bound) const;
   // kNoBand: no candidate has it.
   size_t band_of(size_t first, size_t end, size_t band_slot) const;
@@ -106,6 +116,32 @@ class Candidates {
   const bool by_image_;
 };
 
+// Takes the fastest band only.
+template <typename Useful, typename Take>
+void Candidates::visit_fastest(const Range& range, PartCandidate c, const Useful& useful,
+                               const Take& take) {
+  size_t bands[kBandSlots];
+  double times[kBandSlots];
+  for (size_t i = 0; i < kBandSlots; ++i) {
+    bands[i] = c.part.band = band_of(range.first, range.end, i);
+    if (c.part.band != kNoBand) times[i] = costs_.microseconds_of_part(c.part);
+  }
+  for (;;) {
+    size_t best = kBandSlots;
+    for (size_t i = 0; i < kBandSlots; ++i)
+      if (bands[i] != kNoBand && (best == kBandSlots || times[i] < times[best])) best = i;
+    if (best == kBandSlots) return;
+    c.part.band = bands[best], c.microseconds = times[best];
+    if (!useful(c)) return;
+    bands[best] = kNoBand;
+    const size_t slot = slot_of(range, best, false);
+    PartCandidate banded = c;
+    if (memory_.states[slot] == State::kImpossible || !add_first_band(range, &banded)) continue;
+    memory_.states[slot] = State::kLoose;
+    return take(slot, banded);
+  }
+}
+
 template <typename Useful, typename Take>
 void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
   double singles = 0;
@@ -113,10 +149,15 @@ void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
     singles += single(range.end - 1, false).microseconds;
     const PartCandidate bounds[] = {bound(range, false), bound(range, true)};
     bool use[] = {useful(bounds[0]), by_image_ && useful(bounds[1])};
-    if (in_tasks(range)) {
-      const PartCandidate bound = bound_of_tasks(bounds[0]);
+    if (in_tasks(first, range.end)) {
+      PartCandidate bound = bounds[0];
+      bound.microseconds = least_of_tasks(range);
       if (bound.microseconds > kHopeless * singles) return;
-      use[0] = use[0] && useful(bound);
+      if (!use[0] || !useful(bound)) continue;
+      bound = bound_of_tasks(bound);
+      if (bound.microseconds > kHopeless * singles) return;
+      if (useful(bound)) visit_fastest(range, bound, useful, take);
+      continue;
     }
     for (size_t i = 0; i < 2 * kBandSlots && (use[0] || use[1]); ++i) {
       PartCandidate c = bounds[i % 2];
@@ -127,6 +168,7 @@ void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
         // Higher bands have larger rings
         use[i % 2] = add_first_band(range, &c) && useful(c);
         if (!use[i % 2]) continue;
+        costs_.find_work(c.part);
         c.microseconds = costs_.microseconds_of_part(c.part);
         if (!useful(c)) continue;
         memory_.states[slot] = State::kImpossible;

@@ -47,8 +47,8 @@ NetworkPart part_of_op(size_t op, bool by_image) {
 }  // namespace
 
 Costs::Costs(const octet_network& n, const PlanMachine& machine, OpCost* ops, RingCost* rings,
-             LineRange* lines)
-    : n_(n), machine_(machine), ops_(ops), rings_(rings), lines_(lines) {
+             LineRange* lines, TaskWork* work)
+    : n_(n), machine_(machine), ops_(ops), rings_(rings), lines_(lines), work_(work) {
   for (size_t i = 0; i < n.op_count; ++i) all_weights_ += weights_of(n.ops[i]);
   find_rings(rings);
   for (size_t i = 0; i < n.op_count; ++i) {
@@ -75,28 +75,56 @@ double Costs::microseconds_of_part(const NetworkPart& part) const {
   return part.by_image ? sum * images_of_part(part) : sum;
 }
 
-// Of a chain in tasks: that of a task between two others, which computes lines above its own. A
-// chain that is not in bands yet takes at least that.
-double Costs::time_of_tasks(const NetworkPart& part, bool in_bands) const {
+// Calls visit(op, lines, share) for the ops of a chain, the last one first: what a task between two
+// others, which computes lines above its own, computes of each.
+template <typename Visit>
+void Costs::for_each_share(const NetworkPart& part, const Visit& visit) const {
   const RowSlices row_slices(n_, part);
   const size_t task = part.tasks / 2;
   const LineRange last = row_slices.piece(task, task * row_slices.step);
-  const bool whole = last.count() <= part.band;
-  const double slices = (double)row_slices.step / (double)last.count();
-  double sum = kRegion;
+  const double slices = (double)row_slices.step / (double)last.count(),
+               equal = 1 / (double)part.tasks;
   for_each_needed(n_, part, last, lines_, [&](size_t i, LineRange out) {
-    const NetworkOp& op = n_.ops[i];
-    const NetworkTensor& t = n_.tensors[op.output];
+    const NetworkTensor& t = n_.tensors[n_.ops[i].output];
     // Few lines or none where others are needed by none: as many as each task has of all
     const size_t all = images_of(part, t) * t.h, least = divide_up(all, part.tasks),
-                 count = larger(out.end > out.first ? out.count() : 0, smaller(least, t.h)),
-                 lines = !in_bands ? 0
-                         : whole   ? count
-                                   : smaller(lines_of(part, op), count);
-    const double share = part_of(count, all) * slices, equal = 1 / (double)part.tasks;
-    sum += time_of(cost(i, part.by_image), t, lines, inner_of(part, i), whole) *
-           (share > equal ? share : equal);
+                 count = larger(out.end > out.first ? out.count() : 0, smaller(least, t.h));
+    const double share = part_of(count, all) * slices;
+    visit(i, count, share > equal ? share : equal);
   });
+}
+
+void Costs::find_work(const NetworkPart& part) const {
+  if (part.tasks <= 1) return;
+  for_each_share(part, [&](size_t i, size_t lines, double share) {
+    work_[i - part.first] = {lines, share, inner_of(part, i)};
+  });
+}
+
+void Costs::find_least(size_t first, size_t end, double* least) const {
+  NetworkPart part = {};
+  part.first = first, part.end = end, part.tasks = n_.concurrency;
+  const RowSlices all(n_, part);
+  part.tasks = divide_up(all.units, all.step);
+  double sum = kRegion;
+  for_each_share(part, [&](size_t i, size_t, double share) {
+    least[end - 1 - i] = sum += time_of(cost(i, false), n_.tensors[n_.ops[i].output], 0, 1) * share;
+  });
+}
+
+// A chain that is not in bands yet takes at least that.
+double Costs::time_of_tasks(const NetworkPart& part, bool in_bands) const {
+  const bool whole = work_[part.end - 1 - part.first].lines <= part.band;
+  double sum = kRegion;
+  for (size_t i = part.first; i < part.end; ++i) {
+    const NetworkOp& op = n_.ops[i];
+    const TaskWork& work = work_[i - part.first];
+    const size_t lines = !in_bands ? 0
+                         : whole   ? work.lines
+                                   : smaller(lines_of(part, op), work.lines);
+    sum += time_of(cost(i, part.by_image), n_.tensors[op.output], lines, work.inner, whole) *
+           work.share;
+  }
   return part.by_image ? sum * images_of_part(part) : sum;
 }
 

@@ -28,6 +28,13 @@ struct RingCost {
   double traffic[2];  // of all its uses where it is no ring: on all images, image by image
 };
 
+// What a chain's task computes of an op.
+struct TaskWork {
+  size_t lines;  // of its output
+  double share;  // of the op's work
+  double inner;  // of its tensors: those that lie in rings
+};
+
 // The cost of a switch before an op, from image by image to all images at once: tensors that pass
 // from one to the other exist for all images.
 struct MergeCost {
@@ -47,13 +54,14 @@ struct PlanMachine {
 
 class Costs {
  public:
-  // ops: two for each op of the network; rings and lines: one for each tensor. They outlive this
-  // object.
+  // ops: two for each op of the network; rings and lines: one for each tensor; work: for a chain.
+  // They outlive this object.
   Costs(const octet_network& network, const PlanMachine& machine, OpCost* ops, RingCost* rings,
-        LineRange* lines);
+        LineRange* lines, TaskWork* work);
 
-  // Predicted time of a part whose rings are marked and whose tasks are set; its traffic, if it is
-  // shaped.
+  // Predicted time of a part whose rings are marked and whose tasks are set: find_work saw it last,
+  // in any bands, if it is a chain in tasks. Its traffic, if it is shaped.
+  void find_work(const NetworkPart& part) const;
   double microseconds_of_part(const NetworkPart& part) const;
   double traffic_of_part(const NetworkPart& part) const;
 
@@ -61,10 +69,13 @@ class Costs {
   // tasks share the work evenly; of a chain, in its tasks. traffic: of their tensors, were none a
   // ring, without that of weights.
   double least(const NetworkPart& part) const { return sum(part, &OpCost::least); }
-  double least_of_tasks(const NetworkPart& chain) const {
+  double least_of_tasks(const NetworkPart& chain) const {  // after find_work
     return chain.tasks > 1 ? time_of_tasks(chain, false) : least(chain) * (double)n_.concurrency;
   }
   double traffic(const NetworkPart& part) const { return sum(part, &OpCost::traffic); }
+  // least[i]: a bound of least_of_tasks of the chain of i + 1 ops before op `end`, back to op `first`,
+  // as if all of their tensors were rings.
+  void find_least(size_t first, size_t end, double* least) const;
   const RingCost& ring(size_t alias_root) const { return rings_[alias_root]; }
 
   // True if weights and so many bytes of rings leave the cache no room for a chain.
@@ -117,12 +128,15 @@ class Costs {
   double time_of(const OpCost& cost, const NetworkTensor& out, size_t lines, double inner,
                  bool whole = false) const;
   double time_of_tasks(const NetworkPart& part, bool in_bands) const;
+  template <typename Visit>
+  void for_each_share(const NetworkPart& part, const Visit& visit) const;
 
   const octet_network& n_;
   const PlanMachine& machine_;
   const OpCost* const ops_;
   const RingCost* const rings_;
   LineRange* const lines_;
+  TaskWork* const work_;
   size_t all_weights_ = 0;
 };
 

@@ -38,6 +38,8 @@ struct Desk {
     desk.candidates.ops = arena->take<OpCost>(2 * ops);
     desk.candidates.rings = arena->take<RingCost>(tensors);
     desk.candidates.lines = arena->take<LineRange>(tensors);
+    desk.candidates.work = arena->take<TaskWork>(kLongestChain);
+    desk.candidates.least = arena->take<double>(ops * kLongestChain);
     desk.candidates.states = arena->take<Candidates::State>(slots_of(ops));
     desk.candidates.figures = arena->take<Candidates::Figures>(slots_of(ops));
     return desk;
@@ -156,30 +158,32 @@ size_t choose(const octet_network& n, Candidates* candidates, const Weigh& weigh
   return desk.best[n.op_count].live;
 }
 
-// Calls take(candidate) for the chosen candidates, the last one first.
+// Calls take(slot) for the chosen candidates, the last one first.
 template <typename Take>
 octet_status for_each_chosen(const octet_network& n, const Candidates& candidates, const Desk& desk,
                              Take take) {
   for (const Desk::Best* b = &desk.best[n.op_count]; b->last != kNoSlot;) {
-    const PartCandidate c = candidates.candidate(b->last);
+    const size_t slot = b->last;
+    const PartCandidate c = candidates.candidate(slot);
     b = (c.part.by_image || b->after_images ? desk.by_image : desk.best) + c.part.first;
-    OCTET_TRY(take(c));
+    OCTET_TRY(take(slot));
   }
   return OCTET_OK;
 }
 
-// Shapes the chosen parts again, because later candidates have changed the ops.
-octet_status take_parts(octet_network* n, const Candidates& candidates, const Desk& desk,
+// Shapes the chosen parts, because later candidates have changed the ops. Sets *possible to false if
+// one of them is no candidate after all.
+octet_status take_parts(octet_network* n, Candidates* candidates, const Desk& desk, bool* possible,
                         octet_error* error) {
   n->part_count = 0;
-  OCTET_TRY(for_each_chosen(*n, candidates, desk, [&](const PartCandidate&) {
+  OCTET_TRY(for_each_chosen(*n, *candidates, desk, [&](size_t) {
     ++n->part_count;
     return OCTET_OK;
   }));
   size_t at = n->part_count;
-  return for_each_chosen(*n, candidates, desk, [&](const PartCandidate& c) {
-    n->parts[--at] = c.part;
-    return shape_part(n, &n->parts[at], c.tight, desk.candidates.values, error);
+  return for_each_chosen(*n, *candidates, desk, [&](size_t slot) {
+    n->parts[--at] = candidates->candidate(slot).part;
+    return candidates->shape_chosen(slot, &n->parts[at], possible, error);
   });
 }
 
@@ -288,8 +292,11 @@ octet_status lay_out_network(octet_network* n, Piece* pieces, octet_error* error
 
 octet_status plan_parts(octet_network* n, Candidates* candidates, const Weigh& weigh,
                         const Desk& desk, octet_error* error) {
-  choose(*n, candidates, weigh, desk);
-  OCTET_TRY(take_parts(n, *candidates, desk, error));
+  for (bool possible = false; !possible;) {
+    possible = true;
+    choose(*n, candidates, weigh, desk);
+    OCTET_TRY(take_parts(n, candidates, desk, &possible, error));
+  }
   return lay_out_network(n, desk.pieces, error);
 }
 
