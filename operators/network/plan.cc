@@ -171,8 +171,8 @@ octet_status for_each_chosen(const octet_network& n, const Candidates& candidate
   return OCTET_OK;
 }
 
-// Shapes the chosen parts, because later candidates have changed the ops. Sets *possible to false if
-// one of them is no candidate after all.
+// Shapes the chosen parts, because later candidates have changed the ops. Sets *possible to false
+// if one of them is no candidate after all.
 octet_status take_parts(octet_network* n, Candidates* candidates, const Desk& desk, bool* possible,
                         octet_error* error) {
   n->part_count = 0;
