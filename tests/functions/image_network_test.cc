@@ -184,6 +184,48 @@ TEST(ImageNetworkTest, EqualsFunctionsByThemselves) {
   }
 }
 
+// Lines that a transposition writes at once may go on at a ring's beginning: a reader of three lines
+// in steps of two leaves a ring of three.
+TEST(ImageNetworkTest, TransposesIntoRings) {
+  std::mt19937 random(29);
+  for (const bool to_nhwc : {true, false})
+    for (const octet_image_size size : {octet_image_size{32, 32, 3}, {13, 7, 40}, {18, 5, 4}}) {
+      std::vector<Created> chain;
+      octet_image_size planes = {size.channels, size.h * size.w, 1};
+      const octet_image_size &from = to_nhwc ? planes : size, &to = to_nhwc ? size : planes;
+      make(
+          octet_transpose_desc(OCTET_TRANSPOSE_DESC_INIT), size, to, octet_transpose_create,
+          [&](octet_transpose_desc* d) { d->to = to_nhwc ? OCTET_NHWC : OCTET_NCHW; },
+          [&](octet_status status, octet_function* f, const octet_image_size& out) {
+            chain.push_back(created(status, f, from, out));
+          });
+      const octet_image_size half = {(to.h - 1) / 2 + 1, (to.w - 1) / 2 + 1, to.channels};
+      make(
+          octet_max_pool_desc(OCTET_MAX_POOL_DESC_INIT), to, half, octet_max_pool_create,
+          [](auto* d) { d->window = {3, 3, 2, 2, 1, 1, 1, 1}; },
+          [&](octet_status status, octet_function* f, const octet_image_size& out) {
+            chain.push_back(created(status, f, to, out));
+          });
+      std::vector<uint8_t> input(size.h * size.w * size.channels);
+      for (uint8_t& byte : input) byte = (uint8_t)random();
+      const auto expected =
+          run_guarded(chain[1], run_guarded(chain[0], input, 0, Side::kBack), 0, Side::kBack);
+      const Network n = network_of(chain, 1);
+      octet_network_desc desc = OCTET_NETWORK_DESC_INIT;
+      desc.tensors = n.tensors.data(), desc.tensor_count = n.tensors.size();
+      desc.ops = n.ops.data(), desc.op_count = n.ops.size();
+      desc.goal = OCTET_NETWORK_MEMORY;  // rings without a line more than is needed
+      const octet_network_part parts[] = {{0, 2, 1}, {0, 2, 2}, {0, 2, 3}, {0, 2, 7}};
+      for (size_t i = 0; i <= 4; ++i)
+        for (const size_t tasks : {1, 3}) {
+          desc.parts = i < 4 ? &parts[i] : nullptr, desc.part_count = i < 4;
+          desc.concurrency = tasks;
+          EXPECT_EQ(run_network(n, desc, input, expected.size()), expected)
+              << to_nhwc << size.h << ", parts " << i << ", " << tasks << " tasks";
+        }
+    }
+}
+
 // Kernels, strides, repetitions and shifts of lines beyond those that a network takes.
 TEST(ImageNetworkTest, TakesFunctionsOfManyLines) {
   constexpr size_t kH = 40002;

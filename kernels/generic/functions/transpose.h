@@ -103,18 +103,21 @@ inline void transpose_of(const Transpose& f, const ImageCall& call) {
   if ((f.to_nhwc ? in : out).pixel != e) return transpose_scattered<T>(f, call);
   if (f.to_nhwc) {
     const bool dense = out.line == out.w * out.pixel;
-    const size_t lines = dense ? call.end - call.first : 1;
-    for (size_t y = call.first; y < call.end; y += lines)
+    for (size_t y = call.first, lines; y < call.end; y += lines) {
+      lines = dense ? lines_together(out, y, call.end) : 1;
       transpose_rows((const T*)in.data + y * out.w, in.line / e, (T*)line_of(out, y), out.pixel / e,
                      out.channels, lines * out.w);
+    }
     return;
   }
   const bool dense = in.line == in.w * in.pixel;
   const size_t lines = dense ? in.h : 1;
-  for (size_t y = 0; y < in.h; y += lines)
-    transpose_rows((const T*)line_of(in, y) + call.first, in.pixel / e,
-                   (T*)line_of(out, call.first) + y * in.w, out.line / e, lines * in.w,
-                   call.end - call.first);
+  for (size_t c = call.first, planes; c < call.end; c += planes) {
+    planes = lines_together(out, c, call.end);
+    for (size_t y = 0; y < in.h; y += lines)
+      transpose_rows((const T*)line_of(in, y) + c, in.pixel / e, (T*)line_of(out, c) + y * in.w,
+                     out.line / e, lines * in.w, planes);
+  }
 }
 
 // Of whole images, whose lines lie in their order.

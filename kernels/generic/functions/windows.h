@@ -13,6 +13,12 @@ inline uint8_t* line_of(const ImageLines& image, size_t y) {
   return (uint8_t*)octet_network_line(&image, y);
 }
 
+// The lines of [y, end) that lie one behind the other: in a ring those up to its end.
+inline size_t lines_together(const ImageLines& image, size_t y, size_t end) {
+  const size_t left = image.ring ? image.ring - (image.first + y) % image.ring : end - y;
+  return left < end - y ? left : end - y;
+}
+
 struct Span {
   size_t begin, end;
 };
