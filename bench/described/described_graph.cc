@@ -183,6 +183,7 @@ class GraphReader : DescriptionFile {
     }
     to->axis = op.value("axis", -1);
     to->alpha = op.value("alpha", 0.f), to->beta = op.value("beta", 1.f);
+    to->in_floats = op.value("in_floats", false);
     to->block = op.contains("block") ? count(op.at("block"), "block") : 1;
     if (octet::graph::has_state(to->kind)) layer_with_state(op, to);
     if (to->kind == Kind::kSlice) to->begins = numbers(op, "begins");

@@ -99,6 +99,7 @@ struct FloatStep {
     kDivide,    // x / by
     kMultiply,  // x * by
     kAdd,       // x + by
+    kUnit,      // x, at least 0 and at most 1
     kErf,
     kGelu,     // x / 2 * (1 + erf(x / sqrt(2)))
     kTanhGelu  // x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))
@@ -141,12 +142,14 @@ struct Op {
   int quantized_as = -1;
   // Other kinds.
   bool count_pads = false;  // kAveragePool: ONNX's count_include_pad
-  bool in_floats = false;   // kMean in kOnnxruntime: as its ReduceMean of f32 adds them
-  int axis = -1;            // kConcatenate, kSplit; below 0: from the end
-  float alpha = 0;          // kLeakyRelu
-  float beta = 1;           // kSoftmax
-  size_t rank = 1;          // kSvdf
-  bool time_major = false;  // kLstm: x and the output are steps x images x depth
+  // In kOnnxruntime: of dequantized values. kMean: as its ReduceMean of f32 adds them;
+  // kResizeBilinear: quantized again, where bytes are truncated.
+  bool in_floats = false;
+  int axis = -1;                             // kConcatenate, kSplit; below 0: from the end
+  float alpha = 0;                           // kLeakyRelu
+  float beta = 1;                            // kSoftmax
+  size_t rank = 1;                           // kSvdf
+  bool time_major = false;                   // kLstm: x and the output are steps x images x depth
   float cell_clip = 0, projection_clip = 0;  // kLstm: real bounds; 0: none
   // kLstm: the tensor, of int8, of the cells' outputs before the projection, and without one the
   // output itself. Only its scale and zero point are read.

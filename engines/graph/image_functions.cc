@@ -305,6 +305,7 @@ void mean_lines(void* context, const octet_network_call* call) {
 octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
   const Tensor& y = g.tensors[(size_t)op.outputs[0]];
   if (g.arithmetic == Arithmetic::kOnnxruntime && is_8_bits(y.type)) {
+    if (op.kind == Kind::kResizeBilinear && op.in_floats) return OCTET_ARITHMETIC_STANDARD;
     const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), g.arithmetic);
     const Bounds all = bounds_of_type(y.type);
     if (b.least != all.least || b.most != all.most) return OCTET_ARITHMETIC_STANDARD;

@@ -64,6 +64,7 @@ float step(const FloatStep& s, float x) {
   switch (s.function) {
     case FloatStep::kMultiply: return x * s.by;
     case FloatStep::kAdd: return x + s.by;
+    case FloatStep::kUnit: return std::clamp(x, 0.f, 1.f);
     case FloatStep::kTanhGelu:
       return (float)(d * 0.5 * (1 + hyperbolic_tangent(kRoot * (d + 0.044715 * d * d * d))));
     case FloatStep::kErf: return (float)error_function(x);

@@ -121,6 +121,13 @@ void divide(const Form& f) {
   compute_in_floats(f, {graph::FloatStep::kDivide, by[0]});
 }
 
+void hard_sigmoid(const Form& f) {
+  f.op().steps = {{graph::FloatStep::kMultiply, f.node().number("alpha", 0.2f)},
+                  {graph::FloatStep::kAdd, f.node().number("beta", 0.5f)},
+                  {graph::FloatStep::kUnit}};
+  f.take(Kind::kFloats, {f.input(0)});
+}
+
 void erf(const Form& f) { compute_in_floats(f, {graph::FloatStep::kErf}); }
 
 // Inputs: x and, of BiasGelu and FastGelu, a bias.
@@ -203,6 +210,7 @@ void resize(const Form& f) {
   const std::vector<float> scales = f.floats(f.node().version < 11 ? 1 : 2);
   const std::vector<int64_t> sizes = f.integers(3);
   f.take(mode == "linear" ? Kind::kResizeBilinear : Kind::kResizeNearest, {f.input(0)});
+  f.op().in_floats = f.tensor(f.input(0)).type == OCTET_F32;
   if (scales.empty() && sizes.empty())
     return f.refuse("its output size is computed; it needs a constant");
   // Octet resizes by the ratio of the sizes, which is the scale where that one is whole.
@@ -259,6 +267,7 @@ constexpr NamedForm kForms[] = {
     {"", "Sigmoid", unary<Kind::kLogistic>},
     {"", "Tanh", unary<Kind::kTanh>},
     {"", "HardSwish", unary<Kind::kHardSwish>},
+    {"", "HardSigmoid", hard_sigmoid},
     {"", "LeakyRelu", leaky_relu},
     {"", "Div", divide},
     {"", "Erf", erf},

@@ -184,8 +184,8 @@ TEST(ImageNetworkTest, EqualsFunctionsByThemselves) {
   }
 }
 
-// Lines that a transposition writes at once may go on at a ring's beginning: a reader of three lines
-// in steps of two leaves a ring of three.
+// Lines that a transposition writes at once may go on at a ring's beginning: a reader of three
+// lines in steps of two leaves a ring of three.
 TEST(ImageNetworkTest, TransposesIntoRings) {
   std::mt19937 random(29);
   for (const bool to_nhwc : {true, false})

@@ -109,6 +109,16 @@ def shuffles(octet, path):
     assert made.size == wanted.size and (made == wanted).all(), np.count_nonzero(made != wanted)
 
 
+def enlarged(octet, path):
+    """Bilinear resizes between DequantizeLinear and QuantizeLinear, which are rounded, where those of bytes are truncated."""
+    for coordinates in ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"):
+        c = Chain([1, 3, 5, 6], True)
+        c.product(3)
+        c.add("Resize", "", c.model.constant([1, 1, 2, 3], np.float32), mode="linear", coordinate_transformation_mode=coordinates)
+        made, wanted = values(octet, c.model.save(path / "enlarged.onnx", c.last, U8), np.uint8)
+        assert made.size == wanted.size and (made == wanted).all(), (coordinates, np.count_nonzero(made != wanted))
+
+
 def softmaxes(octet, path):
     """Over a line, over the channels of an image, and over the last axis of four; to floats, and to bytes by a QuantizeLinear."""
     for shape, axis in (([3, 20, 1, 1], 1), ([2, 6, 4, 5], 1), ([2, 3, 4, 10], -1)):
@@ -152,7 +162,7 @@ def main():
         path = pathlib.Path(scratch)
         for floats in (False, True):
             places(octet, path, floats)
-        for test in (shuffles, softmaxes, refused):
+        for test in (shuffles, enlarged, softmaxes, refused):
             test(octet, path)
             print(f"{test.__name__}: right")
 

@@ -26,6 +26,7 @@ import attention  # noqa: E402
 import faults  # noqa: E402
 import floats  # noqa: E402
 import models  # noqa: E402
+import networks  # noqa: E402
 import scale_blocks  # noqa: E402
 import shapes  # noqa: E402
 from log import said_while  # noqa: E402
@@ -127,6 +128,16 @@ def check_lookups(folder, full):
     onnx.save(models.looked_up_network(), path)
     for options, threads in configurations(full):
         compare("functions of one tensor", path, options, threads)
+
+
+def check_networks(folder, full):
+    for name, make in networks.ALL.items():
+        for how in QUANTIZED if full else QUANTIZED[:1]:
+            path = models.quantized(make(), folder, how, {"x": (2, *networks.IMAGE[1:])})
+            for options, threads in configurations(full and how == QUANTIZED[0]):
+                # Of operators on bytes it makes neither HardSwish nor HardSigmoid
+                left = 20 if name == "MobileNetV3" and "qoperator" in how else 0
+                compare(f"{name}, {how}", path, options, threads, [{"N": n} for n in (1, 3)], left)
 
 
 def check_splits(folder, full):
@@ -388,6 +399,7 @@ def main(full):
         folder = pathlib.Path(name)
         check_images(folder, full)
         check_lookups(folder, full)
+        check_networks(folder, full)
         check_splits(folder, full)
         check_means(folder, full)
         check_softmax(folder, full)

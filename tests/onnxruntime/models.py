@@ -232,7 +232,7 @@ def looked_up_network():
             quantize(z, of, outputs=[name])
             b.output(name, shape, kinds[kind])
 
-        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"}), ("FastGelu", {"domain": "com.microsoft"})):
+        for function, attributes in (("Sigmoid", {}), ("Tanh", {}), ("HardSwish", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 1 / 6, "beta": 0.4}), ("LeakyRelu", {"alpha": 0.1}), ("Relu", {}), ("Erf", {}), ("Gelu", {"domain": "com.microsoft"}), ("FastGelu", {"domain": "com.microsoft"})):
             give(b.op(function, [y], **attributes), 0.04)
         for function in ("BiasGelu", "FastGelu"):
             give(b.op(function, [y, b.constant(np.full(7, 0.25, np.float32))], "com.microsoft"), 0.04)

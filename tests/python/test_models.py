@@ -24,7 +24,8 @@ def dynamic_product(onnx, rng, directory):
         onnx.helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
         onnx.helper.make_node("MatMulInteger", ["q", "w", "z"], ["sums"]),
         onnx.helper.make_node("Cast", ["sums"], ["real"], to=onnx.TensorProto.FLOAT),
-        onnx.helper.make_node("Mul", ["real", "s"], ["y"]),
+        onnx.helper.make_node("Mul", ["s", "ws"], ["both"]),
+        onnx.helper.make_node("Mul", ["real", "both"], ["y"]),
     ]
     weights = random(rng, (40, 30), np.int8) // 2  # the peer saturates larger ones
     graph = onnx.helper.make_graph(
@@ -32,7 +33,10 @@ def dynamic_product(onnx, rng, directory):
         "g",
         [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["rows", 40])],
         [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["rows", 30])],
-        [onnx.numpy_helper.from_array(weights, "w")],
+        [
+            onnx.numpy_helper.from_array(weights, "w"),
+            onnx.numpy_helper.from_array(np.float32(0.01), "ws"),
+        ],
     )
     path = directory / "model.onnx"
     opset = [onnx.helper.make_opsetid("", 17)]
@@ -50,7 +54,7 @@ def test_onnx(tmp_path):
     model = octet.load(path, threads=2)
     assert model.inputs == ["x"] and model.outputs == ["y"]
     if hasattr(onnxruntime.InferenceSession, "get_provider_graph_assignment_info"):
-        assert repr(model) == f"octet.load({str(path)!r}): nodes on octet: 4 of 4"
+        assert repr(model) == f"octet.load({str(path)!r}): nodes on octet: 5 of 5"
     for rows in (1, 7, 3):
         x = rng.standard_normal((rows, 40)).astype(np.float32)
         assert np.array_equal(model(x), peer.run(None, {"x": x})[0])

@@ -150,6 +150,8 @@ def resize(r, x, y):
     more = {"coordinates": COORDINATES[coordinates]}
     if mode == "nearest":
         more["nearest"] = "floor" if old else NEAREST[r.attributes.get("nearest_mode", b"round_prefer_floor").decode()]
+    elif r.node.input[0] != r.name:  # of dequantized values
+        more["in_floats"] = True
     elif r.graph.is_retyped(r.graph.tensors[y]["name"]):
         more["as_unsigned"] = True
     r.add("resize nearest" if mode == "nearest" else "resize bilinear", x, y, **more)
