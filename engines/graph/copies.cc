@@ -10,19 +10,24 @@
 namespace octet::graph {
 namespace {
 
+constexpr size_t kFewBytes = 64;  // fewer are looked up one by one
+
 struct Copy {
   size_t element;
-  bool has_table;
-  uint8_t table[256];
+  const uint8_t* table;  // or null
+  Function look_up;      // by the table
+  uint8_t bytes[256];
 };
 
-// Elements of an image in their order, piece by piece: a line, or, of a slice, a pixel.
+// Elements of an image in their order, piece by piece: all, a line of a ring, or a slice's pixel.
 class Pieces {
  public:
   Pieces(const octet_network_image& image, size_t element, size_t first_byte)
       : image_(image),
         dense_(image.pixel == image.channels * element),
-        piece_(dense_ ? image.w * image.pixel : image.channels * element),
+        piece_(!dense_      ? image.channels * element
+               : image.ring ? image.line
+                            : image.h * image.line),
         index_(first_byte / piece_),
         used_(first_byte % piece_) {}
 
@@ -43,12 +48,29 @@ class Pieces {
   size_t index_, used_;
 };
 
-void copy_bytes(Pieces* from, Pieces* to, size_t left, const uint8_t* table) {
+octet_network_image flat(uint8_t* data, size_t bytes) {
+  octet_network_image image = {};
+  image.data = data, image.h = image.w = 1;
+  image.pixel = image.line = image.channels = bytes;
+  return image;
+}
+
+void look_up_bytes(const Function& look_up, uint8_t* from, uint8_t* to, size_t bytes) {
+  octet_network_call call;
+  call.image = call.first = 0, call.end = 1;
+  call.inputs[0] = flat(from, bytes), call.output = flat(to, bytes);
+  look_up.lines.run(look_up.lines.context, &call);
+}
+
+void copy_bytes(Pieces* from, Pieces* to, size_t left, const uint8_t* table,
+                const Function* look_up = nullptr) {
   while (left > 0) {
     const size_t bytes = std::min({left, from->left(), to->left()});
     uint8_t* const out_bytes = to->data();
-    const uint8_t* const in_bytes = from->data();
-    if (table)
+    uint8_t* const in_bytes = from->data();
+    if (look_up && bytes >= kFewBytes)
+      look_up_bytes(*look_up, in_bytes, out_bytes, bytes);
+    else if (table)
       for (size_t i = 0; i < bytes; ++i) out_bytes[i] = table[in_bytes[i]];
     else
       std::memcpy(out_bytes, in_bytes, bytes);
@@ -62,7 +84,8 @@ void copy_lines(void* context, const octet_network_call* call) {
   const size_t line = out.w * out.channels * copy.element;
   Pieces from(call->inputs[0], copy.element, call->first * line);
   Pieces to(out, copy.element, call->first * line);
-  copy_bytes(&from, &to, (call->end - call->first) * line, copy.has_table ? copy.table : nullptr);
+  copy_bytes(&from, &to, (call->end - call->first) * line, copy.table,
+             copy.table ? &copy.look_up : nullptr);
 }
 
 // ---- other orders
@@ -199,9 +222,15 @@ void space_to_depth_lines(void* context, const octet_network_call* call) {
 }  // namespace
 
 Function copy_function(size_t element, const std::vector<uint8_t>& table, bool all_images) {
-  Copy copy = {element, !table.empty(), {}};
-  std::copy(table.begin(), table.end(), copy.table);
-  return function_of(copy, copy_lines, reach(all_images));
+  auto copy = std::make_shared<Copy>(Copy{element, nullptr, {}, {}});
+  if (!table.empty()) {
+    std::copy(table.begin(), table.end(), copy->bytes);
+    copy->table = copy->bytes, copy->look_up = look_up_function(OCTET_U8, OCTET_U8, table);
+  }
+  Function f;
+  f.lines.run = copy_lines, f.lines.context = copy.get(), f.lines.kernel_h = reach(all_images);
+  f.arguments = std::move(copy);
+  return f;
 }
 
 Function permute_function(size_t element, const std::vector<size_t>& shape,
@@ -242,6 +271,16 @@ Function owned_function(octet_function* function) {
   octet_error error = {};
   check(octet_function_for_network(function, &f.lines, &error), error);
   return f;
+}
+
+Function look_up_function(octet_type from, octet_type to, const std::vector<uint8_t>& table) {
+  octet_lut_desc d = OCTET_LUT_DESC_INIT;
+  d.input = from, d.output = to;
+  std::copy(table.begin(), table.end(), d.table);
+  octet_function* function = nullptr;
+  octet_error error = {};
+  check(octet_lut_create(&d, &function, &error), error);
+  return owned_function(function);
 }
 
 Function transpose_function(octet_type type, const Sizes& nhwc, octet_layout to) {

@@ -54,6 +54,9 @@ Function depth_to_space_function(size_t element, size_t block, bool pixels_toget
 // The other way round.
 Function space_to_depth_function(size_t element, size_t block);
 
+// table[byte of the input] for each byte.
+Function look_up_function(octet_type from, octet_type to, const std::vector<uint8_t>& table);
+
 // Of an object of the library's, which it owns from now on.
 Function owned_function(octet_function* function);
 

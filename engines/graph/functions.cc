@@ -147,16 +147,7 @@ class Maker {
     return owned_function(function);
   }
 
-  Function look_up() const {
-    const std::vector<uint8_t> table = table_of(g_, op_);
-    octet_lut_desc d = OCTET_LUT_DESC_INIT;
-    d.input = x().type, d.output = y_.type;
-    std::copy(table.begin(), table.end(), d.table);
-    octet_function* function = nullptr;
-    octet_error error = {};
-    check(octet_lut_create(&d, &function, &error), error);
-    return owned_function(function);
-  }
+  Function look_up() const { return look_up_function(x().type, y_.type, table_of(g_, op_)); }
 
   const Graph& g_;
   const Op& op_;

@@ -28,6 +28,8 @@ class Fuser {
       else if (is_table(g_, g_.ops[i]))
         take_table(i);
     }
+    for (size_t i = 0; i < g_.ops.size(); ++i)
+      if (g_.ops[i].kind == Kind::kConcatenate) join_tables(i);
     std::vector<Op> left;
     for (size_t i = 0; i < g_.ops.size(); ++i)
       if (!gone_[i]) left.push_back(std::move(g_.ops[i]));
@@ -146,6 +148,57 @@ class Fuser {
     if (fused.quantized_as < 0) fused.quantized_as = fused.outputs[0];
     fused.outputs = op.outputs;
     replace(at, std::move(fused), (size_t)from);
+  }
+
+  // Of the tensors that are joined with an axis before that of channels, most are copied: copies look
+  // up the bytes of tables before and behind.
+  void join_tables(size_t at) {
+    const Op& op = g_.ops[at];
+    const int y = op.outputs[0], rank = (int)tensor(y).shape.size();
+    const int axis = op.axis < 0 ? op.axis + rank : op.axis;
+    if (axis == 0 || axis == (g_.channels_first ? 1 : rank - 1) || !is_8_bits(tensor(y).type))
+      return;
+    Op fused = op;
+    std::vector<size_t> taken;
+    const auto take = [&](size_t table) {
+      const std::vector<size_t>& made_of = g_.ops[table].made_of;
+      fused.made_of.insert(fused.made_of.end(), made_of.begin(), made_of.end());
+      taken.push_back(table);
+    };
+    std::vector<std::vector<uint8_t>> tables;
+    try {
+      for (int& t : fused.inputs) {
+        const int maker = only_maker(t);
+        tables.push_back(join_table(g_, tensor(t), tensor(y)));
+        if (maker < 0 || !is_table(g_, g_.ops[(size_t)maker]) ||
+            tensor(g_.ops[(size_t)maker].inputs[0]).constant)
+          continue;
+        tables.back() = behind(table_of(g_, g_.ops[(size_t)maker]), tables.back());
+        t = g_.ops[(size_t)maker].inputs[0];
+        take((size_t)maker);
+      }
+      for (size_t i = at + 1; i < g_.ops.size() && readers_[(size_t)y] == 1; ++i) {
+        const Op& reader = g_.ops[i];
+        if (gone_[i] || reader.inputs != std::vector<int>{y} || !is_table(g_, reader)) continue;
+        const std::vector<uint8_t> last = table_of(g_, reader);
+        for (std::vector<uint8_t>& table : tables) table = behind(std::move(table), last);
+        fused.outputs = reader.outputs;
+        take(i);
+      }
+    } catch (const Refused&) {
+      return;
+    }
+    if (taken.empty()) return;
+    fused.tables = std::move(tables);
+    for (const size_t i : taken) gone_[i] = true;
+    g_.ops[at] = std::move(fused);
+    count();
+  }
+  // One look-up in place of two; an empty table leaves bytes as they are.
+  static std::vector<uint8_t> behind(std::vector<uint8_t> first, const std::vector<uint8_t>& then) {
+    if (first.empty()) return then;
+    for (uint8_t& byte : first) byte = then.empty() ? byte : then[byte];
+    return first;
   }
 
   Graph g_;

@@ -164,8 +164,10 @@ struct Op {
   std::vector<int64_t> sizes;
   std::vector<int64_t> permutation;  // kTranspose
   std::vector<uint8_t> table;        // 256 bytes: applied to the output bytes after all else
-  std::vector<size_t> made_of;       // ops that passes put together; empty: itself
-  std::string refused;               // the caller's own reason against it
+  // Of each input of a concatenation, its bytes on their way to the output; empty: as they are
+  std::vector<std::vector<uint8_t>> tables;
+  std::vector<size_t> made_of;  // ops that passes put together; empty: itself
+  std::string refused;          // the caller's own reason against it
 };
 
 struct Graph {

@@ -301,9 +301,11 @@ class Placer {
     nodes_[parent].has_slices = true;
     places_[(size_t)y] = {parent, moved};
     size_t first = 0;
-    for (const int t : op.inputs) {
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const int t = op.inputs[i];
       const Sizes own = sizes_from_axis(g_, t, moved, axis);
-      const std::vector<uint8_t> table = join_table(g_, tensor(t), tensor(y));
+      const std::vector<uint8_t> table =
+          op.tables.empty() ? join_table(g_, tensor(t), tensor(y)) : op.tables[i];
       const size_t node = ordered(t, moved);
       if (table.empty() && can_be_slice(node, parent, own)) {
         make_slice(node, parent, first);

@@ -343,5 +343,59 @@ TEST(GraphOperators, FunctionsOfOneValue) {
       }
 }
 
+// Tables before and behind a concatenation of tensors in other sizes than their parts, as detectors
+// have them: copies look their bytes up, unless others read what a table gives.
+TEST(GraphOperators, CopiesTakeTables) {
+  for (const bool seen : {false, true})
+    for (const bool behind : {false, true}) {
+      GraphCase c, alone;
+      std::vector<int> parts, given;
+      std::vector<Bytes> in, wanted;
+      Bytes all;
+      for (const int64_t h : {5, 3, 2}) {
+        const auto add = [&](GraphCase& to) {
+          const int x = to.input({1, h, h, 12}, OCTET_S8, 0.01f * (float)h, (int32_t)h);
+          const int pooled = to.tensor({1, h, h, 12}, OCTET_S8, 0.01f * (float)h, (int32_t)h);
+          to.op(Kind::kMaxPool, {x}, pooled).window = {};
+          return pooled;
+        };
+        const int a = add(c),
+                  flat = c.tensor({1, h * h * 3, 4}, OCTET_S8, 0.01f * (float)h, (int32_t)h);
+        c.op(Kind::kReshape, {a}, flat);
+        const int q = c.tensor({1, h * h * 3, 4}, OCTET_S8, 0.07f, -9);
+        c.op(Kind::kQuantize, {flat}, q);
+        parts.push_back(q);
+        // The same by itself
+        GraphCase one;
+        const int b = add(one), r = one.tensor({1, h, h, 12}, OCTET_S8, 0.07f, -9);
+        one.op(Kind::kQuantize, {b}, r);
+        one.g.outputs = {r};
+        in.push_back(c.draw((size_t)(h * h * 12)));
+        const Bytes made = run(*created(one.g), one.g, {in.back()});
+        all.insert(all.end(), made.begin(), made.end());
+        wanted.push_back(made);
+      }
+      const int joined = c.tensor({1, 114, 4}, OCTET_S8, 0.07f, -9);
+      c.op(Kind::kConcatenate, parts, joined).axis = 1;
+      c.g.outputs = {joined};
+      if (behind) {
+        const int last = c.tensor({1, 114, 4}, OCTET_S8, 0x1p-8f, -128);
+        c.op(Kind::kLogistic, {joined}, last);
+        const int x = alone.input({1, 114, 4}, OCTET_S8, 0.07f, -9),
+                  y = alone.tensor({1, 114, 4}, OCTET_S8, 0x1p-8f, -128);
+        alone.op(Kind::kLogistic, {x}, y);
+        alone.g.outputs = {y}, c.g.outputs = {last};
+        all = run(*created(alone.g), alone.g, {all});
+      }
+      if (seen) {
+        c.g.outputs.push_back(parts[1]);
+        all.insert(all.end(), wanted[1].begin(), wanted[1].end());
+      }
+      EXPECT_EQ(run(*created(c.g), c.g, in), all) << seen << behind;
+      // Three pools and copies; the table that is an output is an operator of its own
+      EXPECT_EQ(created(c.g)->description().op_count, seen ? 7u : 6u) << seen << behind;
+    }
+}
+
 }  // namespace
 }  // namespace octet_test

@@ -80,9 +80,9 @@ class Alike {
       case Kind::kDepthToSpace:
       case Kind::kSpaceToDepth: return true;
       case Kind::kConcatenate:
-        return std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
-          return same_quantization(g_.tensors[(size_t)t], g_.tensors[(size_t)op.outputs[0]]);
-        });
+        return op.tables.empty() && std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
+                 return same_quantization(g_.tensors[(size_t)t], g_.tensors[(size_t)op.outputs[0]]);
+               });
       default: return false;
     }
   }

@@ -216,9 +216,13 @@ class Task {
       image_ = image;
       origin_ = end_ = in.first;
     }
-    for (; end_ < in.end; ++end_)
-      stage_line(image, end_,
-                 workspace_ + at_.input + (end_ - origin_) % bands_.ring * input_line_);
+    if (end_ < in.end) {
+      uint8_t* const ring = workspace_ + at_.input;
+      uint8_t* to = ring + (end_ - origin_) % bands_.ring * input_line_;
+      uint8_t* const last = ring + (bands_.ring - 1) * input_line_;
+      for (; end_ < in.end; ++end_, to = to == last ? ring : to + input_line_)
+        stage_line(image, end_, to);
+    }
     staged_.lhs_ring = bands_.ring;
     run->lhs_image = staged_.lhs_image;
     read_lines(staged_, 0, {in.first - origin_, in.end - origin_}, run);

@@ -74,15 +74,26 @@ void copy_turned(const uint8_t* from, size_t count, uint8_t flip, uint8_t* to) {
     memcpy(to, from, count);
     return;
   }
-  const uint64_t flips = flip * (~(uint64_t)0 / 0xff);
-  const auto turn = [&](size_t at, auto word) {
-    memcpy(&word, from + at, sizeof word);
-    word = (decltype(word))(word ^ flips);
-    memcpy(to + at, &word, sizeof word);
+  // The last bytes are read before they may be turned in their own place
+  struct Turned {
+    uint64_t words[4];
+    Turned(const uint8_t* bytes, uint64_t by) {
+      memcpy(words, bytes, sizeof words);
+      for (uint64_t& word : words) word ^= by;
+    }
   };
-  size_t i = 0;
-  for (; i + sizeof flips <= count; i += sizeof flips) turn(i, flips);
-  for (; i < count; ++i) turn(i, flip);
+  const uint64_t flips = flip * (~(uint64_t)0 / 0xff);
+  constexpr size_t kBlock = sizeof(Turned);
+  if (count < kBlock) {
+    for (size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
+    return;
+  }
+  const Turned last(from + count - kBlock, flips);
+  for (size_t i = 0; i + kBlock <= count; i += kBlock) {
+    const Turned block(from + i, flips);
+    memcpy(to + i, block.words, kBlock);
+  }
+  memcpy(to + count - kBlock, last.words, kBlock);
 }
 
 // The pixels of a staged line that are not borders.
@@ -100,8 +111,17 @@ Inside fill_borders(const Tensor& from, const Borders& b, size_t y, uint8_t zero
   }
   const size_t left = smaller(b.left, b.w), inside = smaller(from.w, b.w - left),
                right = b.w - left - inside;
-  memset(to, zero, left * channels);
-  memset(to + (left + inside) * channels, zero, right * channels);
+  // What a store of 8 bytes writes of the inside is written again
+  const auto fill = [&](uint8_t* border, size_t bytes, uint8_t* eight) {
+    const uint64_t zeros = zero * (~(uint64_t)0 / 0xff);
+    if (bytes > sizeof zeros || b.w * channels < sizeof zeros)
+      memset(border, zero, bytes);
+    else if (bytes)
+      memcpy(eight, &zeros, sizeof zeros);
+  };
+  uint8_t* const end = to + b.w * channels;
+  fill(to, left * channels, to);
+  fill(end - right * channels, right * channels, end - sizeof(uint64_t));
   return {to + left * channels, inside};
 }
 
