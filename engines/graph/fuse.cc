@@ -150,7 +150,7 @@ class Fuser {
     replace(at, std::move(fused), (size_t)from);
   }
 
-  // Of the tensors that are joined with an axis before that of channels, most are copied: copies look
+  // Most tensors that are joined along an axis before that of channels are copied, and copies look
   // up the bytes of tables before and behind.
   void join_tables(size_t at) {
     const Op& op = g_.ops[at];
