@@ -6,9 +6,8 @@
 //   row i, 2 values   | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
 //   broadcast         +------------+--------+
 //
-// Rows are read where they lie. Per group of 4 along depth: 4 loads of weights, one from each of
-// two panels and each of them twice, 4 shuffles and 4 shifts that widen them, 24 broadcasts, 48
-// products.
+// Rows are read where they lie. Weights are widened once for all tiles, by two shuffles and two
+// shifts for 64. Per group of 4 along depth: 4 loads of weights, 24 broadcasts, 48 products.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -48,6 +47,15 @@ __attribute__((noinline)) void copy_tails(const Tile& t, S16Tails* tails) {
   }
 }
 
+// Widens the weights of a panel's groups: of each group steps 0 and 1, then 2 and 3.
+void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+  for (; groups; --groups, rhs += rhs_stride, to += 2 * kGroup) {
+    const __m512i bytes = _mm512_loadu_si512(rhs);
+    _mm512_storeu_si512(to, widened<0>(bytes));
+    _mm512_storeu_si512(to + kGroup, widened<1>(bytes));
+  }
+}
+
 template <int rows, int vectors>
 OCTET_INLINE inline void add_groups(const Tile& t, const S16Tails& tails,
                                     __m512i (&acc)[kMr][vectors]) {
@@ -60,11 +68,11 @@ OCTET_INLINE inline void add_groups(const Tile& t, const S16Tails& tails,
     const uint8_t* at[kPointers];
     unroll<kPointers>([&](auto i) OCTET_INLINE { at[i] = from + kApart * i * stride; });
     OCTET_NO_UNROLL
-    for (; left; --left, rhs += kGroup) {
+    for (; left; --left, rhs += 2 * kGroup) {
       unroll<2>([&](auto half) OCTET_INLINE {
         __m512i b[vectors];
         unroll<vectors>([&](auto v) OCTET_INLINE {
-          b[v] = widened<half.value>(_mm512_loadu_si512(rhs + v * t.rhs_panel_stride));
+          b[v] = _mm512_loadu_si512(rhs + v * t.rhs_panel_stride + kGroup * half);
         });
         unroll<rows>([&](auto i) OCTET_INLINE {
           int32_t s16;
@@ -156,7 +164,39 @@ void multiply_columns(const Tile& t) {
   again->scale ? store_s16(*again, acc) : store_sums(*again, acc);
 }
 
-void multiply(const Tile& t) { (t.cols > 16 ? multiply_columns<2> : multiply_columns<1>)(t); }
+void multiply_widened(const Tile& t) {
+  (t.cols > 16 ? multiply_columns<2> : multiply_columns<1>)(t);
+}
+
+// Weights that one tile reads, or that are too many to be widened at once, are widened in parts.
+__attribute__((noinline)) void multiply_in_parts(const Tile& t) {
+  constexpr size_t kGroups = 16, kPanel = kGroups * 2 * kGroup;
+  alignas(64) uint8_t weights[2 * kPanel];
+  alignas(64) int32_t sums[kMr * 32];
+  Tile part = t;
+  part.rhs = weights;
+  part.rhs_panel_stride = kPanel;
+  part.dst = sums;
+  part.dst_stride = 32 * sizeof(int32_t);
+  part.scale = nullptr;
+  for (size_t k = 0; k < t.depth; k += part.depth) {
+    part.depth = smaller(4 * kGroups, t.depth - k);
+    for (size_t n = 0; n < t.cols; n += 16)
+      decode(t.rhs + k / 4 * kGroup + n / 16 * t.rhs_panel_stride, kGroup, divide_up(part.depth, 4),
+             weights + n / 16 * kPanel);
+    part.lhs = (const uint8_t*)t.lhs + 2 * k;
+    if (k + part.depth == t.depth) {
+      part.dst = t.dst;
+      part.dst_stride = t.dst_stride;
+      part.scale = t.scale;
+    }
+    multiply_widened(part);
+    part.init = sums;
+    part.init_stride = 32;
+  }
+}
+
+void multiply(const Tile& t) { t.rhs_decoded ? multiply_widened(t) : multiply_in_parts(t); }
 
 }  // namespace
 
@@ -170,6 +210,7 @@ const MicroKernel avx512vnni_s16s8_12x32x4 = {
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = multiply,
+    .decoder = {decode, 2 * kGroup, 2 * kGroup, 0, 2},
 };
 
 }  // namespace octet

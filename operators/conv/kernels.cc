@@ -11,8 +11,9 @@ namespace {
 
 // Deeper windows are rather split where the tier multiplies two rows of bytes as fast as one of s16
 // values. Of the split one's time a 3x3 layer to 32 channels takes 0.65 with a depth of 36, 0.78
-// with 72, 0.95 with 108 (float mode), 1.06 with 144 (TFLite mode; Emerald Rapids, 2026-11-29).
-constexpr size_t kMostS16Depth = 96;
+// with 72, 0.9 with 108 and 0.88 to 0.93 with 144 and 147 (Emerald Rapids, 2026-11-29); deeper ones
+// were not measured.
+constexpr size_t kMostS16Depth = 160;
 
 bool reads(const MicroKernel& kernel, const RhsLayout& layout) {
   return kernel.rhs_layout == layout;
