@@ -17,6 +17,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/dotprod_micro_panel.h"
+#include "kernels/arm/shared/flip_rows.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/store_tile.h"
 #include "kernels/core/compiler.h"
@@ -189,6 +190,7 @@ constexpr MicroKernel kernel(const char* name) {
       .flags = kAnyLhs | kStores | kRowFactors | (in_order ? kInOrder : 0),
       .rhs_layout = kDotprodLayout,
       .lhs_kr = 4,
+      .flip_rows = flip_rows,
       .multiply = dispatch<in_order>,
   };
   k.multiply_micro_panel = multiply_micro_panel;

@@ -12,11 +12,16 @@ void multiply_any(const Tile& t) {
   Flipped::takes(t) ? multiply_flipped<int8_min>(t) : dispatch<int8_min>(t);
 }
 
+template <bool int8_min>
+constexpr MicroKernel kernel(const char* name) {
+  MicroKernel k = int8_kernel_of<int8_min, multiply_any<int8_min>>(name);
+  k.flip_rows = flip_rows;
+  return k;
+}
+
 }  // namespace
 
-const MicroKernel neon_s8s8_4x64x16 =
-    int8_kernel_of<false, multiply_any<false>>("neon_s8s8_4x64x16");
-const MicroKernel neon_s8s8_int8min_4x64x16 =
-    int8_kernel_of<true, multiply_any<true>>("neon_s8s8_int8min_4x64x16");
+const MicroKernel neon_s8s8_4x64x16 = kernel<false>("neon_s8s8_4x64x16");
+const MicroKernel neon_s8s8_int8min_4x64x16 = kernel<true>("neon_s8s8_int8min_4x64x16");
 
 }  // namespace octet

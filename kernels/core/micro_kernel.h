@@ -160,6 +160,9 @@ struct MicroKernel {
   // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
   // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
   CopyRowsFn copy_rows = nullptr;
+  // Direct: null, or copies rows of the other sign, flipped, in whole vectors: faster than to flip
+  // them for each tile, where a product has many columns
+  CopyRowsFn flip_rows = nullptr;
   // With copy_rows: the depth of a step. Taps that are no multiple of it may take fewer steps
   // together
   uint8_t step_depth = 1;

@@ -215,8 +215,9 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->max_acc = INT32_MAX >> builder.epilogue.max_shift;
   gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
-  plan.needs_workspace =
-      plan.kernel->prepares() || plan.small_kernel->prepares() || needs_more_than_panels(plan);
+  plan.needs_workspace = plan.kernel->prepares() || plan.small_kernel->prepares() ||
+                         needs_more_than_panels(plan) || flips_rows(plan, *plan.kernel) ||
+                         flips_rows(plan, *plan.small_kernel);
   const bool fast = builder.has_blob && !needs_more_than_panels(plan) &&
                     !builder.epilogue.runtime_scales() && !e.residual.type &&
                     builder.limits.environment.verbose < 2;

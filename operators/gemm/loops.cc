@@ -21,6 +21,15 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   terms = {};
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
   block->lhs_stride = run.lhs_stride;
+  const MicroKernel& kernel = kernel_for(plan, run.schedule.sizes.m);
+  if (flips_rows(plan, kernel)) {
+    uint8_t* const out = workspace + at.quantized;
+    const size_t k = run.schedule.sizes.k,
+                 stride = block->lhs_stride == k ? k : at.quantized_stride;
+    kernel.flip_rows({block->lhs, block->lhs_stride, block->rows, k, 0}, stride, out);
+    block->lhs = out;
+    block->lhs_stride = stride;
+  }
   terms.in_bias = plan.lhs_quant == LhsQuant::kStatic;
   if (plan.lhs_quant == LhsQuant::kPerTensor) {
     terms.zero_point = (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + shift;
@@ -92,16 +101,25 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
   // The workspace holds panels and room for decoded weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
                panel_stride = tile->rhs_panel_stride;
-  const bool decodes = kernel.decoder.decode;
+  const bool decodes = kernel.decoder.decode, flips = flips_rows(plan, kernel);
+  const size_t lhs_stride = tile->lhs_stride;
+  if (flips) {
+    tile->lhs_stride = lhs_stride == depth ? depth : round_up(depth, kAlignment);
+    tile->lhs_flip = 0;
+  }
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
-    const uint8_t* block = lhs + m0 * tile->lhs_stride;
+    const uint8_t* block = lhs + m0 * lhs_stride;
     const Tiling tiling(gathers || decodes ? rows : 0, kernel);  // for every micro-panel
     tile->room = workspace + tiling.count * panel_bytes;
     uint8_t* const decoded = tile->room + round_up_pow2(kernel.decoder.room, kAlignment);
     if (gathers) {
-      gather_panels(kernel, tiling, {block, tile->lhs_stride, rows, depth, lhs_flip(plan, kernel)},
+      gather_panels(kernel, tiling, {block, lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
+      block = workspace;
+    }
+    if (flips) {
+      kernel.flip_rows({block, lhs_stride, rows, depth, 0}, tile->lhs_stride, workspace);
       block = workspace;
     }
     tile->rhs_decoded = decodes && tiling.count >= kernel.decoder.tiles &&

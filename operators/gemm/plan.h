@@ -93,13 +93,20 @@ inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
   return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
 }
 
-// The macro-kernel that multiplies a block of rows by the plan's columns.
-inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
-  return {
-      &kernel, plan.ops, lhs_flip(plan, kernel), {1, k, 1, 1}, has_s16(plan) && !plan.splits_s16};
+inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
+
+// Whether blocks of rows are flipped as they are read, not by the kernel.
+inline bool flips_rows(const GemmPlan& plan, const MicroKernel& kernel) {
+  return kernel.flip_rows && lhs_flip(plan, kernel) && plan.n >= 64 && plan.k >= 32 &&
+         !quantizes(plan) && !has_s16(plan);
 }
 
-inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
+// The macro-kernel that multiplies a block of rows by the plan's columns.
+inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
+  const uint8_t flip = flips_rows(plan, kernel) ? 0 : lhs_flip(plan, kernel);
+  return {&kernel, plan.ops, flip, {1, k, 1, 1}, has_s16(plan) && !plan.splits_s16};
+}
+
 inline bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
 
 // The parts of a row that are quantized by themselves.

@@ -5,6 +5,7 @@
 // Rows deeper than the copy are multiplied part by part; the sums so far are the next part's init.
 #pragma once
 
+#include "kernels/arm/shared/flip_rows.h"
 #include "kernels/arm/shared/neon_int8.h"
 
 namespace octet {
@@ -19,32 +20,6 @@ struct Flipped {
     return t.lhs_flip && t.cols >= kLeastColumns && t.depth * t.taps >= kLeastDepth;
   }
 };
-
-// Copies `bytes` bytes of a row, flipped, in whole vectors; weights are zero beyond a row's end.
-OCTET_INLINE inline void copy_flipped(const uint8_t* from, size_t bytes, uint8x16_t sign,
-                                      uint8_t* to) {
-#define OCTET_FLIP_64                                             \
-  "ld1 {v16.16b-v19.16b}, [%0], #64\n"                            \
-  "eor v16.16b, v16.16b, %2.16b\n eor v17.16b, v17.16b, %2.16b\n" \
-  "eor v18.16b, v18.16b, %2.16b\n eor v19.16b, v19.16b, %2.16b\n" \
-  "st1 {v16.16b-v19.16b}, [%1], #64\n"
-  OCTET_NO_UNROLL
-  for (size_t twice = bytes / 128; twice; --twice)
-    __asm__ volatile(OCTET_FLIP_64 OCTET_FLIP_64
-                     : "+r"(from), "+r"(to)
-                     : "w"(sign)
-                     : "memory", "v16", "v17", "v18", "v19");
-#undef OCTET_FLIP_64
-  bytes %= 128;
-  OCTET_NO_UNROLL
-  for (; bytes >= 16; bytes -= 16, from += 16, to += 16)
-    vst1q_u8(to, veorq_u8(vld1q_u8(from), sign));
-  if (!bytes) return;
-  const uint64_t low = bytes < 8 ? load_tail(from, bytes) : load8(from),
-                 high = bytes > 8 ? load_tail(from + 8, bytes - 8) : 0;
-  const uint64x2_t rest = vcombine_u64(vcreate_u64(low), vcreate_u64(high));
-  vst1q_u8(to, veorq_u8(vreinterpretq_u8_u64(rest), sign));
-}
 
 template <bool int8_min>
 __attribute__((noinline)) void multiply_flipped(const Tile& t) {
