@@ -257,6 +257,7 @@ bool requantizes_micro_panels(const MicroKernel& kernel) {
   const FloatCases cases = cases_of(kernel);
   Tile tile = {};
   tile.lhs = tile.rhs = kZeros;
+  tile.rhs_decoded = kernel.decoder.decode;
   tile.depth = kernel.micro_panel.least;
   tile.rows = kTileRows;
   tile.cols = kernel.micro_panel.most_columns;

@@ -92,12 +92,23 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
     tile.rhs_panel_stride = stride;
   }
   if (kernel.multiply_micro_panel && rounds_to_nearest()) {
-    // Whole groups of four are multiplied in loops of their own
-    const size_t depths[] = {depth - depth % 4, depth};
-    for (const size_t of_tile : depths) {
-      tile.depth = of_tile;
-      if (!micro_panels_as_tiles(kernel, tile, (uint8_t*)out)) return false;
+    Tile rows_of_all = tile;
+    if (kernel.decoder.decode && !tile.rhs_decoded) {  // one panel, for all rows
+      const size_t at = round_up(layout.bytes(columns, depth), kAlignment),
+                   groups = divide_up(depth, layout.kr);
+      if (at + groups * kernel.decoder.group_bytes > sizeof packed) return false;
+      kernel.decoder.decode(packed, tile.rhs_stride, groups, packed + at);
+      rows_of_all.rhs = packed + at;
+      rows_of_all.rhs_decoded = true;
+      rows_of_all.cols = smaller(columns, layout.width);
     }
+    // Whole groups of four, and few columns, are multiplied in loops of their own
+    const size_t depths[] = {depth - depth % 4, depth};
+    for (; rows_of_all.cols; rows_of_all.cols /= 2)
+      for (const size_t of_tile : depths) {
+        rows_of_all.depth = of_tile;
+        if (!micro_panels_as_tiles(kernel, rows_of_all, (uint8_t*)out)) return false;
+      }
   }
   kernel.multiply(tile);
   return is_product(

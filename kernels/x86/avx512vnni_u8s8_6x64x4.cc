@@ -46,6 +46,13 @@ struct Wide {
   OCTET_INLINE static inline __m512i repeat(__m128i bytes) {
     return _mm512_broadcastd_epi32(bytes);
   }
+  template <int first, int, typename Row>
+  OCTET_INLINE static inline __m512i sums_of(const Row& row) {
+    return row(first);
+  }
+  OCTET_INLINE static inline __m512i for_rows_of(const void* values) {
+    return _mm512_loadu_si512(values);
+  }
 };
 
 // At most 4 or 8 columns, all in one register:
@@ -86,31 +93,41 @@ struct Few {
     return columns == 4 ? _mm512_broadcast_i32x4(bytes) : _mm512_broadcastq_epi64(bytes);
   }
 
-  // Adds each row's lanes of a column; the columns come to lie side by side. kQuads rows at a time.
+  // Adds the lanes of each column of kQuads rows from `first` on; the sums of a row come to lie side
+  // by side, row after row. Rows beyond the last are others again.
+  template <int first, int most, typename Row>
+  OCTET_INLINE static inline __m512i sums_of(const Row& row_at) {
+    const auto row = [&](int i)
+                         OCTET_INLINE { return row_at(first + i < most ? first + i : first); };
+    if constexpr (columns == 4) {
+      const __m512i one = add_halves(row(0), row(1)), two = add_halves(row(2), row(3));
+      return turned(
+          _mm512_add_epi32(_mm512_unpacklo_epi64(one, two), _mm512_unpackhi_epi64(one, two)));
+    } else {
+      return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                      add_neighbours(row(0), row(1)));
+    }
+  }
   template <int most>
   OCTET_INLINE static inline void side_by_side(const __m512i (&lanes)[most][1],
                                                __m512i (&to)[most]) {
     unroll<(most + kQuads - 1) / kQuads>([&](auto part) OCTET_INLINE {
       constexpr int first = part.value * kQuads;
-      const auto row = [&](int i)
-                           OCTET_INLINE { return lanes[first + i < most ? first + i : first][0]; };
-      if constexpr (columns == 4) {
-        const __m512i one = add_halves(row(0), row(1)), two = add_halves(row(2), row(3)),
-                      sums = turned(_mm512_add_epi32(_mm512_unpacklo_epi64(one, two),
-                                                     _mm512_unpackhi_epi64(one, two)));
-        unroll<kQuads>([&](auto i) OCTET_INLINE {
-          if constexpr (first + i.value < most)
+      const __m512i sums = sums_of<first, most>([&](int i) OCTET_INLINE { return lanes[i][0]; });
+      unroll<kQuads>([&](auto i) OCTET_INLINE {
+        if constexpr (first + i.value < most) {
+          if constexpr (columns == 4)
             to[first + i.value] = _mm512_castsi128_si512(_mm512_extracti32x4_epi32(sums, i.value));
-        });
-      } else {
-        const __m512i sums = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
-                                                      add_neighbours(row(0), row(1)));
-        unroll<kQuads>([&](auto i) OCTET_INLINE {
-          if constexpr (first + i.value < most)
+          else
             to[first + i.value] = _mm512_castsi256_si512(_mm512_extracti64x4_epi64(sums, i.value));
-        });
-      }
+        }
+      });
     });
+  }
+  // The values of the columns, for each row of a vector of sums.
+  OCTET_INLINE static inline __m512i for_rows_of(const void* values) {
+    return columns == 4 ? _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)values))
+                        : _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i*)values));
   }
 
  private:
@@ -371,60 +388,102 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
 
 namespace {
 
-// Multiplies all rows by up to 16 columns in one call, twelve at a time: operands are addressed,
-// and the requantization is read, once. The last tile repeats rows of the one before.
-template <bool flip>
-void multiply_all_rows(const Tile& t) {
-  constexpr int rows = kTallMr, kBases = rows / 3;
+// Multiplies all rows by up to 16 columns in one call, fourteen at a time, of which the lines of
+// most networks are multiples: operands are addressed, and the requantization is read, once. The
+// last tile repeats rows of the one before. weights: those of all taps, as the form has them.
+constexpr int kRows = 14;
+template <typename Form, bool flip>
+void multiply_all_rows(const Tile& t, const uint8_t* weights) {
+  constexpr int kBases = (kRows + 2) / 3, kStep = 4 * Form::kQuads,
+                kSums = (kRows + Form::kQuads - 1) / Form::kQuads, kColumns = 16 / Form::kQuads;
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride;
   const uint8_t* from = (const uint8_t*)t.lhs;
   uint8_t* dst = (uint8_t*)t.dst;
   const __mmask16 mask = (__mmask16)(0xffffu >> (16 - t.cols));
   const Requantizer<64> requantizer(*t.requantization);
-  const __m512i init = _mm512_loadu_si512(t.init);
-  const __m512 scale = _mm512_loadu_ps(t.scale);
+  const __m512i init = Form::for_rows_of(t.init);
+  const __m512 scale = _mm512_castsi512_ps(Form::for_rows_of(t.scale));
   for (size_t left = t.rows;;) {
-    __m512i acc[rows];
-    unroll<rows>([&](auto i) OCTET_INLINE { acc[i] = init; });
-    const uint8_t *base[kBases], *rhs = t.rhs;
+    __m512i acc[kRows];
+    unroll<kRows>([&](auto i)
+                      OCTET_INLINE { acc[i] = Form::kQuads == 1 ? init : _mm512_setzero_si512(); });
+    const uint8_t *base[kBases], *rhs = weights;
     unroll<kBases>([&](auto b) OCTET_INLINE { base[b] = from + b * 3 * stride; });
     for (size_t tap = 1;; ++tap) {
       OCTET_NO_UNROLL
-      for (size_t groups = t.depth / 4; groups; --groups, rhs += 64) {
+      for (size_t groups = t.depth / kStep; groups; --groups, rhs += 64) {
         const __m512i b = _mm512_loadu_si512(rhs);
-        unroll<rows>([&](auto i) OCTET_INLINE {
+        unroll<kRows>([&](auto i) OCTET_INLINE {
           const uint8_t* const row = base[i / 3] + (size_t)(i % 3) * stride;
-          acc[i] = _mm512_dpbusd_epi32(acc[i], broadcast<Wide<1>, flip>(row), b);
+          acc[i] = _mm512_dpbusd_epi32(acc[i], broadcast<Form, flip>(row), b);
           pin(acc[i]);
         });
-        unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += 4; });
+        unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += kStep; });
       }
       if (tap == t.taps) break;
       const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
       unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += step; });
     }
-    unroll<rows / 4>([&](auto group) OCTET_INLINE {
-      constexpr int first = 4 * group.value;
-      const __m512i bytes = in_order(requantizer.bytes(
-          pack_int16(scaled(acc[first], scale), scaled(acc[first + 1], scale)),
-          pack_int16(scaled(acc[first + 2], scale), scaled(acc[first + 3], scale))));
-      unroll<4>([&](auto part) OCTET_INLINE {
-        store_part<1, part.value>(dst + (first + part.value) * to_stride, mask, bytes);
+    // Vectors beyond the last are others again
+    unroll<(kSums + 3) / 4>([&](auto part) OCTET_INLINE {
+      constexpr int first = 4 * part.value;
+      const auto s32 = [&](auto j) OCTET_INLINE {
+        constexpr int at = first + j.value < kSums ? first + j.value : kSums - 1;
+        __m512i sums = Form::template sums_of<at * Form::kQuads, kRows>(
+            [&](int i) OCTET_INLINE { return acc[i]; });
+        if constexpr (Form::kQuads > 1) sums = _mm512_add_epi32(sums, init);
+        return scaled(sums, scale);
+      };
+      const __m512i bytes = in_order(requantizer.bytes(pack_int16(s32(Int<0>{}), s32(Int<1>{})),
+                                                       pack_int16(s32(Int<2>{}), s32(Int<3>{}))));
+      unroll<4>([&](auto lane) OCTET_INLINE {
+        constexpr int row = (first + lane.value) * Form::kQuads;
+        const __m128i rows = _mm512_extracti32x4_epi32(bytes, lane.value);
+        unroll<Form::kQuads>([&](auto i) OCTET_INLINE {
+          if constexpr (row + i.value < kRows)
+            _mm_mask_storeu_epi8(dst + (row + i.value) * to_stride, mask,
+                                 _mm_bsrli_si128(rows, i.value * kColumns));
+        });
       });
     });
-    if (left == rows) return;
-    const size_t next = left < 2 * rows ? left - rows : rows;
+    if (left == kRows) return;
+    const size_t next = left < 2 * kRows ? left - kRows : kRows;
     left -= next;
     from += next * stride;
     dst += next * to_stride;
   }
 }
+template <typename Form>
+void multiply_all_rows(const Tile& t, const uint8_t* weights) {
+  t.lhs_flip ? multiply_all_rows<Form, true>(t, weights)
+             : multiply_all_rows<Form, false>(t, weights);
+}
+
+constexpr size_t kMostTurned = 4096;  // bytes of weights
+
+// The same by weights that are turned once. Returns false where the form does not suit.
+template <typename Form>
+bool multiply_few_columns(const Tile& t) {
+  constexpr size_t kStep = 4 * Form::kQuads;
+  const size_t groups = t.depth * t.taps / kStep;
+  if (t.depth % kStep || groups < 3 || groups > kMostTurned / 64) return false;
+  alignas(64) uint8_t turned[kMostTurned + 64];
+  for (size_t g = 0; g < groups; ++g)
+    _mm512_store_si512(turned + 64 * g, Form::weights(t.rhs + 64 * Form::kQuads * g, Form::kQuads));
+  multiply_all_rows<Form>(t, turned);
+  return true;
+}
 
 void multiply_micro_panel(const Tile& t) {
-  const size_t over = t.rows % kTallMr, repeated = over ? kTallMr - over : 0;
-  if (!requantizes_whole_groups(t) || t.rows < kTallMr || repeated * t.depth * t.taps > kRepeated)
+  const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0;
+  if (!requantizes_whole_groups(t) || t.rows < kRows || repeated * t.depth * t.taps > kRepeated)
     return multiply_by_tiles<avx512vnni_multiply_u8s8, kTallMr>(t, t.rows);
-  t.lhs_flip ? multiply_all_rows<true>(t) : multiply_all_rows<false>(t);
+  if ((t.cols <= 4 && multiply_few_columns<Few<4>>(t)) ||
+      (t.cols <= 8 && multiply_few_columns<Few<8>>(t)))
+    return;
+  if (t.cols <= kMostOfFew && t.depth * t.taps >= 128)
+    return multiply_by_tiles<avx512vnni_multiply_u8s8, kTallMr>(t, t.rows);
+  multiply_all_rows<Wide<1>>(t, t.rhs);
 }
 
 }  // namespace
@@ -440,7 +499,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 256, kMostOfFew + 1, 16, true},
+    .micro_panel = {4, 256, 1, 16, true},
     .tall_mr = kTallMr,
     .tall_nr = 16 * kTallVectors,
     .few_nr = 4,

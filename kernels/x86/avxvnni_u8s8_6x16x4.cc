@@ -228,28 +228,32 @@ void dispatch(const Tile& t) {
   kByRows[t.rows - 1](t, lhs_is_s8);
 }
 
-// Adds the products of `groups` groups of depth to all rows, three of which have one address.
-template <int rows, int vectors, bool flip>
+// Adds the products of `groups` vectors of weights to all rows, three of which have one address.
+// quads: groups of depth in a vector, of as many fewer columns.
+template <int rows, int vectors, bool flip, int quads>
 OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[rows / 3], size_t stride,
                                     const uint8_t*& rhs, size_t groups,
                                     __m256i (&acc)[rows][vectors]) {
+  constexpr size_t kGroup = quads == 1 ? 64 : 32;
   const auto step = [&](auto g) OCTET_INLINE {
     __m256i b[vectors];
     unroll<vectors>([&](auto v) OCTET_INLINE {
-      b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 64 * g + 32 * v));
+      b[v] = _mm256_loadu_si256((const __m256i*)(rhs + kGroup * g + 32 * v));
     });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride + 4 * g));
+      const uint8_t* const from = lhs[i / 3] + i % 3 * stride + 4 * quads * g;
+      __m256i a = quads == 1 ? _mm256_set1_epi32(load_quad(from))
+                             : _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i*)from));
       if constexpr (flip) a = _mm256_xor_si256(a, _mm256_set1_epi32((int)0x80808080));
       unroll<vectors>([&](auto v) OCTET_INLINE { U8::add_products(acc[i][v], a, b[v]); });
     });
   };
   const auto pass = [&](auto count) OCTET_INLINE {
     unroll<rows / 3>([&](auto i) OCTET_INLINE {
-      lhs[i] += 4 * count;
+      lhs[i] += 4 * quads * count;
       __asm__("" : "+r"(lhs[i]));
     });
-    rhs += 64 * count;
+    rhs += kGroup * count;
   };
   OCTET_NO_UNROLL
   for (size_t twos = groups / 2; twos; --twos) {
@@ -263,94 +267,35 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[rows / 3], size_t stri
   }
 }
 
-// Four vectors of int16 as bytes; plain: u8 without a clamp.
-OCTET_INLINE inline __m256i bytes_of(const Requantizer<32>& requantizer, bool plain, __m256i low,
-                                     __m256i high) {
-  low = add_int16(low, requantizer.zero_point);
-  high = add_int16(high, requantizer.zero_point);
-  __m256i bytes;
-  if (plain)
-    bytes = pack_u8(low, high);
-  else if (requantizer.u8)
-    bytes = min_u8(max_u8(pack_u8(low, high), requantizer.lo), requantizer.hi);
-  else
-    bytes = min_s8(max_s8(pack_s8(low, high), requantizer.lo), requantizer.hi);
-  return in_order(bytes);
-}
-
-// Copies 1..15 bytes; copies of a half each may overlap.
-inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
-  if (count >= 8) {
-    __builtin_memcpy(to, from, 8);
-    __builtin_memcpy(to + count - 8, from + count - 8, 8);
-  } else if (count >= 4) {
-    __builtin_memcpy(to, from, 4);
-    __builtin_memcpy(to + count - 4, from + count - 4, 4);
-  } else {
-    to[0] = from[0];
-    to[count / 2] = from[count / 2];
-    to[count - 1] = from[count - 1];
-  }
-}
-
-// Multiplies all rows by a micro-panel in one call, six at a time, or twelve by eight columns.
-template <int rows, int vectors, bool flip>
-__attribute__((noinline)) void multiply_all_rows(const Tile& t) {
-  const size_t cols = t.cols;
-  // Rows of fewer columns pass through the stack
-  const bool whole = cols == 8 * vectors;
-  uint8_t some[rows][8 * vectors];
-  const size_t stride = t.lhs_stride, to_stride = whole ? t.dst_stride : sizeof some[0],
-               groups = t.depth / 4;
+// Multiplies all rows by a micro-panel in one call, six at a time, or twelve by at most eight
+// columns.
+template <int rows, int vectors, bool flip, int quads>
+__attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* weights) {
+  const size_t cols = t.cols, stride = t.lhs_stride, groups = t.depth / (4 * quads);
   const uint8_t* from = (const uint8_t*)t.lhs;
   uint8_t* dst = (uint8_t*)t.dst;
   size_t left = t.rows;
-  const Requantizer<32> requantizer(*t.requantization);
-  const bool plain = requantizer.u8 && !requantizer.raises && !requantizer.lowers;
+  const RowsExit exit(t);
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = init_of(t, 0, v);
+        acc[i][v] = quads == 1 ? init_of(t, 0, v) : _mm256_setzero_si256();
         pin(acc[i][v]);
       });
     });
-    const uint8_t *lhs[rows / 3], *rhs = t.rhs;
+    const uint8_t *lhs[rows / 3], *rhs = weights;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = from + i * 3 * stride; });
     for (size_t tap = 1;; ++tap) {
-      add_groups<rows, vectors, flip>(lhs, stride, rhs, groups, acc);
+      add_groups<rows, vectors, flip, quads>(lhs, stride, rhs, groups, acc);
       if (tap == t.taps) break;
       const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
       unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
     }
-    __m256 scale[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm256_loadu_ps(t.scale + 8 * v); });
-    uint8_t* to = whole ? dst : some[0];
-    unroll<rows * vectors / 4>([&](auto part) OCTET_INLINE {
-      constexpr int step = 4 / vectors, a = step * part, last = vectors - 1;
-      const __m256i low = pack_int16(scaled(acc[a][0], scale[0]),
-                                     scaled(acc[a + 1 - last][last], scale[last])),
-                    high = pack_int16(scaled(acc[a + step / 2][0], scale[0]),
-                                      scaled(acc[a + step - 1][last], scale[last]));
-      const __m256i bytes = bytes_of(requantizer, plain, low, high);
-      const __m128i first = _mm256_castsi256_si128(bytes),
-                    second = _mm256_extracti128_si256(bytes, 1);
-      if constexpr (vectors == 2) {
-        _mm_storeu_si128((__m128i*)to, first);
-        _mm_storeu_si128((__m128i*)(to + to_stride), second);
-      } else {
-        _mm_storel_epi64((__m128i*)to, first);
-        _mm_storeh_pd((double*)(to + to_stride), _mm_castsi128_pd(first));
-        _mm_storel_epi64((__m128i*)(to + 2 * to_stride), second);
-        _mm_storeh_pd((double*)(to + 3 * to_stride), _mm_castsi128_pd(second));
-      }
-      to += 4 / vectors * to_stride;
-    });
-    if (!whole) {
-      uint8_t* row = dst;
-      OCTET_NO_UNROLL
-      for (int i = 0; i < rows; ++i, row += t.dst_stride) copy_bytes(row, some[i], cols);
-    }
+    if constexpr (quads == 1)
+      leave_rows(exit, t.scale, cols, acc, dst);
+    else
+      leave_few(exit, t, acc, dst);
     if (left == rows) return;
     const size_t next = left < 2 * rows ? left - rows : rows;
     left -= next;
@@ -359,26 +304,31 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t) {
   }
 }
 
+template <int rows, int vectors, int quads>
+OCTET_INLINE inline void multiply_all_rows(const Tile& t, const uint8_t* weights) {
+  t.lhs_flip ? multiply_all_rows<rows, vectors, true, quads>(t, weights)
+             : multiply_all_rows<rows, vectors, false, quads>(t, weights);
+}
+
+void multiply_sixes(const Tile& t) { multiply_all_rows<kMr, 2, 1>(t, t.rhs); }
+
+constexpr size_t kMostTurned = 4096;  // bytes of weights
+void multiply_twelves(const Tile& t) {
+  const size_t bytes = t.depth * t.taps * kFewColumns;
+  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned)
+    return multiply_all_rows<2 * kMr, 1, 1>(t, t.rhs);
+  alignas(32) uint8_t turned[kMostTurned];
+  const uint8_t* rhs = t.rhs;
+  for (size_t at = 0; at < bytes; at += 32, rhs += 128)
+    _mm256_store_si256((__m256i*)(turned + at),
+                       turned_quads(_mm_loadu_si128((const __m128i*)rhs),
+                                    _mm_loadu_si128((const __m128i*)(rhs + 64))));
+  multiply_all_rows<2 * kMr, 1, 2>(t, turned);
+}
+
 void multiply_micro_panel(const Tile& t) {
-  const size_t rows = t.cols > 8 ? kMr : 2 * kMr;
-  if (!requantizes_whole_groups(t) || t.rows < rows)
-    return multiply_by_tiles<dispatch<false>, kMr>(t, t.rows);
-  Tile tile = t;
-  // The last tile repeats rows of the one before, where that is little work
-  const size_t most = rows == kMr ? kRepeated / 2 : kRepeated, over = t.rows % rows;
-  if (over && (rows - over) * t.depth * t.taps > most) {
-    const size_t rest = t.rows < 2 * rows ? t.rows : over + rows;
-    tile.rows -= rest;
-    Tile last = t;
-    pass_rows(&last, tile.rows);
-    multiply_by_tiles<dispatch<false>, kMr>(last, rest);
-    if (!tile.rows) return;
-  }
-  if (t.cols > 8)
-    t.lhs_flip ? multiply_all_rows<kMr, 2, true>(tile) : multiply_all_rows<kMr, 2, false>(tile);
-  else
-    t.lhs_flip ? multiply_all_rows<2 * kMr, 1, true>(tile)
-               : multiply_all_rows<2 * kMr, 1, false>(tile);
+  t.cols > 8 ? multiply_whole_tiles<dispatch<false>, kMr, kMr, kRepeated / 2, multiply_sixes>(t)
+             : multiply_whole_tiles<dispatch<false>, kMr, 2 * kMr, kRepeated, multiply_twelves>(t);
 }
 
 constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;

@@ -74,6 +74,14 @@ octet_status choose_kernels(GemmBuilder* builder) {
   }
   builder->kernel = int8_kernel(builder->choice.kernel);
   builder->small_kernel = int8_kernel(builder->choice.small_kernel);
+  // Kernels that read bytes in place do not take s16 values
+  const MicroKernel* const gathering =
+      s16 && !forced ? gathering_s16(int8_kernels(), *builder->kernel) : nullptr;
+  if (gathering) {
+    builder->kernel = gathering;
+    builder->choice.kernel = find_kernel_name(gathering->name);
+    builder->choice.block = block_rows(cpu, *gathering, d.k);
+  }
   // A kernel for one row multiplies no s16 value
   if (builder->takes_s16() || (s16 && builder->small_kernel->m_max < 2))
     builder->small_kernel = builder->kernel;

@@ -27,7 +27,10 @@ struct TileCase {
   int lhs_byte, rhs_byte;  // -1 = random
   bool init_per_row;
   Side side;
+  bool overlap = false;  // of the lhs rows
 };
+
+size_t stride_of(const TileCase& c) { return c.overlap ? c.depth / 8 * 4 : c.depth + 3; }
 
 class KernelTile {
  public:
@@ -36,7 +39,7 @@ class KernelTile {
     std::mt19937 random((uint32_t)(c.rows * 7919 + c.cols * 104729 + c.depth));
     const size_t lanes = octet::round_up(c.cols, layout_.step);
     const size_t padded_depth = layout_.steps(c.depth), lane_bytes = layout_.lane_bytes(c.depth),
-                 lhs_stride = c.depth + 3;
+                 lhs_stride = stride_of(c);
     lhs_ = Guarded((c.rows - 1) * lhs_stride + c.depth, c.side);
     for (size_t i = 0; i < c.rows; ++i)
       for (size_t k = 0; k < c.depth; ++k)
@@ -88,7 +91,8 @@ class KernelTile {
     tile_.rhs = rhs_.data();
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
     tile_.rhs_panel_stride = layout_.width * lane_bytes;
-    if (kernel.decoder.decode && c.depth % 2) decode(lanes);  // both ways for each shape
+    // Both ways for each shape; micro-panels of whole groups, too
+    if (kernel.decoder.decode && (c.depth % 2 || c.depth % 8 == 4)) decode(lanes);
     room_ = Guarded(kernel.decoder.room, c.side, 64);
     tile_.room = room_.data();
     tile_.depth = c.depth;
@@ -113,7 +117,7 @@ class KernelTile {
     if (tile_.row_factors)
       acc -= (uint32_t)tile_.row_factors[i] * (uint32_t)tile_.column_factors[j];
     for (size_t k = 0; k < c_.depth; ++k) {
-      const uint8_t byte = (uint8_t)(lhs_.data()[i * (c_.depth + 3) + k] ^ (c_.flip ? 0x80 : 0));
+      const uint8_t byte = (uint8_t)(lhs_.data()[i * stride_of(c_) + k] ^ (c_.flip ? 0x80 : 0));
       acc += (uint32_t)(read(byte, kernel_.lhs_element_type) *
                         read(weights_[k * c_.cols + j], layout_.element_type));
     }
@@ -419,7 +423,8 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
       for (const bool flip : {false, micro_panel.is(octet::kAnyLhs)}) {
         columns = columns > range.least_columns ? columns - 1 : range.most_columns;
         TileCase c = {rows, columns, depth, flip,
-                      -1,   -1,      false, depth % 2 ? Side::kBack : Side::kFront};
+                      -1,   -1,      false, depth % 2 ? Side::kBack : Side::kFront,
+                      depth % 12 == 0};
         if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c);
         check_requantize(micro_panel, c,
                          rows % 2 ? octet::Requantization{-7, -100, 100, octet::ElementType::kS8}

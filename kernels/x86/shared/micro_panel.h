@@ -1,7 +1,8 @@
 // Helpers of kernels that multiply all rows of a micro-panel in one call.
 #pragma once
 
-#include "kernels/core/micro_kernel.h"
+#include "kernels/core/compiler.h"
+#include "kernels/x86/shared/requantize.h"
 
 namespace octet {
 namespace {
@@ -21,6 +22,132 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
     multiply(tile);
     pass_rows(&tile, tile.rows);
   }
+}
+
+// Multiplies tiles of exactly `rows` rows by `whole`, whose last tile repeats rows of the one before
+// where these are at most `most` products of a column; other rows tile by tile.
+template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
+OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
+  if (!requantizes_whole_groups(t) || t.rows < rows)
+    return multiply_by_tiles<multiply, mr>(t, t.rows);
+  Tile tile = t;
+  const size_t over = t.rows % rows;
+  if (over && (rows - over) * t.depth * t.taps > most) {
+    const size_t rest = t.rows < 2 * rows ? t.rows : over + rows;
+    tile.rows -= rest;
+    Tile last = t;
+    pass_rows(&last, tile.rows);
+    multiply_by_tiles<multiply, mr>(last, rest);
+    if (!tile.rows) return;
+  }
+  whole(tile);
+}
+
+// How a micro-panel's bytes leave; plain: u8 without a clamp.
+struct RowsExit {
+  Requantizer<32> requantizer;
+  bool plain;
+  size_t stride;
+  explicit RowsExit(const Tile& t)
+      : requantizer(*t.requantization),
+        plain(requantizer.u8 && !requantizer.raises && !requantizer.lowers),
+        stride(t.dst_stride) {}
+
+  // Four vectors of int16 as bytes
+  OCTET_INLINE inline __m256i bytes_of(__m256i low, __m256i high) const {
+    low = add_int16(low, requantizer.zero_point);
+    high = add_int16(high, requantizer.zero_point);
+    __m256i bytes;
+    if (plain)
+      bytes = pack_u8(low, high);
+    else if (requantizer.u8)
+      bytes = min_u8(max_u8(pack_u8(low, high), requantizer.lo), requantizer.hi);
+    else
+      bytes = min_s8(max_s8(pack_s8(low, high), requantizer.lo), requantizer.hi);
+    return in_order(bytes);
+  }
+};
+
+// Copies 1..15 bytes; copies of a half each may overlap.
+inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
+  if (count >= 8) {
+    __builtin_memcpy(to, from, 8);
+    __builtin_memcpy(to + count - 8, from + count - 8, 8);
+  } else if (count >= 4) {
+    __builtin_memcpy(to, from, 4);
+    __builtin_memcpy(to + count - 4, from + count - 4, 4);
+  } else {
+    to[0] = from[0];
+    to[count / 2] = from[count / 2];
+    to[count - 1] = from[count - 1];
+  }
+}
+
+// Stores rows of 8 * vectors bytes.
+template <int rows, int vectors>
+OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const __m256 (&scale)[vectors],
+                                        const __m256i (&acc)[rows][vectors], uint8_t* to,
+                                        size_t stride) {
+  unroll<(rows * vectors + 3) / 4>([&](auto part) OCTET_INLINE {
+    // The last rows may be stored twice
+    constexpr int step = 4 / vectors, end = step * (part + 1), again = end > rows ? end - rows : 0,
+                  a = step * part - again, last = vectors - 1;
+    if (again) to -= again * stride;
+    const __m256i low = pack_int16(scaled(acc[a][0], scale[0]),
+                                   scaled(acc[a + 1 - last][last], scale[last])),
+                  high = pack_int16(scaled(acc[a + step / 2][0], scale[0]),
+                                    scaled(acc[a + step - 1][last], scale[last]));
+    const __m256i bytes = exit.bytes_of(low, high);
+    const __m128i first = _mm256_castsi256_si128(bytes),
+                  second = _mm256_extracti128_si256(bytes, 1);
+    if constexpr (vectors == 2) {
+      _mm_storeu_si128((__m128i*)to, first);
+      _mm_storeu_si128((__m128i*)(to + stride), second);
+    } else {
+      _mm_storel_epi64((__m128i*)to, first);
+      _mm_storeh_pd((double*)(to + stride), _mm_castsi128_pd(first));
+      _mm_storel_epi64((__m128i*)(to + 2 * stride), second);
+      _mm_storeh_pd((double*)(to + 3 * stride), _mm_castsi128_pd(second));
+    }
+    to += step * stride;
+  });
+}
+
+// Stores rows of `cols` columns; those of fewer than the vectors' pass through the stack.
+template <int rows, int vectors>
+OCTET_INLINE inline void leave_rows(const RowsExit& exit, const float* scales, size_t cols,
+                                    const __m256i (&acc)[rows][vectors], uint8_t* dst) {
+  const bool whole = cols == 8 * vectors;
+  uint8_t some[rows][8 * vectors];
+  __m256 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm256_loadu_ps(scales + 8 * v); });
+  store_bytes_of(exit, scale, acc, whole ? dst : some[0], whole ? exit.stride : sizeof some[0]);
+  if (whole) return;
+  OCTET_NO_UNROLL
+  for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], cols);
+}
+
+// At most four columns: a vector has two quads of each, and meets eight bytes of a row at once.
+constexpr size_t kFewColumns = 4;
+// Turns two groups of four columns each.
+OCTET_INLINE inline __m256i turned_quads(__m128i one, __m128i two) {
+  return _mm256_set_m128i(_mm_unpackhi_epi32(one, two), _mm_unpacklo_epi32(one, two));
+}
+// Adds both quads' sums of each row, and stores the rows; init: those of the columns.
+template <int rows>
+OCTET_INLINE inline void leave_few(const RowsExit& exit, const Tile& t,
+                                   const __m256i (&acc)[rows][1], uint8_t* dst) {
+  const __m256i init = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i*)t.init));
+  const __m256 scale[1] = {_mm256_broadcast_ps((const __m128*)t.scale)};
+  __m256i sums[rows / 2][1];
+  unroll<rows / 2>([&](auto i) OCTET_INLINE {
+    sums[i][0] = _mm256_add_epi32(
+        _mm256_permute4x64_epi64(_mm256_hadd_epi32(acc[2 * i][0], acc[2 * i + 1][0]), 0xd8), init);
+  });
+  uint8_t some[rows][kFewColumns];
+  store_bytes_of(exit, scale, sums, some[0], 2 * kFewColumns);
+  OCTET_NO_UNROLL
+  for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], t.cols);
 }
 
 }  // namespace
