@@ -26,6 +26,8 @@ struct TierCosts {
   float few_4 = 1, few_8 = 1;
   // A last tile of at most half its columns takes the time of so many; 0 = of all of the layout's
   uint16_t half_tile = 0;
+  // Windows of few channels are read line by line by so many columns, where these are more than nr
+  uint16_t lines = 0;
   double strided = 1;  // factor of the time of direct's products at a stride along lines
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle

@@ -1,8 +1,7 @@
-// u8 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 8 rows x 8 columns, for products of at most 8
-// columns. Exact for all inputs.
+// u8 x s8 -> s32, 8 bits or f32, VPMADDWD on ymm, for rows that are read where they lie. Exact for
+// all inputs.
 //
-// avx2_s16s8_6x16x4.cc multiplies the same after widening the rows. That pays for more than one
-// vector of columns; here there is one, and rows are read where they lie:
+// Few rows of at most 8 columns are widened in registers, in tiles of up to 8 rows:
 //
 //                      columns 0-7
 //                     +------------+      8 accumulators, 2 for rhs, 1 for lhs, 1 for its half,
@@ -11,6 +10,10 @@
 //
 // Per group of 4 along depth and row: a broadcast, its even and its odd bytes widened to int16, two
 // multiply-adds and two adds.
+//
+// Many rows are widened first, on the stack, a part of the depth at a time, and are multiplied by
+// up to three panels in tiles of 6 rows x 16 columns, or 12 rows x 8: see avx2_s16s8_6x16x4.cc,
+// whose order of words and whose decoded weights they have. One call takes all rows.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -327,8 +330,8 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const RowsExit& exit, siz
   leave_rows(exit, t.scale + column, cols, acc, dst + column);
 }
 
-// Multiplies six rows or more in one call: twelve at a time are widened, or six that are deeper than
-// a part. The last ones may repeat rows before them.
+// Multiplies six rows or more in one call: twelve at a time are widened, or six that are deeper
+// than a part. The last ones may repeat rows before them.
 void multiply_all_rows(const Tile& t) {
   alignas(64) uint8_t words[2 * kOdd];
   const size_t stride = t.lhs_stride;

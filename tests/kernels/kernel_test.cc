@@ -29,7 +29,6 @@ struct TileCase {
   Side side;
   bool overlap = false;  // of the lhs rows
 };
-
 size_t stride_of(const TileCase& c) { return c.overlap ? c.depth / 8 * 4 : c.depth + 3; }
 
 class KernelTile {
@@ -91,8 +90,7 @@ class KernelTile {
     tile_.rhs = rhs_.data();
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
     tile_.rhs_panel_stride = layout_.width * lane_bytes;
-    // Both ways for each shape; micro-panels of whole groups, too
-    if (kernel.decoder.decode && (c.depth % 2 || c.depth % 8 == 4)) decode(lanes);
+    if (kernel.decoder.decode && (c.depth % 2 || c.depth % 8 == 4)) decode(lanes);  // both ways
     room_ = Guarded(kernel.decoder.room, c.side, 64);
     tile_.room = room_.data();
     tile_.depth = c.depth;
@@ -422,9 +420,8 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
     for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2, 5 * mr - 1})
       for (const bool flip : {false, micro_panel.is(octet::kAnyLhs)}) {
         columns = columns > range.least_columns ? columns - 1 : range.most_columns;
-        TileCase c = {rows, columns, depth, flip,
-                      -1,   -1,      false, depth % 2 ? Side::kBack : Side::kFront,
-                      depth % 12 == 0};
+        const Side side = depth % 2 ? Side::kBack : Side::kFront;
+        const TileCase c = {rows, columns, depth, flip, -1, -1, false, side, depth % 12 == 0};
         if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c);
         check_requantize(micro_panel, c,
                          rows % 2 ? octet::Requantization{-7, -100, 100, octet::ElementType::kS8}

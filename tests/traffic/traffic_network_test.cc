@@ -207,10 +207,10 @@ TEST(NetworkTraffic, ABatchMovesLessPerImage) {
   EXPECT_LT(per_image(8, 48, 24), per_image(1, 48, 24) * 51 / 50) << "maps of 55 KB";
 }
 
-// AVX2's kernels gather a block of rows and multiply it by one micro-panel of weights after the
+// AVX2's kernels decode weights, and multiply a block of rows by one micro-panel of them after the
 // other: rows that leave the cache in between are read again. The plan merges images only where
 // they stay.
-TEST(NetworkTraffic, ABatchOfGatheredRowsMovesNoMorePerImage) {
+TEST(NetworkTraffic, ABatchOfRowsMovesNoMorePerImage) {
   const std::vector<octet_isa> tiers = tiers_to_test();
   if (std::find(tiers.begin(), tiers.end(), OCTET_ISA_AVX2) == tiers.end())
     GTEST_SKIP() << "no AVX2 here";

@@ -1,4 +1,5 @@
-// Helpers of kernels that multiply all rows of a micro-panel in one call.
+// Helpers of kernels that multiply all rows of a micro-panel in one call, and the forms in which
+// zmm registers hold columns.
 #pragma once
 
 #include "kernels/core/compiler.h"
@@ -24,8 +25,8 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
   }
 }
 
-// Multiplies tiles of exactly `rows` rows by `whole`, whose last tile repeats rows of the one before
-// where these are at most `most` products of a column; other rows tile by tile.
+// Multiplies tiles of exactly `rows` rows by `whole`, whose last tile repeats rows of the one
+// before where these are at most `most` products of a column; other rows tile by tile.
 template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
 OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
   if (!requantizes_whole_groups(t) || t.rows < rows)
@@ -149,6 +150,136 @@ OCTET_INLINE inline void leave_few(const RowsExit& exit, const Tile& t,
   OCTET_NO_UNROLL
   for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], t.cols);
 }
+
+#if defined(__AVX512F__)
+// ---- zmm: how columns lie in registers ----------------------------------------------------------
+
+// Columns in `vectors` registers of 16, a group of four deep.
+template <int vectors>
+struct Wide {
+  static constexpr int kVectors = vectors, kQuads = 1;
+  static constexpr bool kAllRows = false;
+
+  OCTET_INLINE static inline __m512i weights(const uint8_t* rhs, int) {
+    return _mm512_loadu_si512(rhs);
+  }
+  OCTET_INLINE static inline __m512i repeat(const uint8_t* bytes) {
+    int32_t quad;
+    __builtin_memcpy(&quad, bytes, sizeof quad);
+    return _mm512_set1_epi32(quad);
+  }
+  OCTET_INLINE static inline __m512i repeat(__m128i bytes) {
+    return _mm512_broadcastd_epi32(bytes);
+  }
+  template <int first, int, typename Row>
+  OCTET_INLINE static inline __m512i sums_of(const Row& row) {
+    return row(first);
+  }
+  OCTET_INLINE static inline __m512i for_rows_of(const void* values) {
+    return _mm512_loadu_si512(values);
+  }
+};
+
+// At most 4 or 8 columns, all in one register:
+//
+//     | column 0, 4 quads | column 1 | column 2 | column 3 |    or    | column 0, 2 quads | ... |
+//
+// It meets 16 or 8 bytes of a row, repeated, in one dot product, of which Wide needs four or two
+// with half-empty registers. The sums of a column are its lanes' sum.
+template <int columns>
+struct Few {
+  static constexpr int kVectors = 1, kQuads = 16 / columns;
+  static constexpr bool kAllRows = true;  // with loops for each count of rows: 20 KB more
+
+  // Turns `quads` groups of four, of 16 columns each; none beyond them are read.
+  OCTET_INLINE static inline __m512i weights(const uint8_t* rhs, int quads) {
+    __m512i groups;
+    if constexpr (columns == 4) {
+      const auto group = [&](int g) OCTET_INLINE {
+        return g < quads ? _mm_loadu_si128((const __m128i*)(rhs + 64 * g)) : _mm_setzero_si128();
+      };
+      groups = _mm512_inserti32x4(_mm512_castsi128_si512(group(0)), group(1), 1);
+      groups = _mm512_inserti32x4(groups, group(2), 2);
+      groups = _mm512_inserti32x4(groups, group(3), 3);
+    } else {
+      const auto group = [&](int g) OCTET_INLINE {
+        return g < quads ? _mm256_loadu_si256((const __m256i*)(rhs + 64 * g))
+                         : _mm256_setzero_si256();
+      };
+      groups = _mm512_inserti64x4(_mm512_castsi256_si512(group(0)), group(1), 1);
+    }
+    return turned(groups);
+  }
+  OCTET_INLINE static inline __m512i repeat(const uint8_t* bytes) {
+    if constexpr (columns == 4) return repeat(_mm_loadu_si128((const __m128i*)bytes));
+    return repeat(_mm_loadl_epi64((const __m128i*)bytes));
+  }
+  OCTET_INLINE static inline __m512i repeat(__m128i bytes) {
+    return columns == 4 ? _mm512_broadcast_i32x4(bytes) : _mm512_broadcastq_epi64(bytes);
+  }
+
+  // Adds the lanes of each column of kQuads rows from `first` on; the sums of a row come to lie
+  // side by side, row after row. Rows beyond the last are others again.
+  template <int first, int most, typename Row>
+  OCTET_INLINE static inline __m512i sums_of(const Row& row_at) {
+    const auto row = [&](int i)
+                         OCTET_INLINE { return row_at(first + i < most ? first + i : first); };
+    if constexpr (columns == 4) {
+      const __m512i one = add_halves(row(0), row(1)), two = add_halves(row(2), row(3));
+      return turned(
+          _mm512_add_epi32(_mm512_unpacklo_epi64(one, two), _mm512_unpackhi_epi64(one, two)));
+    } else {
+      return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                      add_neighbours(row(0), row(1)));
+    }
+  }
+  template <int most>
+  OCTET_INLINE static inline void side_by_side(const __m512i (&lanes)[most][1],
+                                               __m512i (&to)[most]) {
+    unroll<(most + kQuads - 1) / kQuads>([&](auto part) OCTET_INLINE {
+      constexpr int first = part.value * kQuads;
+      const __m512i sums = sums_of<first, most>([&](int i) OCTET_INLINE { return lanes[i][0]; });
+      unroll<kQuads>([&](auto i) OCTET_INLINE {
+        if constexpr (first + i.value < most) {
+          if constexpr (columns == 4)
+            to[first + i.value] = _mm512_castsi128_si512(_mm512_extracti32x4_epi32(sums, i.value));
+          else
+            to[first + i.value] = _mm512_castsi256_si512(_mm512_extracti64x4_epi64(sums, i.value));
+        }
+      });
+    });
+  }
+  // The values of the columns, for each row of a vector of sums.
+  OCTET_INLINE static inline __m512i for_rows_of(const void* values) {
+    return columns == 4 ? _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i*)values))
+                        : _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i*)values));
+  }
+
+ private:
+  // From 4 lanes of each of 4 places to 4 lanes of each of 4 others, or from 8 of each of 2.
+  OCTET_INLINE static inline __m512i turned(__m512i v) {
+    return _mm512_permutexvar_epi32(
+        columns == 4 ? _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)
+                     : _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15),
+        v);
+  }
+  OCTET_INLINE static inline __m512i add_halves(__m512i a, __m512i b) {
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  }
+  OCTET_INLINE static inline __m512i add_neighbours(__m512i a, __m512i b) {
+    const __m512 x = _mm512_castsi512_ps(a), y = _mm512_castsi512_ps(b);
+    return _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(x, y, 0x88)),
+                            _mm512_castps_si512(_mm512_shuffle_ps(x, y, 0xdd)));
+  }
+};
+
+// Repeats the bytes of a row for a group. The same instruction flips an s8 lhs to u8.
+template <typename Form, bool flip>
+inline __m512i broadcast(const uint8_t* bytes) {
+  const __m512i lanes = Form::repeat(bytes);
+  return flip ? _mm512_xor_si512(lanes, _mm512_set1_epi32((int)0x80808080)) : lanes;
+}
+#endif
 
 }  // namespace
 }  // namespace octet
