@@ -37,7 +37,7 @@ Selection select(const KernelList& kernels, const CpuFeatures& cpu, const Proble
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
              const WeightFacts& facts);
 
-// The kernel of the list that gathers s16 values for the same tier and weights as `kernel`, or null.
+// The kernel of the list that gathers s16 values for the tier and the weights of `kernel`, or null.
 const MicroKernel* gathering_s16(const KernelList& kernels, const MicroKernel& kernel);
 
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
