@@ -55,9 +55,10 @@ Selection select(const KernelList& kernels, const CpuFeatures& cpu, const Proble
   return {Selected::kNoKernel, nullptr};
 }
 
-const MicroKernel* gathering_s16(const KernelList& kernels, const MicroKernel& kernel) {
+const MicroKernel* gathering_s16(const KernelList& kernels, const CpuFeatures& cpu,
+                                 const MicroKernel& kernel) {
   for (const MicroKernel* other : kernels)
-    if (other->gather_s16 && other->tier_id == kernel.tier_id &&
+    if (other->gather_s16 && works(cpu, *other) && other->tier_id == kernel.tier_id &&
         other->rhs_layout == kernel.rhs_layout)
       return other;
   return nullptr;

@@ -37,8 +37,10 @@ Selection select(const KernelList& kernels, const CpuFeatures& cpu, const Proble
 bool can_run(const CpuFeatures& cpu, const MicroKernel& kernel, const Problem& problem,
              const WeightFacts& facts);
 
-// The kernel of the list that gathers s16 values for the tier and the weights of `kernel`, or null.
-const MicroKernel* gathering_s16(const KernelList& kernels, const MicroKernel& kernel);
+// The kernel of the list and of `cpu` that gathers s16 values for the tier and weights of `kernel`,
+// or null.
+const MicroKernel* gathering_s16(const KernelList& kernels, const CpuFeatures& cpu,
+                                 const MicroKernel& kernel);
 
 // The layout that weights are packed in when the caller leaves the tier to us: the best kernel's,
 // or the forced one's.

@@ -252,7 +252,7 @@ octet_status Program::run(const ProgramArguments& a, octet_error* error) const n
     octet_network_args args = OCTET_NETWORK_ARGS_INIT;
     args.tensors = tensors.data();
     args.workspace = a.workspace, args.workspace_bytes = a.workspace_bytes;
-    const Lent lent(a, &args);
+    Lent lent(a, &args);
     args.concurrency = a.concurrency;
     std::unique_ptr<Blob> own;
     if (!a.workspace && planned.workspace_bytes) {

@@ -76,7 +76,7 @@ octet_status choose_kernels(GemmBuilder* builder) {
   builder->small_kernel = int8_kernel(builder->choice.small_kernel);
   // Kernels that read bytes in place do not take s16 values
   const MicroKernel* const gathering =
-      s16 && !forced ? gathering_s16(int8_kernels(), *builder->kernel) : nullptr;
+      s16 && !forced ? gathering_s16(int8_kernels(), cpu, *builder->kernel) : nullptr;
   if (gathering) {
     builder->kernel = gathering;
     builder->choice.kernel = find_kernel_name(gathering->name);
