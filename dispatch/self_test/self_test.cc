@@ -104,7 +104,8 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
     }
     // Whole groups of four, and few columns, are multiplied in loops of their own
     const size_t depths[] = {depth - depth % 4, depth};
-    for (; rows_of_all.cols; rows_of_all.cols /= 2)
+    const size_t least_columns = larger(kernel.micro_panel.least_columns, 1);
+    for (; rows_of_all.cols >= least_columns; rows_of_all.cols /= 2)
       for (const size_t of_tile : depths) {
         rows_of_all.depth = of_tile;
         if (!micro_panels_as_tiles(kernel, rows_of_all, (uint8_t*)out)) return false;

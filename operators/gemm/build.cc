@@ -142,6 +142,8 @@ void set_runtime(const GemmBuilder& builder, GemmPlan* plan) {
   // To add up the vectors of short columns takes longer than to pack them
   const bool short_columns = builder.desc.rhs_order == OCTET_NK && builder.desc.k < 256;
   plan->few_rows = forced ? 0 : short_columns ? 2 : kFewRows;
+  // One way for few rows, which octet_gemm_explain names, and one for all others
+  if (plan->few_rows) plan->small_m = 0;
 }
 
 // Kernels may read whole vectors past the last column, and chunks of s16 values begin at any panel.

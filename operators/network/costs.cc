@@ -1,6 +1,7 @@
 // Predicts what a network's parts cost.
 #include "operators/network/costs.h"
 
+#include "kernels/macro/macro_kernel.h"
 #include "operators/common/check.h"
 #include "operators/common/task_size.h"
 #include "operators/conv/plan.h"
@@ -275,11 +276,8 @@ Costs::Blocks Costs::blocks_of(const NetworkOp& op, const NetworkPart& part) con
                           : kernel.copy_rows && taps > 1 ? block * kernel.copied_stride(depth, taps)
                                                          : 0,
                pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
-  const RhsLayout& layout = kernel.rhs_layout;
-  const size_t decoded = kernel.decoder.decode
-                             ? taps * divide_up(depth, layout.kr) *
-                                   divide_up(kernel.nr, layout.width) * kernel.decoder.group_bytes
-                             : 0;
+  const size_t decoded =
+      tiles < kernel.decoder.tiles ? 0 : decoded_bytes(kernel, taps, depth, block);
   return {divide_up(rows, block), (size_t)read + gathered + pointers + decoded,
           divide_up(cols, kernel.nr)};
 }
