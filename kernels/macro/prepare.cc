@@ -60,31 +60,31 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
 void prepare(const MacroKernel& macro_kernel, const Columns& columns, const PreparedSections& at,
              uint8_t* workspace, Block* block) {
   const MicroKernel& kernel = *macro_kernel.kernel;
+  const Taps& taps = macro_kernel.taps;
   const bool weight_zero_points = columns.zero_point;
   if (block->prepared) return;
   block->panels = nullptr;
-  block->row_sums = block->row_init = nullptr;
+  block->row_sums = block->row_init = block->sums = nullptr;
   block->row_factors =
       kernel.is(kRowFactors) && !weight_zero_points ? block->terms.zero_points : nullptr;
   block->decoded = nullptr;
-  block->sums = nullptr;
   block->room = kernel.decoder.room ? workspace + at.room : nullptr;
   const bool copies = kernel.copy_rows && block->tiles;
   if (!kernel.prepares() && !copies && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);
   const BlockTile* const tiles = block->tiles ? block->tiles : &all;
-  const size_t count = block->tiles ? block->tile_count : 1;
-  const size_t tap_elements = round_up_pow2(macro_kernel.taps.depth, kernel.lhs_kr);
-  block->panel_bytes = kernel.lhs_panel_bytes(macro_kernel.taps.depth, macro_kernel.taps.most);
-  block->copied_stride = kernel.copied_stride(macro_kernel.taps.depth, macro_kernel.taps.most);
+  const size_t count = block->tiles ? block->tile_count : 1,
+               tap_elements = round_up_pow2(taps.depth, kernel.lhs_kr);
+  block->panel_bytes = kernel.lhs_panel_bytes(taps.depth, taps.most);
+  block->copied_stride = kernel.copied_stride(taps.depth, taps.most);
   // A matrix's rows are summed in one call
   const bool sums_tiles = weight_zero_points && block->tiles,
              is_signed = kernel.lhs_element_type == ElementType::kS8;
-  OCTET_ASSERT(block->tiles || macro_kernel.taps.count == 1);
+  OCTET_ASSERT(block->tiles || taps.count == 1);
   if (weight_zero_points && !sums_tiles)
-    macro_kernel.ops->sum_rows({block->lhs, block->lhs_stride, block->rows, macro_kernel.taps.depth,
-                                macro_kernel.lhs_flip},
-                               is_signed, (int32_t*)(workspace + at.row_sums));
+    macro_kernel.ops->sum_rows(
+        {block->lhs, block->lhs_stride, block->rows, taps.depth, macro_kernel.lhs_flip}, is_signed,
+        (int32_t*)(workspace + at.row_sums));
   uint8_t* panel = workspace + at.panels;
   int32_t* sums = (int32_t*)(workspace + at.row_sums);
   const auto prepare_tile = [&](const BlockTile& tile) {
@@ -134,7 +134,6 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
     block->sums_tiles = at.sums_tiles;
     block->made = made;
   }
-  const Taps& taps = macro_kernel.taps;
   if (made >= kernel.decoder.tiles && decoded_bytes(kernel, taps.count, taps.depth, block->rows))
     block->decoded = workspace + at.decoded;
 }
