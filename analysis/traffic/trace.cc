@@ -228,6 +228,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.multiply_micro_panel = nullptr;
   if (kernel.multiply_eights) traced.multiply_eights = multiply_eights;
   traced.ahead = {};
+  traced.flip_rows = nullptr;  // the traced multiply reads rows where they lie
   if (kernel.gather) traced.gather = gather;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;
   if (kernel.decoder.decode) traced.decoder.decode = decode;

@@ -2,8 +2,6 @@
 // find.
 #include "operators/network/candidates.h"
 
-#include <algorithm>
-
 namespace octet {
 namespace {
 
@@ -29,7 +27,6 @@ Candidates::Candidates(octet_network* network, const PlanMachine& machine, octet
                 (goal != OCTET_NETWORK_TIME || network->concurrency == 1)) {
   for (size_t slot = 0; slot < slots_of(n_->op_count); ++slot)
     memory_.states[slot] = State::kUnknown;
-  std::fill_n(memory_.least, n_->op_count * kLongestChain, 0.0);
 }
 
 octet_status Candidates::find_singles(octet_error* error) {
@@ -117,14 +114,6 @@ PartCandidate Candidates::bound(const Range& range, bool by_image) const {
   c.microseconds = costs_.least(c.part) * kRounded;
   c.traffic = (costs_.traffic(c.part) - range.saved[by_image] + (double)range.rings) * kRounded;
   return c;
-}
-
-// A bound that costs less than that of bound_of_tasks. The first chain that ends so is the longest.
-double Candidates::least_of_tasks(const Range& range) const {
-  double* const least = memory_.least + (range.end - 1) * kLongestChain;
-  double& found = least[range.end - range.first - 1];
-  if (found == 0) costs_.find_least(range.first, range.end, least);
-  return found * kRounded;
 }
 
 // A bound in any bands, from the lines that tasks compute.

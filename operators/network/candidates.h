@@ -47,7 +47,6 @@ class Candidates {
     Figures* figures;  // slots_of(number of ops)
     LineRange* lines;  // one for each tensor
     TaskWork* work;    // kLongestChain
-    double* least;     // kLongestChain for each op: of find_least, of chains that end with it
     size_t* values;    // shaping_values(number of ops)
   };
   Candidates(octet_network* network, const PlanMachine& machine, octet_network_goal goal,
@@ -92,7 +91,6 @@ class Candidates {
   bool in_tasks(size_t first, size_t end) const {
     return goal_ == OCTET_NETWORK_TIME && n_->concurrency > 1 && end > first + 1;
   }
-  double least_of_tasks(const Range& range) const;
   PartCandidate bound_of_tasks(PartCandidate bound) const;
   template <typename Useful, typename Take>
   void visit_fastest(const Range& range, PartCandidate bound, const Useful& useful,
@@ -150,13 +148,9 @@ void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
     const PartCandidate bounds[] = {bound(range, false), bound(range, true)};
     bool use[] = {useful(bounds[0]), by_image_ && useful(bounds[1])};
     if (in_tasks(first, range.end)) {
-      PartCandidate bound = bounds[0];
-      bound.microseconds = least_of_tasks(range);
+      const PartCandidate bound = bound_of_tasks(bounds[0]);
       if (bound.microseconds > kHopeless * singles) return;
-      if (!use[0] || !useful(bound)) continue;
-      bound = bound_of_tasks(bound);
-      if (bound.microseconds > kHopeless * singles) return;
-      if (useful(bound)) visit_fastest(range, bound, useful, take);
+      if (use[0] && useful(bound)) visit_fastest(range, bound, useful, take);
       continue;
     }
     for (size_t i = 0; i < 2 * kBandSlots && (use[0] || use[1]); ++i) {

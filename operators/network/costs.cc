@@ -1,7 +1,6 @@
 // Predicts what a network's parts cost.
 #include "operators/network/costs.h"
 
-#include "kernels/macro/macro_kernel.h"
 #include "operators/common/check.h"
 #include "operators/common/task_size.h"
 #include "operators/conv/plan.h"
@@ -99,17 +98,6 @@ void Costs::find_work(const NetworkPart& part) const {
   if (part.tasks <= 1) return;
   for_each_share(part, [&](size_t i, size_t lines, double share) {
     work_[i - part.first] = {lines, share, inner_of(part, i)};
-  });
-}
-
-void Costs::find_least(size_t first, size_t end, double* least) const {
-  NetworkPart part = {};
-  part.first = first, part.end = end, part.tasks = n_.concurrency;
-  const RowSlices all(n_, part);
-  part.tasks = divide_up(all.units, all.step);
-  double sum = kRegion;
-  for_each_share(part, [&](size_t i, size_t, double share) {
-    least[end - 1 - i] = sum += time_of(cost(i, false), n_.tensors[n_.ops[i].output], 0, 1) * share;
   });
 }
 
@@ -276,8 +264,11 @@ Costs::Blocks Costs::blocks_of(const NetworkOp& op, const NetworkPart& part) con
                           : kernel.copy_rows && taps > 1 ? block * kernel.copied_stride(depth, taps)
                                                          : 0,
                pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
-  const size_t decoded =
-      tiles < kernel.decoder.tiles ? 0 : decoded_bytes(kernel, taps, depth, block);
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t decoded = kernel.decoder.decode
+                             ? taps * divide_up(depth, layout.kr) *
+                                   divide_up(kernel.nr, layout.width) * kernel.decoder.group_bytes
+                             : 0;
   return {divide_up(rows, block), (size_t)read + gathered + pointers + decoded,
           divide_up(cols, kernel.nr)};
 }

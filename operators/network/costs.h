@@ -73,9 +73,6 @@ class Costs {
     return chain.tasks > 1 ? time_of_tasks(chain, false) : least(chain) * (double)n_.concurrency;
   }
   double traffic(const NetworkPart& part) const { return sum(part, &OpCost::traffic); }
-  // least[i]: a bound of least_of_tasks of the chain of i + 1 ops before op `end`, back to op
-  // `first`, as if all of their tensors were rings.
-  void find_least(size_t first, size_t end, double* least) const;
   const RingCost& ring(size_t alias_root) const { return rings_[alias_root]; }
 
   // True if weights and so many bytes of rings leave the cache no room for a chain.

@@ -39,7 +39,6 @@ struct Desk {
     desk.candidates.rings = arena->take<RingCost>(tensors);
     desk.candidates.lines = arena->take<LineRange>(tensors);
     desk.candidates.work = arena->take<TaskWork>(kLongestChain);
-    desk.candidates.least = arena->take<double>(ops * kLongestChain);
     desk.candidates.states = arena->take<Candidates::State>(slots_of(ops));
     desk.candidates.figures = arena->take<Candidates::Figures>(slots_of(ops));
     return desk;

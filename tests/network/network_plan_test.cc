@@ -40,7 +40,6 @@ class Found {
     std::vector<octet::RingCost> rings(c.tensors.size());
     std::vector<octet::LineRange> lines(c.tensors.size());
     std::vector<octet::TaskWork> work(octet::kLongestChain);
-    std::vector<double> least(ops * octet::kLongestChain);
     std::vector<octet::Candidates::State> states(slots);
     std::vector<octet::Candidates::Figures> figures(slots);
     std::vector<size_t> values(octet::shaping_values(ops));
@@ -48,7 +47,7 @@ class Found {
     EXPECT_EQ(octet::read_machine(&kMachine, "desc", &machine.cpu, &error), OCTET_OK);
     octet::Candidates candidates(network_, machine, goal,
                                  {costs.data(), rings.data(), states.data(), figures.data(),
-                                  lines.data(), work.data(), least.data(), values.data()});
+                                  lines.data(), work.data(), values.data()});
     EXPECT_EQ(candidates.find_singles(&error), OCTET_OK) << error.message;
     // The fastest candidates are shaped once they are chosen: here all of them are
     for (bool possible = false; !possible;) {
