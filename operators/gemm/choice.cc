@@ -59,7 +59,8 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
          : many->lhs_element_type != few->lhs_element_type
              ? "its kernels want different signs of the lhs"
          : few != many && few->m_max == 0 ? "its kernel for few rows is one for any"
-         : !c.block || c.block % many->mr || c.block % few->mr
+         // A block of at least m_max rows has all of the few
+         : !c.block || c.block % many->mr || (c.block < few->m_max && c.block % few->mr)
              ? "its block is no multiple of its tiles' rows"
          : c.pass % columns_unit(*many, *few) ? "its pass is no multiple of its panels' columns"
          : c.cache_bytes                      ? "a product has no bands"
