@@ -12,6 +12,11 @@ const MicroKernel* int8_kernel(const KernelName* name) {
 
 namespace {
 
+// True if the tiles for few rows cut a block into whole tiles, or a block holds all few rows.
+bool whole_tiles(size_t block, const MicroKernel& few) {
+  return block % few.mr == 0 || (few.m_max && few.m_max <= block);
+}
+
 // Whole panels of weights, and whole micro-panels of both kernels.
 size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
   return larger(many.rhs_layout.width, larger(many.nr, few.nr));
@@ -38,6 +43,7 @@ Selection choose_gemm(const CpuFeatures& cpu, const Problem& problem, const Weig
   choice->kernel = find_kernel_name(many.kernel->name);
   choice->small_kernel = find_kernel_name(small.name);
   choice->block = block_rows(cpu, *many.kernel, problem.k);
+  if (!whole_tiles(choice->block, small)) choice->small_kernel = choice->kernel;
   choice->pass = columns_of_pass({divide_up(problem.m, choice->block), problem.m * problem.k,
                                   problem.n, facts.layout.lane_bytes(problem.k),
                                   columns_unit(*many.kernel, small), cpu.last_level_bytes()});
@@ -59,8 +65,7 @@ bool may_use(const Choice& c, const CpuFeatures& cpu, const Problem& problem,
          : many->lhs_element_type != few->lhs_element_type
              ? "its kernels want different signs of the lhs"
          : few != many && few->m_max == 0 ? "its kernel for few rows is one for any"
-         // A block of at least m_max rows has all of the few
-         : !c.block || c.block % many->mr || (c.block < few->m_max && c.block % few->mr)
+         : !c.block || c.block % many->mr || (few != many && !whole_tiles(c.block, *few))
              ? "its block is no multiple of its tiles' rows"
          : c.pass % columns_unit(*many, *few) ? "its pass is no multiple of its panels' columns"
          : c.cache_bytes                      ? "a product has no bands"
