@@ -65,7 +65,7 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
 void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const ConvShape& shape,
               bool sums_fit, bool zero_points, ConvKernel* kernel) {
   if (kernel->micro) {
-    const MicroKernel* s16 = gathering_s16(int8_kernels(), cpu, *kernel->micro);
+    const MicroKernel* s16 = gathering_s16(conv_kernels(), cpu, *kernel->micro);
     for (const MicroKernel* other : s16_kernels())
       if (!s16 && other->tier_id == kernel->micro->tier_id &&
           reads(*other, kernel->micro->rhs_layout))
