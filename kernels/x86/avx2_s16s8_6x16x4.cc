@@ -11,7 +11,7 @@
 // widen both pairs in place. gather widens the lhs once, in the same order.
 //
 // Per group of 4 along depth: 12 broadcasts, 24 multiply-adds, 24 adds, and 4 loads of weights.
-// With few tiles, 6 shifts widen the weights in the loop; with many, `decode` does so once. The
+// With few tiles, 6 shifts widen the weights in the loop; with many, `decode_s16` does so once. The
 // last micro-panel may be half as wide.
 #include <immintrin.h>
 
@@ -90,19 +90,6 @@ void gather(const Rows& r, size_t lanes, void* panel) {
   }
 }
 
-constexpr size_t kDecodedGroup = 16 * 4 * sizeof(int16_t);
-
-// Widens groups to int16.
-void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
-  for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup) {
-    unroll<2>([&](auto v) OCTET_INLINE {
-      unroll<2>([&](auto p) OCTET_INLINE {
-        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), s16_of_quads<p>(rhs + 32 * v));
-      });
-    });
-  }
-}
-
 // wide: the weights are int16 already; vectors: vectors of columns.
 template <bool wide, int vectors, int rows>
 OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
@@ -128,7 +115,7 @@ OCTET_INLINE inline void add_products(const Tile& t, __m256i (&acc)[rows][2]) {
       });
     });
     lhs += 4 * rows;
-    rhs += wide ? kDecodedGroup : 64;
+    rhs += wide ? kS16Group : 64;
   }
 }
 
@@ -178,7 +165,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_kr = 4,
     .lhs_element_bytes = 2,
     .multiply = dispatch,
-    .decoder = {decode, kDecodedGroup},
+    .decoder = {decode_s16, kS16Group},
 };
 
 }  // namespace octet

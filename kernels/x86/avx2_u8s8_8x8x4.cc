@@ -197,18 +197,6 @@ __attribute__((noinline)) void widen_part(const Tile& t, size_t at, size_t part,
   }
 }
 
-constexpr size_t kDecodedGroup = 16 * 4 * sizeof(int16_t);
-
-// Widens groups to int16.
-void decode(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
-  for (; groups; --groups, rhs += rhs_stride, to += kDecodedGroup)
-    unroll<2>([&](auto v) OCTET_INLINE {
-      unroll<2>([&](auto p) OCTET_INLINE {
-        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), s16_of_quads<p>(rhs + 32 * v));
-      });
-    });
-}
-
 // lhs: of each three rows, the first; wide: the weights are int16 already.
 template <bool wide, int vectors, int rows, int most>
 OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
@@ -236,7 +224,7 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
       lhs[i] += 4;
       __asm__("" : "+r"(lhs[i]));
     });
-    rhs += wide ? kDecodedGroup : 64;
+    rhs += wide ? kS16Group : 64;
   }
 }
 
@@ -249,7 +237,7 @@ void multiply_wide(const Tile& t) {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   Tile panel = t;  // the tile of one panel: its columns and dst
-  const size_t end = t.taps * round_up_pow2(t.depth, 4), group = t.rhs_decoded ? kDecodedGroup : 64;
+  const size_t end = t.taps * round_up_pow2(t.depth, 4), group = t.rhs_decoded ? kS16Group : 64;
   for (size_t at = 0, part; at < end; at += part) {
     part = end - at < kPart ? end - at : kPart;
     widen_part(t, at, part, words);
@@ -417,7 +405,7 @@ const MicroKernel avx2_u8s8_6x48x4 = {
     .multiply = dispatch_wide,
     .multiply_micro_panel = multiply_micro_panel,
     .micro_panel = {4, 2 * kPart, 1, kWideNr, true},
-    .decoder = {decode, kDecodedGroup},
+    .decoder = {decode_s16, kS16Group},
 };
 
 }  // namespace octet

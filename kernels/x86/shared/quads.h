@@ -37,5 +37,17 @@ OCTET_INLINE inline __m256i s16_of_quads(const uint8_t* rhs) {
   return _mm256_srai_epi16(odd ? bytes : _mm256_slli_epi16(bytes, 8), 8);
 }
 
+constexpr size_t kS16Group = 16 * 4 * sizeof(int16_t);  // bytes of a group of 16 columns as int16
+
+// MicroKernel::decoder: widens groups of 16 columns to int16.
+inline void decode_s16(const uint8_t* rhs, size_t rhs_stride, size_t groups, uint8_t* to) {
+  for (; groups; --groups, rhs += rhs_stride, to += kS16Group)
+    unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<2>([&](auto p) OCTET_INLINE {
+        _mm256_store_si256((__m256i*)(to + 64 * p + 32 * v), s16_of_quads<p>(rhs + 32 * v));
+      });
+    });
+}
+
 }  // namespace
 }  // namespace octet
