@@ -28,8 +28,10 @@ OF_PART = {
 }
 FILE_FUNCTIONS = re.compile(
     r"^_?(f?open|openat|opendir|f?read|readlink|l?stat|fstat|sysconf|cpuinfo_[a-z]+)(64)? U", re.M)
-NOT_OF_PRODUCTS = re.compile(r".*(?:octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
-                             r"read_stream|read_indexed).*")
+ARCHIVE_MEMBER = re.compile(r"liboctet\.a\(([^)]*)\.o\)")
+NOT_OF_PRODUCTS = re.compile(r"octet_conv2d|Conv|[Ww]inograd|[Dd]epthwise|octet_sparse|prune|"
+                             r"read_stream|read_indexed")
+NOT_OF_CONVOLUTIONS = re.compile(r"[su]\d+[su]4_|i8mm_int4|_runtime\.| T octet_gemm_")
 
 complaints = []
 
@@ -81,17 +83,19 @@ def check(*off):
     print(f"With {off}:\n{output}")
 
 
-def check_products_only():
+def check_programs():
     """A program that only multiplies matrices links nothing of convolutions, nor of reading sparse
-    weights."""
-    program = WORK / "products"
-    run(*BUILD.c_compiler(), *BUILD.flags(), f"-I{ROOT}/include",
-        ROOT / "tests/consumer/sizes/gemm.c", BUILD.text("octet_archive"), "-o", program)
-    symbols = run(BUILD.text("CMAKE_NM"), "-C", program)
-    linked = [symbol for symbol in NOT_OF_PRODUCTS.findall(symbols)
-              if "octet_conv_algorithm_name" not in symbol]  # of all, for OCTET_CONV
-    if linked:
-        complaints.append(f"A program of products links what it does not need: {linked}")
+    weights; one that only convolves links no kernels that only products have."""
+    for program, unwanted in (("gemm", NOT_OF_PRODUCTS), ("conv", NOT_OF_CONVOLUTIONS)):
+        linked = run(*BUILD.c_compiler(), *BUILD.flags(), f"-I{ROOT}/include",
+                     ROOT / f"tests/consumer/sizes/{program}.c", BUILD.text("octet_archive"),
+                     "-Wl,-M", "-o", WORK / program)
+        files = set(ARCHIVE_MEMBER.findall(linked))
+        symbols = run(BUILD.text("CMAKE_NM"), "-C", WORK / program).splitlines()
+        found = [name for name in (*sorted(files), *symbols) if unwanted.search(name)
+                 and "octet_conv_algorithm_name" not in name]  # of all, for OCTET_CONV
+        if not files or found:
+            complaints.append(f"{program} of {len(files)} files links what it does not need: {found}")
 
 
 def main():
@@ -99,7 +103,7 @@ def main():
     WORK.mkdir()
     run(*BUILD.cxx_compiler(), *BUILD.flags(), "-std=c++17", "-O1", f"-I{ROOT}/include", "-c",
         ROOT / "tests/consumer/parts/main.cc", "-o", WORK / "parts.o")
-    check_products_only()
+    check_programs()
     check("TIERS=SCALAR")
     tiers = BUILD.items("octet_tiers")
     # A tier that is built alone lacks all that it, or a table, might take from another one.
