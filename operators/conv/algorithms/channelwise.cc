@@ -63,7 +63,8 @@ class ChannelBlock {
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
     direct_ = ends_ && (channels == whole || (tile_.requantization && kernel.partial));
     tile_.channels = direct_ ? channels : whole;
-    micro_panel_ = direct_ ? run.out_w : kEpilogueSums / whole;
+    micro_panel_ = direct_ ? run.out_w : smaller(kEpilogueSums / whole, run.out_w);
+    most_tiles_ = direct_ ? SIZE_MAX : larger(quotient(kEpilogueSums / whole, run.out_w), 1);
     tile_.dst_pixel =
         direct_ ? run.to.stride : whole * (tile_.requantization ? plan.dst_bytes : sizeof(int32_t));
     tile_.dst_line = micro_panel_ * tile_.dst_pixel;
@@ -75,7 +76,7 @@ class ChannelBlock {
     tile_.zero = zero_;
     const uint8_t* const first_line = run_.line(image, 0) + channel_ * element_;
     const bool in_place =
-        direct_ && !grouped_ && walks_ && multiplier_ == 1 && !run_.lhs_ring &&
+        micro_panel_ == run_.out_w && !grouped_ && walks_ && multiplier_ == 1 && !run_.lhs_ring &&
         (run_.in_h - 1) * run_.lhs_row + (run_.in_w - 1) * run_.lhs_pixel + kernel_.reach <=
             (size_t)(run_.lhs_end - first_line);
     walked_ = in_place ? first_line : nullptr;
@@ -116,11 +117,13 @@ class ChannelBlock {
   // there on that have all rows.
   size_t tiles(size_t y, size_t most, size_t whole) {
     const size_t rows = smaller(c_.rows, run_.out_h - y);
-    const size_t together = larger(smaller(smaller(most, whole), c_.together), 1);
+    const size_t together =
+        larger(smaller(smaller(most, whole), smaller(c_.together, most_tiles_)), 1);
     y_ = y;
     tile_.rows = rows;
     if (walked_) return walk_in_place(y, rows, kernel_.walks_tiles ? together : 1);
-    if (tile_.loop == DepthwiseLoop::kCopied5x5) return five(y, direct_ ? together : 1);
+    if (tile_.loop == DepthwiseLoop::kCopied5x5)
+      return five(y, micro_panel_ == run_.out_w ? together : 1);
     tile_.tiles = 1;
     const size_t count = lines_of(s_, rows), apart = walks_ ? 1 : s_.dilation_h,
                  first = y * s_.stride_h - run_.pad_top;
@@ -137,8 +140,8 @@ class ChannelBlock {
   }
 
  private:
-  // The same, of walks whose image is read in place and whose outputs are stored in place: lines
-  // are short, so little is done for each.
+  // The same, of walks of whole lines whose image is read in place: lines are short, so little is
+  // done for each.
   size_t walk_in_place(size_t y, size_t rows, size_t tiles) {
     const uint8_t** pixels = c_.pixels;
     size_t* steps = c_.steps;
@@ -275,9 +278,14 @@ class ChannelBlock {
     tile_.columns = columns;
     tile_.dst = direct_ ? run_.to.dst + pixel * run_.to.stride + offset : c_.tile;
     kernel_.multiply(tile_);
-    if (!direct_)
-      for (size_t r = 0; r < tile_.rows; ++r)
-        epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels, columns);
+    if (!direct_) {
+      // Whole lines are contiguous, in the workspace and in the output
+      const size_t lines = tile_.tiles * tile_.rows,
+                   together = columns == line_pixels ? quotient(kEpiloguePixels, columns) : 1;
+      for (size_t r = 0; r < lines; r += together)
+        epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels,
+                 smaller(together, lines - r) * columns);
+    }
     if (!plan_.epilogue.lut) return;
     if (!ends_ && !tile_.raw) return;  // the tier's epilogue has finished the outputs
     for (size_t r = 0; r < tile_.tiles * tile_.rows; ++r)
@@ -304,7 +312,7 @@ class ChannelBlock {
       }
       return;
     }
-    float row_scale[kEpilogueSums / kGroupedBlock];
+    float row_scale[kEpiloguePixels];
     for (size_t i = 0; i < columns; ++i)
       row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
     plan_.ops->epilogue(plan_.epilogue, {(const int32_t*)acc, tile_.channels, columns, channels_,
@@ -330,6 +338,7 @@ class ChannelBlock {
   bool ends_;                        // the kernel requantizes to the final output
   bool direct_;                      // and writes it into the caller's tensor
   size_t micro_panel_;               // most columns of a tile
+  size_t most_tiles_;                // whose sums, of whole lines, fit the workspace together
   DepthwiseTile tile_ = {};
 };
 

@@ -13,9 +13,10 @@ namespace {
 
 constexpr size_t kPanel = kDepthwiseLayout.width;
 // Columns between two calls of the epilogue: so many of a whole panel, more where there are fewer
-// channels.
-constexpr size_t kEpilogueColumnsMost = 16;
+// channels. The call of a short line takes longer than its outputs.
+constexpr size_t kEpilogueColumnsMost = 32;
 constexpr size_t kEpilogueSums = kEpilogueColumnsMost * kPanel;
+constexpr size_t kEpiloguePixels = kEpilogueSums / kGroupedBlock;  // most of one call
 // Most input lines of the tiles that a kernel takes at once, and most bytes of them where they are
 // copied, which leaves room in L1.
 constexpr size_t kLinesTogether = 32, kCopiesTogether = 16384;
