@@ -5,7 +5,7 @@
 
     litert_networks.py <liboctet_litert.so> <model.tflite or name> ... [--threads 1,2] [--rounds 40] [--uint8]
 
-Needs the packages of tests/litert/requirements.txt. A name is one of the networks that tests/litert/networks.py makes. Each figure is the least time of an
+Needs the packages of tests/litert/requirements.txt. A name is one of the networks that tests/litert/networks.py makes, or full_networks.py beside this file. Each figure is the least time of an
 invocation in milliseconds; a ratio is that of XNNPACK's time to the delegate's. "differ" counts the bytes of XNNPACK's outputs that are not those of
 as=xnnpack. --uint8 makes models of uint8 of those of int8, with one scale for the weights of an operator. A peer's threads sleep while another one runs: LiteRT's pool waits without spinning once an invocation ends.
 """
@@ -27,8 +27,9 @@ sys.path[:0] = [str(TESTS / "litert"), str(TESTS / "conformance")]
 def content_of(name):
     if name.endswith(".tflite"):
         return pathlib.Path(name).read_bytes()
+    import full_networks
     import networks
-    return bytes(getattr(networks, name)(1))
+    return bytes(getattr(networks if hasattr(networks, name) else full_networks, name)(1))
 
 
 def unsigned(content):

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 The Octet Authors
+# SPDX-License-Identifier: Apache-2.0
+"""TensorFlow Lite models of the real shapes with weights at random; each function takes a seed and returns a .tflite file of int8."""
+import networks
+from networks import bottleneck
+
+
+def pooled(m, x, classes):
+    """A mean over pixels, a product and a softmax."""
+    depth = x.shape[3]
+    return m.unary("SOFTMAX", m.dense(m.reshape(m.mean(x), 1, depth), classes))
+
+
+def stages(m, x, table, kernel=3):
+    """table: expansion, channels, blocks, stride and dilation, and a kernel if it is another one."""
+    for expansion, channels, blocks, stride, dilation, *other in table:
+        for block in range(blocks):
+            step, size = 1 if block else stride, other[0] if other else kernel
+            if expansion == 1:
+                x = m.conv(m.depthwise(x, size, step, 1, "RELU6"), channels)
+            else:
+                x = bottleneck(m, x, channels, expansion, step, size, dilation=dilation)
+    return x
+
+
+def separable(m, x, table):
+    for channels, stride in table:
+        x = m.conv(m.depthwise(x, stride=stride, activation="RELU6"), channels, activation="RELU6")
+    return x
+
+
+MOBILENET_V1 = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)) + 5 * ((512, 1),)
+MOBILENET_V2 = ((1, 16, 1, 1, 1), (6, 24, 2, 2, 1), (6, 32, 3, 2, 1), (6, 64, 4, 2, 1), (6, 96, 3, 1, 1), (6, 160, 3, 2, 1), (6, 320, 1, 1, 1))
+LITE0 = ((1, 16, 1, 1, 1), (6, 24, 2, 2, 1), (6, 40, 2, 2, 1, 5), (6, 80, 3, 2, 1), (6, 112, 3, 1, 1, 5), (6, 192, 4, 2, 1, 5), (6, 320, 1, 1, 1))
+# Strides of 8 in all; what follows is dilated.
+DEEPLAB = ((1, 16, 1, 1, 1), (6, 24, 2, 2, 1), (6, 32, 3, 2, 1), (6, 64, 4, 1, 2), (6, 96, 3, 1, 2), (6, 160, 3, 1, 4), (6, 320, 1, 1, 4))
+
+
+def stem(seed, size, channels=32):
+    m = networks.Network(seed)
+    return m, m.conv(m.given(1, size, size, 3), channels, 3, 2, activation="RELU6")
+
+
+def mobilenet_v1_224(seed):
+    m, x = stem(seed, 224)
+    return m.file(pooled(m, separable(m, x, MOBILENET_V1 + ((1024, 2), (1024, 1))), 1001))
+
+
+def mobilenet_v2_224(seed):
+    m, x = stem(seed, 224)
+    return m.file(pooled(m, m.conv(stages(m, x, MOBILENET_V2), 1280, activation="RELU6"), 1001))
+
+
+def efficientnet_lite0_224(seed):
+    m, x = stem(seed, 224)
+    return m.file(pooled(m, m.conv(stages(m, x, LITE0), 1280, activation="RELU6"), 1000))
+
+
+def resnet50_224(seed):
+    m = networks.Network(seed)
+    x = m.pool("MAX_POOL_2D", m.conv(m.given(1, 224, 224, 3), 64, 7, 2, activation="RELU"), 3, 2)
+    for stage, blocks in enumerate((3, 4, 6, 3)):
+        width = 64 << stage
+        for block in range(blocks):
+            stride = 2 if stage and not block else 1
+            y = m.conv(m.conv(m.conv(x, width, activation="RELU"), width, 3, stride, activation="RELU"), 4 * width)
+            x = m.binary("ADD", y, x if block else m.conv(x, 4 * width, 1, stride), "RELU")
+    return m.file(pooled(m, x, 1000))
+
+
+def ssd_mobilenet_v1_300(seed):
+    """Boxes and classes of six maps; their decoding is not part of it."""
+    m, x = stem(seed, 300)
+    maps = [separable(m, x, MOBILENET_V1)]
+    maps.append(separable(m, maps[0], ((1024, 2), (1024, 1))))
+    for inner, channels in ((256, 512), (128, 256), (128, 256), (64, 128)):
+        maps.append(m.conv(m.conv(maps[-1], inner, activation="RELU6"), channels, 3, 2, activation="RELU6"))
+    boxes, classes = [], []
+    for x, anchors in zip(maps, (3, 6, 6, 6, 6, 6)):
+        count = anchors * x.shape[1] * x.shape[2]
+        boxes.append(m.reshape(m.conv(x, 4 * anchors), 1, count, 4))
+        classes.append(m.reshape(m.conv(x, 91 * anchors), 1, count, 91))
+    return m.file(m.concat(boxes, 1), m.unary("LOGISTIC", m.concat(classes, 1)))
+
+
+def deeplab_v3_512(seed):
+    m, x = stem(seed, 512)
+    x = stages(m, x, DEEPLAB)
+    images = m.resize(m.conv(m.mean(x), 256, activation="RELU6"), x.shape[1], x.shape[2], alignCorners=True)
+    x = m.conv(m.concat([m.conv(x, 256, activation="RELU6"), images]), 256, activation="RELU6")
+    return m.file(m.resize(m.conv(x, 32), 512, 512, alignCorners=True))
