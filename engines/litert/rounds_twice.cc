@@ -4,6 +4,7 @@
 #include <tensorflow/lite/builtin_ops.h>
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -32,7 +33,7 @@ Array* array_of(std::initializer_list<T> values) {
   auto* const array = (Array*)std::malloc(sizeof(Array) + values.size() * sizeof(T));
   if (!array) throw std::bad_alloc();
   array->size = (int)values.size();
-  std::memcpy(array->data, values.begin(), values.size() * sizeof(T));
+  std::copy(values.begin(), values.end(), array->data);  // a list may be empty: no memcpy
   return array;
 }
 
