@@ -13,9 +13,13 @@ struct Channels {
     const NetworkTensor& t = n.tensors[tensor];
     end = first + t.pixel / n.tensors[alias_root].channels * t.channels;
   }
+  // Of another tensor: few are of the same root, and a division finds a tensor's channels.
+  bool is_of(const octet_network& n, size_t tensor) const {
+    return n.tensors[tensor].alias_root == alias_root;
+  }
   size_t shared(const Channels& other) const {
     const size_t from = larger(first, other.first), to = smaller(end, other.end);
-    return alias_root == other.alias_root && from < to ? to - from : 0;
+    return from < to ? to - from : 0;
   }
 };
 
@@ -23,7 +27,7 @@ octet_status check_output(const octet_network& n, size_t i, octet_error* error) 
   const NetworkOp& op = n.ops[i];
   const Channels output(n, op.output);
   for (size_t j = 0; j < i; ++j) {
-    if (!output.shared(Channels(n, n.ops[j].output))) continue;
+    if (!output.is_of(n, n.ops[j].output) || !output.shared(Channels(n, n.ops[j].output))) continue;
     if (op.output == n.ops[j].output)
       return fail(error, OCTET_BAD_NETWORK,
                   "tensors[%zu] is written twice: by ops[%zu] and ops[%zu]", op.output, j, i);
@@ -41,9 +45,9 @@ octet_status check_input(const octet_network& n, size_t i, size_t k, octet_error
   size_t there = 0, writer = SIZE_MAX;  // writer: the first op that writes them too late
   bool written = false;
   for (size_t j = 0; j < n.op_count; ++j) {
-    const Channels output(n, n.ops[j].output);
-    written |= output.alias_root == input.alias_root;
-    const size_t shared = input.shared(output);
+    if (!input.is_of(n, n.ops[j].output)) continue;
+    written = true;
+    const size_t shared = input.shared(Channels(n, n.ops[j].output));
     if (j < i)
       there += shared;
     else if (shared && writer == SIZE_MAX)
