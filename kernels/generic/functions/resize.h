@@ -44,7 +44,7 @@ struct XnnpackSum {
   uint8_t rounded(int32_t sum) const { return (uint8_t)((sum + (1 << 21)) >> 22) ^ value.flip; }
 };
 
-constexpr size_t kSums = 640;  // of a line, at a time: all arrays stay in the first cache level
+constexpr size_t kSums = 640;  // of a line, at a time: six arrays stay in the first cache level
 constexpr size_t kOverrun = 16;
 
 // Output pixels of some channels. Of input pixels below `wide_end` as many channels as fill vectors
@@ -60,6 +60,7 @@ struct Columns {
 // work is done once for all lines that lie between the same two.
 template <typename Sum>
 struct SummedLine {
+  static constexpr size_t kMost = kSums;
   int32_t sums[kSums + kOverrun];
 
   OCTET_LOOP void read(const Sum& sum, const uint8_t* line, size_t pixel_bytes, const Columns& c) {
@@ -93,6 +94,7 @@ struct SummedLine {
 // Floats, whose order of operations counts: an input line's values on both sides of output pixels.
 template <typename Sum>
 struct SpreadLine {
+  static constexpr size_t kMost = kSums;
   float left[kSums + kOverrun], right[kSums + kOverrun];
 
   OCTET_LOOP void read(const Sum& sum, const uint8_t* line, size_t pixel_bytes, const Columns& c) {
@@ -169,7 +171,7 @@ struct StandardFloats {
   }
 };
 
-// Channels [first, first + channels) of output pixels [x, x + count), at most kSums together.
+// Channels [first, first + channels) of output pixels [x, x + count), at most Line::kMost together.
 template <typename Line, typename Sum>
 inline void blend_columns(const Sum& sum, const Resize& f, const ImageCall& call, size_t x,
                           size_t count, size_t first, size_t channels) {
@@ -205,7 +207,7 @@ inline void blend_columns(const Sum& sum, const Resize& f, const ImageCall& call
 template <template <typename> typename Line, typename Sum>
 inline void resize_bytes(const Sum& sum, const Resize& f, const ImageCall& call) {
   for_each_chunk(call.output.channels, [&](size_t first, size_t channels) {
-    const size_t most = kSums / channels;
+    const size_t most = Line<Sum>::kMost / channels;
     for (size_t x = 0, count; x < call.output.w; x += count) {
       count = call.output.w - x < most ? call.output.w - x : most;
       blend_columns<Line<Sum>>(sum, f, call, x, count, first, channels);

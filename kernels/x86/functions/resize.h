@@ -128,7 +128,10 @@ OCTET_INLINE inline void store_some(uint8_t* to, Vector bytes, size_t n) {
 
 template <typename Sum>
 struct NearLine {
-  alignas(sizeof(Vector)) float values[kSums + sizeof(Vector)];
+  // An output line's piece is so long that the next lines' pieces, pages away, are written at the
+  // speed of memory, and two lines take 17 KB of the stack.
+  static constexpr size_t kMost = 2048;
+  alignas(sizeof(Vector)) float values[kMost + sizeof(Vector)];
   const uint8_t* line;
   size_t pixel_bytes;
   Columns columns;
