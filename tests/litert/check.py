@@ -226,6 +226,28 @@ def check_networks(networks):
             complain(f"the delegate took nothing of the network {name}")
 
 
+def check_interrupted(network):
+    """An operator of LiteRT's own between two networks of Octet's."""
+    for options in ({"as": "reference"}, {"as": "xnnpack", "threads": "2"}):
+        names = [details["op_name"] for details in interpreter(network, options)._get_ops_details()]
+        if names.count("DELEGATE") != 2 or not compare("interrupted", network, options):
+            complain(f"with an operator in the middle and {options} LiteRT runs {names}")
+
+
+def check_resized(network):
+    """One interpreter whose batch changes, also to no image, beside LiteRT's."""
+    made = [interpreter(network, {"as": "reference"}), interpreter(network, None, PEERS["reference"])]
+    for seed, batch in enumerate((1, 0, 3, 0, 2, 1)):
+        for one in made:
+            for details in one.get_input_details():
+                one.resize_tensor_input(details["index"], [batch, *details["shape"][1:]])
+            one.allocate_tensors()
+        if any(a.shape != b.shape or (a != b).any() for a, b in zip(*(outputs(one, seed) for one in made))):
+            complain(f"after a resize to {batch} images outputs differ")
+        if ("DELEGATE" in str(made[0]._get_ops_details())) != (batch > 0):
+            complain(f"after a resize to {batch} images Octet has {'none' if batch else 'some'} of the operators")
+
+
 def check_options():
     for options, sentence in (({"threads": "many"}, "threads = many: it takes 0 to 4096"), ({"as": "float"}, "it takes reference or xnnpack"),
                               ({"thread": "2"}, "is none; there are as, threads, goal and report")):
@@ -281,6 +303,8 @@ def check_rest():
         compare("small", small, {"as": "reference", "threads": "2"}, batch)
     if compare("peepholes", shapes.peepholes(10), {"as": "reference"}):
         complain("the delegate took an LSTM with peepholes")
+    check_interrupted(shapes.interrupted(12))
+    check_resized(small)
     check_options()
     check_threads(small)
     check_pool(small)

@@ -406,6 +406,14 @@ def apart(seed):
     return m.file(*outputs)
 
 
+def interrupted(seed):
+    """An operator in the middle that Octet does not take, and a branch around it."""
+    m = Network(seed)
+    x = m.conv(m.given(1, 9, 8, 5), 12, 3, activation="RELU6")
+    y = m.add("TILE", [x, m.ints(1, 1, 1, 2)], m.like(x, (1, 9, 8, 24)))
+    return m.file(m.conv(m.binary("ADD", m.conv(y, 12), x), 7), x)
+
+
 def parts(m, x):
     """Slices of a tensor of rank 4, by places from either end, beyond the ends, and without axes."""
     far = 2**31 - 1
