@@ -56,7 +56,7 @@ enum class Kind {
   kAveragePool,     // x
   kMean,            // x, over all axes between the images' and the channels'
   kPad,             // x, along lines and columns
-  kConcatenate,     // any number
+  kConcatenate,     // any number; all may lack an axis of 1, but not with channels_first
   kSlice,           // x
   kSplit,           // x, into parts along its axis: all outputs, which may lack an axis of 1
   kReshape,         // x: the same elements in the same order

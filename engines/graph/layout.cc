@@ -303,7 +303,7 @@ class Placer {
     size_t first = 0;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
-      const Sizes own = sizes_from_axis(g_, t, moved, axis);
+      const Sizes own = sizes_of_joined(g_, op, i, moved, axis);
       const std::vector<uint8_t> table =
           op.tables.empty() ? join_table(g_, tensor(t), tensor(y)) : op.tables[i];
       const size_t node = ordered(t, moved);
@@ -331,7 +331,7 @@ class Placer {
     sizes.batch = 0;
     for (size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
-      const Sizes own = sizes_of(g_, t, false);
+      const Sizes own = sizes_of_joined(g_, op, i, false, 0);
       nodes.push_back(read_sized(t, false, own));
       tables.push_back(join_table(g_, tensor(t), tensor(y)));
       sizes.batch += own.batch;

@@ -38,6 +38,15 @@ Sizes sizes_from_axis(const Graph& g, int tensor, bool moved, size_t axis) {
   return s;
 }
 
+Sizes sizes_of_joined(const Graph& g, const Op& op, size_t k, bool moved, size_t axis) {
+  const int x = op.inputs[k], y = op.outputs[0];
+  if (!lacks_axis(g, op, k))
+    return axis == 0 ? sizes_of(g, x, moved) : sizes_from_axis(g, x, moved, axis);
+  Sizes s = axis == 0 ? sizes_of(g, y, moved) : sizes_from_axis(g, y, moved, axis);
+  (axis == 0 ? s.batch : s.channels) /= op.inputs.size();
+  return s;
+}
+
 const std::vector<int64_t>& slice_sizes(const Graph& g, const Op& slice) {
   const Tensor &x = g.tensors[(size_t)slice.inputs[0]], &y = g.tensors[(size_t)slice.outputs[0]];
   const size_t rank = x.shape.size();

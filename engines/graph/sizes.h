@@ -29,6 +29,13 @@ Sizes sizes_of(const Graph& graph, int tensor, bool moved, size_t rank);
 // Axes from `axis` on count as channels, and axes between it and the images as pixels of a line; as
 // sizes_of if that is the last axis.
 Sizes sizes_from_axis(const Graph& graph, int tensor, bool moved, size_t axis);
+// Whether input k of a kConcatenate lacks the axis, as PACK's do: it is one element of it.
+inline bool lacks_axis(const Graph& graph, const Op& op, size_t k) {
+  const auto rank = [&](int t) { return graph.tensors[(size_t)t].shape.size(); };
+  return rank(op.inputs[k]) + 1 == rank(op.outputs[0]);
+}
+// Of input k of a kConcatenate along `axis` of its output, not below 0, in the place of a slice.
+Sizes sizes_of_joined(const Graph& graph, const Op& op, size_t k, bool moved, size_t axis);
 
 // Moves the second of three or more axes to the end.
 template <typename T>

@@ -57,13 +57,16 @@ void look_at_concatenation(const Graph& g, const Op& op) {
     refuse("it joins along axis ", op.axis, " of rank ", rank, "; it would need another axis");
   if (!is_8_or_16_bits(y.type)) refuse("its tensors are not of 8 or 16 bits");
   int64_t along = 0;
-  for (const int t : op.inputs) {
-    const Tensor& x = g.tensors[(size_t)t];
-    if (x.shape.size() != y.shape.size()) refuse("its tensors have different ranks");
+  for (size_t k = 0; k < op.inputs.size(); ++k) {
+    const Tensor& x = g.tensors[(size_t)op.inputs[k]];
+    std::vector<int64_t> shape = x.shape;
+    if (lacks_axis(g, op, k) && lacks_axis(g, op, 0) && !g.channels_first)
+      shape.insert(shape.begin() + axis, 1);
+    if (shape.size() != y.shape.size()) refuse("its tensors have different ranks");
     for (int i = 0; i < rank; ++i)
-      if (i != axis && x.shape[(size_t)i] != y.shape[(size_t)i])
-        refuse(tensor_name(g, t), " does not fit its output");
-    along += x.shape[(size_t)axis];
+      if (i != axis && shape[(size_t)i] != y.shape[(size_t)i])
+        refuse(tensor_name(g, op.inputs[k]), " does not fit its output");
+    along += shape[(size_t)axis];
     join_table(g, x, y);
   }
   if (along != y.shape[(size_t)axis])

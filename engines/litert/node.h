@@ -41,7 +41,8 @@ struct Node {
   }
 };
 
-// Translations of operators that take parts of their input.
+// Translations of operators that take parts of their input, or join inputs to a new axis.
+void pack(const Node& node);
 void slice(const Node& node);
 void strided_slice(const Node& node);
 void split(const Node& node);

@@ -1,4 +1,4 @@
-// Translates slices and splits of tensors.
+// Translates slices, splits and packs of tensors.
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 
 #include <algorithm>
@@ -56,6 +56,17 @@ void split_v(const Node& n) {
   if (axis.size() != 1) return n.refuse("its axis is computed");
   n.op->axis = (int)axis[0];
   n.op->inputs.resize(1);
+}
+
+// LiteRT copies bytes, whatever their quantization.
+void pack(const Node& n) {
+  n.op->axis = n.params<TfLitePackParams>().axis;
+  const TfLiteTensor& y = n.context.tensors[n.op->outputs.at(0)];
+  for (int k = 0; k < (int)n.op->inputs.size(); ++k) {
+    const TfLiteTensor* const x = n.input(k);
+    if (!x || x->params.scale != y.params.scale || x->params.zero_point != y.params.zero_point)
+      return n.refuse("an input is quantized in another way than its output");
+  }
 }
 
 void unpack(const Node& n) { n.op->axis = n.params<TfLiteUnpackParams>().axis; }

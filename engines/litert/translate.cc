@@ -317,6 +317,7 @@ constexpr Form kForms[] = {
     {kTfLiteBuiltinStridedSlice, "STRIDED_SLICE", Kind::kSlice, strided_slice, true},
     {kTfLiteBuiltinSplit, "SPLIT", Kind::kSplit, split, false},
     {kTfLiteBuiltinSplitV, "SPLIT_V", Kind::kSplit, split_v, false},
+    {kTfLiteBuiltinPack, "PACK", Kind::kConcatenate, pack, true},
     {kTfLiteBuiltinUnpack, "UNPACK", Kind::kSplit, unpack, true},
     {kTfLiteBuiltinTranspose, "TRANSPOSE", Kind::kTranspose, transpose, false},
     {kTfLiteBuiltinDepthToSpace, "DEPTH_TO_SPACE", Kind::kDepthToSpace, depth_to_space, true},

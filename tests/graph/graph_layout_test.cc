@@ -1,6 +1,7 @@
 // Checks where tensors lie: reshapes, joined tensors, ends in NCHW and f32.
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "graph/graph_case.h"
 
@@ -261,6 +262,39 @@ TEST(GraphLayout, JoinedLines) {
     expected.insert(expected.end(), two.begin() + i * 12, two.begin() + i * 12 + 12);
   }
   EXPECT_EQ(run(*created(c.g), c.g, {one, two}), expected);
+}
+
+// Inputs that lack the axis: run by run of the elements behind it, one of each input.
+TEST(GraphLayout, PackedAlongANewAxis) {
+  const Shape part = {2, 3, 4, 5};
+  for (size_t rank = 1; rank <= part.size(); ++rank)
+    for (size_t axis = 0; axis <= rank; ++axis) {
+      SCOPED_TRACE(std::to_string(axis) + " of " + std::to_string(rank));
+      const Shape own(part.begin(), part.begin() + (std::ptrdiff_t)rank);
+      size_t count = 1, behind = 1;
+      for (size_t i = 0; i < rank; ++i)
+        count *= (size_t)own[i], behind *= i < axis ? 1 : (size_t)own[i];
+      Shape all = own;
+      all.insert(all.begin() + (std::ptrdiff_t)axis, 3);
+      GraphCase c;
+      std::vector<int> inputs;
+      std::vector<Bytes> in;
+      for (size_t k = 0; k < 3; ++k) inputs.push_back(c.input(own, OCTET_S8, 1));
+      for (size_t k = 0; k < 3; ++k) in.push_back(c.draw(count));
+      const int y = c.tensor(all, OCTET_S8, 1);
+      c.op(Kind::kConcatenate, inputs, y).axis = (int)axis - (int)all.size();
+      c.g.outputs = {y};
+      Bytes expected;
+      for (size_t i = 0; i < count; i += behind)
+        for (const Bytes& one : in)
+          expected.insert(expected.end(), one.begin() + (std::ptrdiff_t)i,
+                          one.begin() + (std::ptrdiff_t)(i + behind));
+      EXPECT_EQ(run(*created(c.g), c.g, in), expected);
+      c.g.channels_first = true;
+      EXPECT_NE(would(c.g)[0].find("different ranks"), std::string::npos) << would(c.g)[0];
+      c.g.channels_first = false, c.g.tensors[(size_t)inputs[2]].shape[rank - 1] += 1;
+      EXPECT_NE(would(c.g)[0].find("does not fit its output"), std::string::npos);
+    }
 }
 
 Bytes channels_first(const Bytes& from, size_t batch, size_t pixels, size_t channels) {

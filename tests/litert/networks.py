@@ -252,6 +252,12 @@ class Network(tflite.Model):
             return self.add(name, [x, self.ints(*sizes), self.ints(axis)], made, "SplitVOptions", numSplits=len(sizes))
         return self.add(name, [x], made, "UnpackOptions", num=len(sizes), axis=axis)
 
+    def pack(self, tensors, axis):
+        """Tensors along a new axis of the result."""
+        shape = list(tensors[0].shape)
+        shape.insert(axis % (len(shape) + 1), len(tensors))
+        return self.add("PACK", tensors, self.like(tensors[0], shape), "PackOptions", valuesCount=len(tensors), axis=axis)
+
     def blocks(self, name, x, block):
         n, h, w, depth = x.shape
         to_space = name == "DEPTH_TO_SPACE"
@@ -443,6 +449,18 @@ def splits(seed):
     return m.file(m.conv(first, 5), second, m.binary("MUL", m.unary("LOGISTIC", gates[0]), m.unary("TANH", gates[3])), gates[1])
 
 
+def packs(seed):
+    """Tensors of rank 1 to 4 along a new axis, the first, last or any other; more than an op of a network has inputs; what is packed goes on."""
+    m = Network(seed)
+    x = m.conv(m.given(2, 9, 10, 6), 12, 3)
+    steps = m.split("UNPACK", m.dense(m.reshape(x, 2, 9, 120), 20), 1, [1] * 9)
+    rows = m.split("UNPACK", steps[4], 0, [1] * 2)
+    left, right = m.split("SPLIT", x, -1, [6, 6])
+    images = [m.pack([left, right, left], axis) for axis in (0, 1, 2, 3, 4)]
+    turned = m.dense(m.pack(steps[::-1], 1), 7)
+    return m.file(turned, m.dense(m.pack(rows, 0), 5), m.pack(rows, -1), m.pack(steps[2:5], -1), m.pack(steps, 0), *images)
+
+
 def svdf_spotter(seed):
     """A keyword spotter that hears one frame a run: layers over the last frames, then a product."""
     m = Network(seed)
@@ -545,7 +563,7 @@ def means(seed):
 STATEFUL = {"SVDF spotter": svdf_spotter, "SVDF batch": svdf_batch, "LSTM spotter": lstm_spotter, "LSTM batch": lstm_batch}
 S16 = {"SEANet of int16": seanet, "operators of int16": words}
 ALL = {"MobileNetV3": mobilenet_v3, "EfficientNet-Lite": efficientnet_lite, "SSD": ssd, "DeepLab": deeplab, "U-Net": unet, "LSTM": lstm, "encoder": encoder,
-       "sub-pixels": sub_pixels, **S16, **STATEFUL, "means": means, "slices": slices, "splits": splits}
+       "sub-pixels": sub_pixels, **S16, **STATEFUL, "means": means, "slices": slices, "splits": splits, "packs": packs}
 
 
 def version_of(text):
