@@ -88,6 +88,13 @@ def concatenation(graph, op, inputs, activations):
     return "concatenate", inputs, {"axis": o.Axis(), "activation": activations[o.FusedActivationFunction()]}
 
 
+def packed(graph, op, inputs, _):
+    """A concatenation whose inputs lack the axis. LiteRT copies bytes, whatever their quantization."""
+    if any(graph.model.tensors[tensor].quantization != graph.model.tensors[op.outputs[0]].quantization for tensor in inputs):
+        raise ops.Unreadable("an input is quantized in another way than its output")
+    return "concatenate", inputs, {"axis": op.options(tflite.PackOptions).Axis()}
+
+
 def sliced(graph, op, inputs, _):
     return "slice", inputs[:1], {"begins": constant(graph, inputs, 1, "its beginning")}
 
@@ -159,7 +166,7 @@ def plain(kind):
 
 
 READERS = {"ADD": total("addition", tflite.AddOptions), "SUB": total("subtract", tflite.SubOptions), "MUL": binary("multiply", tflite.MulOptions),
-           "MEAN": mean, "PAD": pad, "PADV2": pad, "CONCATENATION": concatenation, "SLICE": sliced, "STRIDED_SLICE": strided, "TRANSPOSE": transpose,
+           "MEAN": mean, "PAD": pad, "PADV2": pad, "CONCATENATION": concatenation, "PACK": packed, "SLICE": sliced, "STRIDED_SLICE": strided, "TRANSPOSE": transpose,
            "RESIZE_BILINEAR": resize("resize bilinear", tflite.ResizeBilinearOptions),
            "RESIZE_NEAREST_NEIGHBOR": resize("resize nearest", tflite.ResizeNearestNeighborOptions), "DEPTH_TO_SPACE": depth_to_space,
            "SPACE_TO_DEPTH": space_to_depth, "SOFTMAX": softmax,

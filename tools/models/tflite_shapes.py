@@ -99,6 +99,9 @@ def shape_of(op, shapes, constants):
         return list(np.broadcast_shapes(*map(tuple, shapes)))
     if op.name == "CONCATENATION":
         return concatenation(op, *shapes)
+    if op.name == "PACK":
+        axis = op.options(tflite.PackOptions).Axis() % (len(first) + 1)
+        return [*first[:axis], len(shapes), *first[axis:]]
     if op.name in ("SPACE_TO_DEPTH", "DEPTH_TO_SPACE"):
         return depth(op, first)
     if op.name == "SQUEEZE":
