@@ -60,9 +60,9 @@ void look_at_concatenation(const Graph& g, const Op& op) {
   for (size_t k = 0; k < op.inputs.size(); ++k) {
     const Tensor& x = g.tensors[(size_t)op.inputs[k]];
     std::vector<int64_t> shape = x.shape;
-    if (lacks_axis(g, op, k) && lacks_axis(g, op, 0) && !g.channels_first)
-      shape.insert(shape.begin() + axis, 1);
-    if (shape.size() != y.shape.size()) refuse("its tensors have different ranks");
+    if (lacks_axis(g, op, k) && !g.channels_first) shape.insert(shape.begin() + axis, 1);
+    if (shape.size() != y.shape.size() || lacks_axis(g, op, k) != lacks_axis(g, op, 0))
+      refuse("its tensors have different ranks");
     for (int i = 0; i < rank; ++i)
       if (i != axis && shape[(size_t)i] != y.shape[(size_t)i])
         refuse(tensor_name(g, op.inputs[k]), " does not fit its output");

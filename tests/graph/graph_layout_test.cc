@@ -294,6 +294,8 @@ TEST(GraphLayout, PackedAlongANewAxis) {
       EXPECT_NE(would(c.g)[0].find("different ranks"), std::string::npos) << would(c.g)[0];
       c.g.channels_first = false, c.g.tensors[(size_t)inputs[2]].shape[rank - 1] += 1;
       EXPECT_NE(would(c.g)[0].find("does not fit its output"), std::string::npos);
+      all[axis] = 1, c.g.tensors[(size_t)inputs[2]].shape = all;  // this one has the axis
+      EXPECT_NE(would(c.g)[0].find("different ranks"), std::string::npos);
     }
 }
 
