@@ -11,8 +11,8 @@ namespace {
 constexpr TierMask kX86Fits =
     mask_of(TierId::kAvx512Vnni) | mask_of(TierId::kAvxVnni) | mask_of(TierId::kAvx2);
 
-// Sorted by octet_cpu_design. AVX2's row was fitted on several designs before Zen 5, and serves
-// each design without costs of its own.
+// Sorted by octet_cpu_design. AVX2's row was fitted on several designs before Zen 5, to kernels
+// before 2026-11-29, and serves each design without costs of its own.
 constexpr CpuDesign kDesigns[] = {
     {OCTET_DESIGN_UNKNOWN, "unknown", OCTET_DESIGN_UNKNOWN, 0},
     {OCTET_DESIGN_ZEN3, "zen3", OCTET_DESIGN_ZEN3, mask_of(TierId::kAvx2)},
@@ -23,7 +23,8 @@ constexpr CpuDesign kDesigns[] = {
      mask_of(TierId::kAvx512Vnni) | mask_of(TierId::kAvx512Bw) | mask_of(TierId::kAvx2)},
     {OCTET_DESIGN_SUNNY_COVE, "sunny_cove", OCTET_DESIGN_SUNNY_COVE, 0},
     {OCTET_DESIGN_SUNNY_COVE_CLIENT, "sunny_cove_client", OCTET_DESIGN_ZEN4, 0},
-    {OCTET_DESIGN_GOLDEN_COVE, "golden_cove", OCTET_DESIGN_GOLDEN_COVE, kX86Fits},
+    {OCTET_DESIGN_GOLDEN_COVE, "golden_cove", OCTET_DESIGN_GOLDEN_COVE,
+     kX86Fits | mask_of(TierId::kAvx512Bw)},
     {OCTET_DESIGN_CORTEX_A53, "cortex_a53", OCTET_DESIGN_CORTEX_A53, 0},
     {OCTET_DESIGN_CORTEX_A55, "cortex_a55", OCTET_DESIGN_CORTEX_A55, 0},
     {OCTET_DESIGN_CORTEX_A72, "cortex_a72", OCTET_DESIGN_CORTEX_A72, 0},
@@ -114,7 +115,7 @@ constexpr OtherCosts kOtherCosts[] = {
         c.l2_bytes = 125; c.l3_bytes = 17; c.memory_bytes = 11; c.sparse_macs = 109;
      }},
     {OCTET_DESIGN_ZEN5, TierId::kAvx2, [](TierCosts& c) {
-        c.macs = 32; c.tile = 30; c.tile_tap = 13; c.gather = 11; c.gather_row = 2; c.point = 0.81;
+        c.macs = 32; c.tile = 30; c.tile_tap = 13; c.gather_row = 2; c.point = 0.81;
         c.copy = 18; c.copy_bytes = 41; c.int16_macs = 37; c.int16_exposed = 0.58;
         c.int16_in = 0.52; c.int16_out = 0.074; c.int16_call = 27; c.transform_call = 1.8;
         c.depthwise = 0.66; c.depthwise_line = 92; c.grouped_macs = 34; c.grouped_store = 0.61;
@@ -123,8 +124,8 @@ constexpr OtherCosts kOtherCosts[] = {
      }},
     // octet tune --calibrate on an Emerald Rapids: the mean of three runs for AVX512VNNI, of four
     // for AVXVNNI. The costs of Winograd, of a tap, of groups and of memory were then fitted to the
-    // fastest algorithms of 85 layers. Sparse costs stay the tier's. AVX2's calibrated costs choose
-    // no better than its row.
+    // fastest algorithms of 85 layers. AVX2's and AVX512BW's were fitted to all
+    // algorithms of 238 layers. Sparse costs stay the tier's.
     {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Vnni, [](TierCosts& c) {
         c.macs = 102; c.tile = 94; c.tile_tap = 10.6; c.gather_row = 10.8; c.point = 0.87;
         c.copy = 22.6; c.copy_bytes = 5.2; c.int16_macs = 50.6; c.int16_exposed = 0.64;
@@ -139,6 +140,20 @@ constexpr OtherCosts kOtherCosts[] = {
         c.depthwise_line = 112; c.grouped_macs = 44; c.grouped_store = 0.7;
         c.grouped_partial = 26.5; c.l2_bytes = 56; c.l3_bytes = 5.4; c.memory_bytes = 2.4;
      }},
+    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx2, [](TierCosts& c) {
+        c.macs = 21.4; c.tile = 68; c.tile_tap = 18; c.gather_row = 12; c.point = 16; c.copy = 22;
+        c.copy_bytes = 3; c.int16_macs = 19; c.int16_exposed = 0.28; c.int16_in = 0.23;
+        c.int16_out = 0.1; c.int16_call = 66; c.transform_call = 4.8; c.depthwise = 1.3;
+        c.depthwise_line = 140; c.grouped_macs = 16.5; c.grouped_store = 1; c.grouped_partial = 66;
+        c.l2_bytes = 8.3; c.l3_bytes = 9; c.memory_bytes = 1.9;
+     }},
+    {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Bw, [](TierCosts& c) {
+        c.macs = 28.5; c.tile = 280; c.tile_tap = 55; c.gather_row = 14; c.point = 11; c.copy = 33;
+        c.copy_bytes = 5; c.int16_macs = 28; c.int16_exposed = 0.2; c.int16_in = 0.27;
+        c.int16_out = 0.05; c.int16_call = 5; c.transform_call = 16; c.depthwise = 1.05;
+        c.depthwise_line = 284; c.grouped_macs = 14; c.grouped_store = 0.4; c.grouped_partial = 35;
+        c.l2_bytes = 9; c.l3_bytes = 8.2; c.memory_bytes = 2.4;
+     }},
     // octet tune --calibrate on a Cascade Lake, the mean of three runs (AVX512BW: five), but the
     // depthwise costs of AVX2 and AVX512BW: of a layer of 1 to 64 channels, which no probe is like.
     // Sparse products keep their ratio to dense.
@@ -151,14 +166,14 @@ constexpr OtherCosts kOtherCosts[] = {
         c.sparse_macs_beside = 106;
      }},
     {OCTET_DESIGN_SKY_LAKE, TierId::kAvx512Bw, [](TierCosts& c) {
-        c.macs = 18.5; c.tile = 247; c.tile_tap = 58; c.gather = 2.3; c.gather_row = 5.6;
-        c.point = 2.9; c.copy = 54; c.copy_bytes = 2.1; c.int16_macs = 24; c.int16_exposed = 0.64;
+        c.macs = 18.5; c.tile = 247; c.tile_tap = 58; c.gather_row = 5.6; c.point = 2.9;
+        c.copy = 54; c.copy_bytes = 2.1; c.int16_macs = 24; c.int16_exposed = 0.64;
         c.int16_in = 1.2; c.int16_out = 0.18; c.int16_call = 69; c.transform_call = 14;
         c.depthwise = 2; c.depthwise_line = 200; c.grouped_macs = 12; c.grouped_store = 1.7;
         c.grouped_partial = 45; c.l2_bytes = 33; c.l3_bytes = 2.2; c.memory_bytes = 1.7;
      }},
     {OCTET_DESIGN_SKY_LAKE, TierId::kAvx2, [](TierCosts& c) {
-        c.macs = 13; c.tile = 120; c.tile_tap = 50; c.gather = 3.4; c.gather_row = 8.8;
+        c.macs = 13; c.tile = 120; c.tile_tap = 50; c.gather_row = 8.8;
         c.point = 4.2; c.copy = 105; c.copy_bytes = 4.9; c.int16_macs = 14; c.int16_exposed = 0.71;
         c.int16_in = 0.94; c.int16_out = 0.27; c.int16_call = 122; c.transform_call = 8;
         c.depthwise = 2.6; c.depthwise_line = 200; c.grouped_macs = 12; c.grouped_store = 1.6;

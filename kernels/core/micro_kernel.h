@@ -211,6 +211,17 @@ struct MicroKernel {
     const size_t lines = round_up(taps * round_up_pow2(depth, lhs_kr), kAlignment) / kAlignment;
     return (lines | 1) * kAlignment;
   }
+  // Bytes of a micro-panel's decoded weights for a block of so many rows; 0: they are not decoded
+  // once, because they would not stay in a cache or serve too few tiles.
+  constexpr size_t decoded_bytes(size_t taps, size_t depth, size_t rows) const {
+    constexpr size_t kMost = 256 * 1024;
+    if (!decoder.decode) return 0;
+    // Of a convolution, rows may make more tiles
+    if (rhs_layout.is_4bit() && divide_up(rows, mr) < decoder.tiles) return 0;
+    const size_t bytes = taps * divide_up(depth, rhs_layout.kr) * divide_up(nr, rhs_layout.width) *
+                         decoder.group_bytes;
+    return bytes <= kMost ? bytes : 0;
+  }
   // Whether a run needs workspace for it: panels of the lhs, or decoded weights.
   constexpr bool prepares() const { return gather || decoder.decode; }
   // Bytes of the sums of so many tiles that are multiplied ahead.

@@ -20,15 +20,15 @@ struct TierCosts {
   double tile,    // fixed cost of a tile: bias, requantization, stores
       tile_tap;   // fixed cost of each tap of a tile
   double gather;  // bytes that the gather packs per cycle; 0 = the kernel reads rows in place
-  // Factors of `macs` where products have at most 4 and at most 8 columns. Without a gather: where
-  // they are deep, so that the kernel multiplies more columns at once in the depth. With one: by a
-  // kernel that reads rows in place
+  // Factors of `macs` where products have at most 4 and at most 8 columns and are deep, so that the
+  // kernel multiplies more columns at once in the depth
   float few_4 = 1, few_8 = 1;
   // A last tile of at most half its columns takes the time of so many; 0 = of all of the layout's
   uint16_t half_tile = 0;
-  // Windows of few channels are read line by line by so many columns, where these are more than nr
+  // Windows of few channels are read line by line by at most so many columns; 0 = nr
   uint16_t lines = 0;
-  double strided = 1;  // factor of the time of direct's products at a stride along lines
+  bool pads_lines = true;  // pads such lines to whole groups where that adds few steps
+  double strided = 1;      // factor of the time of direct's products at a stride along lines
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle
   double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted

@@ -124,10 +124,6 @@ struct Block {
   size_t made;  // micro-tiles of the block
 };
 
-// Bytes of a decoded micro-panel of weights for blocks of up to `rows` rows; 0 if the kernel has no
-// decoder, the micro-panel would not stay in cache, or so few rows of a matrix decode tile by tile.
-size_t decoded_bytes(const MicroKernel& kernel, size_t taps, size_t depth, size_t rows);
-
 // The sections of a task's workspace that `prepare` needs for blocks of up to `rows` rows. pointed:
 // the number of rows that may be copied for kernels that take rows at one stride.
 struct PreparedSections {

@@ -22,17 +22,6 @@ void for_each_tap(const MacroKernel& macro_kernel, const Block& block, const Blo
 
 }  // namespace
 
-size_t decoded_bytes(const MicroKernel& kernel, size_t taps, size_t depth, size_t rows) {
-  constexpr size_t kMost = 256 * 1024;
-  if (!kernel.decoder.decode) return 0;
-  // Of a convolution, rows may make more tiles
-  if (kernel.rhs_layout.is_4bit() && divide_up(rows, kernel.mr) < kernel.decoder.tiles) return 0;
-  const size_t groups = divide_up(depth, kernel.rhs_layout.kr),
-               panels = divide_up(kernel.nr, kernel.rhs_layout.width),
-               bytes = taps * groups * panels * kernel.decoder.group_bytes;
-  return bytes <= kMost ? bytes : 0;
-}
-
 PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_zero_points,
                                    size_t rows, size_t pointed) {
   const MicroKernel& kernel = *macro_kernel.kernel;
@@ -47,7 +36,7 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
         sections.take(divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most));
   if (weight_zero_points) at.row_sums = sections.take(rows * sizeof(int32_t));
   at.room = sections.take(kernel.decoder.room);
-  at.decoded = sections.take(decoded_bytes(kernel, taps.count, taps.depth, rows));
+  at.decoded = sections.take(kernel.decoded_bytes(taps.count, taps.depth, rows));
   if (kernel.ahead.note) {
     at.sums_tiles = larger(divide_up(rows, kernel.mr), SumsAhead::kTiles);
     at.sums = sections.take(kernel.sums_bytes(at.sums_tiles));
@@ -134,7 +123,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
     block->sums_tiles = at.sums_tiles;
     block->made = made;
   }
-  if (made >= kernel.decoder.tiles && decoded_bytes(kernel, taps.count, taps.depth, block->rows))
+  if (made >= kernel.decoder.tiles && kernel.decoded_bytes(taps.count, taps.depth, block->rows))
     block->decoded = workspace + at.decoded;
 }
 

@@ -179,8 +179,9 @@ octet_status look_at_weights(const FilterBuilder& d, Sparsity* verdict, octet_er
 
 // True if an algorithm packs windows of few channels with padded lines.
 bool pads_lines(const FilterBuilder& d) {
+  if (d.sparse || d.forced || d.costs.gather > 0 || !d.costs.pads_lines) return false;
   bool pads = false;
-  for (int i = 0; i < kAlgorithms && !d.sparse && !d.forced && d.costs.gather == 0; ++i) {
+  for (int i = 0; i < kAlgorithms; ++i) {
     const ConvAlgorithm* const implementation = algorithm_of((uint8_t)i);
     if (!implementation || !implementation->pads_lines) continue;
     const RhsLayout layout = packed_layout(d, *implementation);

@@ -123,7 +123,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       block = workspace;
     }
     tile->rhs_decoded =
-        decodes && tiling.count >= kernel.decoder.tiles && decoded_bytes(kernel, 1, depth, rows);
+        decodes && tiling.count >= kernel.decoder.tiles && kernel.decoded_bytes(1, depth, rows);
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {

@@ -264,12 +264,8 @@ Costs::Blocks Costs::blocks_of(const NetworkOp& op, const NetworkPart& part) con
                           : kernel.copy_rows && taps > 1 ? block * kernel.copied_stride(depth, taps)
                                                          : 0,
                pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
-  const RhsLayout& layout = kernel.rhs_layout;
-  const size_t decoded = kernel.decoder.decode
-                             ? taps * divide_up(depth, layout.kr) *
-                                   divide_up(kernel.nr, layout.width) * kernel.decoder.group_bytes
-                             : 0;
-  return {divide_up(rows, block), (size_t)read + gathered + pointers + decoded,
+  return {divide_up(rows, block),
+          (size_t)read + gathered + pointers + kernel.decoded_bytes(taps, depth, block),
           divide_up(cols, kernel.nr)};
 }
 

@@ -87,7 +87,7 @@ const MicroKernel avx512bw_s16s8_12x32x4 = {
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,
-    .n_min = 9,  // up to 8 columns avx2_u8s8_8x8x4 spares the gather
+    .n_min = 25,  // AVX2's kernels for fewer columns spare the gather
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kGathersEvenStepsFirst |
              kRowInit,
     .rhs_layout = kX86Layout,

@@ -63,12 +63,8 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
                tile = cost.tile * (kTileFixed + (1 - kTileFixed) * used);
   // Tables count as if they were weights
   const double depth = (double)(w.layout.lane_bytes(p.depth) * 8 / w.layout.bits);
-  // A tier that gathers has a kernel of its own for few columns, which reads rows in place
-  const bool in_place = cost.gather > 0 && cost.few_8 != 1 && s.group_out() <= 8,
-             deep = p.depth >= kDeepTap && p.taps * (double)p.depth >= kDeep;
-  const double few = !(deep || in_place) || s.group_out() > 8 ? 1
-                     : s.group_out() > 4                      ? cost.few_8
-                                                              : cost.few_4;
+  const bool deep = p.depth >= kDeepTap && p.taps * (double)p.depth >= kDeep;
+  const double few = !deep || s.group_out() > 8 ? 1 : s.group_out() > 4 ? cost.few_8 : cost.few_4;
   Estimate e = {};
   // Registers take the last steps in the time of a whole register's
   double steps = p.taps * depth;
@@ -80,7 +76,7 @@ Estimate estimate_panels(const ConvWork& w, const PanelWork& p) {
   e.bytes = w.traffic() + p.traffic;
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   double cycles = p.points * cost.point + p.rows_copied / cost.l2_bytes + w.epilogue_cycles();
-  if (cost.gather > 0 && !in_place) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
+  if (cost.gather > 0) cycles += p.windows / cost.gather + p.gathers * cost.gather_row;
   cycles += p.copied / cost.copy_bytes + p.copies * cost.copy;
   e.transform = microseconds(cycles);
   return e;

@@ -42,8 +42,9 @@ Estimate estimate(const ConvWork& w) {
   const ConvShape s = direct_columns(w.layout, w.shape);
   // Lines that are read in place lie at one step, so they cost no more than one tap.
   const bool staged = copies_windows(s),
-             copied = staged && (w.cost.gather > 0 ||
-                                 !reads_lines(w.layout, larger(w.cost.nr, w.cost.lines), s));
+             copied =
+                 staged && (w.cost.gather > 0 ||
+                            !reads_lines(w.layout, w.cost.lines ? w.cost.lines : w.cost.nr, s));
   const Taps taps = direct_taps(s);
   const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
   // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the
