@@ -48,6 +48,40 @@ __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, 
   return memcmp(micro_panel, tiles, kTileBytes) == 0;
 }
 
+// True if rows of a convolution give the same bytes in one call as tile by tile: rows that overlap
+// and rows that do not, of several taps, deeper together than a part of AVX2's words, by several
+// panels of weights, which begin a group apart. Not inlined, as above.
+__attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
+  constexpr size_t kTaps = 3, kTapDepth = 56, kGroups = kTaps * kTapDepth / 4;
+  constexpr ptrdiff_t kTapSteps[kTaps - 1] = {24, 16};
+  const RhsLayout& layout = kernel.rhs_layout;
+  Operands operands;
+  alignas(64) uint8_t weights[(kGroups + 3) * 128], room[2 * kTileBytes];
+  const size_t stride = layout.width * layout.group_bytes(),
+               group = kernel.decoder.decode ? kernel.decoder.group_bytes : stride,
+               panels = divide_up(kernel.nr, layout.width);
+  if ((kGroups + panels - 1) * group > sizeof weights) return false;
+  if (kernel.decoder.decode)
+    kernel.decoder.decode(operands.rhs, stride / 2, kGroups + panels - 1, weights);
+  else
+    for (size_t i = 0; i < sizeof weights; ++i)
+      weights[i] = operands.rhs[i % (sizeof operands.rhs - 1)];
+  Tile tile = make_tile(operands.lhs, weights, 1, kTileRows, kernel.nr, nullptr);
+  tile.depth = kTapDepth;
+  tile.taps = kTaps;
+  tile.tap_steps = kTapSteps;
+  tile.rhs_decoded = kernel.decoder.decode;
+  tile.rhs_stride = kernel.decoder.decode ? kernel.decoder.operand_stride : stride;
+  tile.rhs_panel_stride = group;
+  constexpr size_t kStrides[] = {8, 33};
+  for (; tile.cols >= larger(kernel.micro_panel.least_columns, 1); tile.cols /= 2)
+    for (const size_t lhs_stride : kStrides) {
+      tile.lhs_stride = lhs_stride;
+      if (!micro_panels_as_tiles(kernel, tile, room)) return false;
+    }
+  return true;
+}
+
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t depth) {
   const bool steps = depth == kStepsDepth;
   const size_t lhs_stride = steps ? kStepsLhsStride : kDepth,
@@ -171,7 +205,8 @@ bool passes(const MicroKernel& kernel) {
          (!kernel.decoder.decode || multiplies(kernel, 1, columns, kDepth)) &&
          (kernel.step_depth == 1 || multiplies_steps(kernel)) && multiplies_few(kernel) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
-         (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel));
+         (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel)) &&
+         (!kernel.micro_panel.taps || !requantizing || walks_taps(kernel));
 }
 
 TierMask failing_tiers(const KernelList& kernels, const CpuFeatures& cpu) {

@@ -66,8 +66,8 @@ constexpr TierCosts kAvx2Costs = {
     .lines = 48, .pads_lines = false, .int16_macs = 29, .int16_mr = 6, .int16_nr = 16,
     .int16_exposed = 0.7, .int16_in = 0.5, .int16_out = 0.4, .lanes = 16, .depthwise = 1,
     .depthwise_lanes = 32, .depthwise_line = 50, .depthwise_int16 = 1, .grouped_macs = 17.5,
-    .grouped_store = 1.5, .grouped_partial = 25, .sparse_macs = 41, .sparse_macs_beside = 0, .sparse_mr = 4,
-    .sparse_nr = 16, .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8,
+    .grouped_store = 1.5, .grouped_partial = 25, .sparse_macs = 41, .sparse_macs_beside = 0,
+    .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 6, .sparse_streamed = 1.4, .sparse_few = 8,
     .sparse_few_far = 8, .epilogue = 1.2, .epilogue_call = 200,
 };
 // AVX2's by the ratios of both on a Cascade Lake (designs.cc).
