@@ -91,6 +91,32 @@ TEST_P(SelfTestKernel, FindsOneThatLiesForFewColumns) {
   }
 }
 
+// Convolutions' rows of a micro-panel: which of them the liar computes wrongly.
+bool (*lying_rows_of)(const octet::Tile&);
+void lies_in_taps(const octet::Tile& t) {
+  honest->multiply_micro_panel(t);
+  if (lying_rows_of(t)) ++((uint8_t*)t.dst)[(t.rows - 1) * t.dst_stride + t.cols - 1];
+}
+
+TEST_P(SelfTestKernel, OneThatWalksTapsWronglyIsFound) {
+  if (!kernel().micro_panel.taps) GTEST_SKIP() << kernel().name << " takes one tap";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.multiply_micro_panel = lies_in_taps;
+  bool (*const kLies[])(const octet::Tile&) = {
+      [](const octet::Tile& t) { return t.taps > 1 && t.lhs_stride < t.depth; },
+      [](const octet::Tile& t) { return t.taps > 1 && t.lhs_stride % 4 == 0; },
+      [](const octet::Tile& t) { return t.taps > 1 && t.lhs_stride % 4 != 0; },
+      [](const octet::Tile& t) { return t.taps * t.depth > 160; },
+      [](const octet::Tile& t) {
+        return t.taps > 1 && t.cols == honest->micro_panel.most_columns;
+      }};
+  for (const auto& lies : kLies) {
+    lying_rows_of = lies;
+    EXPECT_FALSE(octet::passes(liar)) << "lie " << &lies - kLies;
+  }
+}
+
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   honest = &kernel();
   MicroKernel liar = kernel();
