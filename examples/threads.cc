@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octet on threads of the program's own: a small pool of std::thread runs the tasks of a product.
-// Plain loops check every value.
+// Octet on threads of the program's own: a small pool of std::thread runs the tasks of a product,
+// and so does a pthreadpool, where the build has it. Plain loops check every value.
 #include <octet/octet.hpp>
 
 #include <algorithm>
@@ -9,6 +9,10 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#ifdef WITH_PTHREADPOOL
+#include <octet/pthreadpool.h>
+#endif
 
 namespace {
 
@@ -77,10 +81,37 @@ int fail(const octet_error& error) {
   return 1;
 }
 
+constexpr size_t kM = 256, kN = 192, kK = 256, kThreads = 4;
+
+// One product by this parallel_for, compared with plain loops.
+int multiply(const octet::Gemm& gemm, const std::vector<uint8_t>& lhs,
+             const std::vector<int8_t>& rhs, const char* name, octet_parallel_for parallel_for,
+             void* context) {
+  auto workspace = gemm.workspace(kM, kThreads);  // a part for each task
+  if (!workspace) return fail(workspace.error());
+  std::vector<int32_t> dst(kM * kN);
+  auto args = octet::make<octet_gemm_args>();
+  args.m = kM, args.lhs = lhs.data(), args.dst = dst.data();
+  args.parallel_for = parallel_for, args.parallel_context = context;
+  workspace->attach(args);  // sets the concurrency, too
+  octet_error error;
+  if (gemm.run(args, &error)) return fail(error);
+
+  size_t wrong = 0;
+  for (size_t m = 0; m < kM; ++m)
+    for (size_t n = 0; n < kN; ++n) {
+      int32_t sum = 0;
+      for (size_t k = 0; k < kK; ++k) sum += lhs[m * kK + k] * rhs[k * kN + n];
+      wrong += dst[m * kN + n] != sum;
+    }
+  std::printf("%s: %zu threads, %s: %zu of %zu values are wrong\n", name, kThreads, gemm.kernel(kM),
+              wrong, dst.size());
+  return wrong != 0;
+}
+
 }  // namespace
 
 int main() {
-  constexpr size_t kM = 256, kN = 192, kK = 256, kThreads = 4;
   std::vector<uint8_t> lhs(kM * kK);
   std::vector<int8_t> rhs(kK * kN);
   for (size_t i = 0; i < lhs.size(); ++i) lhs[i] = static_cast<uint8_t>(i * 37 + i / 11);
@@ -99,24 +130,13 @@ int main() {
   if (!gemm) return fail(gemm.error());
 
   Pool pool(kThreads);
-  auto workspace = gemm->workspace(kM, kThreads);  // a part for each task
-  if (!workspace) return fail(workspace.error());
-  std::vector<int32_t> dst(kM * kN);
-  auto args = octet::make<octet_gemm_args>();
-  args.m = kM, args.lhs = lhs.data(), args.dst = dst.data();
-  args.parallel_for = Pool::parallel_for, args.parallel_context = &pool;
-  workspace->attach(args);  // sets the concurrency, too
-  octet_error error;
-  if (gemm->run(args, &error)) return fail(error);
-
-  size_t wrong = 0;
-  for (size_t m = 0; m < kM; ++m)
-    for (size_t n = 0; n < kN; ++n) {
-      int32_t sum = 0;
-      for (size_t k = 0; k < kK; ++k) sum += lhs[m * kK + k] * rhs[k * kN + n];
-      wrong += dst[m * kN + n] != sum;
-    }
-  std::printf("%zu tasks on %zu threads, %s: %zu of %zu values are wrong\n", pool.most_tasks(),
-              kThreads, gemm->kernel(kM), wrong, dst.size());
-  return wrong != 0 || pool.most_tasks() < 2;
+  int failed = multiply(*gemm, lhs, rhs, "std::thread", Pool::parallel_for, &pool);
+  std::printf("at most %zu tasks a run\n", pool.most_tasks());
+  failed |= pool.most_tasks() < 2;
+#ifdef WITH_PTHREADPOOL
+  const pthreadpool_t threads = pthreadpool_create(kThreads);
+  failed |= multiply(*gemm, lhs, rhs, "pthreadpool", octet_pthreadpool_parallel_for, threads);
+  pthreadpool_destroy(threads);
+#endif
+  return failed;
 }
