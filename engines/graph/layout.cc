@@ -238,8 +238,8 @@ class Placer {
 
   void place_convolution(const Op& op) {
     const int x = op.inputs[0], y = op.outputs[0], r = input_of(op, 3);
-    const Sizes sizes = sizes_of(g_, y, g_.channels_first);
-    std::vector<size_t> inputs = {read_sized(x, is_moved(x), sizes_of(g_, x, g_.channels_first))};
+    const Sizes sizes = sizes_of_convolution(g_, op, y);
+    std::vector<size_t> inputs = {read_sized(x, is_moved(x), sizes_of_convolution(g_, op, x))};
     if (r >= 0) inputs.push_back(read_sized(r, is_moved(r), sizes));
     const size_t node = add_made(sizes, stored_type(tensor(y)));
     places_[(size_t)y] = {node, is_moved(y)};

@@ -129,8 +129,7 @@ class Describer {
              i * s->groups);
   }
 
-  void pad(octet_conv2d_shape* s, const Sizes& y) {
-    const Window& w = op_.window;
+  void pad(octet_conv2d_shape* s, const Window& w, bool turned, const Sizes& y) {
     octet_error error = {};
     if (w.padding != Padding::kExplicit) {
       const octet_padding padding = w.padding == Padding::kValid  ? OCTET_PADDING_VALID
@@ -142,6 +141,7 @@ class Describer {
     } else {
       s->pad_top = w.top, s->pad_bottom = w.bottom, s->pad_left = w.left, s->pad_right = w.right;
       s->output_padding_h = op_.output_padding_h, s->output_padding_w = op_.output_padding_w;
+      if (turned) std::swap(s->output_padding_h, s->output_padding_w);
     }
     size_t h = 0, width = 0;
     check(octet_conv2d_output_size(s, s->in_h_max, s->in_w_max, &h, &width, &error), error);
@@ -161,16 +161,16 @@ class Describer {
     for (const int t : {x_, y_})
       if (tensor(t).shape.size() != 3 && tensor(t).shape.size() != 4)
         refuse(name(t), " is not of rank 3 or 4, as a convolution needs it");
-    const Sizes x = sizes_of(g_, x_, g_.channels_first), y = sizes_of(g_, y_, g_.channels_first);
+    const Sizes x = sizes_of_convolution(g_, op_, x_), y = sizes_of_convolution(g_, op_, y_);
     octet_conv2d_shape& s = to_.conv.shape;
     s.batch_max = x.batch, s.in_h_max = x.h, s.in_w_max = x.w, s.in_channels = x.channels;
     read_filter(&s);
     n_ = s.out_channels;
-    const Window& w = op_.window;
+    const auto [w, turned] = window_of_convolution(g_, op_);
+    if (turned) std::swap(s.kernel_h, s.kernel_w);
     s.stride_h = w.stride_h, s.stride_w = w.stride_w;
-    s.dilation_h = w.dilation_h, s.dilation_w = w.dilation_w;
-    s.transposed = op_.transposed;
-    pad(&s, y);
+    s.dilation_h = w.dilation_h, s.dilation_w = w.dilation_w, s.transposed = op_.transposed;
+    pad(&s, w, turned, y);
     if (s.transposed) {
       spread(s.in_h_max, s.kernel_h, s.dilation_h, &s.stride_h);
       spread(s.in_w_max, s.kernel_w, s.dilation_w, &s.stride_w);

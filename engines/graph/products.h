@@ -41,6 +41,4 @@ void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
 // nothing. Its residual is stored as its output is.
 void describe_stored(const Graph& graph, const Op& op, ProductDescription* to);
 
-inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }
-
 }  // namespace octet::graph

@@ -26,6 +26,38 @@ Sizes sizes_of(const Graph& g, int tensor, bool moved, size_t rank) {
   return s;
 }
 
+namespace {
+
+bool is_of_columns(const Graph& g, const Op& op) {
+  const int weights = input_of(op, 1);
+  if (weights < 0 || g.tensors[(size_t)weights].shape.size() != 4) return false;
+  const std::vector<int64_t>& kernel = g.tensors[(size_t)weights].shape;
+  const bool width_last = !op.depthwise && (op.order == OCTET_OIHW || op.order == OCTET_IOHW);
+  const bool width_second = !op.depthwise && op.order == OCTET_HWIO;
+  const Sizes x = sizes_of(g, op.inputs[0], g.channels_first),
+              y = sizes_of(g, op.outputs[0], g.channels_first);
+  return kernel[width_last     ? 3
+                : width_second ? 1
+                               : 2] == 1 &&
+         x.w == 1 && y.w == 1 && (op.window.left | op.window.right | op.output_padding_w) == 0;
+}
+
+}  // namespace
+
+Sizes sizes_of_convolution(const Graph& g, const Op& op, int tensor) {
+  Sizes s = sizes_of(g, tensor, g.channels_first);
+  if (is_of_columns(g, op)) std::swap(s.h, s.w);
+  return s;
+}
+
+std::pair<Window, bool> window_of_convolution(const Graph& g, const Op& op) {
+  Window w = op.window;
+  if (!is_of_columns(g, op)) return {w, false};
+  std::swap(w.stride_h, w.stride_w), std::swap(w.dilation_h, w.dilation_w);
+  std::swap(w.top, w.left), std::swap(w.bottom, w.right);
+  return {w, true};
+}
+
 Sizes sizes_from_axis(const Graph& g, int tensor, bool moved, size_t axis) {
   std::vector<int64_t> shape = g.tensors[(size_t)tensor].shape;
   Sizes s = sizes_of(g, tensor, moved);

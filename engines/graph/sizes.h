@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engines/graph/graph.h"
@@ -64,6 +65,14 @@ struct AxisPart {
 // Of a slice along at most one axis whose output has all axes of its input, counted as its input
 // lies. Nothing: of another one. Throws as slice_sizes does.
 std::optional<AxisPart> axis_part(const Graph& graph, const Op& slice, bool moved);
+
+inline int input_of(const Op& op, size_t i) { return i < op.inputs.size() ? op.inputs[i] : -1; }
+
+// Of the image that a convolution takes or makes. Images and kernels that are one pixel wide are
+// turned: a column lies in memory as a line does, and tiles are pixels of one line.
+Sizes sizes_of_convolution(const Graph& graph, const Op& op, int tensor);
+// Its window, and whether that is turned.
+std::pair<Window, bool> window_of_convolution(const Graph& graph, const Op& op);
 
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
 

@@ -108,6 +108,51 @@ TEST(GraphOperators, WeightsOfFourBits) {
   }
 }
 
+// Convolutions of columns of pixels, and the same ones described as lines: in the network both are
+// lines. Padding of its own on each side, strides, dilations, each order of filters.
+TEST(GraphOperators, ColumnsAreLines) {
+  for (const octet_filter_order order : {OCTET_OHWI, OCTET_HWIO, OCTET_OIHW, OCTET_IOHW}) {
+    for (const bool depthwise : {false, true}) {
+      Bytes outputs[2];
+      for (const bool line : {false, true}) {
+        const bool transposed = order == OCTET_IOHW && !depthwise;
+        GraphCase c;
+        c.g.channels_first = order == OCTET_OIHW || order == OCTET_IOHW;
+        const auto shape = [&](int64_t n, int64_t length, int64_t channels) {
+          Shape s = {n, length, 1, channels};
+          if (line) std::swap(s[1], s[2]);
+          if (c.g.channels_first) std::rotate(s.begin() + 1, s.begin() + 3, s.end());
+          return s;
+        };
+        Shape kernel = {depthwise ? 1 : 5, 3, 1, 5};
+        size_t height = 1;
+        if (!depthwise && order == OCTET_HWIO) kernel = {3, 1, 5, 5}, height = 0;
+        if (!depthwise && c.g.channels_first) kernel = {5, 5, 3, 1}, height = 2;
+        if (line) std::swap(kernel[height], kernel[height + 1]);
+        const int64_t length = transposed ? 23 : 5;
+        const int x = c.input(shape(2, 11, 5), OCTET_S8, 0.1f, 3),
+                  y = c.tensor(shape(2, length, 5), OCTET_S8, 0.2f, -2);
+        Op& op = c.op(Kind::kConvolution, {x, c.weights(kernel), c.bias(5)}, y);
+        op.order = order, op.depthwise = depthwise, op.transposed = transposed;
+        Window& w = op.window;
+        (line ? w.stride_w : w.stride_h) = 2;
+        (line ? w.dilation_w : w.dilation_h) = 2;
+        (line ? w.left : w.top) = 2, (line ? w.right : w.bottom) = 1;
+        if (transposed) (line ? op.output_padding_w : op.output_padding_h) = 1;
+        c.g.outputs = {y};
+        const std::unique_ptr<Program> program = created(c.g);
+        ASSERT_TRUE(program);
+        const octet_network_desc made = program->description();
+        for (size_t i = 0; i < made.op_count; ++i)
+          if (made.ops[i].conv2d) EXPECT_EQ(made.tensors[made.ops[i].output].h, 1u);
+        outputs[line] = run(*program, c.g, {c.draw(2 * 11 * 5)});
+      }
+      EXPECT_EQ(outputs[0], outputs[1]);
+      EXPECT_GT(std::set<uint8_t>(outputs[0].begin(), outputs[0].end()).size(), 9u);
+    }
+  }
+}
+
 TEST(GraphOperators, ConstantsThatDoNotFit) {
   EXPECT_NE(refusal(WithConstant(Kind::kAdd, {3, 1}, true, false)).find("broadcast"),
             std::string::npos);
