@@ -134,9 +134,12 @@ bool ends_s16(const MicroKernel& kernel, Tile tile, const int32_t* acc, const vo
 
 bool passes_s16(const MicroKernel& kernel) {
   constexpr size_t kGroups = 2;
-  int16_t lhs[kRows][kS16Depth];
+  int16_t lhs[kRows][kS16Depth], taps[kGroups][kRows][4];  // as a row, and each group as a tap
   for (size_t i = 0; i < kRows; ++i)
-    for (size_t k = 0; k < kS16Depth; ++k) lhs[i][k] = s16_at(i, k);
+    for (size_t k = 0; k < 4 * kGroups; ++k) {
+      taps[k / 4][i][k % 4] = s16_at(i, k);
+      if (k < kS16Depth) lhs[i][k] = s16_at(i, k);
+    }
   const RhsLayout& layout = kernel.rhs_layout;
   const size_t group = layout.width * layout.kr, panel = kGroups * group;
   alignas(64) uint8_t rhs[kTileColumns * 4 * kGroups] = {};
@@ -152,9 +155,13 @@ bool passes_s16(const MicroKernel& kernel) {
   tile.rhs = rhs, tile.rhs_stride = group, tile.rhs_panel_stride = panel;
   tile.depth = kS16Depth, tile.rows = kRows;
   tile.init = init;
+  Tile tapped = tile;
+  const ptrdiff_t step = sizeof taps[0];
+  tapped.lhs = taps, tapped.lhs_stride = sizeof taps[0][0];
+  tapped.depth = 4, tapped.taps = kGroups, tapped.tap_steps = &step;
   for (const size_t columns : kWidths) {
-    tile.cols = columns;
-    if (!sums_s16(kernel, tile)) return false;
+    tile.cols = tapped.cols = columns;
+    if (!sums_s16(kernel, tile) || !sums_s16(kernel, tapped)) return false;
   }
   if (!rounds_to_nearest() || !kernel.is(kRequantizes)) return true;
   memset(rhs, 0, sizeof rhs);

@@ -62,7 +62,7 @@ OCTET_INLINE inline void add_groups(const Tile& t, const S16Tails& tails,
   constexpr int kApart = 3, kPointers = kMr / kApart;  // pointers to each third row
   const uint8_t* rhs = t.rhs;
   const uint8_t* from = (const uint8_t*)t.lhs;
-  size_t left = t.depth / 4, stride = t.lhs_stride;
+  size_t left = t.depth / 4, stride = t.lhs_stride, tap = 1;
   // Weights beyond the depth are 0, but rows end there: a second turn reads the copies
   for (bool more = t.depth % 4;; more = false) {
     const uint8_t* at[kPointers];
@@ -86,6 +86,11 @@ OCTET_INLINE inline void add_groups(const Tile& t, const S16Tails& tails,
         at[i] += 8;
         __asm__("" : "+r"(at[i]));  // else GCC 12 adds to all in a vector, in memory
       });
+    }
+    if (tap < t.taps) {  // of whole groups
+      from += t.tap_steps[tap++ - 1];
+      left = t.depth / 4;
+      continue;
     }
     if (!more) return;
     from = (const uint8_t*)tails.s16;
@@ -173,19 +178,23 @@ __attribute__((noinline)) void multiply_in_parts(const Tile& t) {
   constexpr size_t kGroups = 16, kPanel = kGroups * 2 * kGroup;
   alignas(64) uint8_t weights[2 * kPanel];
   alignas(64) int32_t sums[kMr * 32];
+  const size_t depth = t.taps * t.depth;
   Tile part = t;
+  part.taps = 1;
   part.rhs = weights;
   part.rhs_panel_stride = kPanel;
   part.dst = sums;
   part.dst_stride = 32 * sizeof(int32_t);
   part.scale = nullptr;
-  for (size_t k = 0; k < t.depth; k += part.depth) {
-    part.depth = smaller(4 * kGroups, t.depth - k);
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  for (size_t k = 0, tap = 0, in = 0; k < depth; k += part.depth, in += part.depth) {
+    if (in == t.depth) in = 0, from += t.tap_steps[tap++];
+    part.depth = smaller(4 * kGroups, t.depth - in);
     for (size_t n = 0; n < t.cols; n += 16)
       decode(t.rhs + k / 4 * kGroup + n / 16 * t.rhs_panel_stride, kGroup, divide_up(part.depth, 4),
              weights + n / 16 * kPanel);
-    part.lhs = (const uint8_t*)t.lhs + 2 * k;
-    if (k + part.depth == t.depth) {
+    part.lhs = from + 2 * in;
+    if (k + part.depth == depth) {
       part.dst = t.dst;
       part.dst_stride = t.dst_stride;
       part.scale = t.scale;

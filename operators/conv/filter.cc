@@ -70,10 +70,11 @@ octet_status check_filter(const octet_filter_desc& f, octet_error* error) {
 OutputFacts facts_of(const octet_filter_desc& f) {
   if (!f.dst_type) return {};
   // The algorithm writes s32, twice, whatever it is
-  if (f.dst_type == OCTET_S16) return {sizeof(int32_t), false, false};
+  if (f.dst_type == OCTET_S16) return {sizeof(int32_t), false, false, true};
   return {
       element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
-      f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut || f.dst_type == OCTET_F32};
+      f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut || f.dst_type == OCTET_F32,
+      false};
 }
 
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {

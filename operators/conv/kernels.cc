@@ -5,14 +5,15 @@
 #include "dispatch/tables/kernel_names.h"
 #include "dispatch/tables/kernels.h"
 #include "dispatch/tables/tiers.h"
+#include "operators/conv/algorithms/taps.h"
 
 namespace octet {
 namespace {
 
-// Deeper windows are rather split where the tier multiplies two rows of bytes as fast as one of s16
-// values. Of the split one's time a 3x3 layer to 32 channels takes 0.65 with a depth of 36, 0.78
-// with 72, 0.9 with 108 and 0.88 to 0.93 with 144 and 147 (Emerald Rapids, 2026-11-29); deeper ones
-// were not measured.
+// Deeper windows that are copied are rather split where the tier multiplies two rows of bytes as
+// fast as one of s16 values. Of the split one's time a 3x3 layer to 32 channels takes 0.65 with a
+// depth of 36, 0.78 with 72, 0.9 with 108 and 0.88 to 0.93 with 144 and 147 (Emerald Rapids,
+// 2026-11-29); deeper ones were not measured. Windows that are read in place take 0.7 to 1.
 constexpr size_t kMostS16Depth = 160;
 
 bool reads(const MicroKernel& kernel, const RhsLayout& layout) {
@@ -62,6 +63,12 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
   return nullptr;
 }
 
+bool reads_s16_windows(TierId tier_id, const ConvShape& shape) {
+  for (const MicroKernel* kernel : s16_kernels())
+    if (kernel->tier_id == tier_id) return reads_lines(kernel->rhs_layout, SIZE_MAX, shape);
+  return false;
+}
+
 void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const ConvShape& shape,
               bool sums_fit, bool zero_points, ConvKernel* kernel) {
   if (kernel->micro) {
@@ -75,7 +82,9 @@ void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const
                  pixels =
                      shape.batch * conv_out_h(shape, shape.in_h) * conv_out_w(shape, shape.in_w);
     const bool windows = implementation.wants_borders && implementation.wants_borders(shape);
-    const bool rows = shape.pointwise() || (windows && (s16->gather_s16 || depth <= kMostS16Depth));
+    const bool rows =
+        shape.pointwise() || (windows && (s16->gather_s16 || depth <= kMostS16Depth ||
+                                          reads_lines(s16->rhs_layout, SIZE_MAX, shape)));
     if (!rows || pixels < s16->mr) return;
     kernel->micro = s16;
     kernel->s16 = true;

@@ -46,6 +46,9 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
 void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const ConvShape& shape,
               bool sums_fit, bool zero_points, ConvKernel* kernel);
 
+// True if the tier's s16 kernel reads the windows of the direct algorithm where they lie.
+bool reads_s16_windows(TierId tier_id, const ConvShape& shape);
+
 // True if a kernel of this name multiplies the algorithm's operands.
 bool has_kernel(const ConvAlgorithm& implementation, const char* name);
 

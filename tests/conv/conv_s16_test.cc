@@ -160,6 +160,26 @@ TEST(ConvS16, DepthwiseTakesS16) {
                         [](ConvCase* c) { c->filter_zero_points = FilterZeroPoints::kChannel; }));
 }
 
+// Copied windows: lines that are padded to whole groups and that are not, several blocks. Windows
+// that are read in place: several lines to a block and several blocks, parts of lines, deep ones,
+// strides and dilations.
+std::vector<octet_conv2d_shape> windows_of_few_channels() {
+  const auto three_images = [](octet_conv2d_shape* at) { at->dilation_h = 2, at->batch_max = 3; };
+  const auto wide = [&](octet_conv2d_shape* at) {
+    three_images(at);
+    at->in_h_max = 5, at->in_w_max = 1100;
+  };
+  return {square(23, 3, 32, 3, 2, 1),
+          square(18, 3, 16, 3, 1, 1),
+          square(13, 1, 33, 5, 1, 2),
+          square(12, 9, 20, 3, 2),
+          square(37, 16, 16, 3, 1, 1),
+          square(26, 28, 40, 3, 2, 1),
+          square(19, 12, 33, 5, 1, 2),
+          with(square(6, 4, 100, 3, 1, 2), three_images),
+          with(square(14, 8, 17, 3, 1, 1), wide)};
+}
+
 // Where pixels of 1x1 convolutions, or windows of few channels, are rows of a matrix, kernels that
 // widen bytes to s16 values anyway take s16 values as they are, and so does AVX512-VNNI's beside
 // its int8 kernel, where sums fit.
@@ -200,15 +220,10 @@ TEST(ConvS16, RowsOfAMatrixTakeS16) {
       EXPECT_TRUE(is_taken(one(12, channels, outputs), Fill::kRandom, as_is)) << outputs;
   EXPECT_TRUE(is_taken(one(5, 511, 20), Fill::kLeast, as_is));
   EXPECT_TRUE(is_taken(one(23, 9, 300), Fill::kRandom, as_is));  // several passes and blocks
-  // Copied windows: lines that are padded to whole groups and that are not, several blocks
-  for (const octet_conv2d_shape& shape :
-       {square(23, 3, 32, 3, 2, 1), square(18, 3, 16, 3, 1, 1), square(13, 1, 33, 5, 1, 2),
-        square(12, 9, 20, 3, 2), with(square(6, 4, 100, 3, 1, 2), [](octet_conv2d_shape* at) {
-          at->dilation_h = 2, at->batch_max = 3;
-        })}) {
-    EXPECT_TRUE(is_taken(shape, shape.stride_w > 1 ? Fill::kLeast : Fill::kRandom, as_is))
+  for (const octet_conv2d_shape& shape : windows_of_few_channels())
+    EXPECT_TRUE(is_taken(
+        shape, shape.in_channels < 12 && shape.stride_w > 1 ? Fill::kLeast : Fill::kRandom, as_is))
         << shape.in_channels;
-  }
   const auto is_split = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     const ConvCase c = [&] {

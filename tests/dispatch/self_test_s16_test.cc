@@ -96,6 +96,12 @@ void forgets_a_row(const octet::Tile& t) {
   --other.rows;
   right_kernel->multiply(other);
 }
+void takes_taps_for_one(const octet::Tile& t) {
+  octet::Tile other = t;
+  const ptrdiff_t none = 0;
+  other.tap_steps = &none;
+  right_kernel->multiply(other);
+}
 void forgets_the_clamp(const octet::Tile& t) {
   octet::Tile other = t;
   octet::Requantization wide = {};
@@ -116,8 +122,8 @@ TEST(SelfTestS16, WrongKernelsAreFound) {
     if (!usable(*kernel)) continue;
     right_kernel = kernel;
     EXPECT_TRUE(octet::passes_s16(*right_kernel)) << right_kernel->name;
-    for (const octet::MultiplyFn wrong :
-         {forgets_a_step, forgets_a_row, forgets_the_clamp, takes_tflite_for_float}) {
+    for (const octet::MultiplyFn wrong : {forgets_a_step, forgets_a_row, takes_taps_for_one,
+                                          forgets_the_clamp, takes_tflite_for_float}) {
       octet::MicroKernel other = *right_kernel;
       other.multiply = wrong;
       EXPECT_FALSE(octet::passes_s16(other));

@@ -22,6 +22,8 @@ struct OutputFacts {
   // A residual, a table, floats or double mode: the tier's epilogue makes it. Tables count as its
   // work, though most are looked up in place: it costs about as much.
   bool epilogue;
+  // Of s16, as the input then is, too: windows of few channels have a kernel of their own
+  bool s16;
 };
 
 // A convolution at its declared sizes, with the machine's costs.

@@ -58,9 +58,11 @@ constexpr size_t line_depth(const ConvShape& s) {
 // for their lines are the same bytes. The windows are rather copied where a tile, which ends with a
 // line of output, would have few rows, and where several micro-panels use each copy.
 constexpr size_t kLeastRows = 12;
+inline bool has_whole_lines(const RhsLayout& layout, const ConvShape& s) {
+  return may_read_lines(layout, s) && line_depth(s) % layout.kr == 0;
+}
 inline bool reads_lines(const RhsLayout& layout, size_t nr, const ConvShape& s) {
-  return may_read_lines(layout, s) && s.out_channels <= nr && line_depth(s) % layout.kr == 0 &&
-         conv_out_w(s, s.in_w) >= kLeastRows;
+  return has_whole_lines(layout, s) && s.out_channels <= nr && conv_out_w(s, s.in_w) >= kLeastRows;
 }
 // True if lines had better be padded for that: the zero weights cost less than the copies. It does
 // not depend on the input's size, so a blob serves all sizes.

@@ -10,7 +10,7 @@ namespace octet {
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task, uint8_t* workspace);
 
 inline bool takes_s16(const ConvPlan& plan) { return plan.lhs_type == ElementType::kS16; }
-size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels);
+size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels, size_t out_w);
 void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                     uint8_t* workspace);
 

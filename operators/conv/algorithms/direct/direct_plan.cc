@@ -106,7 +106,7 @@ size_t block(const ConvPlan& plan) {
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-  if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w);
+  if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w, out_w);
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
   if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);

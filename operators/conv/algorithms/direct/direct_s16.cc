@@ -1,5 +1,5 @@
 // Runs the direct algorithm on s16 values as they are: a 1x1 convolution whose pixels are rows of a
-// matrix, or one of few channels, whose windows are copied.
+// matrix, or one of few channels, whose windows are read line by line in the staged input, or copied.
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
 
@@ -8,6 +8,8 @@ namespace {
 
 // Sums of some channels stay in the L1 cache until they make outputs. A block has whole tiles
 constexpr size_t kSums = 4 * 1024, kMostRows = 128;
+// Rows of a block whose weights are widened once for all, if nothing is kept of its rows
+constexpr size_t kMostRowsInPlace = 1024;
 
 // Columns that are multiplied together are whole panels and micro-panels.
 size_t unit_of(const MicroKernel& kernel) {
@@ -25,21 +27,82 @@ bool ends_in_kernel(const ConvPlan& plan) {
   return plan.s16.in_kernel && plan.kernel->lhs_element_type == ElementType::kS16;
 }
 
+// Whether windows are read where they lie in the staged input, whose lines have `out_w` outputs.
+bool reads_windows(const ConvPlan& plan, size_t out_w) {
+  return !plan.kernel->gather && out_w >= kLeastRows &&
+         has_whole_lines(plan.kernel->rhs_layout, plan.shape);
+}
+
+size_t most_rows(const ConvPlan& plan, size_t out_w) {
+  return ends_in_kernel(plan) && reads_windows(plan, out_w) ? kMostRowsInPlace : kMostRows;
+}
+
+// Tiles of windows in the staged input: a part of an output line each, whose rows overlap.
+class WindowTiles {
+ public:
+  static size_t most(size_t rows, size_t out_w) { return divide_up(rows - 1, out_w) + 1; }
+
+  WindowTiles(const ConvPlan& plan, const ConvRun& run, BlockTile* tiles)
+      : s_(plan.shape),
+        run_(run),
+        pixel_(s_.in_channels * sizeof(int16_t)),
+        tiles_(tiles),
+        taps_{s_.kernel_h, line_depth(s_), 1, s_.kernel_h} {}
+  const Taps& taps() const { return taps_; }
+  size_t row_stride() const { return s_.stride_w * pixel_; }
+  size_t count() const { return count_; }
+
+  // Writes the bytes from a row in one kernel line to the same row in the next.
+  void tap_steps(ptrdiff_t* out) const {
+    for (size_t ky = 1; ky < s_.kernel_h; ++ky) *out++ = (ptrdiff_t)(s_.dilation_h * run_.lhs_row);
+  }
+
+  // Makes tiles of `rows` outputs from `pixel` on, up to one whose window a ring wraps in. Returns
+  // their rows.
+  size_t point(size_t pixel, size_t rows) {
+    size_t line = pixel / run_.out_w, x = pixel - line * run_.out_w, row = 0;
+    for (count_ = 0; row < rows; ++line, x = 0) {
+      const size_t image = line / run_.out_h, top = (line - image * run_.out_h) * s_.stride_h,
+                   width = smaller(rows - row, run_.out_w - x);
+      if (run_.lines_together(top) <= s_.dilation_h * (s_.kernel_h - 1)) break;
+      tiles_[count_++] = {
+          row,    1, (uint32_t)width,  0,    1,
+          0,      0, {0, s_.kernel_h}, true, run_.line(image, top) + x * row_stride(),
+          nullptr};
+      row += width;
+    }
+    return row;
+  }
+
+ private:
+  const ConvShape& s_;
+  const ConvRun& run_;
+  const size_t pixel_;
+  BlockTile* const tiles_;
+  const Taps taps_;
+  size_t count_ = 0;
+};
+
 struct S16Sections {
   size_t rows;        // of a block
   size_t sums_count;  // of all of its columns that are multiplied together; 0: the kernel ends them
-  size_t windows;     // where they are copied; of window_stride bytes each
+  size_t windows;     // where they are copied, up to kMostRows; of window_stride bytes each
+  size_t steps, tiles;  // of windows that are read in place
   size_t sums;
   PreparedSections prepared;
   size_t prepared_at, bytes;
 
-  S16Sections(const ConvPlan& plan, const Taps& taps, size_t pixels)
-      : rows(smaller(pixels, kMostRows / plan.kernel->mr * plan.kernel->mr)) {
+  S16Sections(const ConvPlan& plan, const Taps& taps, size_t pixels, size_t out_w)
+      : rows(smaller(pixels, most_rows(plan, out_w) / plan.kernel->mr * plan.kernel->mr)) {
     const size_t unit = unit_of(*plan.kernel), all = round_up(plan.shape.out_channels, unit);
     sums_count = ends_in_kernel(plan) ? 0 : larger(rows * unit, smaller(rows * all, kSums));
+    const bool in_place = reads_windows(plan, out_w);
     Sections sections;
-    windows =
-        sections.take(copies_windows(plan.shape) ? rows * window_stride(taps, sizeof(int16_t)) : 0);
+    windows = sections.take(copies_windows(plan.shape)
+                                ? smaller(rows, kMostRows) * window_stride(taps, sizeof(int16_t))
+                                : 0);
+    steps = sections.take(in_place ? plan.shape.kernel_h * sizeof(ptrdiff_t) : 0);
+    tiles = sections.take(in_place ? WindowTiles::most(rows, out_w) * sizeof(BlockTile) : 0);
     sums = sections.take(sums_count * sizeof(int32_t));
     prepared = prepared_sections(s16_kernel(plan, taps), false, rows);
     prepared_at = sections.take(prepared.bytes);
@@ -49,15 +112,14 @@ struct S16Sections {
 
 }  // namespace
 
-size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels) {
-  return S16Sections(plan, direct_taps(plan.shape), pixels).bytes;
+size_t direct_s16_workspace(const ConvPlan& plan, size_t pixels, size_t out_w) {
+  return S16Sections(plan, direct_taps(plan.shape), pixels, out_w).bytes;
 }
 
 void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                     uint8_t* workspace) {
   const Taps taps = direct_taps(plan.shape);
-  const S16Sections at(plan, taps, run.batch * run.out_h * run.out_w);
-  const MacroKernel macro_kernel = s16_kernel(plan, taps);
+  const S16Sections at(plan, taps, run.batch * run.out_h * run.out_w, run.out_w);
   const size_t mr = plan.kernel->mr, unit = unit_of(*plan.kernel);
   int32_t* const sums = (int32_t*)(workspace + at.sums);
   Weights weights = weights_of(plan, taps, 0);
@@ -73,8 +135,11 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
       plan.ops, &s16, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
   block.terms.in_bias = true;
   const bool windows = copies_windows(plan.shape);
-  block.lhs_stride = windows ? window_stride(taps, sizeof(int16_t)) : run.lhs_pixel;
   block.reads_to_groups = windows;
+  ptrdiff_t* const steps = (ptrdiff_t*)(workspace + at.steps);
+  const bool in_place = reads_windows(plan, run.out_w);
+  WindowTiles tiles(plan, run, (BlockTile*)(workspace + at.tiles));
+  if (in_place) tiles.tap_steps(steps);
   const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
   for (size_t line = task.first, lines; line < task.end; line += lines) {
     const uint8_t* lhs = nullptr;
@@ -87,10 +152,26 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
     const size_t first = line * run.out_w, pixels = lines * run.out_w;
     for (size_t pixel = 0; pixel < pixels; pixel += block.rows) {
       block.rows = next_block(pixels - pixel, at.rows, mr);
-      block.lhs = windows ? workspace + at.windows : lhs + pixel * run.lhs_pixel;
-      if (windows)
+      const size_t rows = in_place ? tiles.point(first + pixel, block.rows) : 0;
+      const MacroKernel macro_kernel = s16_kernel(plan, rows ? tiles.taps() : taps);
+      if (rows) {
+        block.rows = rows;
+        block.lhs = nullptr;
+        block.lhs_stride = tiles.row_stride();
+        block.tiles = (BlockTile*)(workspace + at.tiles);
+        block.tile_count = tiles.count();
+        block.tap_steps = steps;
+      } else if (windows) {
+        block.rows = smaller(block.rows, kMostRows / mr * mr);
+        block.tiles = nullptr;
+        block.lhs = workspace + at.windows;
+        block.lhs_stride = window_stride(taps, sizeof(int16_t));
         copy_windows(plan, run, first + pixel, block.rows, block.lhs_stride,
                      workspace + at.windows);
+      } else {
+        block.lhs = lhs + pixel * run.lhs_pixel;
+        block.lhs_stride = run.lhs_pixel;
+      }
       prepare(macro_kernel, weights.columns, at.prepared, workspace + at.prepared_at, &block);
       if (ends) {
         block.output.to = run.to.from(first + pixel);
