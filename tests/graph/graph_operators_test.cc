@@ -143,8 +143,11 @@ TEST(GraphOperators, ColumnsAreLines) {
         const std::unique_ptr<Program> program = created(c.g);
         ASSERT_TRUE(program);
         const octet_network_desc made = program->description();
-        for (size_t i = 0; i < made.op_count; ++i)
-          if (made.ops[i].conv2d) EXPECT_EQ(made.tensors[made.ops[i].output].h, 1u);
+        for (size_t i = 0; i < made.op_count; ++i) {
+          if (made.ops[i].conv2d) {
+            EXPECT_EQ(made.tensors[made.ops[i].output].h, 1u);
+          }
+        }
         outputs[line] = run(*program, c.g, {c.draw(2 * 11 * 5)});
       }
       EXPECT_EQ(outputs[0], outputs[1]);
