@@ -6,8 +6,9 @@
 //   row i, 2 values   | acc[i][0]  |  [1]   |      2 orders of bytes: 29 registers of 32
 //   broadcast         +------------+--------+
 //
-// Rows are read where they lie, in taps of whole groups or in one of any depth. Weights are widened once for all tiles, by two shuffles and two
-// shifts for 64. Per group of 4 along depth: 4 loads of weights, 24 broadcasts, 48 products.
+// Rows are read where they lie, in taps of whole groups or in one of any depth. Weights are widened
+// once for all tiles, by two shuffles and two shifts for 64. Per group of 4 along depth: 4 loads of
+// weights, 24 broadcasts, 48 products.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
