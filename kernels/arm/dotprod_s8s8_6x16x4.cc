@@ -27,6 +27,8 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6, kVectors = 4;
+// Of the halves that an in-order core loads beside products, one or two rows have too few products.
+constexpr int kLeastInOrder = 3;
 
 // Loads two vectors of a group's columns. In a panel of 16 columns the first load advances the
 // address by all `lanes` groups.
@@ -86,7 +88,7 @@ OCTET_INLINE inline void step_in_order(int32x4_t (&acc)[rows][kVectors],
 }
 
 template <int rows, int vectors>
-void multiply(const Tile& t, bool in_order) {
+void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
   const uint8_t* base = (const uint8_t*)t.lhs;
   int32x4_t acc[rows][vectors];
   const int32_t* init = t.init;
@@ -112,6 +114,15 @@ void multiply(const Tile& t, bool in_order) {
           if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
         });
         unroll<lanes>([&](auto lane) OCTET_INLINE {
+          if constexpr (rows < kMr && vectors == kVectors) {
+            // Six rows leave no registers for this load
+            int8x16_t b[4];
+            load_columns_list<4>(b, rhs);
+            unroll<4>([&](auto v) OCTET_INLINE {
+              unroll<rows>([&](auto i) OCTET_INLINE { dot<lane>(acc[i][v], b[v], a[i]); });
+            });
+            return;
+          }
           unroll<vectors / 2>([&](auto half) OCTET_INLINE {
             int8x16_t b[2];
             load_rhs<vectors, lanes, lane, half>(b, rhs, t.rhs_stride);
@@ -123,7 +134,7 @@ void multiply(const Tile& t, bool in_order) {
         });
       };
       size_t chunks = t.depth / 16;
-      if constexpr (vectors == kVectors) {
+      if constexpr (vectors == kVectors && rows >= kLeastInOrder) {
         if (__builtin_expect(in_order, 0)) {
           OCTET_NO_UNROLL
           for (; chunks != 0; --chunks) step_in_order(acc, lhs, rhs, flip);
@@ -152,12 +163,9 @@ constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1, vectors>, multi
                                                      multiply<3, vectors>, multiply<4, vectors>,
                                                      multiply<5, vectors>, multiply<6, vectors>};
 
-// Of the halves that an in-order core loads beside products, one or two rows have too few products.
-constexpr size_t kLeastInOrder = 3;
-
 template <bool in_order>
 void dispatch(const Tile& t) {
-  (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order && t.rows >= kLeastInOrder);
+  (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
 // Multiplies all rows by a micro-panel; s32 and clamped f32 outputs and the rows beyond sixes go

@@ -11,9 +11,10 @@
 //                         +----------------------+-------------+-------+-------+  +------------+
 //                          first panel                                             second panel
 //
-// Per group of 8 along depth: half a load and a duplication, 4 load pairs, 8 dot products; 8
-// accumulators hide the latency. A last single panel uses the second set of accumulators for every
-// other group. From two rows on, SMMLA makes half as many products (tools/arm/README.md).
+// Per group of 8 along depth: half a load and a duplication, two loads of four registers, 8 dot
+// products; 8 accumulators hide the latency. A last single panel uses the second set of
+// accumulators for every other group. From two rows on, SMMLA makes half as many products
+// (tools/arm/README.md).
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
@@ -27,7 +28,7 @@
 namespace octet {
 namespace {
 
-constexpr int kNr = 16, kGroup = 8 * 8;  // kGroup: bytes of a panel's group
+constexpr int kNr = 16;
 static_assert(kI8mmLayout.step == 8 && kI8mmU8Layout.step == 8,
               "every panel has exactly 8 columns: the groups' stride is a constant");
 
@@ -111,22 +112,16 @@ void multiply(const Tile& t, Signs signs) {
     const auto walk = [&](auto types) OCTET_INLINE {
       using Types = decltype(types);
       const uint8x16_t flip = vreinterpretq_u8_u32(vdupq_n_u32(t.lhs_flip));
-      // Multiplies a panel's group; the first of `groups` advances the address by all of them.
-      const auto dots = [&](auto set, auto group, auto groups, uint8x16_t a,
-                            const uint8_t*& from) OCTET_INLINE {
+      const auto dots = [&](auto set, uint8x16_t a, const uint8_t*& from) OCTET_INLINE {
         int8x16_t b[4];
-        if constexpr (group == 0)
-          load_two_step<kGroup * groups>(b[0], b[1], from);
-        else
-          load_two<kGroup*(group - groups)>(b[0], b[1], from);
-        load_two<kGroup*(group - groups) + 32>(b[2], b[3], from);
+        load_columns_list<4>(b, from);
         unroll<4>([&](auto j) OCTET_INLINE { Types::dot(acc[set][j], a, b[j]); });
       };
-      const auto step = [&](auto group, auto groups, uint64x2_t word) OCTET_INLINE {
+      const auto step = [&](auto group, uint64x2_t word) OCTET_INLINE {
         uint8x16_t a = vreinterpretq_u8_u64(word);
         if (Types::flips) a = veorq_u8(a, flip);
-        dots(Int < panels == 1 ? group : 0 > {}, group, groups, a, rhs);
-        if constexpr (panels == 2) dots(Int<1>{}, group, groups, a, other);
+        dots(Int < panels == 1 ? group : 0 > {}, a, rhs);
+        if constexpr (panels == 2) dots(Int<1>{}, a, other);
       };
       size_t depth = t.depth;
       OCTET_NO_UNROLL
@@ -134,14 +129,14 @@ void multiply(const Tile& t, Signs signs) {
         int8x16_t both;
         load16_step(both, lhs);
         const uint64x2_t words = vreinterpretq_u64_s8(both);
-        step(Int<0>{}, Int<2>{}, vdupq_laneq_u64(words, 0));
-        step(Int<1>{}, Int<2>{}, vdupq_laneq_u64(words, 1));
+        step(Int<0>{}, vdupq_laneq_u64(words, 0));
+        step(Int<1>{}, vdupq_laneq_u64(words, 1));
       }
       if (depth >= 8) {
-        step(Int<0>{}, Int<1>{}, vdupq_n_u64(load8(lhs)));
+        step(Int<0>{}, vdupq_n_u64(load8(lhs)));
         lhs += 8;
       }
-      if (depth % 8) step(Int<0>{}, Int<1>{}, vdupq_n_u64(load_tail(lhs, depth % 8)));
+      if (depth % 8) step(Int<0>{}, vdupq_n_u64(load_tail(lhs, depth % 8)));
     };
     __asm__("" : "+r"(signs));  // else compilers make a loop over taps for each sign
     if (signs == Signs::kS8S8)

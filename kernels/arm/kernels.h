@@ -32,6 +32,7 @@ void dotprod_multiply_s8s8(const Tile& tile);  // its `multiply`
 extern const MicroKernel dotprod_s8s8_inorder_6x16x4;
 extern const MicroKernel dotprod_s8s8_sparse_4x16x16;
 
+extern const MicroKernel neon_s8s8_inorder_4x64x16;
 extern const MicroKernel neon_s8s8_4x64x16;
 extern const MicroKernel neon_s8s8_int8min_4x64x16;
 extern const MicroKernel neon_s8s8_2x64x16;

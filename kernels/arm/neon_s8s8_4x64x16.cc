@@ -6,21 +6,24 @@
 namespace octet {
 namespace {
 
-template <bool int8_min>
+template <bool int8_min, bool in_order>
 void multiply_any(const Tile& t) {
   if (Shallow::takes(t)) return multiply_shallow<int8_min>(t);
-  Flipped::takes(t) ? multiply_flipped<int8_min>(t) : dispatch<int8_min>(t);
+  Flipped::takes(t) ? multiply_flipped<int8_min>(t, in_order) : dispatch<int8_min, in_order>(t);
 }
 
-template <bool int8_min>
+template <bool int8_min, bool in_order = false>
 constexpr MicroKernel kernel(const char* name) {
-  MicroKernel k = int8_kernel_of<int8_min, multiply_any<int8_min>>(name);
+  MicroKernel k = int8_kernel_of<int8_min, multiply_any<int8_min, in_order>>(name);
+  k.flags |= in_order ? kInOrder : 0;
   k.flip_rows = flip_rows;
   return k;
 }
 
 }  // namespace
 
+// For in-order cores, for example Cortex-A53.
+const MicroKernel neon_s8s8_inorder_4x64x16 = kernel<false, true>("neon_s8s8_inorder_4x64x16");
 const MicroKernel neon_s8s8_4x64x16 = kernel<false>("neon_s8s8_4x64x16");
 const MicroKernel neon_s8s8_int8min_4x64x16 = kernel<true>("neon_s8s8_int8min_4x64x16");
 

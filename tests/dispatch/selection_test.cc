@@ -110,18 +110,22 @@ TEST(Select, FewColumnsHaveAKernelOfTheirOwnOnAvx2) {
 #if defined(__aarch64__)
 // Machines with cores of both kinds, and unknown ones, run the kernels of the big cores.
 TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
-  if (!compiled(TierId::kDotprod)) GTEST_SKIP() << "built without SDOT";
-  CpuFeatures cpu = machine({TierId::kScalar, TierId::kNeon, TierId::kDotprod});
   const struct {
+    TierId best;
     octet::Cores cores;
     const char* kernel;
   } kCases[] = {
-      {{0, 0}, "dotprod_s8s8_6x16x4"},
-      {{8, 0}, "dotprod_s8s8_6x16x4"},
-      {{8, 4}, "dotprod_s8s8_6x16x4"},
-      {{4, 4}, "dotprod_s8s8_inorder_6x16x4"},
+      {TierId::kDotprod, {0, 0}, "dotprod_s8s8_6x16x4"},
+      {TierId::kDotprod, {8, 0}, "dotprod_s8s8_6x16x4"},
+      {TierId::kDotprod, {8, 4}, "dotprod_s8s8_6x16x4"},
+      {TierId::kDotprod, {4, 4}, "dotprod_s8s8_inorder_6x16x4"},
+      {TierId::kNeon, {0, 0}, "neon_s8s8_4x64x16"},
+      {TierId::kNeon, {8, 4}, "neon_s8s8_4x64x16"},
+      {TierId::kNeon, {4, 4}, "neon_s8s8_inorder_4x64x16"},
   };
   for (const auto& c : kCases) {
+    if (!compiled(c.best)) continue;
+    CpuFeatures cpu = machine({TierId::kScalar, TierId::kNeon, c.best});
     cpu.cores = c.cores;
     EXPECT_STREQ(choose(cpu, false, false).kernel->name, c.kernel) << c.cores.in_order;
   }

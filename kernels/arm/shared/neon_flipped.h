@@ -22,7 +22,7 @@ struct Flipped {
 };
 
 template <bool int8_min>
-__attribute__((noinline)) void multiply_flipped(const Tile& t) {
+__attribute__((noinline)) void multiply_flipped(const Tile& t, bool in_order) {
   constexpr size_t kGroup = 16 * kWidth;
   alignas(16) uint8_t copies[Flipped::kBytes];
   alignas(16) int32_t sums[kMr * kNr];
@@ -65,7 +65,7 @@ __attribute__((noinline)) void multiply_flipped(const Tile& t) {
       part.dst_stride = t.dst_stride;
       part.scale = t.scale;
     }
-    kByRows<false, int8_min>[t.rows - 1](part);
+    kByRows<false, int8_min>[t.rows - 1](part, in_order);
     part.rhs += steps / 16 * kGroup;
     part.init = sums;
     part.init_stride = kNr;

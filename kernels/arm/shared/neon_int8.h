@@ -23,6 +23,9 @@
 
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/layouts.h"
+#if defined(__aarch64__)
+#include "kernels/arm/shared/neon_in_order.h"
+#endif
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
@@ -102,6 +105,55 @@ OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
     OCTET_COLUMN(OCTET_MULTIPLY OCTET_ADD_HIGH OCTET_SUM("sadalp"), "+w");
   else
     OCTET_COLUMN(OCTET_MULTIPLY OCTET_SUM("sadalp"), "+w");
+}
+
+// Multiplies `groups` steps of 16 along depth by twos, where four rows are plain (s8, and no weight
+// -128), and leaves the odd one: 16 accumulators, 8 registers of rows, 4 of columns, 4 of products.
+template <int rows, bool plain>
+OCTET_INLINE inline void multiply_by_twos([[maybe_unused]] int32x4_t (&acc)[rows][kWidth],
+                                          [[maybe_unused]] const uint8_t* (&lhs)[rows],
+                                          [[maybe_unused]] const uint8_t*& rhs,
+                                          [[maybe_unused]] size_t& groups) {
+#if defined(__aarch64__)
+  if constexpr (rows == 4 && plain) {
+    OCTET_NO_UNROLL
+    for (size_t twice = groups / 2; twice; --twice) {
+      int8x16_t a[2][4], b[4];
+      unroll<4>([&](auto i) OCTET_INLINE { load_rows_twice<i>(a[0][i], a[1][i], lhs[i]); });
+      unroll<2>([&](auto step) OCTET_INLINE {
+        load_columns_list<4>(b, rhs);
+        unroll<kWidth>([&](auto j)
+                           OCTET_INLINE { multiply_column<false, 16>(acc, j, a[step], b[j]); });
+      });
+    }
+    groups %= 2;
+  }
+#endif
+}
+
+// Multiplies all but one or two of `groups` steps by the loop for in-order cores. Returns whether
+// it did, so that accumulators are started.
+template <int rows, bool plain>
+OCTET_INLINE inline bool start_in_order([[maybe_unused]] bool in_order,
+                                        [[maybe_unused]] int32x4_t (&acc)[rows][kWidth],
+                                        [[maybe_unused]] const uint8_t* (&lhs)[rows],
+                                        [[maybe_unused]] const uint8_t*& rhs,
+                                        [[maybe_unused]] size_t& groups) {
+#if defined(__aarch64__)
+  if constexpr (rows == 4 && plain) {
+    if (__builtin_expect(!in_order, 1) || groups < InOrder::kLeastSteps) return false;
+    alignas(16) int32_t sums[rows * kWidth * 4];
+    const uint8_t* const from[4] = {lhs[0], lhs[1], lhs[2], lhs[3]};
+    const size_t done = multiply_in_order(from, rhs, groups, sums);
+    groups -= done;
+    rhs += 16 * kWidth * done;
+    unroll<4>([&](auto i) OCTET_INLINE { lhs[i] += 16 * done; });
+    unroll<4 * kWidth>(
+        [&](auto at) OCTET_INLINE { acc[at / kWidth][at % kWidth] = vld1q_s32(sums + 4 * at); });
+    return true;
+  }
+#endif
+  return false;
 }
 
 // Two rows of four columns are eight bytes, so constants take half a register.
@@ -206,8 +258,9 @@ OCTET_INLINE inline void store_floats(const Tile& t, const float* scale,
 }
 
 template <int rows, bool flip, bool int8_min>
-void multiply(const Tile& t) {
+void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
   constexpr int kGroup = 16 * kWidth;
+  constexpr bool kPlain = !flip && !int8_min;
   using Requantizing = decltype(requantizing_of<rows>(*t.requantization));
   alignas(16) uint8_t tails[kMr][16];
   alignas(16) uint8_t whole[kMr * kWidth * 4];
@@ -288,8 +341,13 @@ void multiply(const Tile& t) {
             load_half_columns<two>(b0, b1, rhs);
           });
     };
-    step(Int<1>{}, from_rows);
-    for (size_t groups = all_groups - 1;;) {
+    size_t groups = all_groups;
+    if (!start_in_order<rows, kPlain>(in_order, acc, lhs, rhs, groups)) {
+      step(Int<1>{}, from_rows);
+      --groups;
+    }
+    for (;;) {
+      multiply_by_twos<rows, kPlain>(acc, lhs, rhs, groups);
       // Written out, because GCC 12 would make a plain loop with its test at the top
       if (__builtin_expect(groups != 0, 1)) {
         do step(Int<0>{}, from_rows);
@@ -358,7 +416,7 @@ void multiply(const Tile& t) {
 }
 
 template <bool flip, bool int8_min>
-constexpr MultiplyFn kByRows[kMr] = {
+constexpr void (*kByRows[kMr])(const Tile&, bool) = {
     multiply<1, flip, int8_min>,
     multiply<2, flip, int8_min>,
 #if defined(__aarch64__)
@@ -367,9 +425,9 @@ constexpr MultiplyFn kByRows[kMr] = {
 #endif
 };
 
-template <bool int8_min>
+template <bool int8_min, bool in_order = false>
 void dispatch(const Tile& t) {
-  (t.lhs_flip ? kByRows<true, int8_min> : kByRows<false, int8_min>)[t.rows - 1](t);
+  (t.lhs_flip ? kByRows<true, int8_min> : kByRows<false, int8_min>)[t.rows - 1](t, in_order);
 }
 
 template <bool int8_min, MultiplyFn multiply = dispatch<int8_min>>
