@@ -127,7 +127,10 @@ TEST(Select, KernelsForInOrderCoresRunWhereAllCoresAre) {
     if (!compiled(c.best)) continue;
     CpuFeatures cpu = machine({TierId::kScalar, TierId::kNeon, c.best});
     cpu.cores = c.cores;
-    EXPECT_STREQ(choose(cpu, false, false).kernel->name, c.kernel) << c.cores.in_order;
+    const WeightFacts facts = {octet::layout_of(c.best, type_of(false)), false};
+    const octet::Problem problem = {100, 64, 64, type_of(false), type_of(false)};
+    EXPECT_STREQ(octet::select(cpu, problem, facts, nullptr).kernel->name, c.kernel)
+        << c.cores.in_order;
   }
 }
 #endif
