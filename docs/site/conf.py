@@ -20,6 +20,8 @@ root_doc = "docs/site/index"
 include_patterns = ["README.md", "DESIGN.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
                     "CODE_OF_CONDUCT.md", "docs/*.md", "docs/site/**", "docs/measurements/*.md",
                     "examples/README.md", "examples/digits/README.md", "packaging/README.md"]
+# Sphinx follows links: Wine's prefix in build has one to the whole file system.
+exclude_patterns = ["build*", ".*"]
 myst_heading_anchors = 6
 # A repository's viewer shows lines that begin with % or +++, or are (name)=, as text.
 myst_disable_syntax = ["myst_line_comment", "myst_block_break", "myst_target"]
