@@ -41,7 +41,8 @@ size_t most_rows(const ConvPlan& plan, size_t out_w) {
 // Tiles of windows in the staged input: a part of an output line each, whose rows overlap.
 class WindowTiles {
  public:
-  static size_t most(size_t rows, size_t out_w) { return divide_up(rows - 1, out_w) + 1; }
+  // Of the shortest lines, so that runs of shorter lines than declared need no larger workspace.
+  static size_t most(size_t rows) { return divide_up(rows - 1, kLeastRows) + 1; }
 
   WindowTiles(const ConvPlan& plan, const ConvRun& run, BlockTile* tiles)
       : s_(plan.shape),
@@ -103,7 +104,7 @@ struct S16Sections {
                                 ? smaller(rows, kMostRows) * window_stride(taps, sizeof(int16_t))
                                 : 0);
     steps = sections.take(in_place ? plan.shape.kernel_h * sizeof(ptrdiff_t) : 0);
-    tiles = sections.take(in_place ? WindowTiles::most(rows, out_w) * sizeof(BlockTile) : 0);
+    tiles = sections.take(in_place ? WindowTiles::most(rows) * sizeof(BlockTile) : 0);
     sums = sections.take(sums_count * sizeof(int32_t));
     prepared = prepared_sections(s16_kernel(plan, taps), false, rows);
     prepared_at = sections.take(prepared.bytes);
