@@ -281,7 +281,8 @@ class ChannelBlock {
     if (!direct_) {
       // Whole lines are contiguous, in the workspace and in the output
       const size_t lines = tile_.tiles * tile_.rows,
-                   together = columns == line_pixels ? quotient(kEpiloguePixels, columns) : 1;
+                   together =
+                       columns == line_pixels ? larger(quotient(kEpiloguePixels, columns), 1) : 1;
       for (size_t r = 0; r < lines; r += together)
         epilogue(c_.tile + r * tile_.dst_line, pixel + r * line_pixels,
                  smaller(together, lines - r) * columns);
