@@ -29,7 +29,7 @@ octet_isa best_within(octet_isa limit) {
 }
 
 // Makes a small product by the environment and these fields; returns its kernel, or the error. It
-// has 16 columns, because a tier may leave fewer to a tier below (MicroKernel::n_min).
+// has 32 columns, because a tier may leave fewer to a tier below (MicroKernel::n_min).
 struct Made {
   octet_status status = OCTET_OK;
   octet_error error = {};
@@ -38,15 +38,15 @@ struct Made {
 Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
           octet_isa pack_for = OCTET_ISA_AUTO, octet_type rhs_type = OCTET_S8) {
   Made made;
-  const std::vector<uint8_t> weights(128, 1), lhs(8, 1);
+  const std::vector<uint8_t> weights(256, 1), lhs(8, 1);
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = rhs_type, rhs.n = 16, rhs.k = 8, rhs.data = weights.data();
+  rhs.type = rhs_type, rhs.n = 32, rhs.k = 8, rhs.data = weights.data();
   size_t bytes = 0;
   if ((made.status = octet_pack_size(&rhs, pack_for, &bytes, &made.error))) return made;
   const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
   if ((made.status = octet_pack(&rhs, pack_for, blob.data(), bytes, &made.error))) return made;
   octet_gemm_desc d = OCTET_GEMM_DESC_INIT;
-  d.m_max = 1, d.n = 16, d.k = 8, d.lhs_type = OCTET_U8, d.rhs_type = rhs_type,
+  d.m_max = 1, d.n = 32, d.k = 8, d.lhs_type = OCTET_U8, d.rhs_type = rhs_type,
   d.dst_type = OCTET_S32;
   d.packed = blob.data(), d.packed_bytes = bytes, d.max_isa = max_isa, d.kernel = kernel;
   octet_gemm* gemm = nullptr;
@@ -54,12 +54,12 @@ Made make(octet_isa max_isa = OCTET_ISA_AUTO, const char* kernel = nullptr,
   made.kernel = octet_gemm_kernel(gemm, 1);
   EXPECT_EQ(octet_gemm_workspace(gemm, 1, 1, &bytes, nullptr), OCTET_OK);
   const Guarded workspace(bytes + 1, Side::kFront, OCTET_ALIGNMENT);
-  int32_t dst[16];
+  int32_t dst[32];
   octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
   args.m = 1, args.lhs = lhs.data(), args.dst = dst, args.workspace = workspace.data(),
   args.workspace_bytes = bytes;
   EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
-  EXPECT_EQ(dst[15], 8);
+  EXPECT_EQ(dst[31], 8);
   octet_gemm_destroy(gemm);
   return made;
 }
@@ -249,7 +249,7 @@ TEST(Verbose, PrintsOneLinePerCreateAndAtTwoPerRun) {
       ASSERT_TRUE(std::getline(lines, line));
       std::istringstream fields(line);
       for (const std::string& want : {std::string("octet"), std::string(events[i]),
-                                      std::string("gemm"), std::string("1x16x8"), std::string("1"),
+                                      std::string("gemm"), std::string("1x32x8"), std::string("1"),
                                       std::string("u8:s8:s32"), made.kernel, std::string("gemm")}) {
         ASSERT_TRUE(std::getline(fields, field, ',')) << line;
         EXPECT_EQ(field, want) << line;

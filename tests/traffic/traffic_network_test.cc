@@ -210,7 +210,7 @@ TEST(NetworkTraffic, ABatchMovesLessPerImage) {
 // AVX2's kernels decode weights, and multiply a block of rows by one micro-panel of them after the
 // other: rows that leave the cache in between are read again. The plan merges images only where
 // they stay. A plan is made without addresses, but the walked cache has sets: two images of 14x256
-// move 4.1 to 4.3 % more than one, as the allocator places the arrays.
+// move 2.6 to 4.3 % more than one, as the allocator places the arrays.
 TEST(NetworkTraffic, ABatchOfRowsMovesNoMorePerImage) {
   const std::vector<octet_isa> tiers = tiers_to_test();
   if (std::find(tiers.begin(), tiers.end(), OCTET_ISA_AVX2) == tiers.end())
@@ -236,7 +236,7 @@ TEST(NetworkTraffic, ABatchOfRowsMovesNoMorePerImage) {
       };
       const uint64_t one = per_image(1);
       for (const size_t batch : {2, 8})
-        EXPECT_LT(per_image(batch), one * 26 / 25)
+        EXPECT_LT(per_image(batch), one * 21 / 20)
             << layer.h << "x" << layer.channels << ", kernel " << layer.kernel << ", cache "
             << cache << ", batch " << batch;
     }
