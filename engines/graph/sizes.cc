@@ -32,14 +32,14 @@ bool is_of_columns(const Graph& g, const Op& op) {
   const int weights = input_of(op, 1);
   if (weights < 0 || g.tensors[(size_t)weights].shape.size() != 4) return false;
   const std::vector<int64_t>& kernel = g.tensors[(size_t)weights].shape;
-  const bool width_last = !op.depthwise && (op.order == OCTET_OIHW || op.order == OCTET_IOHW);
-  const bool width_second = !op.depthwise && op.order == OCTET_HWIO;
+  const size_t width = op.depthwise                                       ? 2
+                       : op.order == OCTET_OIHW || op.order == OCTET_IOHW ? 3
+                       : op.order == OCTET_HWIO                           ? 1
+                                                                          : 2;
   const Sizes x = sizes_of(g, op.inputs[0], g.channels_first),
               y = sizes_of(g, op.outputs[0], g.channels_first);
-  return kernel[width_last     ? 3
-                : width_second ? 1
-                               : 2] == 1 &&
-         x.w == 1 && y.w == 1 && (op.window.left | op.window.right | op.output_padding_w) == 0;
+  return kernel[width] == 1 && x.w == 1 && y.w == 1 &&
+         (op.window.left | op.window.right | op.output_padding_w) == 0;
 }
 
 }  // namespace
@@ -71,11 +71,10 @@ Sizes sizes_from_axis(const Graph& g, int tensor, bool moved, size_t axis) {
 }
 
 Sizes sizes_of_joined(const Graph& g, const Op& op, size_t k, bool moved, size_t axis) {
-  const int x = op.inputs[k], y = op.outputs[0];
-  if (!lacks_axis(g, op, k))
-    return axis == 0 ? sizes_of(g, x, moved) : sizes_from_axis(g, x, moved, axis);
-  Sizes s = axis == 0 ? sizes_of(g, y, moved) : sizes_from_axis(g, y, moved, axis);
-  (axis == 0 ? s.batch : s.channels) /= op.inputs.size();
+  const bool lacks = lacks_axis(g, op, k);
+  const int t = lacks ? op.outputs[0] : op.inputs[k];
+  Sizes s = axis == 0 ? sizes_of(g, t, moved) : sizes_from_axis(g, t, moved, axis);
+  if (lacks) (axis == 0 ? s.batch : s.channels) /= op.inputs.size();
   return s;
 }
 

@@ -122,8 +122,7 @@ class ChannelBlock {
     y_ = y;
     tile_.rows = rows;
     if (walked_) return walk_in_place(y, rows, kernel_.walks_tiles ? together : 1);
-    if (tile_.loop == DepthwiseLoop::kCopied5x5)
-      return five(y, micro_panel_ == run_.out_w ? together : 1);
+    if (tile_.loop == DepthwiseLoop::kCopied5x5) return five(y, together);
     tile_.tiles = 1;
     const size_t count = lines_of(s_, rows), apart = walks_ ? 1 : s_.dilation_h,
                  first = y * s_.stride_h - run_.pad_top;
@@ -339,7 +338,7 @@ class ChannelBlock {
   bool ends_;                        // the kernel requantizes to the final output
   bool direct_;                      // and writes it into the caller's tensor
   size_t micro_panel_;               // most columns of a tile
-  size_t most_tiles_;                // whose sums, of whole lines, fit the workspace together
+  size_t most_tiles_;                // whose sums fit the workspace; 1 where lines are cut
   DepthwiseTile tile_ = {};
 };
 
