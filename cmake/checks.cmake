@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ctest checks of what the compiler does not check, in Python: see the head of each. Those of object
 # code look at Release objects, the ones that ship.
 octet_add_script(check_layering tests/house/check_layering.py LABELS checks)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # octet_cpuinfo: whether the library asks cpuinfo; then PkgConfig::cpuinfo is there. By pkg-config:
 # the CMake package that Debian ships names files that do not exist.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How a tier is added. Only kernels/x86/tiers.cmake and kernels/arm/tiers.cmake spell ISA flags.
 
 # octet_add_sources(FLAGS <flags> SOURCES <files> [<part> <files>]...): the flags come last on the

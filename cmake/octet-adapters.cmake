@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # octet::pthreadpool and octet::openmp: octet::octet plus the thread pool that octet/pthreadpool.h
 # or octet/openmp.h hands tasks to. Defined where the library is found. Included by the build and, on
 # request (COMPONENTS pthreadpool openmp), by the installed package.

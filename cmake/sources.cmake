@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # For what is unrolled. Sanitizers multiply its code, and compilers need minutes for a tile; so they
 # check by calls, and where Clang can, end the program instead of saying what was undefined. Without
 # Clang's checks of pointers that only add to AddressSanitizer's it takes half of the time.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Floats as the numeric contract wants them. Every operation rounds once, to float, in the order
 # written: no FMA in place of a product and a sum, no reassociation, no x87. -fno-fast-math takes
 # back all that -ffast-math stands for, wherever the user asked for a part of it.

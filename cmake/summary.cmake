@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Prints the configuration at its end: two builds of one source differ by what is installed.
 octet_choose(cpuinfo ON OFF octet_cpuinfo)
 octet_choose(tests ON OFF TARGET octet_test_support)

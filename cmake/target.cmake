@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # OCTET_TARGET: x86_64, i386, aarch64, arm or other, as the compiler says. CMAKE_SYSTEM_PROCESSOR may
 # name the machine, which may run programs of more than one kind.
 if(CMAKE_CXX_BYTE_ORDER STREQUAL "BIG_ENDIAN")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # GoogleTest, of the target if that is another machine: then its source. OCTET_BUILD_TESTS=AUTO
 # becomes OFF where there is none.
 if(NOT OCTET_BUILD_TESTS)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # octet_tool_libraries: whether the libraries of the octet command and of its benches are there.
 set(OCTET_TOOL_HEADERS "" CACHE PATH "For cross builds: a directory with the headers of CLI11, fmt \
 and nlohmann_json, which need no more")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # octet_xsimd: whether the tiers whose kernels are written on xsimd's batches can be built. It is
 # headers only, and none of it is needed by who links the library.
 octet_choose(octet_xsimd ON OFF

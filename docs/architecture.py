@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws docs/architecture.svg from the code: folders and what they may include, tiers with their
 weight formats and kernels, and which kernels each algorithm multiplies by.
 

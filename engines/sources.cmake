@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Octet inside engines. These targets use the C++ library, unlike the library's.
 octet_choose(all "" EXCLUDE_FROM_ALL OCTET_BUILD_ENGINES)
 include(engines/graph/sources.cmake)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Kernels and the loops around them. Tiers add theirs: x86/tiers.cmake, arm/tiers.cmake.
 octet_sources(macro/macro_kernel.cc macro/prepare.cc generic/int4.cc
   LOOPS generic/portable.cc generic/functions/image_portable.cc generic/functions/portable.cc)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces the code that reads or writes measured choices, in a library without them: an
 // environment or a program that asks for them is refused.
 #include "dispatch/cpu/environment.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cpack -G RPM, DEB or TGZ, in a build directory: a package of each component.
 #
 # Debian's own packages are made by packaging/debian. An RPM says that it needs what the programs in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The installed package, all of which may be moved after installation. Its components:
 #   runtime: the shared library
 #   development: headers, archives, find_package(octet CONFIG), octet.pc, octet-tune.pc,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes what is made of the octet command's help: manual.py OCTET VERSION FOLDER
 
 octet.1, a page of the manual; octet.bash, _octet and octet.fish, completions of commands and options.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the bill of materials of a release, SPDX 2.3 as JSON: sbom.py VERSION TARBALL
 
 The library needs the C library only. xsimd is compiled into it (headers, x86-64); the octet command

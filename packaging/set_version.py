@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a version wherever it stands, and dates the changelog's unreleased section:
 set_version.py VERSION [DATE]"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # liboctet.so.0, of a build with BUILD_SHARED_LIBS: it has what liboctet_tune.a and
 # liboctet_traffic.a have, too, and exports the functions of the C API only. tests/abi/shared.py
 # tests it; the other tests and the benchmarks of kernels look inside the library, and need the

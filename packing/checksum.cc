@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fletcher's checksum in vectors.
 #include "packing/checksum.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out, writes, reads and checks the container of packed weights.
 #include "packing/container.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The container of packed weights of any kind: one relocatable, little-endian piece of memory, the
 // blob:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A weight format is one layout of packed weights. Kernels are found by its layout, tiers name the
 // formats that they want, and blobs store its id. dispatch/tables/formats.cc has a row for each;
 // docs/add-a-format.md says how to add one.

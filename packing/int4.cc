@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights of 4 bits. Of a panel's group, the low halves of bytes are the first kr / 2 depth
 // steps of each column, the high halves the others (kernels/generic/int4.h).
 #include "packing/int4.h"

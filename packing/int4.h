@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 4 bits, two in a byte: reads the caller's, and packs them into panels of 4 bits, or as
 // s8 into any.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interleaves weights with vectors: transposes where depth is contiguous, zips where lanes are.
 #include "packing/interleave.h"
 

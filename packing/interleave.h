@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Interleaves the caller's weights into a panel.
 #pragma once
 

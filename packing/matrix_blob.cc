@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans, writes and reads the blob of matrices.
 #include "packing/matrix_blob.h"
 

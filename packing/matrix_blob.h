@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blob of matrices of one size, for products. Its sections (packing/container.h):
 //
 //   zero points, s32[lanes], if any | per matrix: positive s32[lanes], negative s32[lanes]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs dense panels and sums columns.
 #include "packing/packed_rhs.h"
 

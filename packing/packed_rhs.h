@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes packed weights (panels and per-column sums) and how a format packs them; packs dense
 // panels.
 #pragma once

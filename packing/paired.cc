@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reorders weights into pairs that fit 16 bits, and moves the excess into extras.
 #include "packing/paired.h"
 

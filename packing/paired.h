@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns dense panels into paired ones (kernels/core/paired_weights.h), in place. It uses integers
 // only, so the bytes are the same on every machine.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans, writes and reads the blob of matrices in scale blocks.
 #include "packing/scale_blocks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The blob of matrices of 4 bits in scale blocks (kernels/core/scale_blocks.h), for products. Its
 // sections (packing/container.h):
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and packs 2:4 sparse weights, sixteen lanes at a time.
 #include "packing/sparse.h"
 

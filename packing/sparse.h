@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and packs 2:4 sparse weights: at most two of every four along depth are not zero. Zero
 // means equal to the column's zero point. The packed values are w - zero_point, so kernels see no
 // zero points.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of a column's weights.
 #include "packing/weight_sums.h"
 

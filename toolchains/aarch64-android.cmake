@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Android on arm64-v8a, by the NDK's own toolchain file: ANDROID_NDK_ROOT names the NDK.
 # Verified: the library's files compile with Bionic's headers (docs/building.md). Not verified: an NDK,
 # and running anything.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Apple silicon: Xcode's compiler on a Mac, else zig. On an Apple silicon Mac no toolchain file is
 # needed.
 # Verified: compiling and linking with zig 0.17 (Clang 22) from PyPI on Linux. Not verified: Xcode,

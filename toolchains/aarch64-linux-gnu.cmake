@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # aarch64 by Debian's g++-aarch64-linux-gnu, on any model of qemu's.
 # The CPU model is chosen when a test runs, by the environment variable QEMU_CPU (unset: max), or for
 # good by -DOCTET_QEMU_CPU=cortex-a53. A Yocto-style -DCMAKE_CXX_FLAGS=-mcpu=cortex-a72 sets the

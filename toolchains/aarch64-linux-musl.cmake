@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # musl: aarch64-linux-musl-g++ if it is there, else zig. Programs are static: qemu needs no sysroot.
 # Verified: zig 0.17 (Clang 22) from PyPI, tests under qemu 7.2. Not verified: a musl GCC.
 include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Windows on arm64 by zig (Clang).
 # Verified: compiling and linking with zig 0.17 (Clang 22) from PyPI on Linux. Not verified: running
 # anything.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Included by the toolchain files beside it.
 
 # octet_cross(<system> <processor>): of what is found, only programs are of the build machine.

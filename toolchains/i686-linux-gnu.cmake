@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # 32-bit x86 with SSE2, by Debian's g++-i686-linux-gnu. Runs on the SCALAR tier. An x86-64 machine runs its programs itself, with the C library of the
 # cross compiler.
 # Verified: Debian 12, GCC 12.2, all tests.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # RISC-V with vectors of at least 128 bits, RV64GCV, by Clang with the libraries of Debian's g++-riscv64-linux-gnu (its
 # GCC 12 has no vectors). Runs on the SCALAR tier, whose kernels the compiler turns into vectors.
 include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # macOS on Intel's CPUs: Xcode's compiler on a Mac, else zig.
 # Verified: compiling and linking with zig 0.17 (Clang 22) from PyPI on Linux. Not verified: Xcode,
 # and running anything.

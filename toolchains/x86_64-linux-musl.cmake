@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # musl on x86-64, by zig. Programs are static: they run on any Linux, whatever its C library.
 # Verified: zig 0.17 (Clang 22) from PyPI, `octet verify`.
 include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Windows on x86-64 by Debian's g++-mingw-w64-x86-64-posix (GCC). Wine is the emulator.
 # Verified: Debian 12, GCC 12, the suites of docs/building.md under Wine 8. Not verified: Windows
 # itself.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Windows on x86-64 by zig (Clang). Wine is the emulator: plain `ctest` runs the tests.
 # Verified: zig 0.17 (Clang 22) from PyPI, the suites of docs/building.md under Debian's Wine 8.
 # Not verified: Windows itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model of a set-associative cache with 64-byte lines and LRU replacement.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_traffic_conv2d: walks a convolution with kernels and transforms that trace their memory
 // accesses.
 #include "analysis/traffic/lines.h"

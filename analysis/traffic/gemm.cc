@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_traffic_gemm: walks a product with kernels that trace their memory accesses.
 #include "analysis/traffic/trace.h"
 #include "dispatch/api/struct_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Traces a convolution on some lines, as chains run it.
 #pragma once
 

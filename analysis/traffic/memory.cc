@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models two cache levels and counts the traffic of each layer with memory.
 #include "analysis/traffic/memory.h"
 

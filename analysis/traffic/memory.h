@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The modelled caches, and the bytes that each layer moves between them and memory.
 #pragma once
 

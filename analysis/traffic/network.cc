@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_traffic_network: walks a network part by part and band by band, and traces its memory
 // accesses.
 #include "analysis/traffic/lines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels and tier operations that trace their memory accesses and compute nothing.
 #include "analysis/traffic/trace.h"
 

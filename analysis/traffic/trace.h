@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MemoryTrace: kernels that compute nothing and trace the reads and writes of the real ones. They
 // replace the kernels in a copy of a plan, so that its run becomes a walk: blocks, passes, tiles,
 // bands and copies are those of the real code.

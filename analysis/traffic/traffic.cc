@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The octet_traffic_* functions that are independent of the kind of layer.
 #include "analysis/traffic/memory.h"
 #include "dispatch/api/struct_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_calibrate: runs probes by each algorithm and fits a tier's costs to the times.
 #include <stdio.h>
 #include <stdlib.h>

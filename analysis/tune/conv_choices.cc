@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists candidate choices for a convolution.
 #include "analysis/tune/conv_choices.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits a tier's costs to measured times by coordinate search.
 #include "analysis/tune/fit_costs.h"
 

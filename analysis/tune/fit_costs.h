@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits costs to measured convolutions, with the same estimates that plans use. Pure.
 #pragma once
 

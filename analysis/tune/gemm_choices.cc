@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists candidate choices for a product.
 #include "analysis/tune/gemm_choices.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The candidate choices for a product. Pure.
 #pragma once
 

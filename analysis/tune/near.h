@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Varies the numbers of a choice.
 #pragma once
 

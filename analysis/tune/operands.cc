@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocates and fills the tuner's operands.
 #include "analysis/tune/operands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands for the tuner's own runs; nobody uses the results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_tuning_assume: reads the costs of a machine that was not measured from a text.
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times candidates in turns and drops the slower ones early.
 #include "analysis/tune/race.h"
 

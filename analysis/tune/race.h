@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the fastest of several candidates. They take turns, so that a temporary slowdown of the
 // machine affects all; clearly slower ones are dropped early.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches the best choice by races of candidates.
 #include "analysis/tune/search.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches the best choice for a problem of any kind: races of candidates against the plan's choice
 // (race.h), the last one of the best choice alone.
 #pragma once

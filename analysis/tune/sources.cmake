@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 octet_add_archive(octet_tune)
 octet_sources(TARGET octet_tune
   SETUP gemm_choices.cc operands.cc profile.cc race.cc search.cc tune_gemm.cc)

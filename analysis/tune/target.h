@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands, the object of a choice and the search, which tuning a product and tuning a convolution
 // share.
 #pragma once

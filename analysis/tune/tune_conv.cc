@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_tune_conv2d: measures the choices for a convolution.
 #include "analysis/tune/conv_choices.h"
 #include "analysis/tune/target.h"

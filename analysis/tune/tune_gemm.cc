@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_tune_gemm: measures the choices for a product.
 #include "analysis/tune/gemm_choices.h"
 #include "analysis/tune/target.h"

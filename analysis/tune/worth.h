@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which tiers the tuner measures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the cases of the command line.
 #include "bench/cases/cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns a case of the command line into a list: a product, a convolution, a suite of either, or a
 // network's description.
 #pragma once

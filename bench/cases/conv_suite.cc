@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists the convolutions of each network that has a name.
 #include "bench/cases/conv_suite.h"
 

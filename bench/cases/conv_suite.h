@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the suites of convolutions of real networks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists the shapes of the suite of products.
 #include "bench/cases/gemm_suite.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the suite of products: the GEMM shapes of real networks.
 #pragma once
 

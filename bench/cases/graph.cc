@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects the convolutions of each network that has a name.
 #include "bench/cases/graph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the named networks: their convolutions and the few other ops, connected. A suite of
 // `octet bench` that is a network has its convolutions.
 #pragma once

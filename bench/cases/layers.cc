@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a list of connected layers of a named or a described network.
 #include "bench/cases/layers.h"
 

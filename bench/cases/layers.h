@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes networks whose maps are connected: the inputs and the output of each layer, in an order
 // in which they can run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the JSON that describes a network.
 #include "bench/cases/network.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the description of a network that tools/models made of a model: its convolutions and
 // products become cases.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one network of a list of layers, and walks it.
 #include "bench/described/chained_layers.h"
 

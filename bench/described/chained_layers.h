@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Treats a list of created layers as one network, to run it in chains and to model its traffic.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs and creates a list of layers, and places their tensors.
 #include "bench/described/created_layers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a list of layers that are packed and created for a machine, to be run one after the other,
 // or walked through a model of memory. All their operands lie in one piece of memory that begins at
 // a multiple of 2 MB, so that caches with sets behave the same in every process.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a graph of the operators of a described model that run.
 #include "bench/described/described.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes graphs for engines/graph: of described models, in TensorFlow Lite's or ONNX Runtime's
 // arithmetic, and of the networks that have names.
 #pragma once

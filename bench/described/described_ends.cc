@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the operators, the inputs and the outputs of a run.
 #include "bench/described/described_ends.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the part of a described model that runs: its operators, the tensors that `octet run`
 // reads from outside, and the tensors that it writes, in the order of the model's own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the tensors and operators of a description into those of a graph.
 #include "bench/described/described_graph.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a described model as a graph for engines/graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and checks the JSON and the data of a description.
 #include "bench/described/description_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a description of a network with its data: numbers of tensors, their quantization and their
 // bytes, checked.
 #pragma once

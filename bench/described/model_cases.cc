@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the operands of a described model's layers.
 #include "bench/described/model_cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes cases of a described model's layers, with the model's own operands: weights, biases,
 // scales, zero points, activations. Only the inputs are drawn.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes graphs with random weights of the networks that have names.
 #include <cmath>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocates the memory of a network's run, and runs it.
 #include "bench/described/placed_network.h"
 

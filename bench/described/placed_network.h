@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a network with the memory of a run: its workspace and the tensors that are the caller's.
 #pragma once
 

@@ -1,4 +1,3 @@
-# SPDX-FileCopyrightText: 2026 The Octet Authors
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite models of the real shapes with weights at random; each function takes a seed and returns a .tflite file of int8."""
 import networks

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-FileCopyrightText: 2026 The Octet Authors
 # SPDX-License-Identifier: Apache-2.0
 """Times whole networks in LiteRT with Octet's delegate and with LiteRT's own, XNNPACK, in turn.
 

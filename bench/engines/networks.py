@@ -1,4 +1,3 @@
-# SPDX-FileCopyrightText: 2026 The Octet Authors
 # SPDX-License-Identifier: Apache-2.0
 """ONNX models of the real shapes with weights at random, quantized as ONNX Runtime's users do."""
 import pathlib

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-FileCopyrightText: 2026 The Octet Authors
 # SPDX-License-Identifier: Apache-2.0
 """Prints the first digits of a digest of each network's outputs: in ONNX Runtime with Octet's execution provider on each tier, and without it.
 

@@ -1,5 +1,4 @@
 #!/usr/bin/env python3
-# SPDX-FileCopyrightText: 2026 The Octet Authors
 # SPDX-License-Identifier: Apache-2.0
 """Times a MatMulNBits of accuracy_level 4 in ONNX Runtime with and without Octet's execution provider, in turn.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls the C API and throws its errors.
 #include "bench/machine/api.h"
 

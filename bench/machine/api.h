@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wraps the C API with exceptions for errors, and has the names that the command line uses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps buffers, large ones on huge pages.
 #include "bench/machine/buffer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds zeroed memory, aligned as the library asks. Large buffers sit on huge pages, for every
 // contestant of a bench alike.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures seconds. A single-threaded bench reads the thread's own clock, which stands still while
 // the thread is preempted: on a shared machine wall time would measure the neighbours. Several
 // threads are timed by wall time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares a contestant of a bench, which computes a product: Octet or a peer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads /proc and /sys, and pins threads.
 #include "bench/machine/machine.h"
 

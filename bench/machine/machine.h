@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the operating system's information about the CPU, and pins a thread to one.
 #pragma once
 

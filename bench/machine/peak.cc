@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples the peak of each tier by a loop of its dot-product instruction.
 #include "bench/machine/peak.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the CPU's current peak: a loop of dot-product instructions on registers only. Clocks
 // drift and neighbours come and go, so a bench samples it beside every measurement and quotes
 // percentages of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times threads that read a buffer again and again.
 #include "bench/machine/read_bandwidth.h"
 

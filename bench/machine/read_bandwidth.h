@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how fast the threads of the pool can read a buffer again and again: from the cache or
 // memory in which it fits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts, wakes and joins the threads of the pool.
 #include "bench/machine/thread_pool.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs tasks on a small pool of threads, by a function for octet_gemm_args. Before they sleep,
 // threads spin for a moment, as OpenMP's do: waking one takes longer than many layers.
 #pragma once

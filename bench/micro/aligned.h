@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds zeroed, aligned memory for benches.
 #pragma once
 

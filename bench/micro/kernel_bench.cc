@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times every usable kernel on a full tile of packed operands that stay in the first-level cache.
 #include <benchmark/benchmark.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ggml's products by Q4_0 beside Octet's by scale blocks of 32, of the same tensor, f32 to f32,
 // quantization of the lhs included. The script ggml_q4_0 beside this file compiles and runs it.
 #include <octet/octet.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """XNNPACK as a peer of `octet bench`, through LiteRT, whose default delegate it is: a model of one layer, s8 x s8 -> s8 with a scale per
 output channel.
 

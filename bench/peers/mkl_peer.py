@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """MKL as a peer of `octet bench`: cblas_gemm_s8u8s32, row-major u8 x s8 -> s32, with the weights packed beforehand as for a network.
 
 On processors of other makers MKL takes a general path; the name says which processor it assumed."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves any version of Octet as a peer in the language of peer_program.cc. It is compiled against
 // the header and the archive of the measured version, so it uses only functions that all versions
 // have.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # OCTET_DNNL_WORKS: whether oneDNN 2 or 3 is there, a peer that benches can run against. Another
 # than the system's is chosen by OCTET_DNNL_INCLUDE_DIR and OCTET_DNNL_LIBRARY. Not by its CMake
 # package: Debian's demands OpenCL, and ends the configuration where that is missing. It comes with

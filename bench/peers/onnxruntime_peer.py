@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX Runtime as a peer of `octet bench`: a quantized model of one layer, in the QDQ form that its quantizer writes, optimized by it.
 
 u8 -> u8 becomes one QGemm or one QLinearConv. The model's images are NHWC behind a transposition; it cancels the one that the runtime

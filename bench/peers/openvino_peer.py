@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """OpenVINO, and with it oneDNN 3, as a peer of `octet bench`: a model of one layer with FakeQuantize on its input and its output and s8
 weights, in the form that its quantizer writes. It compiles to one int8 convolution or fully connected layer with u8 input and output.
 

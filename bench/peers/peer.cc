@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the peer that the command line names.
 #include "bench/peers/peer.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the peers that Octet is compared with: a library that was installed at build time, or
 // another program.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The language of bench/peers/peer_program.cc, and memory, for the peers beside this file."""
 
 import gc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands in for oneDNN if it was not installed at build time.
 #include "bench/peers/peer.h"
 

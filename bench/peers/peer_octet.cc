@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times Octet itself at a simpler problem, to show the cost of a feature.
 #include "bench/peers/peer.h"
 #include "bench/problems/conv_plan.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies by oneDNN: a matmul primitive that chooses its own layout for the weights, or
 // reads them as a run brings them, with a scale per channel and a bias.
 #include "bench/peers/peer_onednn.h"

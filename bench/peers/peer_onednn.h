@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the common part of products and convolutions by oneDNN 2.x and 3.x: an engine, a
 // primitive and its arguments. Version 2 scales the sum of product and s32 bias. Version 3 takes
 // the scales as an argument and adds an f32 bias to the scaled product, so that some of its outputs

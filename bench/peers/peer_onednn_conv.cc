@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolves by oneDNN: a convolution or deconvolution primitive on NHWC tensors that chooses
 // its own layout for the weights, with a scale per channel, a bias and, where the output
 // type does not clamp at 0 by itself, a ReLU.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a peer that is a process of its own: a program in any language, or a library that this one
 // is linked with. The process runs only during a request, and is stopped (SIGSTOP) otherwise:
 // spinning threads of its pool would take Octet's cores. It reads requests from its standard input

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Draws the files of `octet bench --json`: plots.py roofline|layers --to FILE.svg FILE...
 
 The same input gives the same bytes. Colours are Okabe and Ito's, which colour-blind readers can tell apart."""

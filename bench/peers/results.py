@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the files of `octet bench --json`, for tables and plots."""
 
 import json

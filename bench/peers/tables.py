@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes Markdown of the files of `octet bench --json`: tables.py [--into PAGE] FILE...
 
 Prints it, or replaces all text of the page behind the line '<!-- made by scripts/compare -->'."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws residuals and look-up tables, and computes outputs with them.
 #include "bench/problems/after.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds the steps after an output's product: a residual that is added, a look-up table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks octet_conv2d_explain for each candidate.
 #include "bench/problems/candidates.h"
 

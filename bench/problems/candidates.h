@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists the plan's candidates for a convolution.
 #pragma once
 

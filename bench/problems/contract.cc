@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes outputs from accumulators by DESIGN.md's contract.
 #include "bench/problems/contract.h"
 

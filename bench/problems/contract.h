@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States the numeric contract from the accumulator to the output, without the library, and the
 // verdict of a check.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a convolution's output with loops over its definition.
 #include "bench/problems/conv_check.h"
 

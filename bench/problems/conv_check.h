@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks whether a convolution is right. It is written from the numeric contract alone, without the
 // library.
 #pragma once

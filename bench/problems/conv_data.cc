@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the operands of a convolution.
 #include "bench/problems/conv_data.h"
 

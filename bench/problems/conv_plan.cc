@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs, creates and runs a convolution.
 #include "bench/problems/conv_plan.h"
 

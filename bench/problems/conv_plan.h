@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a convolution that is packed, created and ready to run.
 #pragma once
 

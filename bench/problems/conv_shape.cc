@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes the names of shapes.
 #include "bench/problems/conv_shape.h"
 

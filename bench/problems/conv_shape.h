@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the geometry of a convolution and its name in benchdnn's manner:
 // g32mb1_ic128oc128_ih56oh56kh3sh1ph1.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills the fields that descriptors and runs of products and of convolutions have in common.
 #pragma once
 

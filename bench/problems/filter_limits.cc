@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds up filters, and asks octet_conv2d_limit_packed for the limit of each.
 #include "bench/problems/filter_limits.h"
 

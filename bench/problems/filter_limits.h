@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows the effect of one limit for the packed bytes on all filters of a network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets OCTET_KERNEL while weights are packed for a kernel that is forced.
 #include "bench/problems/forced.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds the caller's forced choices; null or AUTO is the library's choice.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a product's output with loops over its definition.
 #include "bench/problems/gemm_check.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds one GEMM problem with its operands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs, creates and runs a product.
 #include "bench/problems/gemm_plan.h"
 

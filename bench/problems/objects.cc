@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates the library's objects, and throws the sentence of a refusal.
 #include "bench/problems/objects.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates objects of the library from descriptors; Error has the reason of a refusal.
 #pragma once
 

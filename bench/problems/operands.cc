@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws values by each kind of filling.
 #include "bench/problems/operands.h"
 

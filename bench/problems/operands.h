@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the operands of products and convolutions: types, fillings, scales and biases.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifies and times convolutions, Octet's and a peer's.
 #include "bench/run/conv_bench.h"
 

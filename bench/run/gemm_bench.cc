@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifies and times products, Octet's and a peer's.
 #include "bench/run/gemm_bench.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes turns, samples and medians.
 #include "bench/run/measure.h"
 

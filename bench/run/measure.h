@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Times the contestants of a bench: each has a turn in every repetition, the CPU's peak is sampled
 // beside it, medians count.
 #pragma once

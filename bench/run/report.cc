@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats the rows and totals of a bench.
 #include "bench/run/report.h"
 

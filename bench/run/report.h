@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints and writes the results of a bench: a table, totals, JSON.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public names of the convolution algorithms, and the way back from a name.
 #include "dispatch/api/algorithm_names.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The public names of the convolution algorithms. This file refers to no algorithm, so it links
 // none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the message of an octet_error.
 #include "dispatch/api/error.h"
 

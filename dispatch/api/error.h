@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a function reports an error: fail() writes the message, OCTET_TRY passes the status on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about files, in English whatever the locale.
 #include "dispatch/api/file_error.h"
 

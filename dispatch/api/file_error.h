@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the file system as octet_error messages. strerror depends on the locale and is not
 // thread-safe, so the library has its own words.
 #pragma once

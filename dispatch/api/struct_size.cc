@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts structs between callers and a library of different versions (struct_size).
 #include "dispatch/api/struct_size.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // struct_size: how the library reads structs of callers with an older or a newer header (octet.h,
 // "versions").
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and checks the environment variables.
 #include "dispatch/cpu/environment.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The environment variables. They are read at every pack and create, so a test or a program may
 // change them in between.
 #pragma once

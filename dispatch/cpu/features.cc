@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects instructions (CPUID, hwcaps), caches and core designs.
 #include "dispatch/cpu/features.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects the features of the CPU and the operating system. Instructions are found by CPUID or
 // hwcaps alone, so no library, /proc or /sys can break that. Caches and cores may come from files
 // and are looked up only where needed: a sandbox may kill a process that opens a file.

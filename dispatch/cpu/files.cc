@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads caches and MIDR registers of CPUs from /sys, or these registers' parts from /proc/cpuinfo.
 #include "dispatch/cpu/files.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads caches and cores from Linux's files, for CPUs that have no instruction for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides whether this process asks for registers.
 #include "dispatch/cpu/permission.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Features that a process has only after it has asked the operating system for their registers.
 #pragma once
 

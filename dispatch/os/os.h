@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the operating system beyond standard C: memory, a clock, registers, files. The files
 // posix* are for POSIX, windows.cc is for Windows. dispatch/cpu/features.cc asks a system about its
 // CPU.

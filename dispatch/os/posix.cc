@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POSIX: memory, the clock, registers.
 #include <stdlib.h>
 #include <time.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POSIX: reads files.
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // POSIX: replaces a file under a lock.
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop that reads a file whole, by a system's own `read`.
 #pragma once
 

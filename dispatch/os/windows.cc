@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows: memory, the clock, registers and files. Paths are in the process's code page, as
 // getenv's values are.
 #include <errno.h>

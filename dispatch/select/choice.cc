@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choice as one line of text: to_text and from_text.
 #include "dispatch/select/choice.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Choice: everything that is chosen for a product or a convolution and that no output byte depends
 // on. It is a plain value: pure functions make it (gemm/choice.h, conv/choice.h), the object keeps
 // it, and it can be written as one line of text and read back, so that measured choices can be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides by sizes whether packing tries a format that suits some weights only.
 #include "dispatch/select/format_to_try.h"
 

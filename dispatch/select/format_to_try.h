@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The format that packing tries first. Whether the weights suit it depends on their values, so
 // packing finds out.
 #pragma once

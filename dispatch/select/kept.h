@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps a value that is found once in a process, without a lock.
 #pragma once
 

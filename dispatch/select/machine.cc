@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects this machine once.
 #include "dispatch/select/machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This machine, detected once: the CPU's features minus the tiers that fail the self-test. Caches,
 // cores and their design are detected when they are first needed.
 #pragma once

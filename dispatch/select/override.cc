@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads an octet_machine: the caller's caches and cores in place of the detected ones.
 #include "dispatch/select/override.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the machine of a descriptor: the caller's or this one.
 #pragma once
 

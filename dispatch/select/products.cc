@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernels and tiers that products of matrices select from: more kernels than convolutions have,
 // and the tiers that pass the self-test of these.
 #include "dispatch/select/select.h"

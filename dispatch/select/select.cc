@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the best kernel of a CPU for a product.
 #include "dispatch/select/select.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the kernel of a product. Pure: the CPU is an argument, so unit tests cover machines that
 // nobody owns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicts whether a 2:4 sparse format is faster than the dense one.
 #include "dispatch/select/sparsity.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides whether weights that fit the 2:4 pattern are packed in a sparse format.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This machine minus the tiers that fail a part's own self-test, which runs once, when the part is
 // first used.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the test cases, with integers.
 #include "dispatch/self_test/cases.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Test cases for rounding: accumulators that are hard to round, and the bytes that they must
 // become. They are computed where they are used, with integers: a program would be larger by them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of the depthwise and grouped kernels and of the Winograd transforms.
 #include "dispatch/self_test/conv.h"
 

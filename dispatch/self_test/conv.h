@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of kernels and transforms that only convolutions use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Float operations as the numeric contract defines them, computed with integers, so that no
 // CPU, rounding mode or float flag can affect them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of the kernels of int16 operands.
 #include "dispatch/self_test/conv.h"
 #include "dispatch/self_test/product.h"

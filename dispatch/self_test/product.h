@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small product of extreme values, and the check of its result.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The self-test of the code that only products of matrices use: kernels of 4 bits, and work on
 // weights that come with a run.
 #include "dispatch/self_test/self_test.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of requantization, epilogues, float input and TFLite additions.
 #include "dispatch/self_test/requantize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of rounding, against the numeric contract. The thread must round to nearest.
 #pragma once
 

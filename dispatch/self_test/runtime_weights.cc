@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The self-test of a tier's work on weights that come with a run.
 #include "dispatch/self_test/product.h"
 #include "dispatch/self_test/self_test.h"

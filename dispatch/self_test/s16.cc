@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of s16 values: how they are split into bytes, and how the sums of the bytes' products
 // become outputs; and of kernels that multiply s16 values as they are in the place of int8 kernels.
 #include "dispatch/self_test/s16.h"

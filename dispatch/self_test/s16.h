@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Self-test of s16 values, and its cases: accumulators that are hard to round, and their outputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The self-test of a tier's product by weights in scale blocks.
 #include "packing/scale_blocks.h"
 #include "dispatch/self_test/product.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the self-test of each tier.
 #include "dispatch/self_test/self_test.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The self-test: small products of extreme values and accumulators that are hard to round, with
 // known results. It keeps a faulty CPU, emulator or compiler from giving wrong bytes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the int8 kernels, dense and 2:4 sparse, that convolutions use.
 #include "dispatch/tables/kernels.h"
 #include "kernels/arm/kernels.h"

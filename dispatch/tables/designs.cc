@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The known CPU core designs, and the costs in which a design differs from its tier's row.
 #include "dispatch/tables/designs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU core designs (microarchitectures): how a design is recognized, and its tiers' costs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's functions over elements.
 #include "dispatch/tables/elementwise.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a tier's functions over elements. A tier without its own gets the baseline's.
 #pragma once
 

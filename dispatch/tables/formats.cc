@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of weight formats, one row each.
 #include "dispatch/tables/formats.h"
 

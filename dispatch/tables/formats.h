@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight formats. All are in the table, whatever is compiled in, so a machine can pack for any
 // other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's functions of images.
 #include "dispatch/tables/image_functions.h"
 

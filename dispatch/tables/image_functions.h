@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a tier's functions of images: those of the best build whose features the tier has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of int16 kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "kernels/arm/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of the kernels of matrices that are compiled in: int8, 2:4 sparse and int4.
 #include "dispatch/tables/kernels.h"
 #include "kernels/arm/kernels.h"

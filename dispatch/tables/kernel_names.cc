@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names and tiers of the kernels that are compiled in.
 #include "dispatch/tables/kernel_names.h"
 

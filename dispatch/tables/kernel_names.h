@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel names. This file refers to no kernel, so a lookup links none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel tables, one row per kernel. Selection, forcing, tests and benchmarks read them.
 #pragma once
 

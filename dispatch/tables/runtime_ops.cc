@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's work on weights that come with a run.
 #include "dispatch/tables/runtime_ops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a tier's work on weights that come with a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of s16 kernels that are compiled in.
 #include "dispatch/tables/kernels.h"
 #include "kernels/core/parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's product by weights in scale blocks.
 #include "dispatch/tables/scale_block_kernels.h"
 

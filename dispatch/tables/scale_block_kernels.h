@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a tier's product by weights in scale blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A table of kernels: an array of pointers, and a lookup by name.
 #pragma once
 

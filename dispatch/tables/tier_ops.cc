@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's operations besides multiplying (row work, epilogue).
 #include "dispatch/tables/tier_ops.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of tiers: features, weight formats and costs, one row each.
 #include "dispatch/tables/tiers.h"
 

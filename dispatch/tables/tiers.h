@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tiers, compiled in or not: any machine can pack weights for any of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of each tier's Winograd transforms.
 #include "dispatch/tables/transforms.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a tier's Winograd transforms. A tier that is not compiled in gets the baseline's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The octet_tuning_* functions that work on lines in memory.
 #include "dispatch/tuning/cache.h"
 

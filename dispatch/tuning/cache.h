@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds, finds and merges the lines of an octet_tuning.
 #pragma once
 

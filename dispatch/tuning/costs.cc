@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tier's costs as text: names, writing and reading.
 #include "dispatch/tuning/costs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tier's costs as text. Calibration fits them, a profile assumes them, and a line of a tuning
 // file keeps them.
 #pragma once

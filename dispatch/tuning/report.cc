@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports how many lines of a tuning file this machine can use.
 #include <stdio.h>
 #include <string.h>

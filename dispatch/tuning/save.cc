@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_tuning_save: replaces the file as a whole, and takes turns with other writers.
 #include <stdlib.h>
 #include <string.h>

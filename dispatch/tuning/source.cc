@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads tuning files, and finds the one that pack and create use.
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes and parses the lines of a tuning file.
 #include "dispatch/tuning/tuning.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tuning: measured choices as text, one line per problem and machine (docs/tuning.md).
 //
 //   KEY | CHOICE | plan_ns=N chosen_ns=N threads=N | CHECKSUM

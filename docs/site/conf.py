@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Configures Sphinx for scripts/docs: the pages are the Markdown files of this repository, and the
 reference is made of the public headers."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints a public header with its comments as Doxygen reads them: doxygen_filter.py HEADER
 
 The first comment is about the file, but for the line that names the licence. Any other on lines of

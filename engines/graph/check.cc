@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks indices, sizes, constants and scales of a graph, and orders its operators.
 #include "engines/graph/check.h"
 

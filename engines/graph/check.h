@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a graph before anything is made of it.
 #pragma once
 

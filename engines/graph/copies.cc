@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies lines of images.
 #include "engines/graph/copies.h"
 

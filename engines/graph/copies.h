@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves bytes between tensors: to other sizes, through a table, to another order of channels.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the function of each operator between products, in the graph's arithmetic.
 #include "engines/graph/functions.h"
 

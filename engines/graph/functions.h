@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes functions of a network of the operators that are no products.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuses operators into the convolutions and products beside them.
 #include "engines/graph/fuse.h"
 

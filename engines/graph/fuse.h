@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts operators together where no byte of the result changes.
 #pragma once
 

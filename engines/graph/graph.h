@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a sub-graph of quantized operators in plain structs, as an engine hands it over.
 #pragma once
 

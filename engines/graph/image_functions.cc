@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the functions that look at windows, images or places.
 #include "engines/graph/image_functions.h"
 

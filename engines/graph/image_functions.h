@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes functions of operators that look at windows, at whole images or at places.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses for each tensor the network's tensor in which it lies.
 #include "engines/graph/layout.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places a graph's tensors in a network: sizes, channel order, aliases, slices, copies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces groups of DQ, an operator on floats and Q by operators on 8 bits.
 #include "engines/graph/match_qdq.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds quantized operators in graphs that compute in floats between DQ and Q.
 #pragma once
 

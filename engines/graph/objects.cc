@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs and creates convolutions and products.
 #include "engines/graph/objects.h"
 

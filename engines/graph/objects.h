@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the library's objects of a placed graph.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies matrices that are both computed, by the library's run-time weights.
 #include <algorithm>
 #include <vector>

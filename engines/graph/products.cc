@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the descriptors of convolutions and products: sizes, padding, rescaling, residual.
 #include "engines/graph/products.h"
 

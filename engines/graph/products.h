@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes convolutions and products for the library.
 #pragma once
 

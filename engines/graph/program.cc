@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates and runs programs: one network for all images, others for fewer ones.
 #include "engines/graph/program.h"
 

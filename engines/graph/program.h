@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a graph as one network that owns its packed weights.
 #pragma once
 

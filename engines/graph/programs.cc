@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds programs by the sizes in their graphs.
 #include "engines/graph/programs.h"
 

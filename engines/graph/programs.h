@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the programs of one model whose inputs have changing sizes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Carries a status and a sentence from the code that refuses a graph to the library's border.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes images' sizes from shapes, and the bytes at which activations end.
 #include "engines/graph/sizes.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives shapes as images of lines of pixels, and real bounds as bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sub-graphs of quantized operators as one network, for programs inside of engines.
 add_library(octet_graph STATIC ${all})
 octet_add_flags(octet_graph PRIVATE ${octet_werror} -fPIC)

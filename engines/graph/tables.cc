@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the library for tables, and bounds them by activations.
 #include "engines/graph/tables.h"
 

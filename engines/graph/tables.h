@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes tables of operators that look up each byte by itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights once for each matrix and filter, and keeps the workspaces of runs.
 #include "engines/graph/weights.h"
 

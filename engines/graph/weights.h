@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Owns packed weights, so that a program that is made again for other sizes packs nothing again;
 // and the workspaces of runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks at each operator by itself, without its weights, and at the places of all tensors.
 #include "engines/graph/would.h"
 

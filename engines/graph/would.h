@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Answers which operators of a graph Octet would run, before weights are there.
 #pragma once
 

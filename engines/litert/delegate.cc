@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two functions that LiteRT looks up in an external delegate, and the delegate: it claims the
 // operators that a graph takes, a partition with a product at a time.
 #include <tensorflow/lite/builtin_ops.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One node of LiteRT's graph, as its translation reads it, and the operator that it fills.
 #pragma once
 

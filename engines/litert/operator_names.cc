@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names LiteRT's built-in operators in sentences: a delegate is told their numbers only.
 #include <tensorflow/lite/builtin_ops.h>
 

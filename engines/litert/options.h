@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the delegate's options, which a host gives as pairs of strings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a partition's program, and hands it the interpreter's tensors at each run.
 #include "engines/litert/partition.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs some nodes of a LiteRT interpreter as one program.
 #pragma once
 

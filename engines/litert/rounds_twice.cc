@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs an interpreter's FULLY_CONNECTED kernel on four sums that tell how it rounds.
 #include "engines/litert/rounds_twice.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out how an interpreter's FULLY_CONNECTED rounds.
 #pragma once
 

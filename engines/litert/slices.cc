@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates slices, splits and packs of tensors.
 #include <tensorflow/lite/core/c/builtin_op_data.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # liboctet_litert.so, where LiteRT's C headers and pthreadpool are.
 find_path(OCTET_LITERT_INCLUDE_DIR tensorflow/lite/core/c/common.h
   PATHS ${PROJECT_SOURCE_DIR}/build/engine-headers/usr/include)

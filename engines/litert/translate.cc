@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates nodes one by one: a function for each form of operator, and a table of the forms.
 #include "engines/litert/translate.h"
 

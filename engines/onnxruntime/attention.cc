@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a QAttention for the library, and takes each run through its product and its heads.
 #include "engines/onnxruntime/attention.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs com.microsoft's QAttention: an exact product of bytes, then attention in f32.
 #pragma once
 

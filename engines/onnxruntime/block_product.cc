@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a MatMulNBits for the library, and hands it the rows of each run.
 #include "engines/onnxruntime/block_product.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs com.microsoft's MatMulNBits: a product by weights of 4 bits in scale blocks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a graph into regions of quantized operators that reach each other without the host.
 #include "engines/onnxruntime/claim.h"
 

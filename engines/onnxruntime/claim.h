@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the nodes of a graph that Octet runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantizes a tensor by its range, in parallel, and runs all products that read it.
 #include "engines/onnxruntime/dynamic.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs products whose input is quantized by its own range, in the run, and chains of them.
 #pragma once
 

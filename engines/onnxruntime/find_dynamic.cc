@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds DynamicQuantizeLinear with the products that read it, and com.microsoft's fused forms.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matches the nodes of LayerNormalization, GELU and attention, from their last one backwards.
 #include "engines/onnxruntime/find_floats.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds operators of f32 as encoders have them between quantized products.
 #pragma once
 

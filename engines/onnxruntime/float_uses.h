@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the neighbours of nodes on f32 that belong to no unit yet.
 #pragma once
 

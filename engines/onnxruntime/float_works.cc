@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the shapes of operators of floats, and cuts their rows into tasks.
 #include "engines/onnxruntime/float_works.h"
 

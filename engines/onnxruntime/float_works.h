@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs operators of f32 that stand between quantized products, with the same bytes on every CPU.
 #pragma once
 

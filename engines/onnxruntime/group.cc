@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers a group's tensors, and gives those between its works a place in the memory of a run.
 #include "engines/onnxruntime/group.h"
 

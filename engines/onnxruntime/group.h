@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that a session runs as one node: computations after each other, and memory between them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sorts units by how often the host comes between them and the first ones.
 #include "engines/onnxruntime/groups.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joins works that follow each other without the host between them.
 #pragma once
 

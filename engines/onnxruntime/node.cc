@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills in what operators have in common: quantization, windows, weights and shapes of outputs.
 #include "engines/onnxruntime/node.h"
 

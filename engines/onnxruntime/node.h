@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of ONNX with its graph, and the operator that its translation fills in.
 #pragma once
 

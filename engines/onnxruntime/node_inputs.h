@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the inputs of a node that runs by itself, with a sentence about each that is not as needed.
 #pragma once
 

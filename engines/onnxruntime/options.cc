@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the provider's options: a table of the values that each key takes.
 #include "engines/onnxruntime/options.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the provider's options, which a session has as entries of its configuration.
 #pragma once
 

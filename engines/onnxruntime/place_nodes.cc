@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates operators that move elements and change none.
 #include "engines/onnxruntime/place_nodes.h"
 

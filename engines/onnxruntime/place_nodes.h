@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move elements, as they stand between DequantizeLinear and QuantizeLinear.
 #pragma once
 

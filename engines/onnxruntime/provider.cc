@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two functions that ONNX Runtime looks up, the factory that they make and release, and the
 // execution provider that each session has.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates operators on quantized tensors: those of ONNX, and ONNX Runtime's own.
 #include "engines/onnxruntime/node.h"
 

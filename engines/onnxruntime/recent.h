@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps objects that take a while to make, one for each of the keys that were asked for last.
 #pragma once
 

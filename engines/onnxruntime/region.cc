@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a region's programs, keeps the last used ones, and hands them the tensors of each run.
 #include "engines/onnxruntime/region.h"
 

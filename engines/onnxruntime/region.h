@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a region of quantized operators: a network for each shape of its inputs.
 #pragma once
 

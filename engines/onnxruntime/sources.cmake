@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 include(${CMAKE_CURRENT_LIST_DIR}/floats/sources.cmake)
 # liboctet_onnxruntime.so, where ONNX Runtime's C headers are.
 find_path(OCTET_ONNXRUNTIME_INCLUDE_DIR onnxruntime_c_api.h

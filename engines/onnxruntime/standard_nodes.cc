@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates operators that models compute in f32 between DequantizeLinear and QuantizeLinear.
 #include <algorithm>
 #include <cmath>

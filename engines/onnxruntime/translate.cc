@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates a graph node by node, and gives tensors that are only moved their neighbour's scale.
 #include "engines/onnxruntime/translate.h"
 

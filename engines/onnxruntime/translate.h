@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Translates nodes of an ONNX model into operators of a graph.
 #pragma once
 

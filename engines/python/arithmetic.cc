@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies a layer's numbers from Python's arrays, and puts them into descriptors.
 #include "engines/python/arithmetic.h"
 

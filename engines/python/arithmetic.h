@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types and numbers of a layer, as Python gives them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks arrays from Python before the library sees their pointers: type, shape, order, device.
 #include "engines/python/arrays.h"
 

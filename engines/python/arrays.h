@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and makes the arrays that calls from Python have as operands.
 #pragma once
 

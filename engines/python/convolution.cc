@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The class Convolution: a packed filter, and a run of images through it.
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>

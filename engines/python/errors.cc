@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the Python exception for each status of the library.
 #include "engines/python/errors.h"
 

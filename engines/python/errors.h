@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the library's errors into Python's exceptions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet.cpu and the version: facts about the machine and the library.
 #include <nanobind/stl/string.h>
 

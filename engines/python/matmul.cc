@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet.matmul: a product of two arrays, both of which come with the call.
 #include "engines/python/arrays.h"
 #include "engines/python/errors.h"

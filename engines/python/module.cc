@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The extension module octet._octet.
 #include "engines/python/module.h"
 

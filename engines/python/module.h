@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the extension module, each of which adds its functions and classes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The class Product: packed weights of a matrix, and a run of rows through them.
 #include <nanobind/stl/string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps a workspace for each thread and the pool of threads between runs.
 #include "engines/python/running.h"
 

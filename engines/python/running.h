@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives runs a workspace and threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The wheel is a project of its own, CMakeLists.txt beside this file, which takes these files from a
 # build of Octet.
 if(OCTET_BUILD_ENGINES)

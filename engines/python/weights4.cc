@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes weights of 4 bits of float32 weights and of other tools' arrays, in arrays of the caller's.
 #include <nanobind/stl/string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks through the process's modules, in the order in which they were loaded. Hosts load modules
 // with names of their own, so that none sees the symbols of another one without asking for it.
 #include "engines/threads/first_pool.h"

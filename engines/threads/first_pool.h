@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the pool that all modules of a process share.
 #pragma once
 

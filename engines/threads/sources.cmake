@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The process's pool of threads, for engines that lend none.
 if(TARGET octet::pthreadpool)
   add_library(octet_threads STATIC ${all})

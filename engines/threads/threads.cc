@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the process's one pthreadpool: the largest share decides its size, and a child process,
 // which has no copies of the threads, starts another one.
 #include "engines/threads/threads.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lends the threads of the process's one pool to runs of Octet.
 #pragma once
 

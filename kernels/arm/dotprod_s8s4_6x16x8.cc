@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s4 -> s32 or 8 bits: decodes weights for dotprod_s8s8_6x16x4.cc; up to four rows decode them
 // in registers.
 #include "kernels/arm/kernels.h"

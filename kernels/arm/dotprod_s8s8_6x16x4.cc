@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s8 -> s32 or 8 bits, SDOT by lane, up to 6 rows x 16 columns.
 //
 //                          columns 0-3   4-7   8-11  12-15

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, s8 x s8 -> s32 or 8 bits, SDOT on interleaved columns, blocks of 16 channels.
 //
 //        kept columns               new column        accumulators of a row

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution, s8 x s8 -> s32 or 8 bits, SDOT by element: an instruction multiplies four
 // channels' weights by a quad (four channels) of the pixel.
 #include "kernels/arm/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x u4 in scale blocks -> f32 sums, for DOTPROD: see shared/neon_scale_blocks.h.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/neon_scale_blocks.h"

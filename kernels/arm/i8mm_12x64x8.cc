@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 8 bits x 8 bits -> s32 or 8 bits, SMMLA, USMMLA and UMMLA, up to 12 rows x 64 columns, 8 columns
 // at a time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 8 bits x 8 bits -> s32 or 8 bits, SDOT, USDOT and UDOT, 1 row x 16 columns, on the layout of the
 // I8MM tier.
 //

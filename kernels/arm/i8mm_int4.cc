@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 or u8 x s4 -> s32 or 8 bits: decodes weights for i8mm_12x64x8.cc and i8mm_1x16x8.cc. A single
 // row, and as many as make few tiles, decode them in registers.
 #include "kernels/arm/kernels.h"

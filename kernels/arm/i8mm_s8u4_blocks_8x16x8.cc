@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x u4 in scale blocks -> f32 sums, for I8MM: 8 rows by half of a panel's columns. A vector is
 // two rows by two columns, as SMMLA accumulates them. The last row of an odd number runs DOTPROD's
 // loop.

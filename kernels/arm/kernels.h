@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the Arm kernels and their tiers' operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of the Arm tiers besides multiplying. TFLite mode's epilogue is written in NEON,
 // because compilers do not vectorize it, and so is that to f32 on AArch64, which also converts the
 // sums that kernels have stored; the rest is the baseline's, which on AArch64 is NEON, too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32 on AArch64, up to 8 rows x 8 columns (shared/neon_int16.h), and for rows by
 // eights along depth: two LD1 of four registers load eight steps of eight rows.
 #include "kernels/arm/kernels.h"

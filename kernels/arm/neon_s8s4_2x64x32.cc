@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s4 -> s32 or 8 bits: decodes weights for neon_s8s8_2x64x16.cc.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/neon_int4.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s8 -> s32 or 8 bits on AArch32, 2 rows x 64 columns at a time (shared/neon_int8.h). Calls of
 // few columns take up to 16 rows, because with little depth a call costs as much as the products of
 // two.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s8 -> s32 or 8 bits on AArch64, up to 4 rows x 64 columns (shared/neon_int8.h).
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/neon_flipped.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, s8 x s8 or s16 -> s32 or 8 bits for ARMv8.0, blocks of 16 channels.
 //
 // Pixels are not interleaved. Products of two taps are added in 16 bits, then to the 32-bit

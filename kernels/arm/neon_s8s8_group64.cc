@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution, s8 x s8 -> s32 or 8 bits for ARMv8.0: pixels and weights are widened to
 // int16, and SMLAL by element multiplies four channels' weights by one channel of the pixel.
 #include "kernels/arm/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x 2:4 sparse s8 -> s32 or 8 bits for ARMv8.0: TBL, SMULL, SMLAL and SADALP, up to 2 rows x 16
 // columns.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s8 -> s32 or 8 bits, SMOPA, up to 32 rows x 32 columns, four ZA tiles at a time.
 //
 // One instruction adds the outer products of a vector of rows and a vector of columns, 4 depth

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers lhs rows for the sparse Arm kernels.
 #include "kernels/arm/shared/sparse.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 8 bits x 8 bits -> s32, SMMLA, USMMLA and UMMLA on SVE registers of 256 bits: the depth loops of
 // i8mm_12x64x8.cc, which has the rest of these kernels.
 //

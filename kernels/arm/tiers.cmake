@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Arm tiers: their sources, flags and an expression that tells whether the compiler has them.
 set(octet_intrinsics arm_neon.h)
 set(octet_neon "vgetq_lane_s32(vpaddlq_s16(vmull_s8(vdup_n_s8(1), vdup_n_s8(1))), 0)")

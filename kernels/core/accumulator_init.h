@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the values that accumulators start from: the bias and all terms of zero points. This is
 // the one place of that algebra (DESIGN.md, "One normal form").
 //

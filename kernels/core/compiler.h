@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Macros and templates with which kernels keep arrays of accumulators in registers on every
 // compiler.
 #pragma once

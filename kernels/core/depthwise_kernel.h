@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a depthwise or grouped kernel as one constant value, like a MicroKernel. Each output
 // channel reads one input channel (depthwise) or the few channels of its group (grouped).
 //

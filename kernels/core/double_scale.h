@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines double mode's product of an accumulator: clamped, and rounded once.
 #pragma once
 

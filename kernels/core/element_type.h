@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integers that operands and outputs are made of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the epilogue, which turns s32 accumulators into the output: scale, clamp of the
 // product, + residual, round, + zero point, clamp, look-up table (DESIGN.md, "Numeric contract").
 #pragma once

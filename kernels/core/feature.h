@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPU features that tiers and kernels need.
 #pragma once
 

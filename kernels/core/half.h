@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads f16 (IEEE 754 binary16) without instructions for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names the kinds of kernels, one per kernel table.
 #pragma once
 

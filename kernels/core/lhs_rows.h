@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes work on rows of the lhs before they are multiplied: gathering, summing, quantizing and
 // copying. Each is one pass over memory, compiled once per tier from kernels/generic.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits the size of tiles, because their accumulators and per-row and per-column values live on
 // the stack. A test checks every kernel of the tables against these limits.
 #pragma once

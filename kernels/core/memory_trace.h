@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The callback of the memory model (analysis/traffic): `bytes` at `at` are read or written.
 #pragma once
 

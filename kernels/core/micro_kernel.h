@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a micro-kernel as one constant value, which selection, tests, benches and forcing read,
 // and the tile that a call of it multiplies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the output of a product and the residual that is added to it: rows of a matrix, or
 // pixels.
 #pragma once

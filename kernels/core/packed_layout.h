@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the layout of an operand in packed panels.
 //
 // A panel holds some lanes (rows of the lhs, columns of the rhs) over the whole depth; kr

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes panels of s8 weights whose pairs along K cannot saturate 16 bits.
 //
 // VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. It is exact for every

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts that a library may be built without. CMake defines OCTET_WITH_<part> as 1 or 0, and
 // OCTET_IF(part, yes, no) is `yes` if the library has the part. Tables list rows by
 // OCTET_IF(part, ROW, NO_ROW)(row).

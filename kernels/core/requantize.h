@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes how kernels requantize accumulators to 8 or 16 bits, or convert them to f32, while they
 // are still in registers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a tier's work on weights that come with a run: packing them, and multiplying few rows
 // by them where they lie.
 #pragma once

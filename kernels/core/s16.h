@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes products of s16 values by weights of 8 bits: an s16 value is split into two bytes,
 // x = 256 * high + low, int8 kernels multiply both, and the sums meet here (DESIGN.md,
 // "An s16 lhs").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes products by weights of 4 bits in scale blocks: `depth` consecutive weights of a column
 // with a scale of their own, and perhaps a zero point.
 //

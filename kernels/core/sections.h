@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a workspace into aligned sections, one after the other. The same code computes the size and
 // the offsets, so that both always agree.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the formats of 2:4 sparse weights: of every four consecutive steps along depth, a lane
 // (a column) has at most two that are not zero. The format always stores two.
 //

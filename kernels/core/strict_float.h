@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refuses compiler flags that change float results. The numeric contract counts roundings, and code
 // rounds floats to integers by adding a large number and subtracting it again, so every operation
 // must be done as written and round once, to float. cmake/strict_float.cmake has the flags.

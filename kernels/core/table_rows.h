@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arranges a table of 256 bytes for vectors that look up rows of 16, as PSHUFB does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prepares TFLite's multipliers and shifts for vectors. x86 kernels need create's certificate that
 // no accumulator, shifted left, reaches 2^30; columns that are right_only do not need it.
 #pragma once

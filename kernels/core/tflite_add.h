@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes TFLite's ADD of two 8-bit values in one rounding. Each input has 256 values, so create
 // can check all pairs, and finds for nearly all scales two factors and an offset such that
 //

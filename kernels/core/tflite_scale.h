@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines TFLite's MultiplyByQuantizedMultiplier with two roundings.
 #pragma once
 

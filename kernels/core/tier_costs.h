@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost model of a tier. From these figures, which are fitted per tier and core, the plan
 // predicts the time of an algorithm: max(compute, memory) + exposed * min(compute, memory) +
 // transforms and copies. Unless a field says otherwise, its unit is cycles of one core; a "mac" is

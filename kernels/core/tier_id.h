@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names the instruction-set tiers; dispatch/tables/tiers.cc describes each.
 #pragma once
 

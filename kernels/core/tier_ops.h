@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists a tier's operations besides multiplying: plain loops, compiled once per tier from
 // kernels/generic.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the two transforms that Winograd's algorithm needs from a tier. The input transform
 // makes one int16 per tap and channel from a patch of the input; the output transform makes outputs
 // from the products. Everything is integer and linear, so sums may wrap as long as the last one

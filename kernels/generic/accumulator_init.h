@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the accumulators' init in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 

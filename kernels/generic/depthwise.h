@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of depthwise kernels, for every ISA that can dot four interleaved pixels with four
 // weights.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The walk of a 5x5 depthwise kernel, stride 1 or 2, along one output line.
 //
 // As in depthwise.h, four pixels of a column make a 32-bit lane per channel: the first four lines.

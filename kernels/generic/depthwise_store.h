@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores the sums of a depthwise machine: as s32 or raw, as bytes, as f32 or as s16 values.
 #pragma once
 

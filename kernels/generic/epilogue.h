@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The epilogue in plain loops over chunks of 16 columns: with a constant count, compilers vectorize
 // them without code for a remainder. Each tier compiles this text once with its flags. It has no
 // intrinsics, no reassociation and no contraction (-ffp-contract=off), so every tier rounds alike.

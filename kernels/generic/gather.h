@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers lhs rows into a panel in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of grouped kernels, for every ISA that can dot the bytes of a 32-bit lane. They run
 // over blocks of 16 channels and, within a block, over some adjacent pixels at a time, so that a
 // tap's weights serve all of them.

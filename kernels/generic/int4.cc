@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies tiles by weights of 4 bits through a kernel of int8.
 #include "kernels/generic/int4.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 4 bits: a tier's kernel of int8 multiplies them after a decoder made its operands. A
 // kernel of 4 bits is a row of constants beside such a kernel, and a decoder.
 //

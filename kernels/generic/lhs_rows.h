@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, quantizes and copies lhs rows in plain loops, compiled once per tier like epilogue.h.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of tiers that need no build of their own.
 #include "kernels/generic/portable.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations and transforms of a tier, compiled for the baseline, for tiers that need no build
 // of their own. On aarch64 the baseline includes NEON.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms for the baseline. NEON has a file of its own, because it requantizes in
 // registers.
 #include "kernels/generic/portable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rounds floats to integers without a conversion: no SSE4.1, no libm, and the same on every ISA.
 #pragma once
 

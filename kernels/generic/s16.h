@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits s16 values and finishes their products in plain loops, compiled once per tier like
 // epilogue.h. Accumulators are below 2^48, hence exact as doubles.
 #pragma once

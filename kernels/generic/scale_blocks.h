@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products by weights of 4 bits in scale blocks (kernels/core/scale_blocks.h) in plain C++: the
 // definition, and the last step for tiers whose vectors of floats do not round as C++ does.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Searches a TfliteAdd that equals TFLite's ADD, in plain loops over all pairs of 8-bit values.
 #pragma once
 

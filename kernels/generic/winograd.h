@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms, one text for all ISAs, in GCC's and Clang's vector extension, where + is
 // one instruction and wraps. An ISA adds a struct that names its vectors and widens bytes:
 //

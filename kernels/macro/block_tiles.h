@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a block: all rows of a matrix, and the micro-tiles of rows that use the same taps.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of the macro-kernel, and the init of each tile.
 #include "kernels/macro/macro_kernel.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The macro-kernel multiplies a block of lhs rows by packed weights with a micro-kernel:
 //
 //     for each panel of weights

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a grid of rows and columns into tasks, and a task's columns into passes. The functions are
 // pure: the workspace query and run agree because both call them.
 #pragma once

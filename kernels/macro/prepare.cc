@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prepares a block for the kernel: panels of rows, sums of rows, room for decoded weights.
 #include "kernels/core/sections.h"
 #include "kernels/macro/block_tiles.h"

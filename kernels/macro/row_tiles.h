@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts rows into blocks and blocks into tiles.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes how the depth of a product is cut into taps.
 //
 // A tap is a run of the lhs whose bytes lie side by side; packed weights round each tap up to the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies tiles and stores them: the kernel requantizes in registers where that is certified,
 // else it stores an s32 tile that the epilogue reads.
 #pragma once

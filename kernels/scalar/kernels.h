@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the portable kernels and their layouts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums of u8 x s8 products, several in a register, chosen by the compiler's flags for the CPU:
 //
 //   vectors of 128 bits    four columns side by side; pairs of steps by a multiply-add instruction,

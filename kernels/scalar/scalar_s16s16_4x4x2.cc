@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32 in plain C++, 4 rows x 4 columns.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/generic/portable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x u4 in scale blocks -> f32 sums, in plain C++: the definition.
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/scale_blocks.h"

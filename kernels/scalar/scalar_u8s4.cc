@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s4 in plain C++: decodes weights for scalar_u8s8_4x16x4.cc and scalar_u8s8.cc.
 #include "kernels/generic/gather.h"
 #include "kernels/scalar/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 in plain C++: it defines the correct result and runs where no other kernel does.
 //
 // One template serves every tile size, because only the loop bounds depend on it. Tests force 3x5x2

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 for CPUs without a kernel of their own: 4 rows x 16 columns, whose sums stay in
 // registers, four steps at a time (kernels/scalar/lanes.h).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise in plain C++: it defines the correct result and runs where no other kernel does. It
 // takes blocks of 16 channels of one output, tap after tap, with the sums in registers: vectors
 // where the compiler makes them of a loop of known length, else general registers.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution in plain C++: it defines the correct result and runs where no other kernel
 // does.
 #include "kernels/generic/portable.h"

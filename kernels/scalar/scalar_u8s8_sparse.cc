@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x 2:4 sparse s8 in plain C++, in both sparse formats: it defines the correct result.
 #include "kernels/core/micro_kernel.h"
 #include "kernels/core/sparse.h"

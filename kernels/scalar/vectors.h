@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines OCTET_VECTORS: whether the compiler's flags promise 128-bit vectors, which then hold four
 // sums each. Otherwise sums are in general registers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The epilogue of the AVX2 tiers in vectors, and the requantization of tiles in memory. Both are
 // intrinsics in loops over rows and columns: compilers need not speed them up.
 #include "kernels/x86/shared/epilogue.h"

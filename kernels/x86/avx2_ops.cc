@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of the AVX2 tiers besides multiplying.
 #include "kernels/core/parts.h"
 #include "kernels/generic/lhs_rows.h"

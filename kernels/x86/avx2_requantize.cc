@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requantizations that AVX2's and AVX-VNNI's kernels of 16 columns share.
 #include "kernels/x86/shared/store_tile_ymm.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s8 -> s32 or 8 bits, VPMADDWD on ymm, up to 6 rows x 16 columns. Exact for all inputs:
 // VPMADDUBSW would saturate at 16 bits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, s16 x s8 or s16 -> s32 or 8 bits, VPMADDWD on ymm, blocks of 32 channels. Exact for
 // all inputs: VPMADDUBSW would saturate at 16 bits. A dot product of four pixels takes two
 // multiply-adds and two additions: see shared/dw_ymm.h.

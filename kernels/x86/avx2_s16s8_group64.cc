@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution, u8 x s8 -> s32 or 8 bits, VPMADDWD, on int16: pixels are widened when lines
 // are copied, weights when a block is prepared. A pixel fills one register, and each 128 bits of
 // packed weights fill another one:

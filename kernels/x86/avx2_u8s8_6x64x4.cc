@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 -> s32 or 8 bits on paired weights, VPMADDUBSW on ymm: see shared/paired_tile.h.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_ymm.h"

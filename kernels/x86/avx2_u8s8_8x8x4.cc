@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 -> s32, 8 bits or f32, VPMADDWD on ymm, for rows that are read where they lie. Exact for
 // all inputs.
 //

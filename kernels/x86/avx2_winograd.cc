@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms on ymm, for the tiers without AVX-512.
 #include <immintrin.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps bytes of rows through a table of 256, in place, by AVX-512 VBMI.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/epilogue_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s8 -> s32 or s16, VPDPWSSD on zmm, up to 12 rows x 32 columns. Exact where sums
 // fit int32. It is the s16 kernel beside avx512vnni_u8s8_6x64x4.cc, whose weights it reads.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns or 12 rows x 32; up to 8
 // columns in a way of their own (Few).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm or ymm, blocks of 64 or 32 channels; and
 // u8 x s16, VPDPWSSD: see shared/dw_zmm.h.
 #include <immintrin.h>

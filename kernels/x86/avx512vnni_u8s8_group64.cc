@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on zmm.
 //
 //       broadcast pixel         weights of a tap (groups of 4: members 0-3 of the groups g)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32, VPDPWSSD on ymm, up to 6 rows x 16 columns (shared/s16s16_ymm.h).
 #include <immintrin.h>
 

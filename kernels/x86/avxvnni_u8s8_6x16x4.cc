@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 or s8 x s8 -> s32, 8 bits or f32, VPDPBUSD and VPDPBSSD on ymm, up to 6 rows x 16 columns.
 //
 //                      columns 0-7   8-15

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, and s16 values, VPDPWSSD, blocks of 32
 // channels.
 #include <immintrin.h>

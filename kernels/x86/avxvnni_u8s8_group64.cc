@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm: a zmm register of
 // avx512vnni_u8s8_group64.cc is two registers here. Groups of 16 channels have as many outputs as
 // two registers have lanes, so their weights meet four input channels at a time, and their sums

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations of the SSE4.1 tier besides multiplying.
 #include "kernels/core/parts.h"
 #include "kernels/generic/accumulator_init.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32, PMADDWD on xmm, up to 3 rows x 16 columns (kernels/xsimd/int16.h): 12
 // accumulators, a pair of int16 and a product.
 #include "kernels/x86/kernels.h"

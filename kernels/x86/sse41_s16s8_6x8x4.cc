@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s8 -> s32 or 8 bits, PMADDWD on xmm, up to 6 rows x 8 columns (kernels/xsimd/int8_6x2.h).
 #include "kernels/generic/gather.h"
 #include "kernels/x86/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, s16 x s8 or s16 -> s32 or 8 bits, PMADDWD on xmm (kernels/xsimd/depthwise.h).
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/depthwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms on xmm (kernels/xsimd/winograd.h).
 #include "kernels/x86/kernels.h"
 #include "kernels/xsimd/winograd.h"

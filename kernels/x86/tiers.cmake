@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The x86 tiers: their sources, flags and an expression that tells whether the compiler has them.
 set(octet_intrinsics immintrin.h)
 # Only CPUs without a vector tier run the portable kernels: -Os makes them a quarter of the size.

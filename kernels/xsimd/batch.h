@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Includes xsimd and names its batches for one text that serves all instruction sets.
 //
 // Templates define weak symbols, of which a linker keeps one, perhaps from a file compiled for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise on xsimd's batches, s16 x s8 or s16 -> s32 or 8 bits, in blocks of as many channels as
 // a batch has bytes. Exact for all inputs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The epilogue from a tile of accumulators in memory, two vectors of columns at a time.
 // Compilers do not vectorize kernels/generic/epilogue.h for tiles as narrow as these kernels'; that
 // text still does everything else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32 on xsimd's batches, some rows x some vectors of columns, for Winograd. Sums
 // wrap.
 //

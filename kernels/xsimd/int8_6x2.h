@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s8 -> s32 or 8 bits on xsimd's batches, up to 6 rows x 2 vectors of columns. Exact for all
 // inputs, because int8 values are multiplied as int16.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operations that ISAs have as one instruction but xsimd does not name, for SSE4.1.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores tiles of two vectors of columns: as s32, or requantized in float mode (see
 // Requantization), where saturation is part of the clamp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms on xsimd's batches: the ISA part of kernels/generic/winograd.h, and the
 // requantization of outputs.
 #pragma once

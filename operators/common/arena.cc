@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocates the memory of objects.
 #include "operators/common/arena.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One allocation for an object and all its arrays. A builder runs twice: without memory to learn
 // the size, then with it.
 #pragma once

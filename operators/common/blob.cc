@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_blob_*: describes and checks packed weights.
 #include "operators/common/blob.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that several entry points share.
 #include "operators/common/check.h"
 

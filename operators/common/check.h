@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that several entry points share. Each returns OCTET_OK, or fills the error with the
 // argument's name.
 #pragma once

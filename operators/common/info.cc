@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions that describe the library and the machine.
 #include "dispatch/api/struct_size.h"
 #include "dispatch/cpu/environment.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts the search for the ends of a tensor's range into tasks.
 #include "operators/common/measure.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the scale and zero point of a tensor of floats by its range, in tasks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of octet_pack and octet_conv2d_pack: writes checked weights into the caller's blob.
 #pragma once
 

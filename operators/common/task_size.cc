@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least work of a task. Waking a pool's thread takes about a microsecond, a sleeping one
 // several, so two tasks of 3 us are the first that gain.
 #include "operators/common/task_size.h"

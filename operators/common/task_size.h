@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number of tasks that are worth their start: a run of a few microseconds is not cut.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registers filter blobs as a kind of container.
 #include "operators/common/blob.h"
 #include "operators/conv/algorithms/filter_blob.h"

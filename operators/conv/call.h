@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checked arguments of a convolution's run, with every default filled in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the arguments of octet_conv2d_run.
 #include "operators/conv/call.h"
 #include "operators/conv/shape.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the kernel, block and tasks of a convolution.
 #include "operators/conv/choice.h"
 

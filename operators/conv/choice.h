@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses kernel, block, pass and tasks of a convolution whose algorithm is known (plan.h chooses
 // the algorithm). Pure, as operators/gemm/choice.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicts the cost of a created convolution.
 #include "operators/conv/cost.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The predicted cost of a created convolution, from its algorithm's estimate, and of its tiles.
 #pragma once
 

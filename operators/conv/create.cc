@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_conv2d_create and octet_conv2d_destroy: checks the descriptor, chooses a kernel and builds
 // the object. EpilogueBuilder does the part that products have, too.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a filter descriptor and decides tier, sparsity and algorithm for packing.
 #include "operators/conv/filter.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A checked filter descriptor, with the algorithm and the layout for packing. Pack and explain
 // share it.
 #pragma once

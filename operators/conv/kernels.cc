@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the kernel of a convolution.
 #include "operators/conv/kernels.h"
 

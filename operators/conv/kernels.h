@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the kernel for an algorithm and packed weights.
 #pragma once
 

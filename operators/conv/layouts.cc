@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the layout of an algorithm's weights on a tier.
 #include "operators/conv/layouts.h"
 

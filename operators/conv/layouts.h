@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of an algorithm's weights on a tier.
 #pragma once
 

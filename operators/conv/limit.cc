@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_conv2d_limit_packed: decides which filters of a network are packed smaller than the plan
 // would, so that all together stay within a limit.
 #include <math.h>

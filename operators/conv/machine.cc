@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Detects once which tiers pass the convolution self-test.
 #include "operators/conv/machine.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces all other files of operators/conv in a library without convolutions: each function fails
 // and says so.
 #include "octet/helpers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The object that octet_conv2d_create makes.
 #pragma once
 

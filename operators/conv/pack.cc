@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_conv2d_pack_size, octet_conv2d_pack and octet_conv2d_explain: packs a filter and describes
 // how it would be packed and run.
 #include <stdio.h>

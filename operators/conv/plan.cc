@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the algorithm of a convolution by predicted time.
 #include "operators/conv/plan.h"
 

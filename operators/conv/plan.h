@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the algorithm of a convolution. Pure: shape, tier and caches are arguments, so unit tests
 // cover machines that nobody owns.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_conv2d_workspace and octet_conv2d_run: turns checked arguments into tasks of a pipeline.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a created convolution on some lines of one image.
 #include "operators/conv/run_lines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a created convolution on lines of one image. Tensors may be rings. Only for callers within
 // the library, which have checked everything that octet_conv2d_run checks.
 #pragma once

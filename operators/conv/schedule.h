@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's schedule, which depends on its sizes only: staged tensors, tasks, workspace. Create makes
 // it once for the declared sizes and one thread, because it would be a good part of a tiny layer's
 // time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the geometry of a convolution.
 #include "operators/conv/shape.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 octet_sources(IF "NOT OCTET_WITH_CONVOLUTION" not_built.cc)
 octet_sources(IF OCTET_WITH_CONVOLUTION blob.cc cost.cc layouts.cc machine.cc plan.cc run.cc run_lines.cc
   schedule.cc shape.cc trace.cc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a convolution's trace line (OCTET_VERBOSE).
 #include "operators/conv/trace.h"
 

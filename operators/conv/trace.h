@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A convolution's trace line (OCTET_VERBOSE).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and lookups of convolutions in a tuning.
 #include "operators/conv/tuning.h"
 

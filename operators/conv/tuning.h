@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key of a convolution in a tuning: first the filter, which packing knows, then the parts that
 // only create knows. Packing takes algorithm and weight format from a line, create takes the rest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds a smaller bias for channels whose outputs are all the same byte. Converters write a bias
 // near 2^30 or 2^31 for a channel whose weights are zero or too small to matter; a smaller bias
 // gives the same byte and leaves the accumulators the room that fast requantization needs.

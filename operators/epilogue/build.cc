@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Epilogue of a plan with its arrays, and whether a kernel does all of it by itself.
 #include <string.h>
 

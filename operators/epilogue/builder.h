@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks an octet_epilogue and makes the Epilogue of a plan from it, in the same way for products
 // and convolutions. Messages speak of fields of `desc`, as both descriptors have them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of an epilogue, and of the few fields beside it that products and convolutions share.
 #include "operators/common/check.h"
 #include "dispatch/tables/tiers.h"

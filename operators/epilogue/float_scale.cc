@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares float mode and double mode. Neither falls as accumulators rise, so that they are one
 // function if each output begins at the same accumulator.
 #include "operators/epilogue/float_scale.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds float scales that give the same bytes as the factors of double mode.
 #pragma once
 

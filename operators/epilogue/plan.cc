@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Works out the parameters of an epilogue: residual, zero points and clamps.
 #include "operators/common/check.h"
 #include "operators/epilogue/builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks and the outputs of products of s16 values: TensorFlow Lite's 16x8 and float mode.
 #include "operators/epilogue/s16.h"
 

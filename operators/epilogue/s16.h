@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks and builds the epilogue of products of s16 values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_add_create and octet_sub_create: the numbers of sums in each arithmetic. Facts from
 // tensorflow/lite/kernels/add.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
 // onnxruntime/core/mlas/lib/qladd.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the descriptors and sizes of functions of two tensors, and walks through their bytes.
 #include "operators/functions/binary.h"
 

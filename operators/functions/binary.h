@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the fields that functions of two tensors share, and makes the common parts of their plans.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_concat_create: tensors side by side along an axis, each requantized. Facts from
 // tensorflow/lite/kernels/internal/reference/concatenation.h and ONNX Runtime's
 // contrib_ops/cpu/quantization/qlinear_concat.cc.

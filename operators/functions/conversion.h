@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs bodies that turn elements of one type into elements of another, over the lines of a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_quantize_create and octet_dequantize_create: between f32 and 8 or 16 bits.
 #include "dispatch/tables/elementwise.h"
 #include "kernels/core/strict_float.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates the functions that only copy: PAD, SLICE, reshaping, transposing between layouts.
 #include <string.h>
 

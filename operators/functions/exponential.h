@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes exponentials and logarithms without libm, which differs from system to system.
 #pragma once
 

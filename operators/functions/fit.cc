@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the numbers of sums in fixed point. The first ones come from the scales' ratios. While a
 // few pairs of bytes have another result, the pair that is farthest off moves the numbers until its
 // result is right, at the least distance from the numbers before, as a perceptron learns. One to

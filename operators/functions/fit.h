@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces sums of any arithmetic by sums in fixed point, where these give the same bytes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared code of all functions: their checks, the choice of a tier, and the way into a network.
 #include "operators/functions/function.h"
 

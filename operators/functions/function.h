@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The object of all functions: a function of a network and its plan, in one allocation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the fields that descriptors of image functions share.
 #include "operators/functions/image_function.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes functions of one image from their numbers and a tier's loops.
 #pragma once
 

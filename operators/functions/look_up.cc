@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_lut_create: functions of one byte by a table.
 #include "operators/functions/look_up.h"
 #include "dispatch/select/machine.h"

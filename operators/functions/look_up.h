@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one byte by a table, and the tables that requantize for concatenations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_mul_create: the numbers of MUL in each engine's arithmetic. Facts from
 // tensorflow/lite/kernels/mul.cc, XNNPACK's src/microparams-init.c and ONNX Runtime's
 // onnxruntime/core/mlas/lib/qlmul.cpp.

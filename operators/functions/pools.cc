@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates pools and means.
 #include "octet/helpers.h"
 #include "operators/functions/image_function.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates functions that resize.
 #include "operators/functions/resize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes where the lines and pixels of a resized image come from.
 #pragma once
 

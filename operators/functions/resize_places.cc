@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes where the lines and pixels of a resized image come from, as each engine does.
 #include "operators/functions/resize.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_function_run: checks the tensors of a call, and cuts its lines into tasks.
 #include "dispatch/api/struct_size.h"
 #include "operators/common/check.h"

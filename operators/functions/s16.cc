@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one value where input or output are of 16 bits, in TensorFlow Lite's arithmetic: the
 // numbers of rescaling, and the curves of LOGISTIC and TANH. Facts from tensorflow/lite/kernels/
 // activations.cc, quantize.cc and kernels/internal/reference/integer_ops/logistic.h and tanh.h.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates functions of one value where input or output are of 16 bits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates softmax functions of 16-bit numbers in TensorFlow Lite's arithmetic. Facts from
 // tensorflow/lite/kernels/activations.cc, kernels/internal/common.h and
 // kernels/internal/reference/softmax.h.

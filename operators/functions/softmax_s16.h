@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates softmax functions of 16-bit numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_unary_table and octet_unary_create: functions of one value as tables, in each engine's
 // arithmetic. Facts from tensorflow/lite/kernels/activations.cc, kernels/internal/reference/
 // hard_swish.h and leaky_relu.h, XNNPACK's src/reference/unary-elementwise.cc and ONNX Runtime's

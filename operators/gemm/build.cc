@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds the object: one allocation that holds the plan and every array it points to.
 #include <string.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // GemmBuilder: the results of octet_gemm_create before it allocates anything.
 #pragma once
 

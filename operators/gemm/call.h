@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's arguments with every default filled in, for the checks and for the tasks.
 #pragma once
 

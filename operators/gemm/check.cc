@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of octet_gemm_create that look at the descriptor and its packed weights alone.
 #include "operators/common/check.h"
 #include "kernels/core/parts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chooses the kernels of a product, its blocks and its tasks.
 #include "operators/gemm/choice.h"
 

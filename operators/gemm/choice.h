@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of kernels, blocks and tasks of a product. Pure: the CPU, its caches, the problem and
 // the forced kernel's name are arguments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fills in a builder's choice: the caller's, else a measured one from a tuning, else that of
 // choice.cc for this machine, within the limits of descriptor and environment.
 #include "dispatch/api/error.h"

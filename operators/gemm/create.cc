@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_gemm_create and octet_gemm_destroy.
 #include "dispatch/api/struct_size.h"
 #include "operators/gemm/builder.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_gemm_explain: creates the product as octet_gemm_create would, and describes it.
 #include <stdio.h>
 #include <string.h>

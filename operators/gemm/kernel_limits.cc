@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the kernels that the descriptor, the environment and the machine let an operator use.
 #include "operators/gemm/kernel_limits.h"
 

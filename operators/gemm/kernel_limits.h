@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // KernelLimits: the kernels that a descriptor, the environment and the machine let an operator use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 

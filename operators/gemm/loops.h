@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of a product, as often as wanted. They know no ISA and check no arguments.
 #pragma once
 

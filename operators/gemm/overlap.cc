@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the operands of a run share no bytes that they may not share.
 #include "operators/gemm/call.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_pack_size and octet_pack: pack weight matrices into blobs.
 #include "dispatch/cpu/environment.h"
 #include "dispatch/select/format_to_try.h"

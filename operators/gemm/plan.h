@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a product: everything that create decides and that no run changes.
 #pragma once
 

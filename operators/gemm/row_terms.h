@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows of a block for multiplications that do not go through the macro-kernel: copies, and zero
 // points.
 #pragma once

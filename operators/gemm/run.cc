@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_gemm_workspace and octet_gemm_run. The fast path, run_fast, takes a run of one plain matrix
 // by one task whose arguments are all in order. The general path, run_general, takes every other
 // call: it checks them by name and cuts the run into tasks.

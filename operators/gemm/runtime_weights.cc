@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights that come with a run, and multiplies few rows by them without packing.
 #include "operators/gemm/runtime_weights.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights that come with a run: a task packs its columns into its workspace, or multiplies few rows
 // by them where they lie.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies s16 values by packed weights, by some columns at a time, a pass: a kernel takes s16
 // values as they are, or each row becomes two rows of bytes, which an int8 kernel multiplies. Their
 // sums make the outputs.

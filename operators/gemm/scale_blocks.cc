@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies rows by weights in scale blocks.
 #include "operators/gemm/scale_blocks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products by packed weights in scale blocks: the plan's part, and the loops of a task.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the fields of an octet_rhs_desc that describe scale blocks.
 #include "kernels/core/half.h"
 #include "operators/common/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes a run's schedule from its sizes, and the workspace of all runs that a query covers.
 #include "operators/gemm/schedule.h"
 

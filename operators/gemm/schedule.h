@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run's schedule, which depends on its sizes only: the cut into tasks, and their workspace. The
 // workspace query and the run agree because both ask for it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the trace lines of OCTET_VERBOSE.
 #include "operators/gemm/trace.h"
 

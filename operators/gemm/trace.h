@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OCTET_VERBOSE: one CSV line on stderr per create (1) and per run (2).
 //     octet,create|run,gemm,MxNxK,batch,lhs:rhs:dst,kernel,algorithm,microseconds,origin
 //     octet,create|run,conv,SHAPE,batch,lhs:rhs:dst,kernel,algorithm,microseconds,origin

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up the measured choice of a product.
 #include "operators/gemm/tuning.h"
 

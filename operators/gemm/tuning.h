@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The key of a product in a tuning, and the choice that a tuning has for it.
 #pragma once
 

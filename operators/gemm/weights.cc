@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks an octet_rhs_desc.
 #include "operators/gemm/weights.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An octet_rhs_desc, checked, for packing, pruning and looking for sparsity.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes a convolution's pads from its sizes.
 #include "dispatch/api/error.h"
 #include "octet/helpers.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads tensors of GGUF as f32.
 #include "octet/quantized_weights.h"
 #include "operators/helpers/weight_arrays.h"

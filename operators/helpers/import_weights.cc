@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads weights of 4 bits from the layouts of GGUF, GPTQ, AWQ and ONNX Runtime.
 #include <string.h>
 

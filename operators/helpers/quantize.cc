@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts tensors between float and 8 bits, and makes tables from 8 bits to 8 bits, with the
 // contract's rounding.
 #include <string.h>

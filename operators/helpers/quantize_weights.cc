@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantizes f32 weights to 4 bits, with a scale for each block.
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes TFLite's fixed-point numbers from real ones, in the precision of TFLite's own
 // preparation. Facts from tensorflow/lite: kernels/kernel_util.cc, kernels/fully_connected.cc,
 // kernels/add.cc, kernels/internal/quantization_util.cc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks arrays of quantized weights, and converts between f16 and f32.
 #include "operators/helpers/weight_arrays.h"
 

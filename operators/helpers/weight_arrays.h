@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of arrays, nibbles and f16, for the functions of octet/quantized_weights.h.
 #pragma once
 

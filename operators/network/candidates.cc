@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the figures of the candidates for a network's parts, and bounds of them that cost less to
 // find.
 #include "operators/network/candidates.h"

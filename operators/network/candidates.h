@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The candidates for a network's parts: each range of ops that can be a part, with each band
 // height, on all images at once or image by image, and its predicted cost.
 #pragma once

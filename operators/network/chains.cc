@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which ops can form a chain, and computes its rings, tasks and scratch.
 #include "operators/network/chains.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes parts of a network as chains: ops that run together, band by band.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the arguments of octet_network_run.
 #include "operators/common/check.h"
 #include "operators/network/run.h"

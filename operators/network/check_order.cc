@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that a network writes everything before it is read, and only once.
 #include "operators/network/read.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicts what a network's parts cost.
 #include "operators/network/costs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Predicts the time, the memory and the traffic of a network's parts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_network_create and octet_network_destroy: reads a description, plans it, and keeps both in
 // one allocation.
 #include "dispatch/api/struct_size.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_network_workspace and octet_network_explain: sizes and the plan of a created network.
 #include "dispatch/api/struct_size.h"
 #include "operators/network/network.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places pieces of memory by their lifetimes, the largest first.
 #include "operators/network/layout.h"
 

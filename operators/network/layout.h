@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places pieces in shared memory: pieces that live at different times may overlap.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A created network: tensors, ops, and the plan of its execution. Plain data, so that a model of
 // memory traffic can walk it as the executor does (schedule.h has the lines of each band).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans a network: chooses its parts and places its tensors in the workspace.
 #include "operators/network/plan.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans a network: its parts, and the offsets of its tensors.
 #pragma once
 

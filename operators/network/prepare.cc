@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Works out at creation what runs of an op need besides the addresses of a run's arguments: small
 // networks have ops of some nanoseconds, of which walking through tensors would be a third.
 #include "operators/common/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the ops of a network's description and checks their tensors.
 #include <stdio.h>
 

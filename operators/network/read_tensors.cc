@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the tensors of a network's description.
 #include "operators/common/check.h"
 #include "operators/network/read.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the period of a chain: the number of bands after which all ops have moved on by whole
 // lines. Skips bands that repeat.
 #include "operators/network/repeats.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Skips bands in the middle of an image, which repeat except for their position: the planner walks
 // only a few bands, however tall the image is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_network_run: runs a network part by part.
 #include "operators/network/run.h"
 

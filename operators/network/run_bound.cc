@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a network whose ops keep the addresses of the run before.
 #include "operators/network/run.h"
 

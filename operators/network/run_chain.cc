@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a chain: band by band, op by op, in rings.
 #include "operators/common/check.h"
 #include "operators/network/run.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a single op of a network on whole tensors.
 #include "operators/common/check.h"
 #include "operators/common/task_size.h"

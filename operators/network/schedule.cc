@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the lines of each op of a chain, band by band.
 #include "operators/network/schedule.h"
 

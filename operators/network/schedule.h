@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lines that each op of a chain computes in each band. The planner walks them to size the
 // rings, the executor to run.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2:4 sparsity: in each group of four weights along the depth at most two are not zero. A short
 // last group counts as padded with zeros.
 #pragma once

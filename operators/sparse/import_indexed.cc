@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_sparse_import_indexed, octet_sparse_export_indexed: converts weights stored as two values
 // of each group and their places.
 #include "operators/common/check.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_sparse_import_stream*, octet_sparse_export_stream*: converts AMD's stream.
 #include "operators/sparse/stream.h"
 

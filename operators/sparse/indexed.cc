@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes 2:4 weights with metadata of places.
 #include "operators/sparse/indexed.h"
 

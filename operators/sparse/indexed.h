@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 2:4 weights in the format of GPUs: two values of each group, and metadata with the place of each
 // in two bits, the first value's in the lower bits.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces this folder's other files and dispatch/select/sparsity.cc in a library without sparse
 // weights: each function fails and says so.
 #include "dispatch/select/sparsity.h"

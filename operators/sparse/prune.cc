@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prunes groups of four weights by magnitude.
 #include "operators/sparse/prune.h"
 

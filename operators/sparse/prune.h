@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prunes weights to 2:4 by magnitude.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_sparse_prune_filter: prunes a filter along the input channels of each kernel position.
 #include "operators/conv/filter.h"
 #include "operators/sparse/prune_matrix.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octet_sparse_prune: prunes a matrix by magnitude.
 #include "operators/sparse/prune_matrix.h"
 #include "operators/gemm/weights.h"

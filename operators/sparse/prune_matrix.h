@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the pruning of matrices and of filters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes AMD's stream of sparse weights.
 #include "operators/sparse/stream.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AMD's stream of sparse weights: masks with one bit per weight, and the weights whose bits are
 // set. include/octet/sparse.h describes it.
 #pragma once

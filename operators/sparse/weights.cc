@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks weights for a 2:4 export.
 #include "operators/sparse/weights.h"
 

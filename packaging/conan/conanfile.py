@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conan 2: `conan create packaging/conan`, of this tree."""
 
 from pathlib import Path

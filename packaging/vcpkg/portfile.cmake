@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Not run by vcpkg so far. The release's URL and SHA512 are set when there is one.
 vcpkg_download_distfile(archive
   URLS https://octet.example.org/releases/octet-${VERSION}.tar.gz

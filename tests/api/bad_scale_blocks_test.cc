@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which weights in scale blocks are refused, and how memory traffic, tuning and explanations
 // take them.
 #include "octet/traffic.h"

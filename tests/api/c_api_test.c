@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The header is C99, and a C program can do everything: pack, create, query, run, destroy.
  * Compiled with -Wpedantic -Werror. */
 #include <octet/network.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that everything that a caller of a convolution can get wrong has its own status and a
 // message that names the argument. Each test starts from a layer that is right in every respect and
 // breaks one thing.

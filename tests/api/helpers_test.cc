@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks each number of octet/helpers.h against the formula that its comment or TFLite's sources
 // give, in doubles that hold it.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the ownership that octet.hpp and functions.hpp add, and nothing else.
 #include <octet/functions.hpp>
 #include <octet/octet.hpp>

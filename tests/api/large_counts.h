@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists counts near the ends of size_t and of 32 bits, and makes objects of every kind in which
 // they replace a count.
 #pragma once

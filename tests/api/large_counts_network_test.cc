@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks every count of a network, of the machine that it is planned for and of the model of
 // traffic, near the end of size_t and where 32 bits end: see large_counts_test.cc.
 #include "api/large_counts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks every count that a caller can pass, near the end of size_t and where 32 bits end: each
 // function that takes it answers with a status and a sentence, and no sum, product or quotient of
 // counts leads beyond memory, to a division by zero or to work without end.

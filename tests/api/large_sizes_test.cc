@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks sizes about the end of a 32-bit address space, from 2^30 to 2^32 - 1, and products of
 // sizes that pass it. Every size that a call returns must hold its contents, counted in doubles,
 // which do not wrap; otherwise the call is refused and names the argument. Most of these sizes are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks structs of callers that were compiled for an older or a newer header: every size around
 // every limit, of every struct that has a struct_size.
 #include <gtest/gtest.h>

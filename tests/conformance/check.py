@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Evaluates the numeric contract, ../vectors/contract.py, on vectors/*.bin, without the library, and counts the results that differ."""
 import itertools
 import pathlib

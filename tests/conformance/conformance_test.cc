@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares Octet with independent code: ONNX's reference evaluator, ONNX Runtime, LiteRT's
 // reference kernels and its XNNPACK. README.md describes the vectors.
 #include <octet/helpers.h>

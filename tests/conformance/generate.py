@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes vectors/*.bin: small problems with the results of other implementations. README.md says which and why.
 
 The numbers come from ONNX's reference evaluator, ONNX Runtime and LiteRT only. check.py evaluates Octet's contract on them.

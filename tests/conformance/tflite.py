@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds small TFLite models and runs them with LiteRT's reference kernels or its default delegate, XNNPACK; holds the rules that a model does not state."""
 import math
 import pathlib

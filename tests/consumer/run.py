@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Installs Octet, moves the installation to prove that it is relocatable, then builds and runs one
 consumer against it, or all examples of one file:
 run.py BUILD CONFIG c|cpp|pkg-config|readme|integration|examples"""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that a choice never changes the output: every algorithm, tier, kernel and layout of packed
 // weights gives the same bytes, and a choice that is forced is the one that runs.
 #include <algorithm>

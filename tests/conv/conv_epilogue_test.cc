@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks every epilogue behind every algorithm.
 #include "support/conv_case.h"
 

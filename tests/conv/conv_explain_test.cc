@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that octet_conv2d_explain reports every algorithm, and that pack and create do as it says.
 #include <algorithm>
 #include <cmath>

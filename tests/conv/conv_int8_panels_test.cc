@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks depthwise convolutions whose weights have zero points: panels whose differences fit int8
 // are multiplied by the int8 kernel, the others by the int16 one.
 #include "operators/conv/algorithms/channelwise.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks where tensors and weights may lie: NHWC, NCHW, slices of wider tensors, all filter orders.
 #include "support/conv_case.h"
 

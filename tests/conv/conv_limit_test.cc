@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks octet_conv2d_limit_packed: the limit is kept to the byte, the loss of time is the
 // smallest, and no other field of a filter changes.
 #include <algorithm>

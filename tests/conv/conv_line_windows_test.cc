@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the windows of kernel lines that the direct algorithm copies for kernels which take rows
 // at one stride only: at the sides, between images, in blocks that begin within a line, and where
 // other ways take their place. All tiers run each case.

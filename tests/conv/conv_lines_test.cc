@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that convolutions by lines, in bands of any height, out of rings, give the bytes of the
 // whole.
 #include "operators/conv/algorithms/lines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that pads that come with a run give the bytes of a convolution that declares them.
 #include "support/conv_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that quantizing an f32 input within a convolution gives the same bytes as quantizing it
 // before.
 #include <octet/helpers.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks convolutions of s16 values: every kind of geometry by every algorithm on every tier
 // beside plain loops in 64 bits, bands, tasks, layouts, and what is refused.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks every kind of geometry, by every algorithm that can compute it, on every tier of this
 // machine.
 #include "support/conv_case.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the sides of images. Where padding adds 0, the direct algorithm skips it: it cuts lines
 // into tiles of rows and of columns, and adds up their taps kernel row by kernel row. The cuts
 // depend on kernels, pads, widths, images, tasks and epilogues, and the tests vary all of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks, with the data that comes closest to it, both sides of the border where Winograd's sums
 // can no longer be recovered and it splits the input channels.
 #include <algorithm>

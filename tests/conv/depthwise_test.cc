@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives depthwise kernels and the loops around them directly, and compares them with the
 // definition.
 #include <random>

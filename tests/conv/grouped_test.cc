@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks grouped convolutions: every exit, weights with zero points, blocks that are not full.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks filters of 4 bits: every algorithm on every tier, blobs, zero points, what is refused.
 #include <algorithm>
 #include <set>

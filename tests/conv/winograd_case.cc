@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the plan of a Winograd run, and computes the expected output.
 #include "conv/winograd_case.h"
 

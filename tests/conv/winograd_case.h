@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives one convolution by one of Winograd's algorithms directly through its plan: data from a
 // seed, guard pages around every buffer, and the expected accumulators.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks winograd2x2_int8 on every int8 kernel: approximate, but the same bytes everywhere, and
 // near the exact ones.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives Winograd's exact algorithms directly, on every int16 kernel and the transforms of its
 // tier, and compares them with the sum over seven loops.
 #include "conv/winograd_case.h"

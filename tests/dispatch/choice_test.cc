@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that objects created with any legal choice give the bytes of the best one, and that a
 // choice can be written and read back.
 #include <cstring>

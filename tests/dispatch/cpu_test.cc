@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what the library knows of a CPU, from files and from its registers, and the plan for it.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that a tier that fails the self-test is not used by anything: packing, planning, creating
 // and forcing count on the tiers that are left. demoted_isas takes the place of the library's own
 // (dispatch/self_test/demoted.cc); its verdict lasts for a process, so each demotion gets one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulates a system without CPU detection: this program has its own build of
 // dispatch/cpu/features.cc in place of the library's. There the library believes the compiler's
 // flags, on aarch64 NEON at least.

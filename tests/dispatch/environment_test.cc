@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what OCTET_MAX_ISA, OCTET_KERNEL and OCTET_VERBOSE do and refuse, and that the API beats
 // them.
 #include <cctype>

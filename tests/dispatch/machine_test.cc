@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks machines that callers describe, and limits to the packed bytes: they decide the plan, and
 // never change a byte of output.
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the calls of the operating system (memory, clock, files), on each system alike.
 #include "dispatch/os/os.h"
 

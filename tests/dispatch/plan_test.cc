@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which algorithm a convolution gets, and the work and time that it is predicted to take:
 // plan_conv() is pure, so any machine is a unit test.
 #include "operators/conv/plan.h"

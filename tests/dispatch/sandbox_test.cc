@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks sandboxes that kill a process when it opens a file, and systems without /sys. The linker
 // puts this file's open and sysconf in place of the C library's.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which kernel runs: select() is pure, so any machine is a unit test.
 #include "dispatch/select/select.h"
 

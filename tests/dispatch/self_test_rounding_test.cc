@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the self-test finds code that rounds otherwise than the contract, as compilers, CPUs
 // and emulators might.
 #include <algorithm>

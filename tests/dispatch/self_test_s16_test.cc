@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the self-test finds s16 values that are split wrongly, and sums of their bytes that
 // become other outputs than the contract's.
 #include "dispatch/self_test/s16.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the self-test finds a tier whose kernel gives a wrong answer.
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/self_test/conv.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the kernels that stand beside each other in the table: for many rows and for few, and for
 // CPUs of one tier with and without a feature beyond it.
 #include "dispatch/select/select.h"

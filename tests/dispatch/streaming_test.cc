@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the state of the CPU around kernels that use streaming mode: a run saves the sums that a
 // caller left in ZA, keeps the registers that a function must keep, and leaves both modes off. And
 // checks which products have such a kernel, and that DOTPROD's blobs serve it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the library's assumptions on each row of each table (tiers, formats, kernels, operations,
 // algorithms): a kernel that breaks one fails here, before it can overrun an array.
 #include <algorithm>

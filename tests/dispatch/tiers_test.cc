@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints how the other programs of this build cover each tier here, in a line for scripts/test.
 // They skip the tiers that this one calls not covered. argv[1] is the word for a tier that the CPU
 // has.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the prefix, the operands and the address of an emulated instruction.
 #include "emulated_isa/decode.h"
 

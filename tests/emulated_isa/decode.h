@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes the emulated instructions: VPDPBUSD, VPDPWSSD and their saturating forms (AVX-VNNI),
 // VPDPB{SS,SU,UU}D with saturating forms (AVX-VNNI-INT8). All have a three-byte VEX prefix:
 //

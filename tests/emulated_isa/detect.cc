@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the place of dispatch/cpu/detect.cc in a test program: OCTET_EMULATE in the environment
 // names a tier. With AVXVNNI the library detects a CPU with AVX2, emulated AVX-VNNI and emulated
 // AVX-VNNI-INT8, and with nothing newer; with AMXINT8, this CPU and emulated AMX-INT8; else this

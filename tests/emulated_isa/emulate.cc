@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the emulated instructions lane by lane.
 #include "emulated_isa/emulate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the function that computes an emulated instruction.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares the emulator with a definition of its own: each form of each instruction, run by the CPU
 // if it has it, when it traps, and when it has been replaced. All registers and flags count.
 #include <cpuid.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the emulated instructions of tile registers against a definition of their own, and counts
 // them in the kernels that use them: more than a product needs are time that no other test sees.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles SIGILL: the instruction that trapped becomes a jump to a stub that emulates it, or is
 // emulated here if it is one of tile registers.
 #include "emulated_isa/handler.h"

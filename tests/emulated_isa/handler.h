@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emulates instructions when they trap, for the whole process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the emulated instructions in a disassembly of this program, and hides them.
 #include "emulated_isa/hide_own.h"
 

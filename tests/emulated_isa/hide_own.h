@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hides each emulated instruction of this program from a CPU that has it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 # The forms, in loops of the assembler: each instruction with each register in each place, and with
 # each way to address memory.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists every form of every instruction that is emulated, as an assembler encodes it
 // (instructions.S).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hides and replaces instructions that other threads may run meanwhile.
 #include "emulated_isa/patch.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the library asks for tile registers only where a tier may use them, and does without
 // that tier where the system refuses.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the machine code of stubs.
 #include "emulated_isa/stub.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the stubs that patched sites jump to: they save the registers, call emulate and continue
 // behind the site. The stubs lie in the program's own data, so a jump of 32 bits reaches them from
 // its code.

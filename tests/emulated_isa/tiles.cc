@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes and executes the instructions of tile registers on the registers of a signal's context.
 #include "emulated_isa/tiles.h"
 

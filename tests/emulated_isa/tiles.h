@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emulates AMX's tile registers, of each thread its own: LDTILECFG, STTILECFG, TILERELEASE,
 // TILEZERO, TILELOADD, TILELOADDT1, TILESTORED and the products of bytes. Unlike other
 // instructions, these trap each time.

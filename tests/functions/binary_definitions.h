@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines functions of two values in each engine's arithmetic, one value at a time, without any
 // code of the library's.
 #pragma once

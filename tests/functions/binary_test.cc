@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks sums, differences and products against definitions of each arithmetic, for all pairs of
 // bytes, on every tier; look-ups; strides, tasks and bad arguments of all functions.
 #include "functions/binary_definitions.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares functions of one byte and of two with the results of engines for all bytes, and
 // functions of s16 values for all values or many pairs (byte_vectors.txt); checks the limits of
 // tables, and concatenations.

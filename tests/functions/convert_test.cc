@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares conversions between f32 and 8 or 16 bits with their definitions, for floats beside all
 // places where bytes change and many where s16 values do, on every tier.
 #include <cmath>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the makers of vectors share: models of one operator for LiteRT and ONNX Runtime, and numbers drawn at random. Needs
 ai-edge-litert, onnxruntime, onnx, flatbuffers and numpy."""
 import flatbuffers

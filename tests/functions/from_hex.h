@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the bytes of a vector that a file of engines' results has.
 #pragma once
 

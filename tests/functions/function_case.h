@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs functions of the library on tensors in guarded memory, with strides of any size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates functions of images from lists of numbers, and runs them beside guard pages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines functions of images value by value, in plain loops that share nothing with the library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares functions of images with definitions, value by value: sizes that vectors, chunks of
 // channels, groups of pixels and tiles do not divide, batches, threads.
 #include <gtest/gtest.h>

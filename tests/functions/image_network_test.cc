@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs functions of images as ops of networks, with every goal, in bands of lines and on threads,
 // and compares with the same functions by themselves; and checks what is refused.
 #include <gtest/gtest.h>

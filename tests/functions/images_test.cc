@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares functions of images with the bytes of engines (image_vectors.txt), on every tier, with
 // and without gaps between pixels, lines and images, beside pages that may not be touched.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares softmaxes and bilinear resizes of 16 bits with definitions, value by value: sizes that
 // vectors and chunks of channels do not divide, gaps, batches, threads.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes byte_vectors.txt: results of LiteRT's reference kernels, its XNNPACK delegate and ONNX Runtime for all bytes, or all
 pairs of bytes. The versions and packages are engines.py's:
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes image_vectors.txt: bytes that LiteRT's reference kernels, its XNNPACK delegate and ONNX Runtime give for models of
 one operator. Needs ai-edge-litert, onnxruntime, onnx, flatbuffers and numpy:
 

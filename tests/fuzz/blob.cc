@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes packed weights with false headers and random payloads, but valid checksums. Accepted blobs
 // are used, between guard pages and with memory of exactly the announced sizes.
 #include <memory>

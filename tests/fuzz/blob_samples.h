@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed weights that the target blob begins with: of every tier, format, algorithm and type.
 #pragma once
 

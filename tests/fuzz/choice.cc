@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the text of a choice. The library reads back its own text, and accepts another only if it
 // is the text of some choice.
 #include "fuzz/other_choice.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the input of a fuzz target a source of choices. Its bytes decide everything, so that
 // libFuzzer's mutations and the seeded driver lead the same bodies. After its end an input
 // continues with zeros, the plainest choice everywhere.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes convolutions, from weights to outputs, by every way and every algorithm, beside the
 // reference; and wrong ones, which must be refused before anything is written.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the descriptors and tensors of a convolution.
 #include "fuzz/convolution.h"
 

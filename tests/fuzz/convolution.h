@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws a valid convolution: descriptors, arguments, tensors, and the outputs that the reference
 // expects.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Knows, by octet.h, which algorithms can compute a convolution, and which ones create refuses.
 #include "fuzz/convolution.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists the rules by which convolutions must be refused.
 #include "fuzz/convolution.h"
 #include "fuzz/spoil.h"

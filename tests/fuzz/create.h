@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Creates either object, and tries errors before it.
 #pragma once
 

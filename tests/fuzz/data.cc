@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws values of each type.
 #include "fuzz/data.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares types and the values that operands hold.
 #pragma once
 

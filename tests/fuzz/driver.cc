@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a body without libFuzzer, on inputs drawn from a seed:
 //
 //   fuzz_gemm 100000 [seed]   so many executions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes the environment. Valid values choose tiers, kernels and algorithms, and change no byte;
 // others are refused by each function that reads them. The strings end at a guard page.
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws epilogues and their arrays.
 #include "fuzz/epilogue.h"
 

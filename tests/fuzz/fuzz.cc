@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts, compares and fails for all bodies.
 #include "fuzz/fuzz.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the shared functions of the fuzz targets' bodies: failures, counts, and checks of each
 // call.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes products, from weights to outputs, by every way that the machine has, beside the
 // reference; and wrong ones, which must be refused before anything is written.
 #include <cstring>

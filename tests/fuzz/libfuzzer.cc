@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands a body to libFuzzer, which brings main.
 #include "fuzz/fuzz.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the places of a batch's matrices.
 #include "fuzz/matrices.h"
 

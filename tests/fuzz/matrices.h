@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws one operand of a product: the matrices of a batch, anywhere that octet.h lets them lie.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps the pages, and hands out slots of them. AddressSanitizer is told where a block ends, so that
 // it checks the side without a guard, too.
 #include "fuzz/memory.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives memory for one execution: each block touches a guard page, at its front or at its back. The
 // pages are mapped once; blocks only take and return slots of them, in an order that the input
 // chooses, so that anything may lie between any two.

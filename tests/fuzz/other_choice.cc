@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws choices of products and convolutions.
 #include "fuzz/other_choice.h"
 

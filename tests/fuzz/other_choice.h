@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws choices of how to compute (dispatch/select/choice.h): some legal for a problem, all of them
 // legal as text.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the descriptors and operands of a product.
 #include "fuzz/product.h"
 

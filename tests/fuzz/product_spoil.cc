@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists the rules by which products must be refused.
 #include "fuzz/product.h"
 #include "fuzz/spoil.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes valid descriptors and arguments invalid, by tables of rules, each of which makes one thing
 // wrong.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes 2:4 weights as streams and as values with places (sound, damaged, anything), and pruning.
 // Accepted input decodes to 2:4 weights; refused input writes nothing.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes files of measured choices. The library finds all lines that it wrote; from a damaged file
 // it keeps unchanged lines only.
 #include "dispatch/tuning/tuning.h"

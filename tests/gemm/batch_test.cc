@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks several matrices per run: strided, interleaved heads, pointer arrays, one weight matrix or
 // many, weights at run time.
 #include "support/gemm_case.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks what create refuses of double mode, of products and of convolutions.
 #include <cmath>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks activations whose zero point and scale come with the run, and f32 activations quantized on
 // the fly.
 #include <cmath>

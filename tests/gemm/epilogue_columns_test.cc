@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks each tier's epilogue at the ends of a product's arrays and at a zero's sign.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the way from accumulators to outputs: every output type, activation, residual and table,
 // in all requantization modes, on every kernel's epilogue.
 #include <octet/helpers.h>

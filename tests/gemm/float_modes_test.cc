@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that flush-to-zero and denormals-are-zero change no integer output: inference engines set
 // them.
 #include "support/gemm_case.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the float scales that stand for factors of double mode, against both modes' definitions.
 #include "operators/epilogue/float_scale.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that octet_gemm_explain predicts the choice that octet_gemm_create makes.
 #include <algorithm>
 

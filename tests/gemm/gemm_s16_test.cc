@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks products of s16 values through the API: the bytes of every tier and kernel beside 64-bit
 // integers, the largest sums, and what is refused.
 #include <functional>

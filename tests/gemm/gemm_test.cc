@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks packed products through the public API, each kernel forced in turn.
 #include "kernels/core/runtime_weights.h"
 #include "support/gemm_case.h"

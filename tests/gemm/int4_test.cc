@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks weights of 4 bits through the API: they are the same numbers as weights of 8 bits. Checks
 // where the caller's halves of bytes lie, the bytes that they pack to, the refusal of bad input.
 #include "octet/sparse.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks where operands of a batch may lie: random layouts of pointer arrays are accepted or
 // refused as a map of every byte says.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that any combination of features that create accepts gives the reference's bytes. The
 // other suites test single features; this one finds errors of combinations. A failure prints the
 // whole case.

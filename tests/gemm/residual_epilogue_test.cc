@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks residuals and tables at their edges: TFLite's ADD of every pair of bytes, by factors if
 // there are some and by its definition, float mode's residual where values exceed int32, look-up
 // tables of every byte. The tiers' epilogues are compared with the published formulas.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks weights that come with a run on each tier's best choice: few rows that leave them where
 // they lie, and rows for which they are packed, in one pass or in several.
 #include "kernels/core/runtime_weights.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks zero points that come with run-time weights: create does not know them, and they double
 // the range of values.
 #include "support/guarded.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of s16 values by weights of 8 bits: drawn operands, and the outputs that DESIGN.md's
 // contract gives for them, in 64-bit integers.
 #pragma once

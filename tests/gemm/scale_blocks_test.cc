@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks weights of 4 bits in scale blocks through the API: the bytes of every tier beside plain
 // loops over the contract, and what blobs say.
 #include "support/scale_block_case.h"

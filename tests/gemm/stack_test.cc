@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how deep the stack gets in every call, on a thread whose stack was painted: embedded
 // threads have small stacks. octet.h promises the limits.
 #include <pthread.h>

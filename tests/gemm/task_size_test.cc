@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that runs are cut only into tasks that are worth their start. Only this suite has the
 // library's own minimum of work per task; the others cut runs of any size (support/small_tasks.cc).
 #include "operators/common/task_size.h"

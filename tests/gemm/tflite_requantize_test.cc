@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks TFLite mode's arithmetic at its edges: ties of both roundings, the largest accumulators,
 // every shift, multipliers at both ends. The tiers' epilogues, with and without the certificate,
 // and the kernels that requantize by themselves are compared with the published formulas.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks TensorFlow Lite's arithmetic: the helper that maps a factor to (multiplier, shift), and
 // create's limits on both. The epilogue itself is in epilogue_test, LiteRT's own outputs are in
 // conformance.

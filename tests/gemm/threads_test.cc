@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that any number of threads gives the bytes of one, that one object runs in many threads at
 // once, and that run allocates nothing.
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the queried workspace is enough for every run that the query covers.
 #include <random>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the sentences for malformed graphs, and for operators that are refused.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the sentences for layers with a state that are refused.
 #include <functional>
 

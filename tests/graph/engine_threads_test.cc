@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the process's pool of threads: its size, runs that find it busy, runs within runs, growth
 // while runs are in progress, and a child process.
 #include "engines/threads/threads.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small graph that is as it should be, for tests that change it or run it without memory.
 #pragma once
 

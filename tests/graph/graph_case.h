@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds small graphs with random data, and computes their expected outputs by the definition.
 #pragma once
 

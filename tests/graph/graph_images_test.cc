@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks operators that move elements between images (transposes, slices, joins, reshapes), and
 // products of two activations.
 #include <algorithm>

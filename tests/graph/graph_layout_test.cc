@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks where tensors lie: reshapes, joined tensors, ends in NCHW and f32.
 #include <algorithm>
 #include <cstring>

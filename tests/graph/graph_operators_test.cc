@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks operators that move elements, and operands that are constants.
 #include <algorithm>
 #include <functional>

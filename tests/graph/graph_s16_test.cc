@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks operators of tensors of 16 bits: TensorFlow Lite's 16x8.
 #include <functional>
 #include <set>

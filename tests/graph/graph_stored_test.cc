@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that int8 which is stored as uint8 gives the bytes of int8.
 #include "graph/graph_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks whole programs: products, functions, fusion, batches, kept weights.
 #include <algorithm>
 #include <cstring>

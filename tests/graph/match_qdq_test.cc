@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that operators between DequantizeLinear and QuantizeLinear are found.
 #include "engines/graph/match_qdq.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that programs without memory fail with a status, by themselves, and change no state.
 #include <cstdlib>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the programs of a model whose inputs have changing sizes.
 #include "engines/graph/programs.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws layers with a state at random, as models of the definition and as graphs.
 #pragma once
 

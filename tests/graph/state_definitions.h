@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Defines layers with a state as TensorFlow Lite publishes them: plain scalar integers, with every
 // saturation and rounding where its fixed-point numbers have them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks LSTM and SVDF layers by their definition, over runs whose states carry over.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks packed weights in files, which later programs map, or pack again where one is damaged.
 #include <sys/stat.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What checks of a build share: what CMake tells them of it, and running commands."""
 
 import re

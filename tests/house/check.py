@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rules that keep the tree a place to find things in: tests/house/check.py [--print]
 
 Each rule is a function that yields complaints. Exceptions are in exceptions.txt, one a line: a path
@@ -21,9 +22,12 @@ FOLDER_FILES, FILE_LINES, FUNCTION_LINES = 35, 450, 80
 FILES_WITHOUT_README = 5
 WITHOUT_README = {".", "docs", "docs/site", "include/octet", "packaging/debian"}
 CODE = (".c", ".cc", ".h", ".hpp")
+SOURCES = CODE + (".S", ".cmake", ".def", ".py", ".pyi", "CMakeLists.txt")
+LICENCE = re.compile(r"^(?://|/\*|#) SPDX-License-" r"Identifier: \S+\n", re.M)
 # Rows of the lists that a new tier or a new engine adds to do not count as lines: enumerators with a
 # value, and the files of tiers, engines and toolchains for CMake. Nor do packages, which build nothing.
-ENUMERATOR = re.compile(r"^\s+\w+ = \d+,?(\s*(//|/\*).*)?$", re.M)
+# The line that names the licence, which all files have, does not count either.
+UNCOUNTED = re.compile(rf"^\s+\w+ = \d+,?(\s*(//|/\*).*)?$|{LICENCE.pattern}", re.M)
 NOT_COUNTED = ("kernels/x86/tiers.cmake", "kernels/arm/tiers.cmake", "engines/",
                "packaging/", "toolchains/")
 CMAKE_LINES = 900
@@ -95,7 +99,7 @@ def measures():
     for name in files():
         if name.endswith(CODE) and not name.startswith("tests/abi"):
             text = text_of(name)
-            yield name, text.count("\n") - len(ENUMERATOR.findall(text)), FILE_LINES
+            yield name, text.count("\n") - len(UNCOUNTED.findall(text)), FILE_LINES
             for function, lines in long_functions(text):
                 yield f"{name}:{function}", lines, FUNCTION_LINES
         if name.endswith((".cmake", "CMakeLists.txt")) and not name.startswith(NOT_COUNTED):
@@ -155,6 +159,17 @@ def check_openings():
             match = re.match(r"((?://.*\n)+)|(/\*.*?\*/)", text, re.S)
             if not match or "." not in match[0]:
                 yield f"{name} does not open with a sentence that says what it does"
+
+
+def check_licences():
+    """Every source names its licence in its first line, or after the line that names its interpreter."""
+    for name in files():
+        text = text_of(name) if "." not in name or name.endswith(SOURCES) else ""
+        script = text.startswith("#!")
+        if not (script or name.endswith(SOURCES)) or name.startswith("tests/abi/"):
+            continue
+        if not LICENCE.match(text.split("\n", 1)[1] if script else text):
+            yield f"{name} does not open with the SPDX line of its licence"
 
 
 def check_words():
@@ -314,9 +329,10 @@ def main():
             if measure > limit:
                 print(what, measure)
         return
-    complaints = [c for rule in (check_measures, check_readmes, check_openings, check_words, check_kernels, check_cmake,
-                                 check_readme, check_not_covered, check_nodiscard,
-                                 check_links, check_site, check_recipes, check_includes) for c in rule()]
+    rules = (check_measures, check_readmes, check_openings, check_licences, check_words, check_kernels,
+             check_cmake, check_readme, check_not_covered, check_nodiscard, check_links, check_site,
+             check_recipes, check_includes)
+    complaints = [complaint for rule in rules for complaint in rule()]
     print(*complaints, sep="\n")
     if complaints:
         sys.exit(f"{len(complaints)} complaints")

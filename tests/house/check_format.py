@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """All C and C++ sources are as .clang-format says, at most 100 columns wide."""
 
 import subprocess

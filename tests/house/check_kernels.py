@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Looks at the object code of a library: check_kernels.py BUILD [--print]
 
 No object may have an instruction that its tier lacks: an object in kernels/x86 or kernels/arm is of

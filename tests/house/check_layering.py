@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Includes point one way, and names stand in their tables: check_layering.py [ROOT]
 
 rooms.txt has the rooms whose headers each room may include. An ISA kernel is compiled with flags

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tiers, weight formats and kernels are named in the library's tables only, and in few other files.
 
 A test, tool or script that lists them forgets the next one: it asks the tables (all_tiers() of

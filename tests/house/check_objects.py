@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What may be in an object of the library: check_objects.py BUILD
 
   * every symbol that it defines is octet_* (C) or octet:: (C++), and everything that it needs is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Libraries with some of the parts: check_parts.py BUILD
 
 Each is configured, put together of this build's objects and of tables of its own, linked with

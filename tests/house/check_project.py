@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every file has a licence (REUSE), and GitHub's workflows are what GitHub takes:
 check_project.py VENV
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Float flags that break the numeric contract: check_strict_float.py BUILD [COMPILER FLAG...]
 
 kernels/core/strict_float.h refuses those that a macro shows, in every source file but those without

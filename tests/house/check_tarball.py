@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The release tarball of a commit is the same for everybody, and configures: check_tarball.py BUILD
 
 scripts/tarball makes it here and, a second later, in a clone, with another umask, time zone and

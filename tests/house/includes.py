@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What check.py holds the includes of C++ files to: a standard header that is used is included.
 
 Standard libraries differ in which of their headers include others, so that a file which lacks one

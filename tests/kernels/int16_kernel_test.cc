@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the int16 kernels by themselves. Sums wrap: Winograd relies on it.
 #include <random>
 

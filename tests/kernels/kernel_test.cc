@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks micro-kernels by themselves, with operands laid out by the formula.
 #include <algorithm>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds each tier's quantization of floats against a division for every value, beside the halves
 // between two integers above all, where a multiplication by the inverse of the scale would fail.
 #include <gtest/gtest.h>

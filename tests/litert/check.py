@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds the LiteRT delegate against an unmodified LiteRT: whole networks, byte by byte.
 
     check.py <liboctet_litert.so> <directory for a virtual environment> [tier ...]

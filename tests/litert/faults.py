@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs damaged models, of which some end LiteRT itself.
 
     faults.py <model> <library of the delegate, or "" for LiteRT alone> <first trial> <end of trials>

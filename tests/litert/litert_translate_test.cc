@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the translation of single nodes that a file may have, but at which LiteRT fails before it
 // asks a delegate.
 #include "engines/litert/translate.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of the shapes of well-known models, small, with weights and scales at random: for comparisons of bytes.
 
 Each function takes a seed and returns a .tflite file of int8, or of int16 where it says so. Scales are such that values spread over their range.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a converter's numbers for the channels of one layer, for dead_channels_test; of the weights only each channel's sums.
 
     tools/models/describe.py model.tflite --data -o model.json

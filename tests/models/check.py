@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds Octet against LiteRT's reference kernels and its default delegate, XNNPACK, layer by layer, on whole int8 networks.
 
     check.py <directory of .tflite files> <directory for a virtual environment> <command that runs models_test...>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks layers as converters wrote them, with dead channels: their bias is near 2^30 or 2^31
 // because their weights do not matter. The bytes are those of exact sums, and layers take the same
 // epilogue as without dead channels.

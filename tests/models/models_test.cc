@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the layers that check.py took out of whole networks, and those that sparse.py pruned, by
 // every algorithm on every tier. Only these two scripts start it.
 #include <octet/sparse.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prunes a convolution network's weights to 2:4 without training it again, and says how far its outputs move.
 
     sparse.py <an int8 .tflite classifier> <directory for a virtual environment> <command that runs models_test...>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that octet_network_* refuse bad arguments with the right status and message.
 #include "support/network_case.h"
 #include "support/refused.h"

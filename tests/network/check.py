@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks tools/models on models that are made here, whose layers are known, and octet on the descriptions.
 
     check.py <directory of .tflite files, or /> <directory for a virtual environment> <the octet command>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks functions of a network that get all images of their tensors as one.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks runs of one network in several places in memory: it keeps the addresses of its last run.
 #include <gtest/gtest.h>
 

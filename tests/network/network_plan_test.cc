@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the planner's figures of a part do not depend on the parts that it looked at before.
 #include "operators/network/candidates.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that networks give the bytes of their objects called one by one, and that live tensors
 // share no byte.
 #include "operators/network/candidates.h"

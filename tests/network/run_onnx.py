@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run --network` of ONNX models that are made here against ONNX Runtime and ONNX's reference evaluator, byte by byte.
 
     run_onnx.py <directory for a virtual environment> <the octet command>

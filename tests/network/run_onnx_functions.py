@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the additions and averages of `octet run --network` with ONNX Runtime's, byte by byte: on integers, and between floats, which ONNX Runtime
 turns into integers.
 

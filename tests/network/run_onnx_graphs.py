@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run --network` of .onnx models that are made here against ONNX Runtime, byte by byte: which tensors are outputs, shapes that the model
 computes or that only ONNX Runtime's own operators have, and operators that are left out; and networks of floats that ONNX Runtime quantized.
 

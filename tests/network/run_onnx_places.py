@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run --network` of .onnx models with operators that move bytes, resize images or end a network against ONNX Runtime.
 
     run_onnx_places.py <directory for a virtual environment> <the octet command>

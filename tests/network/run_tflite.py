@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run --network` of .tflite models that are made here against LiteRT's reference kernels, byte by byte: names and shapes that models
 omit, operators around those that Octet computes, and the tensors that are read and written.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run --network --as ...` of the networks that tests/litert/networks.py makes against LiteRT, byte by byte, softmax included.
 
     run_tflite_networks.py <directory for a virtual environment> <the octet command> [file of requirements]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs run_tflite_networks.py with a LiteRT whose XNNPACK has Octet's bytes of all its networks of int8; the conformance vectors' LiteRT is older.
 
     run_xnnpack.py <directory for a virtual environment> <the octet command>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes models of QAttention, and the bytes that Octet's contract gives them, with how far ONNX Runtime's may be off."""
 import dataclasses
 

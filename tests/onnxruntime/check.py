@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds the execution provider against an unmodified ONNX Runtime: whole networks, byte by byte.
 
     check.py <liboctet_onnxruntime.so> <directory for a virtual environment> [tier ...]

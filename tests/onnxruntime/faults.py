@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged models and damaged files of packed weights; each function yields complaints."""
 import concurrent.futures
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds each tier's loops over floats against their definition, written down from the headers.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes models of the operators of f32 between quantized products, and the bytes that docs/engines.md gives them ("Floats between products")."""
 import dataclasses
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads what ONNX Runtime logs."""
 import os
 import tempfile

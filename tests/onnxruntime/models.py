@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes ONNX models with random weights and quantizes them as ONNX Runtime's users do."""
 import numpy as np
 import onnx

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX models of the shapes of well-known networks, small, with weights at random, as exporters write them; channels first."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes models of MatMulNBits, and the bytes that Octet's contract gives them."""
 import dataclasses
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models whose shapes are computed of sizes that only a run has, as exporters write them."""
 import numpy as np
 from onnx import TensorProto

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks packed weights as a file: their information, and that damage is refused.
 #include "dispatch/tables/formats.h"
 #include "operators/conv/algorithms/filter_blob.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the packing of each weight format of the table: kernels read the packed weights back, and
 // sizes that leave size_t are refused. Checks the formula of the bytes that weights take.
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the readers of octet/quantized_weights.h: layouts beside their definition, products beside
 // those of the dequantized weights where both are exact, and the refusal of bad input.
 #include <cstring>

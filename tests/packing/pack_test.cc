@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares packing with a formula: the layouts of all tiers, of this architecture and of others,
 // and the panels of the lhs.
 #include <random>

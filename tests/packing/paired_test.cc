@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks weights in pairs that fit 16 bits: packing, verification, and when the format is chosen.
 #include <cmath>
 #include <random>

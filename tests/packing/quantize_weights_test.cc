@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the quantizers of octet/quantized_weights.h: weights that 4 bits hold, the rounding of
 // scales, the refusal of bad input. With quantized_weights.py also the readers beside other tools.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in blocks as octet/quantized_weights.h writes them, and their product.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds octet/quantized_weights.h against the gguf package (Q4_0, Q4_1, Q8_0) and against its own comments, stated in NumPy: GPTQ, AWQ, MatMulNBits' zero points,
 the quantizers.
 

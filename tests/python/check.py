@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds the wheel octet-int8, installs it into a new environment, and runs the tests there.
 
     check.py <build of Octet> <directory for environments and the wheel> [<argument of pytest>...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Prints this machine's tier and a digest of the bytes of a product, a layer and a convolution.
 
 The digest is the same on all CPUs.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The numeric contract in NumPy: every step as DESIGN.md has it, and no code of Octet's."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of a decoder, where gguf is installed: the same tokens for every instruction set.
 
 scripts/wheels compares decoder_output.txt with what aarch64 gives.

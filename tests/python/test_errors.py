@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bad arguments: an exception of the right type with a sentence, and an untouched output."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear and Conv2d against the numeric contract in NumPy: all bytes."""
 
 import numpy as np

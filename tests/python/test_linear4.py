@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear4, with weights of 4 bits, against the numeric contract in NumPy: all bytes."""
 
 import copy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """octet.matmul against NumPy's int32 product: all bytes."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """octet.load: whole models give the bytes of their engine without Octet, where it is installed."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wheel: version, command, stubs, plug-ins."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plug-ins of engines that the wheel carries, where the engines are installed."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of Ray, where ray, onnx and onnxruntime are installed."""
 
 import pathlib

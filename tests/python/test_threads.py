@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many threads, the GIL, child processes, memory."""
 
 import concurrent.futures

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """octet.torch, where PyTorch is installed."""
 
 import copy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the tests of octet.torch, where a Python has PyTorch and pytest.
 
     torch_check.py <the directory that check.py was given>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds octet_sparse_import_indexed and octet_sparse_export_indexed against values and metadata made by a program that shares no code with the library.
 
     indexed.py <file to write> <command that runs sparse_indexed_test...>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks blobs of 2:4 sparse weights, in either format: a blob for any tier runs on all, at any
 // address, damage is found, and no kernel reads beyond an unverified blob.
 #include "dispatch/tables/formats.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks values and places of 2:4 weights (octet/sparse.h) against those made in Python
 // (sparse/indexed.py), and each of their possible errors.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the refusal of weights that are not 2:4: it names the column, the place in it, and the
 // values.
 #include "support/conv_case.h"

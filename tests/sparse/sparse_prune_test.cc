@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks pruning to 2:4 (octet/sparse.h) against a sort that keeps the two best of each group.
 #include <gtest/gtest.h>
 #include <octet/sparse.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks AMD's stream of 2:4 weights (octet/sparse.h) against a reader and a writer in Python
 // (sparse/stream.py), the guide's example, and each of its possible errors.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that 2:4 weights give the same bytes, packed sparse or dense, on every tier.
 #include <cstring>
 

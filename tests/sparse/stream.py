@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds octet_sparse_import_stream and octet_sparse_export_stream against a reader and a writer of AMD's stream that share no code with the library.
 
     stream.py <file to write> <command that runs sparse_stream_test...>

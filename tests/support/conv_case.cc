@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws, computes and runs a ConvCase.
 #include "support/conv_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes one complete convolution in a line: its data is drawn from the seed, its expected bytes
 // come from seven loops written down from the contract, its buffers lie between guard pages. A
 // ConvCase has the problem, a ConvHow the way to compute it; all ways give the same bytes.

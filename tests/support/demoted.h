@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fails every program of tests at its end if the self-test demoted a tier: suites skip that tier,
 // and its wrong kernels would pass.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes random choices for generated cases.
 #pragma once
 

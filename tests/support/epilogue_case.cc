@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws, applies and prints an epilogue.
 #include "support/epilogue_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the epilogue of a product or a convolution by a few fields: its arrays are drawn,
 // applied slowly by the reference, and handed to a descriptor of the API.
 #pragma once

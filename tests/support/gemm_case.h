@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes one complete product in a line: its data is generated from the seed, its expected bytes
 // come from support/reference, its buffers lie between guard pages, and `check` runs it through the
 // public API.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives memory between two pages that may not be touched: one byte too far is a crash, with or
 // without a sanitizer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows the kernel table as tests see it: each kernel, the shapes around its tile, the types it
 // multiplies.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts the tests of a program without the caller's OCTET_* variables: the tests set them
 // themselves.
 #include <gtest/gtest.h>

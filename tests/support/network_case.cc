@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds networks op by op, and computes their expected outputs.
 #include "support/network_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builds networks for tests op by op, with random weights, and computes them by calling their
 // objects one by one on tensors that lie apart.
 #pragma once

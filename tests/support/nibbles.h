@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Puts weights of 4 bits two in a byte, as filters are given.
 #pragma once
 

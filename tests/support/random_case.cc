@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws each field of a random case.
 #include "support/random_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws cases with any combination of features that create accepts, from a seed.
 #pragma once
 

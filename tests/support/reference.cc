@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the numeric contract, slowly.
 #include "support/reference.h"
 

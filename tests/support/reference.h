@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // States the numeric contract of DESIGN.md once more, slowly and from its text or from the
 // published formulas it names. It shares nothing with the library but the structs of its public
 // header. A product of two floats is exact in double, and a sum, a quotient or such a product that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that a refusal has its own status and a sentence that names the argument, and the same
 // status without an error to fill.
 #pragma once

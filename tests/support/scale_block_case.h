@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product by weights in scale blocks: drawn operands, and the outputs that DESIGN.md's contract
 // gives for them.
 #pragma once

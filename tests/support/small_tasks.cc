@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the place of operators/common/task_size.cc: suites cut runs of any size, so that small
 // problems test how tasks are cut.
 #include "operators/common/task_size.h"

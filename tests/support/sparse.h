@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes weights of which at most two of four are not zero, in every place by turns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps pages by the system's own functions.
 #include "support/system.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps memory page by page, and changes the environment, on POSIX and on Windows.
 #pragma once
 

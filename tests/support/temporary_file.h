@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds a file that is gone after the scope.
 #pragma once
 

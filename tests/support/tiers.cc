@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads dispatch/tables/tiers.h and OCTET_TEST_TIERS.
 #include "support/tiers.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks the library's table for the tiers, so that tests name none: all of them, those of this CPU's
 // architecture, and those that a run of a test looks at.
 #pragma once

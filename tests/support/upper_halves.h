@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells whether code left the upper halves of x86's vector registers in use, which makes SSE code
 // after it up to twice as slow.
 #pragma once

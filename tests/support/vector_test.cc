@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes descriptors of a vector file's tensors, and runs them.
 #include "support/vector_test.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the cases of a vector file through the public API on one tier, and compares all bytes:
 // products with packed and with run-time weights, convolutions by every algorithm that can compute
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the vector files that ../vectors/README.md describes. It needs nothing of Octet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights of 2 bits, four in a byte.
 #include "packing/quarters.h"
 

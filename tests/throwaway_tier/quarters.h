@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights of 2 bits, for a weight format that exists in a test only: -2 to 1, of other values
 // the lowest 2 bits. Of a lane's group of sixteen, byte j has the steps j, 4 + j, 8 + j and 12 + j,
 // from the lowest bits on.

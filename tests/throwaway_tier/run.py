@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Follows docs/add-a-tier.md and docs/add-a-format.md once: run.py BUILD
 
 In a copy of the library: a tier with a feature, two weight formats and two kernels of its own. The

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel of a tier that exists in a test only, in plain C++: its tile is unlike others, it
 // needs a feature of its own, and it has a state to enter.
 #include "kernels/core/micro_kernel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel in plain C++ that reads weights of 2 bits (packing/quarters.h): it decodes them once for
 // many tiles, or tile by tile.
 #include "kernels/core/micro_kernel.h"

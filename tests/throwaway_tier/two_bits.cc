@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies by weights of 2 bits, as matrices and as filters, beside plain loops. It prints the
 // cases that were right.
 #include <cstdio>

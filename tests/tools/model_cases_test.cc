@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the cases of a described model hold the model's own numbers: weights in the order
 // that a bench takes, biases, factors, zero points, bounds.
 #include "bench/described/model_cases.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the benches' documentation: the two kinds of operands, and suites with as many
 // convolutions as their networks.
 #include "bench/problems/operands.h"

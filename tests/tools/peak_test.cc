@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that every tier has its row in the table of peak loops: without one a bench would silently
 // quote no percentage of the peak.
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # plan_check.sh OCTET: does the plan of this machine choose the fastest algorithms for unlike
 # layers? Only this test measures time: octet bench plan times algorithms in alternation, and layers
 # that seem to lose once more. It fails when two attempts lose too much while nothing else ran. It

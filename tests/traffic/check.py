@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares octet traffic with valgrind's simulation of caches: the bytes read from memory and written back.
 
     check.py <the octet command> [--some | --all] [--cache 512K,1M,8M] [--markdown]

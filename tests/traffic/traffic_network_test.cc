@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks networks through the model of memory: layer by layer and in chains.
 #include <gtest/gtest.h>
 

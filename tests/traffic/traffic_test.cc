@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the model of memory traffic: its caches, line by line; walks, which must report exactly
 // the reads and writes of a run, and leave the object unchanged.
 #include "octet/traffic.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a machine's own costs: fitted to measurements, kept in a tuning, and used by plans.
 #include <cstdlib>
 #include <memory>

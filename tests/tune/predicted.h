@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The origin that explain reports for a choice that the built-in costs of a tier predict here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks which candidate wins a measurement, by a clock that only the candidates move.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks measured choices: every measured candidate computes the same bytes, and a kept choice is
 // found by its problem only.
 #include <algorithm>

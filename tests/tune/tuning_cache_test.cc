@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks files of measured choices: a damaged file gives only lines that were written, and no
 // writer loses another one's lines.
 #include <glob.h>

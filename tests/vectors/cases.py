@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws the problems of vector files: operands by a generator that any language has, scales that fill the outputs."""
 import itertools
 import math

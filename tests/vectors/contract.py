@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Octet's numeric contract in numpy: every float operation is one float32 operation, every integer is exact.
 
 It shares nothing with the library. ../conformance/check.py holds it against ONNX, ONNX Runtime and LiteRT.

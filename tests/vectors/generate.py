@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes *.bin: small problems with the results of Octet's numeric contract. README.md describes them.
 
 Nothing here depends on numpy's random numbers or on the order of its float sums: the same bytes come out everywhere.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases of s16 activations and of weights of 4 bits, for generate.py."""
 import itertools
 

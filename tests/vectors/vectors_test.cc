@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares Octet with its written contract: contract.py's results on every tier. README.md
 // describes the vectors.
 #include <cstdlib>

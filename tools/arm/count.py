@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of one call of Octet, per 1000 multiply-adds, of any target under qemu-user: estimate.py's counts without its cycles, because llvm-mca
 has no good models of 32-bit cores. OCTET_MAX_ISA and OCTET_KERNEL choose the kernel.
 """

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Counts, as a plugin of qemu-user, how often each block of guest instructions ran. Deterministic
  * to the instruction.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Instruction counts and estimated cycles of Octet's Arm kernels, without Arm hardware. README.md says what the numbers mean.
 
 Counts come from qemu-user with the plugin in count_blocks.c, cycles per block from llvm-mca's models. Nothing is timed, so the output is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of the kernels' depth loops on in-order cores, Cortex-A53 and A55, by the issue rules that README.md cites. Nothing is timed.
 
 The loop is the one that does most multiply-adds in a whole call, counted as in estimate.py.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Instructions of one product by 4-bit weights in KleidiAI, per 1000 multiply-adds, f32 to f32, counted as count.py counts those of Octet.
 
     git clone https://github.com/ARM-software/kleidiai && git -C kleidiai checkout 495f6524

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kleidiai_one VARIANT MxNxK RUNS [sb]: one of KleidiAI's micro-kernels of 4-bit weights as its
 // examples call it, f32 to f32, quantization of the rows included; without arguments the names of
 // all. kleidiai.py compiles it and counts instructions. sb: rows are packed by the variant of

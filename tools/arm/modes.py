@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """TFLite mode beside float mode on Arm: instructions of whole calls, layer by layer of whole networks, without Arm hardware.
 
 The networks are those of `octet bench`, the counts those of estimate.py, the ratio is TFLite mode's over float mode's.

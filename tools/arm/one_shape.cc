@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one GEMM or convolution RUNS times, for estimate.py to count. Two runs minus one run is
 // exactly one call of octet_gemm_run or octet_conv2d_run, without start-up, packing, self-test and
 // create. Linked statically and without PIE, so that addresses are those of the file.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Holds `octet run` of whole .tflite models of integers against LiteRT's reference kernels, byte by byte, on random inputs.
 
     compare.py <the octet command> <directory for a virtual environment> <model.tflite>... [--inputs 3]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Describes a quantized network for `octet`, which then measures or runs its layers on this CPU.
 
     describe.py <model.tflite or model.onnx> [-o network.json] [--batch 1] [--shape input=1,3,224,224]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators and tensors of an .onnx model: operators on integers, and operators between DequantizeLinear and QuantizeLinear."""
 import numpy as np
 import onnx

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators and tensors of a .tflite model."""
 import numpy as np
 import tflite

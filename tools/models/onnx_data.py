@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes an .onnx model's data for `octet run`: tensors in NHWC, and weights in the order for NHWC."""
 import numpy as np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators between an .onnx model's products: poolings, Relu, and reshapes, on integers or between DequantizeLinear and QuantizeLinear."""
 import operators as ops
 

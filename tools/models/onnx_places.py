@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators that move an .onnx model's bytes, resize images or end a network, on integers or between DequantizeLinear and QuantizeLinear.
 
 Each reader returns a list of descriptions: one operator of a model may take several of engines/graph.

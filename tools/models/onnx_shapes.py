@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes of all tensors of an .onnx model: onnx's inference, through operators that only ONNX Runtime has, and with the results of operators that
 compute shapes in their place."""
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The entries of a description for operators of any kind of model."""
 
 BYTES = ("u8", "s8")

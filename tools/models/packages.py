@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python packages that a script needs."""
 import importlib
 import os

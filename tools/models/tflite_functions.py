@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators between a .tflite model's products that have a kind of their own in engines/graph."""
 import numpy as np
 import tflite

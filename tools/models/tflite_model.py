@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A .tflite model as plain Python values. A file that cannot be read here is damaged; a later failure is no fault of the file."""
 import dataclasses
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes of tensors that a .tflite model does not state, as LiteRT infers them when it loads the model."""
 import numpy as np
 import tflite

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutation testing: changes one point of the library at a time and checks whether a test fails.
 
     python3 tools/mutate --count 150 --seed 1       a sample, resumed if it was begun before

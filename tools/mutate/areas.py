@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mutated areas, and the tests that are tried first for each. All other tests follow but for those that run nothing of the area, so a survivor
 has passed every test that could fail."""
 

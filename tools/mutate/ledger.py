@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results of mutants: a file of JSON lines, so that a run can be resumed, and the list of survivors that compute the same."""
 
 import json

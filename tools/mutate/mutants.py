@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of a source tree: all of an area in an order that a seed decides, each with an identity
 that survives when lines move."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tool's own test: python3 tools/mutate/mutate_test.py"""
 
 import pathlib

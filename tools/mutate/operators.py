@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mutations of one point of a source. They rely on clang-format's spaces: a binary operator stands between two, a template's bracket and a
 pointer's star do not."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ source as tokens: enough to change a point of it, no parser."""
 
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet bench: products and convolutions are verified, then timed beside the CPU's peak and,
 // if wanted, a peer.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses types, fillings and peers.
 #include "tools/octet/bench_options.h"
 

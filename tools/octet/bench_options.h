@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the command line's strings into the benches' options.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet bench pack: it times packing and creating convolutions.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet bench plan: does the plan choose the fastest algorithm? Every exact candidate is
 // verified, then timed in alternation with the others.
 #include <fmt/format.h>

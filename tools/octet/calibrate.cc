@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet tune --calibrate and --profile: costs of this machine, measured or assumed, for plans
 // of shapes that were never measured.
 #include <fmt/format.h>

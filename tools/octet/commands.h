@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the subcommands, for which main.cc parses the command line. Each returns the exit code
 // and throws Error.
 #pragma once

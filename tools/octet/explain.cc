@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet explain: why a product or a convolution is computed as it is.
 #include <fmt/format.h>
 

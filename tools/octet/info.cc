@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet info: the machine, and the tiers and kernels that Octet uses on it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

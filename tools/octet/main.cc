@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parses the command line of the octet command.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet report: a report of a machine, to be sent, in under five minutes. It verifies the
 // library and times a fixed list of products and networks, beside the peers that are there.
 #include <fmt/format.h>

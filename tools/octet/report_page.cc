@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats reports as Markdown: everything on the page is in the reports.
 #include "tools/octet/report_page.h"
 

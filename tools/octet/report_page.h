@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes reports of octet report as a page.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet run: a network layer by layer and as planned, on the same weights and inputs. It
 // compares their bytes, and shows the time of both in alternation and their memory.
 #include <fmt/format.h>

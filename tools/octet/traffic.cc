@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet traffic: the bytes that layers of a network read from memory and write to it, by a
 // model of the caches, as a summary, a table and a picture.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the picture of a traffic report: a bar for each layer, stacked by operand; above layer by
 // layer, below in chains.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Formats the summary, the table and the JSON of a traffic report.
 #include "tools/octet/traffic_report.h"
 

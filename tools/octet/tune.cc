@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet tune: it measures other ways to compute each case on this machine, prints the gain
 // over the plan, and keeps the best choices in a file.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holds the choices that octet tune finds, and the file that keeps them.
 #pragma once
 

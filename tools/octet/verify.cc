@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs octet verify: every usable kernel and every algorithm against references that share no code
 // with the library.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verifies convolutions of many shapes by every algorithm.
 #include "tools/octet/verify_conv.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks every algorithm of convolution on every usable tier against the contract.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocates blobs, frees or unmaps them, and hashes bytes.
 #include "engines/graph/memory/blob.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory at a multiple of OCTET_ALIGNMENT, also of a mapped file.
 #pragma once
 

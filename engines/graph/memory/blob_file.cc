@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a blob behind its key, and reads it back if both are whole.
 #include "engines/graph/memory/blob_file.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packed weights in files of a folder, one for each key, so that a later process maps them instead
 // of packing again.
 #pragma once

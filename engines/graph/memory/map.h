@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps files, creates new ones, and tells the number of this process, where the system has mmap.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes in the fixed-point numbers of TensorFlow Lite's integer layers.
 #pragma once
 

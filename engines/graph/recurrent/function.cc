@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a function of a network of a layer with a state.
 #include "engines/graph/objects.h"
 #include "engines/graph/recurrent/layer.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loops of the elementwise steps, of fixed-point numbers.
 #include "engines/graph/recurrent/gates.h"
 

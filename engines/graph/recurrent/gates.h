@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the functions between the products of an LSTM and of an SVDF, element by element.
 #pragma once
 

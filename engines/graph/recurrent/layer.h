@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes a layer with a state to the rest of engines/graph: its scratch memory and its run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs an LSTM in integers: the input's products of many steps at once, then, step by step, the
 // state's products and the gates.
 #include "engines/graph/recurrent/lstm.h"

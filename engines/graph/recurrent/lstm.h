@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes an LSTM of TensorFlow Lite's integer form, 8x8_16, in numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks types, shapes, scales and zero points of the operands of layers with a state.
 #include "engines/graph/recurrent/operands.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the tensors of a layer with a state, and refuses tensors that no layer computes with.
 #pragma once
 

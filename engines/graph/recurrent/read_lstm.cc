@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads sizes, scales and zero points of an LSTM, and refuses forms that Octet does not compute.
 #include <cmath>
 

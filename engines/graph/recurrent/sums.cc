@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs and runs products whose outputs are the accumulators.
 #include "engines/graph/recurrent/sums.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies rows of int8 by packed weights, and leaves the sums in int32.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs an SVDF in integers: a product per step, whose last steps are the state, and their weighted
 // sum.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes products whose tensors of int8 are stored as uint8: types, zero points and bounds.
 #include "engines/graph/products.h"
 #include "engines/graph/sizes.h"

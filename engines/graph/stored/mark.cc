@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides which tensors are stored as uint8.
 #include <algorithm>
 

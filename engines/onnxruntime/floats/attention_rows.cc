@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies and exponentiates rows of floats in vectors. CMake compiles this file once for each
 // tier, with its flags and its name as OCTET_TIER: so it includes no header that has functions of
 // external linkage, which a linker could merge with those of files without these flags.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attention of one head in f32, with the same bytes on every CPU: each tier compiles it for itself.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays out keys, values and masks of each head for the rows that a task has of it.
 #include "engines/onnxruntime/floats/heads.h"
 

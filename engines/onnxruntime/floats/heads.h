@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts the attention of all heads of all images into tasks.
 #pragma once
 

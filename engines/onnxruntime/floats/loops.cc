@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up the best tier among the loops that each tier compiled for itself.
 #include "engines/onnxruntime/floats/loops.h"
 

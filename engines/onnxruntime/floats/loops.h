@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops over floats of the tier that the library's products run on.
 #pragma once
 

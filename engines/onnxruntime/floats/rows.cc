@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Normalizes rows of floats, and computes GELU. CMake compiles this file once for each tier, with
 // its flags and its name as OCTET_TIER.
 #include "engines/onnxruntime/floats/rows.h"

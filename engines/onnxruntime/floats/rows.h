@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of rows of floats, with the same bytes on every CPU: each tier compiles them for
 // itself. fl is a rounding to float; a NaN is stored as 0x7fc00000.
 #pragma once

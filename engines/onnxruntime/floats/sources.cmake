@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Loops over floats, compiled by each tier for itself as the library's are, and the choice of one.
 add_library(octet_floats STATIC ${all})
 octet_add_flags(octet_floats PRIVATE ${octet_werror} -fPIC -fvisibility=hidden)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of floats as wide as a tier's registers, for files that each tier compiles for itself.
 // All of it is of internal linkage: a linker never takes one tier's code for another's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls ONNX Runtime's C functions for graphs, nodes, attributes and constants.
 #include "engines/onnxruntime/host/host.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads ONNX Runtime's graphs into plain structs, and turns its statuses into exceptions and back.
 #pragma once
 

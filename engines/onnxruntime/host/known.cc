@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows shapes and small tensors of integers and floats from node to node.
 #include "engines/onnxruntime/host/known.h"
 

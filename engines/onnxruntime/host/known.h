@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds, before a run, products of sizes that only runs have, and small tensors made of such sizes:
 // exporters write the shapes of Reshapes as Shape, Gather, Unsqueeze and Concat.
 #pragma once

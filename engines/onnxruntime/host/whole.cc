@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks for ways out of a set of nodes and back into it.
 #include "engines/onnxruntime/host/whole.h"
 

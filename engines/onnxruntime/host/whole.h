@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds out which nodes the host cannot run as one, and which nodes come with others.
 #pragma once
 

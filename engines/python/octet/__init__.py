@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products and convolutions of 8-bit integers, exact, and so with the same bytes on every CPU.
 
 >>> import numpy as np, octet

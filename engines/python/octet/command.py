@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The octet command that the wheel carries: the console script octet."""
 
 import os

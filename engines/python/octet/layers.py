@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear and Conv2d: weights that are packed once, and run with many inputs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear4: a layer with weights of 4 bits that are packed once."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Octet inside LiteRT: an external delegate for an unmodified ai-edge-litert or tflite-runtime.
 
 >>> from ai_edge_litert.interpreter import Interpreter

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole models: octet.load runs a .tflite or .onnx file, by the plug-in of its engine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Octet inside ONNX Runtime 1.23 and later, unmodified: an execution provider.
 
 >>> import octet.onnxruntime

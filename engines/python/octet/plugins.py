@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the wheel keeps the plug-ins of engines."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantized tensors: scale, zero point and type of one; weights with a scale per channel."""
 
 from __future__ import annotations

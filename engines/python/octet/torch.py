@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Octet inside PyTorch: an exact int_mm, and int8 layers in place of nn.Linear, for the CPU.
 
 >>> import octet.torch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights of 4 bits: two in a byte, with a scale per channel or per block of a channel."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise 5x5 of any stride on copied lines with filled borders (DepthwiseLoop::kCopied5x5): all
 // addresses but those of the lines are constants, and nothing is kept from output to output. Taps
 // are in the order of the packed weights, line by line.

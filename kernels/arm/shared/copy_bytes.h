@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies bytes at the edges of a matrix, where whole vectors would reach beyond it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise weights that have zero points: differences of 9 bits, w - zero_point. A channel's
 // differ by at most 255, so they are int8 after a factor of the channel is taken from each:
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies all rows by a micro-panel of 16 columns in one call, six rows at a time, for little
 // depth: the cost of a call and the addresses of operands arise once instead of for each tile.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies rows of u8 as s8 on AArch64, for kernels that would flip them again for every few columns.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution on Arm: a block's 16 channels are four accumulators in order. An
 // accumulator's weights are multiplied by the lanes of the pixel that its channels read.
 #pragma once

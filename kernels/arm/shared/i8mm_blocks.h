@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of two rows x two columns, as SMMLA accumulates them: they start from the init, and are
 // stored as s32, f32 or 8 bits. A pair of rows has four blocks, of 8 columns.
 #pragma once

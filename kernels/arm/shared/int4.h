@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decodes weights of 4 bits to int8 on Arm.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Includes NEON's intrinsics, and defines for AArch32 the AArch64 ones that kernels of both call.
 // AArch32's instructions work on halves of registers; compilers choose them well.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rhs layouts of the Arm tiers: one per tier, independent of M. The width of a matrix's last
 // panel is a multiple of `step`.
 #pragma once

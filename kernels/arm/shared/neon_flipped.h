@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies u8 rows on AArch64 whose call has many columns: the rows are copied to the stack once,
 // flipped to s8 on the way, for all columns of the call. In the depth loop of neon_int8.h each
 // vector would be flipped again for every four columns.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The depth loop of neon_int8.h for in-order cores. Cortex-A53 issues a load of 128 bits instead of
 // two products, and one of 64 bits instead of one, but an insertion beside the latter. So each
 // vector is loaded in halves, the second one through an integer register beside a product, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32, SMLAL by lane, up to 8 rows x 8 columns, for Winograd on every Arm tier: none
 // multiplies int16 faster. Sums wrap.
 //

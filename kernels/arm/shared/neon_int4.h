@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The constants of NEON's kernels of 4 bits, which differ by their rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x s8 -> s32 or 8 bits for ARMv8.0 and ARMv7: SMULL, SMLAL2 and SADALP, up to 4 rows x 64
 // columns, 4 columns at a time. On ARMv7: VMULL, VMLAL and VPADAL, up to 2 rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums, measures and quantizes rows, and makes the accumulators' init, in vectors of AArch64.
 #pragma once
 

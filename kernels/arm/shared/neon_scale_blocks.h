@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies s8 rows by weights of 4 bits in scale blocks (kernels/core/scale_blocks.h), one text
 // for SDOT and for SMULL with pairwise sums.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies 3 or 4 rows of at most 48 bytes on AArch64. The rows stay in registers for all
 // columns. With so little depth, neon_int8.h would load half as many vectors as it multiplies, and
 // test the rest of the rows after each four columns.

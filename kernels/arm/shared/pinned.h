@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single instructions as assembly: compilers allocate registers but cannot move, merge or replace
 // them. They serve depth loops whose order matters: on in-order cores, and where GCC 12 separates
 // pairs of loads. The loads have no memory clobber, because operands are not written meanwhile.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantizes accumulators to 8 bits in registers: float(acc) * scale, rounded to nearest even,
 // + zero point, clamped.
 #pragma once

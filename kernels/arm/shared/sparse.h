@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies 2:4 sparse weights (kernels/core/sparse.h) by table look-up: TBL picks, from eight
 // bytes of a row, the bytes that a vector's values meet.
 #pragma once

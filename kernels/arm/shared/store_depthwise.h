@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Code that the Arm depthwise kernels share: pixels, accumulators of 16 channels in order, and
 // their stores.
 #pragma once

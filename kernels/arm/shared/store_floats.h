@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts accumulators to f32 in registers, for kernels with kStoresFloats: AArch64 only, because
 // vectors of ARMv7 have no denormals.
 #pragma once

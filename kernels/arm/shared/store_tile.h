@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores a tile with four columns per vector as s32, f32 or 8 bits: directly, or through the stack
 // if it has fewer columns than its registers.
 #pragma once

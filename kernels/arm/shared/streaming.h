@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of SME's ZA tiles, and the state of ZA that a thread may have before them.
 //
 // Streaming mode begins and ends within one statement of assembly: compilers know nothing of it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite mode's arithmetic on NEON, for any accumulator. Each of its two roundings is one
 // instruction, except that SRSHL rounds halves of negative numbers up.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds two tensors in the arithmetics of TensorFlow Lite, XNNPACK, ONNX Runtime and ONNX.
 // Differences are sums with a negative factor of b.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All functions of images, for the file of a tier.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Averages windows and whole images, in each engine's arithmetic.
 #pragma once
 

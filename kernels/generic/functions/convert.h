@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts floats to 8 or 16 bits, and back.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies: a part of an image into a filled one (PAD, SLICE, SPLIT), and the bytes of an image in
 // another shape.
 #pragma once

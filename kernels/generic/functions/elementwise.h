@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists a tier's bodies of functions over elements, and the numbers that they compute with. Bytes
 // of s8 are read and written as u8 with the top bit flipped, with zero points moved by 128. s16
 // values are read as they are; their zero points are 0.

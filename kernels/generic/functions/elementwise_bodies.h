@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a tier's ElementwiseOps, in the file that is compiled for the tier.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies and adds with one rounding, on CPUs without such an instruction, too.
 #pragma once
 

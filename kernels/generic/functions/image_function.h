@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes the functions between products that look at windows, at whole images or at places, as
 // their loops take them: tensors in NHWC, of s8, u8 or s16, one image at a time.
 #pragma once

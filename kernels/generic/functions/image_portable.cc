@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of images for tiers that need no build of their own.
 #include "kernels/generic/functions/all.h"
 #include "kernels/generic/functions/copies.h"

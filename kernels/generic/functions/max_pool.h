@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the largest byte or s16 value of windows.
 #pragma once
 

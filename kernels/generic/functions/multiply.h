@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies two tensors in the arithmetics of TensorFlow Lite, XNNPACK, ONNX Runtime and ONNX.
 #pragma once
 

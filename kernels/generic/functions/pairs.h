@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared code of functions of two tensors: the loop over pairs of elements, and TensorFlow Lite's
 // fixed-point steps.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of tiers that need no build of their own. On aarch64 the baseline includes NEON.
 #include "kernels/generic/functions/portable.h"
 

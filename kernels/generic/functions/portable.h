@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of a tier, compiled for the baseline, for tiers that need no build of their own.
 #pragma once
 

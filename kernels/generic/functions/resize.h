@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizes images by repetition and by linear interpolation, in each engine's arithmetic.
 #pragma once
 

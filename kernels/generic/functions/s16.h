@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes functions of one value of 16 bits as TensorFlow Lite does: rescaling, also to and from
 // 8 bits, and curves of straight pieces.
 #pragma once

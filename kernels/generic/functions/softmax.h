@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes softmax over the channels of each pixel, in each engine's arithmetic or to floats.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes softmax of 16-bit numbers over the channels of each pixel, as TensorFlow Lite does.
 #pragma once
 

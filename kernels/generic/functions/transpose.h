@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposes matrices of elements of 8, 16 or 32 bits: images between NCHW and NHWC.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the lines of a call's tensors.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks over the windows of an image's outputs, in chunks of channels.
 #pragma once
 

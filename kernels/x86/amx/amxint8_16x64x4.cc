@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 or s8 x s8 -> s32, 8 bits or f32, TDPBUSD and TDPBSSD, up to 16 rows x 64 columns or 32 x 32.
 // 16 groups of a panel of s8_16x4, one kilobyte without gaps, are a tile register of weights.
 //

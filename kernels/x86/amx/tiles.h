@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AMX tile registers, by number. The instructions are written out, because the intrinsics of GCC 12
 // do not tell the compiler that TILELOADD reads memory, nor that LDTILECFG reads 64 bytes: the
 // compiler may then drop or move the stores before them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32, VPMADDWD on zmm, for Winograd: see shared/s16s16_zmm.h.
 #include <immintrin.h>
 

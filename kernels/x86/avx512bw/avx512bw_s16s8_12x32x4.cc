@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s8 -> s32 or 8 bits, VPMADDWD on zmm, up to 12 rows x 32 columns. Exact for all inputs:
 // VPMADDUBSW would saturate at 16 bits.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise, s16 x s8 or s16 -> s32 or 8 bits, VPMADDWD on zmm or ymm, blocks of 64 or 32 channels:
 // see shared/dw_zmm.h. Exact for all inputs: VPMADDUBSW would saturate at 16 bits.
 #include <immintrin.h>

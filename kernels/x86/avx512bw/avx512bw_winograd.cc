@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's transforms on zmm.
 #include <immintrin.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions over elements of the AVX2 tier.
 #include "kernels/x86/functions/bodies.h"
 #include "kernels/x86/kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizes bytes by AVX-512.
 #include "kernels/x86/functions/resize.h"
 

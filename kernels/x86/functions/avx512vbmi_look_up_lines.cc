@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks bytes up in a table of 256 by AVX-512 VBMI.
 #include "kernels/generic/functions/look_up.h"
 #include "kernels/x86/kernels.h"

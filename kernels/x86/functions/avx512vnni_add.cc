@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adds two tensors by AVX512-VNNI: add_fixed of kernels/generic/functions/add.h in vectors of 64.
 #include "kernels/generic/functions/add.h"
 #include "kernels/x86/kernels.h"

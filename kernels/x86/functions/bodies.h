@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bodies in intrinsics that x86 tiers take in place of plain ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks bytes up in a table of 256, a vector at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums and products of two tensors in vectors of SSE4.1 or AVX2, as the including file is compiled.
 // Unpacking and packing keep to halves of a vector, and cancel each other.
 #pragma once

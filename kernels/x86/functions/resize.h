@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resizes bytes by linear interpolation, with the bytes of kernels/generic/functions/resize.h, by
 // floats in another order: an input line is interpolated once for all output lines beside it. The
 // result is near the engine's own; where it is so near to a step between two bytes that theirs may

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vectors of functions between products: SSE4.1's or AVX2's, as the including file is compiled.
 #pragma once
 

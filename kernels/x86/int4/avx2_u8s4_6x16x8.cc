@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s4 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 6 rows x 16 columns. Exact for all inputs: a
 // pair of products is at most 2 x 255 x 8 = 4080, so that eight of them fit 16 bits.
 //

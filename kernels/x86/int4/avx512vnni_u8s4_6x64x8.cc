@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s4 -> s32 or 8 bits, VPDPBUSD on zmm, up to 6 rows x 64 columns, or 12 x 32.
 //
 // Decoded weights, and tiles of at most 48 columns, are avx512vnni_u8s8_6x64x4.cc's. Here are tiles

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s4 -> s32 or 8 bits, VPDPBUSD on ymm, up to 6 rows x 16 columns.
 //
 // Decoded weights are avxvnni_u8s8_6x16x4.cc's. Here are tiles whose weights are decoded in

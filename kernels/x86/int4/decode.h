@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights of 4 bits on x86: their layout and their decoder to int8.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s4 -> s32 or 8 bits: decodes weights to int16 for sse41_s16s8_6x8x4.cc.
 #include "kernels/core/compiler.h"
 #include "kernels/generic/int4.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights that come with a run, for AVX512-VNNI.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/runtime/few_rows.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies few rows by weights where they lie. A product of one row reads each weight once, so to
 // pack them would cost several times the product.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs weights that come with a run into panels of 16 columns x 4 depth steps, and sums columns on
 // the way. A run pays for it each time, so it uses the tier's widest vectors; those of
 // packing/interleave.cc have 16 bytes on every CPU.

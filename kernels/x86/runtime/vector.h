@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector of the including file's tier for weights that come with a run: parts of a vector,
 // products of bytes, transposes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise of s16 values by int8 on zmm: 16 channels to a register, the s16 values of two pixels
 // in each lane. The including file defines dot_add_int16(acc, a, b) for zmm.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gathers s16 values for kernels of kGathersEvenStepsFirst, eight of a row at a time: see
 // kernels/generic/gather.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes outputs of 16 bits of sums on zmm: 16 columns or channels to a register.
 #pragma once
 

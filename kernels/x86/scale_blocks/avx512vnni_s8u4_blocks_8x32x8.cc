@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x u4 in scale blocks -> f32 sums, for AVX512-VNNI: see tile.h.
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/scale_blocks/tile.h"

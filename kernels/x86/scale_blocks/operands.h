@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the operands of products by scale blocks (scales, weights, rows) in the vectors of each x86
 // tier, whose tile it names.
 #pragma once

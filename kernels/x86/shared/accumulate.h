@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // acc += product for AVX2 and AVX-512 without VNNI, which have no instruction that multiplies and
 // adds to an accumulator.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles the plain loops for AVX2: zmm registers make them no faster. The most frequent exits of
 // s16 values have intrinsics, because GCC 12 puts shuffles around each upper half of a product.
 #include <immintrin.h>

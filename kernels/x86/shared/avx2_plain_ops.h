@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations in plain loops that the tiers of AVX2 and of AVX-512 share.
 #pragma once
 

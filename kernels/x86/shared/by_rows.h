@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls one text for tiles of any count of rows, as a constant where it is known.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise on ymm registers, blocks of 32 channels: pixels, accumulators and stores. Sixteen
 // registers hold the accumulators of two rows and a new column, but not the two columns before it:
 // those live in memory, which costs a load for every two dot products.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise on zmm or ymm registers, blocks of 64 or 32 channels, for AVX-512: pixels, columns,
 // accumulators and stores.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The epilogue on x86 in vectors, where create has certified it, and the steps on bytes: TFLite's
 // ADD and the look-up table.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The epilogue to floats from a tile of accumulators in memory: one or two vectors of columns at a
 // time, whose scales and bias are in registers.
 #pragma once

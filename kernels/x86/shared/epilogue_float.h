@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantizes a tile of accumulators in memory in float mode and adds a residual.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Vectors of output bytes that the x86 epilogues share: a vector has the bytes of four vectors of
 // accumulators, from one row or from several narrower rows.
 #pragma once

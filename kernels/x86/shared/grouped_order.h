@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which grouped x86 kernels hold the sums of a block's 16 channels, and the shuffles
 // back into the order of channels.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution on ymm registers, blocks of 64 channels: stores of two vectors of a pixel's
 // sums. Two pixels are stored together: packs, a swap of the middle quarters, and a shuffle of each
 // lane's bytes into the order of channels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rhs layouts of x86, and the constants of its int16 kernels. All dense x86 kernels share
 // kX86Layout, so a blob packed for one x86 tier runs on all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks bytes up in a table of 256, which is 16 rows of 16, each looked up by PSHUFB, which gives 0
 // for negative indices. One text for all widths.
 //

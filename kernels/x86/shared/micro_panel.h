@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers of kernels that multiply all rows of a micro-panel in one call, and the forms in which
 // zmm registers hold columns.
 #pragma once

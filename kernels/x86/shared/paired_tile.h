@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x s8 -> s32 or 8 bits, VPMADDUBSW on ymm or zmm, up to 6 rows x 64 columns. Exact for all
 // inputs on paired weights (kernels/core/paired_weights.h).
 //

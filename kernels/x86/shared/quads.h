@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads four bytes along depth: of an lhs row in place, and of each column of kX86Layout.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantizes floats to 8 bits in the longest vectors that the including file's ISA has.
 #pragma once
 

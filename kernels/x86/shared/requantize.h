@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantizes on x86 in float mode: scales and rounds accumulators, packs int16 to bytes. Only for
 // certified tiles (see Requantization): saturation is part of the clamp.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantizes a tile of accumulators in memory, for kernels that have just stored it there and for
 // the epilogue. Each mode is one function for all heights of tiles, and is not inlined.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums the bytes of rows by VPSADBW, four rows at a time: for short rows most of the work is to add
 // up one register and to find the rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32 on ymm, up to 6 rows x 16 columns, for Winograd. Sums wrap.
 //
 //                      columns 0-7   8-15

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s16 x s16 -> s32 on zmm, up to 14 rows x 32 columns, for Winograd. Sums wrap.
 //
 //                      columns 0-15   16-31

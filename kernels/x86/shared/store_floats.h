@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores accumulators from registers as f32: one text for ymm and zmm registers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stores tiles of 16 columns from ymm registers. A full tile and a single row are requantized where
 // they are. One function per tier requantizes tiles of other heights: the accumulators are its
 // arguments, of which eight stay in registers.

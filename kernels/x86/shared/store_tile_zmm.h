@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the init of tiles into zmm registers and stores their accumulators, as s32 or requantized:
 // one text for all counts of rows up to `most`. Rows that a tile lacks have any values.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the init of accumulators into ymm registers, and stores these as s32 or, in float mode, as
 // bytes: scale, round, then kernels/x86/shared/requantize.h.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads the end of a row as a vector without reading past it.
 #pragma once
 

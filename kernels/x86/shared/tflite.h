@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite mode's arithmetic on x86: TfliteScaler for accumulators that, shifted left, stay below
 // 2^30, TfliteRightScaler for any.
 //

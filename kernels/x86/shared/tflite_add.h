@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's ADD on x86, of a product's bytes and a residual's: in one rounding if create has found a
 // TfliteAdd, else by definition, with three scalers of kernels/x86/shared/tflite.h.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requantizes accumulators of the x86 depthwise kernels in TFLite mode, from memory and in the
 // kernels' own order, which the packs undo. It is a function of its own, so that the scales of four
 // vectors fit in registers; larger blocks are done four vectors at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The widest vector of integers that the including file's tier has, and the prefix of its
 // intrinsics, so that one text serves all widths.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives the vectors of each width that the including file's ISA has, and one name for each
 // operation on them, so that one text serves all widths.
 #pragma once

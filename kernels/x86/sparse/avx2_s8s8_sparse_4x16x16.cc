@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // s8 x 2:4 sparse s8 -> s32 or 8 bits, VPMADDUBSW on ymm, up to 4 rows x 16 columns. Exact for all
 // inputs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x 2:4 sparse s8 -> s32 or 8 bits, VPDPBUSD on zmm (sparse_vnni.h), for both sparse layouts.
 //
 // Up to 8 rows x 32 columns, places in half bytes:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // u8 x 2:4 sparse s8 -> s32 or 8 bits, VPDPBUSD on ymm (sparse_vnni.h), up to 4 rows x 16 columns,
 // for both sparse layouts.
 //

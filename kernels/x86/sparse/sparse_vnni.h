@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies 2:4 sparse weights (kernels/core/sparse.h) by VPDPBUSD: a register repeats eight lhs
 // bytes of a row, a shuffle picks the byte that each weight meets, and one dot product does the
 // work of two dense ones.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The types of convolution: geometry, weights as the caller stores them, the plan that create
 // makes, the arguments of a run, and the interface of an algorithm. No ISA, no argument checks.
 //

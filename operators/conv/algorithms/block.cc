@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies a block of output pixels whose lhs an algorithm has prepared.
 #include "operators/conv/algorithms/block.h"
 

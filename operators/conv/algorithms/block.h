@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A block of output pixels times the output channels of one group: shared by the direct, transposed
 // and im2col algorithms.
 #pragma once

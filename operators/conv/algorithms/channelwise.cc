@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops of depthwise and grouped convolution: bands of lines, blocks of channels, tiles.
 #include "operators/conv/algorithms/channelwise.h"
 

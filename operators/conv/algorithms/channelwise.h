@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions whose output channels read few input channels: one (depthwise), or a small group
 // (grouped). Their kernels compute a block of channels, pixel by pixel.
 //

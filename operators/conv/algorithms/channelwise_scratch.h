@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The workspace of a task of a depthwise or grouped convolution, the loop that its kernel runs, and
 // the copies of input lines.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution: each output channel reads one input channel.
 #include <string.h>
 

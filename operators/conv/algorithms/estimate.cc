@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost model that the algorithms' estimates share.
 #include "operators/conv/algorithms/estimate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The predicted cost of an algorithm on a tier, and the arithmetic that the algorithms' estimates
 // share. Pure: shape, tier and caches are arguments, so unit tests cover machines that nobody owns.
 #pragma once

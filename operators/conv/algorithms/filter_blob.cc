@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes and checks a filter blob.
 #include "operators/conv/algorithms/filter_blob.h"
 

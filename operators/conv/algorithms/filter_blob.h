@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The filter blob of a convolution, in the weight format of one algorithm. Its sections
 // (packing/container.h):
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sums the weights of each output channel.
 #include "operators/conv/algorithms/algorithm.h"
 

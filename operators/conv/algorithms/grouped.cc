@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grouped convolution: each group has as many output channels as input channels, 2 to 16. The GEMM
 // kernels would multiply zeros: their panels hold several groups, which read different inputs.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The im2col algorithm: each output pixel's window is copied into a row, in the order of the packed
 // weights, and the rows are a matrix. It is right for every shape and checks the other algorithms.
 // The windows of a 1x1 kernel with stride 1 and no padding already are such rows, so nothing is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Computes the input lines that output lines read, and runs some lines of a convolution.
 #include "operators/conv/algorithms/lines.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Convolutions line by line: the input lines that output lines read, and runs of some lines only.
 #pragma once
 

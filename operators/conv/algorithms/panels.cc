@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packs a filter into the GEMM's panels.
 #include "operators/conv/algorithms/panels.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights in the GEMM's panels: the payload of the direct and im2col algorithms.
 //
 //   group sums, s32[tap groups][output channels, rounded up to 16] |

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a convolution with staged input and output, band by band.
 #include "operators/conv/algorithms/pipeline.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one convolution as stages, each of which makes lines of its output from lines of its input:
 //
 //   stage the input             ->  convolve  ->  unstage the output

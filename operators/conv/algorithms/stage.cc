@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies lines between layouts and element types: NCHW, NHWC, floats to int8, s16 values to bytes.
 #include "operators/conv/algorithms/stage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies lines between the caller's tensors and the algorithms': NCHW to NHWC and back, inputs with
 // filled borders, floats to int8, s16 values to bytes.
 #pragma once

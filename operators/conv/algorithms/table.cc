@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of convolution algorithms, indexed by octet_conv_algorithm.
 #include "operators/conv/algorithms/table.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Looks up a convolution algorithm by its public number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a convolution's weights into taps for the direct algorithm.
 //
 // A tap is a part of an output channel's depth whose input is contiguous, rounded up to the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds and runs the C consumer of the tests with the package."""
 
 from pathlib import Path

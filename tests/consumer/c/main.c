@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Multiplies 3 x 4 by 4 x 2 and checks the result: proof that an installed Octet compiles, links
  * and runs in a C99 program. */
 #define _POSIX_C_SOURCE 200112L /* posix_memalign */

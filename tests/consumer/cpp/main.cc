@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multiplies with octet.hpp on one thread and through each adapter, with the same bytes, and meets
 // an error as a value.
 #include <octet/octet.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tries libraries with some of their parts only: convolutions by every algorithm that explain calls
 // possible, and products, beside plain loops. It prints the algorithms that ran.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Convolves and does nothing else: see gemm.c. */
 #include <octet/octet.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Multiplies matrices and does nothing else, so that its size is that of the smallest program with
  * products. It is linked, not run. */
 #include <octet/octet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws networks: dead branches, slices of one tensor, windows that read padding only.
 #include "fuzz/network/network.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws functions of networks.
 #include "fuzz/network/functions.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares functions of networks: one that reads its whole window, and the library's.
 #pragma once
 

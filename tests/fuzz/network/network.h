@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares a network that the fuzz target draws: of convolutions, products and functions in any
 // order, on tensors of bytes or, in one network of three, of s16 values, too.
 #pragma once

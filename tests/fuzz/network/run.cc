@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fuzzes networks, planned for each goal or in forced parts, beside the same ops one by one on
 // tensors that lie apart.
 #include <cstring>

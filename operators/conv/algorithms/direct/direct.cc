@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the direct algorithm: kernels read the input in place. Kernels that broadcast copy no patch;
 // kernels that want rows side by side gather them from the tensor. Inputs of few channels are
 // staged, and their windows are read there line by line or, if a line does not fill whole groups of

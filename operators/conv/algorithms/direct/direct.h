@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Declares the functions that direct_plan.cc, which plans the direct algorithm, shares with
 // direct.cc and direct_s16.cc, which run it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans the direct algorithm: its predicted time, blocks and workspaces, and the tiles into which a
 // run cuts small images.
 #include <string.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the direct algorithm on s16 values as they are: a 1x1 convolution whose pixels are rows of a
 // matrix, or one of few channels, whose windows are read line by line in the staged input, or
 // copied.

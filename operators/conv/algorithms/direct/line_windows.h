@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LineWindows: copies of the windows of single kernel lines, the pixels of one input line that an
 // output reads, side by side. They are copied once per block. One copy serves several kernel lines,
 // and the copies of an image's outputs lie at one stride, across line ends: tiles read them in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers to the taps of a transposed convolution's pixels, phase by phase (transposed.h).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a transposed convolution, phase by phase (transposed.h).
 #include "operators/conv/algorithms/direct/transposed.h"
 

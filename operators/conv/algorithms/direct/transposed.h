@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transposed convolution without wasted products. Output pixels of the same phase (y % stride_h, x
 // % stride_w, counted from the padding) use the same kernel positions, so each phase is a direct
 // convolution of stride 1 that writes every stride_w-th pixel of every stride_h-th line. Phases

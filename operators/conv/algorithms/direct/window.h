@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pointers to the taps of output pixels in the input. Positions outside the image point at a row of
 // zero points.
 #pragma once

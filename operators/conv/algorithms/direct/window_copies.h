@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of windows, with their padding, for kernels that take rows at one stride only.
 // line_windows.h has those of single kernel lines.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's algorithm, fused: a block of tiles is small enough that its transformed inputs stay in
 // a cache. For each nr columns of output channels it runs one matrix product per tap, then the
 // output transform. Neither transformed inputs nor products are written to memory in full.

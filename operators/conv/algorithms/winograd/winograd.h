@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's algorithm for 3x3 kernels: schemes, payload and functions shared by its files.
 //
 //   Y = A^T [ (G w G^T) .* (B^T x B) ] A

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Winograd schemes, each as an algorithm.
 #include "operators/conv/algorithms/winograd/winograd.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transforms weights for Winograd's algorithm and packs them.
 #include <string.h>
 
