@@ -185,11 +185,12 @@ std::vector<octet_conv2d_shape> windows_of_few_channels() {
 // widen bytes to s16 values anyway take s16 values as they are, and so does AVX512-VNNI's beside
 // its int8 kernel, where sums fit.
 TEST(ConvS16, RowsOfAMatrixTakeS16) {
+  uint32_t turn = 0;
   const auto is_taken = [&](const octet_conv2d_shape& shape, Fill fill,
                             const std::function<void(ConvCase*)>& edit) {
     bool taken = false, may_take = false;
-    for (uint32_t turn = 0; turn < 6; ++turn) {
-      ConvCase c = s16(shape, turn);
+    for (int times = 0; times < 3; ++times) {
+      ConvCase c = s16(shape, turn++);
       c.filter_zero_points = FilterZeroPoints::kNone;
       c.lhs_layout = c.dst_layout = OCTET_NHWC;
       c.lhs_fill = c.filter_fill = fill;
