@@ -96,10 +96,6 @@ for text in '| 1x2x3 (2 times) | 10.0 | 5 | ███░░░░░░░ 35 % 
   '| 3x2x1 | **wrong**: 1 \| 2 |' '20.08 ms, 5 GOPS; P: 40.00 ms, x **1.99**.' '## A \<b>, '; do
   grep -qF -- "$text" "$scratch/page.md" || { echo "A page of reports lacks: $text"; failures=$((failures + 1)); }
 done
-# The page of the documentation is of its reports.
-documentation=$(cd "$(dirname "$0")/../../docs" && pwd)
-expect 0 '' report --from "$documentation"/benchmarks/*.json --to "$scratch/page"
-cmp "$documentation/benchmarks.md" "$scratch/page.md" || failures=$((failures + 1))
 
 expect 2 'network is required' traffic
 expect 2 "'no_such' is not a case" traffic no_such

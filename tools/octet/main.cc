@@ -125,11 +125,11 @@ class CommandLine {
     app_.formatter(std::make_shared<Formatter>());
     app_.require_subcommand(1);
     app_.footer(
-        "Examples:\n"
-        "  octet bench 128x768x3072                      a product, M x N x K\n"
+        "Examples:\n  octet bench 128x768x3072                      a product, M x N x K\n"
         "  octet bench mb1_ic64oc64_ih56oh56kh3sh1ph1    a convolution of 3x3, as benchdnn has it\n"
         "  octet bench resnet50 --threads 2 --peer onednn\n"
-        "  octet explain conv --shape mb1_ic64oc64_ih56oh56kh3sh1ph1\n\n"
+        "  octet explain conv --shape mb1_ic64oc64_ih56oh56kh3sh1ph1\n"
+        "  octet report --to my-board                    my-board.json and my-board.md, to send\n\n"
         "Exit code: 0 success, 1 a wrong result, 2 an error.");
     add_info();
     add_verify();

@@ -13,13 +13,13 @@ constexpr const char* kIntroduction =
     "# Benchmarks\n"
     "\n"
     "Each section is one machine, from the file that `octet report` wrote there; `octet report\n"
-    "--from FILE...` makes this page of such files and of nothing else. Send yours.\n"
+    "--from FILE...` makes this page of such files and of nothing else. Send yours: the .json.\n"
     "\n"
-    "All outputs are u8, of u8 activations and s8 weights; a network's time is the sum of its\n"
-    "layers'. \"Peak\" is what the CPU's dot-product instruction reached beside each measurement:\n"
-    "Winograd needs fewer products than the definition counts, so it may pass 100 %. The column x "
-    "is\n"
-    "the peer's time divided by Octet's: above 1, Octet is faster.\n";
+    "All outputs are u8, of u8 activations and s8 weights. \"us\" is microseconds a call,\n"
+    "\"GOPS\" 10^9 multiplications and additions a second, \"by\" the kernel; a network's time is\n"
+    "the sum of its layers'. \"Peak\" is what the CPU's dot-product instruction reached beside\n"
+    "each measurement: Winograd needs fewer products than the definition counts, so it may pass\n"
+    "100 %. The column x is the peer's time divided by Octet's: above 1, Octet is faster.\n";
 
 std::string size_text(size_t bytes) {
   return !bytes                     ? "unknown or none"
