@@ -297,6 +297,17 @@ def check_links():
                     yield f"{name} links to {page}#{anchor}, a title that is not there"
 
 
+def check_tables():
+    """Rows of a table have as many cells as its dashes, which are a line of their own: else some are not shown."""
+    for name in files():
+        cells = 0
+        for line in text_of(name).splitlines() if name.endswith(".md") else ():
+            bars = re.sub(r"`[^`]*`|\\\|", "", line).count("|") if line.lstrip().startswith("|") else 0
+            cells = bars and (bars if "|---" in line and not line.strip(" |-:") else cells)
+            if "|---" in line and line.strip(" |-:") or cells and bars != cells:
+                yield f"{name} has a row of other cells than its table: {line}"
+
+
 def check_site():
     """Each page of docs/ is in the site's table of contents, which has no other ones."""
     listed = {str((ROOT / "docs/site" / line).resolve().relative_to(ROOT)) + ".md"
@@ -330,8 +341,8 @@ def main():
                 print(what, measure)
         return
     rules = (check_measures, check_readmes, check_openings, check_licences, check_words, check_kernels,
-             check_cmake, check_readme, check_not_covered, check_nodiscard, check_links, check_site,
-             check_recipes, check_includes)
+             check_cmake, check_readme, check_not_covered, check_nodiscard, check_links, check_tables,
+             check_site, check_recipes, check_includes)
     complaints = [complaint for rule in rules for complaint in rule()]
     print(*complaints, sep="\n")
     if complaints:
