@@ -24,6 +24,7 @@ ROLES = {
     "engines": "for plug-ins and packages of engines",
     "engines/graph": "sub-graphs of engines as networks",
     "engines/graph/memory": "blobs, also in mapped files",
+    "engines/graph/blocks": "products by weights in scale blocks",
     "engines/graph/recurrent": "LSTM and SVDF layers",
     "engines/graph/stored": "int8 that is stored as uint8",
     "engines/litert": "LiteRT's external delegate",

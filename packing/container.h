@@ -31,6 +31,7 @@ enum class SectionId : uint64_t {
   kZeroPoints = 2,  // s32 per column, for the format's element type; absent if all are 0
   kSums = 3,        // of columns (ColumnSums), or of scale blocks
   kWeights = 4,     // in the blob's weight format
+  kMinimums = 5,    // of scale blocks, f32; absent if there are none
 };
 
 // The values are stored.

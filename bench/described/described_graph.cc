@@ -37,6 +37,8 @@ octet_type type_of(const std::string& type) {
          : type == "s16" ? OCTET_S16
          : type == "s32" ? OCTET_S32
          : type == "f32" ? OCTET_F32
+         : type == "s4"  ? OCTET_S4
+         : type == "u4"  ? OCTET_U4
                          : octet_type{};
 }
 
@@ -104,6 +106,7 @@ class GraphReader : DescriptionFile {
         tensor.shape.push_back((int64_t)std::min<uint64_t>(count(size, "a size"), INT64_MAX));
     if (!tensor.constant && tensor.shape_known) multiply_batch(&tensor.shape);
     tensor.scales = scales(t), tensor.zero_points = zero_points(index, t);
+    if (t.contains("scale_block")) tensor.scale_block = count(t.at("scale_block"), "scale_block");
     if (tensor.constant && t.contains("data_at")) {
       const size_t at = count(t.at("data_at"), "where its data begin");
       if (at > to_.data.size()) fail(fmt::format("the data of tensor {} ends too early", index));

@@ -18,7 +18,7 @@ Buffer pack_weights(const GemmData& data, const Forced& forced) {
   set_zero_points(data.rhs_zero_points, data.types.rhs, forced, &rhs);
   rhs.m_max = data.shape.m;
   std::vector<uint16_t> ones;
-  if (data.scale_block && is_4bit(rhs.type)) {
+  if (data.scale_block && !forced.int8) {
     ones.assign(data.shape.n * (data.shape.k / data.scale_block), 0x3c00);
     rhs.scale_block = data.scale_block, rhs.scale_type = OCTET_F16, rhs.scales = ones.data();
   }

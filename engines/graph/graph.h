@@ -30,6 +30,10 @@ struct Tensor {
   // Empty: not quantized. One value, or one for each output channel of weights.
   std::vector<float> scales;
   std::vector<int32_t> zero_points;  // empty: 0
+  // Of weights N x K of a product whose input and output are of f32: so many consecutive weights of
+  // a row share a scale (octet_rhs_desc). scales are N x (K / scale_block), zero_points one, N or
+  // as many. 0: none do
+  size_t scale_block = 0;
   bool constant = false;
   // An input of the graph that keeps its values between runs: the state of one layer, which reads
   // and writes it in the caller's memory: int8 or int16, dense, aligned as its elements.
@@ -48,7 +52,8 @@ enum class Kind {
   kOther,        // not Octet's
   kConvolution,  // x, weights, bias, residual
   // x, weights, bias, residual: x's last axis, or all axes but the first. Weights that are computed
-  // are a matrix, or one for each of x, of the last two axes; then there is no residual.
+  // are a matrix, or one for each of x, of the last two axes; then there is no residual. With
+  // weights in scale blocks x is quantized in the same blocks, and bias and output are of f32.
   kProduct,
   kAdd,             // a, b: one of them may be a constant, here and in the next two
   kSubtract,        // a, b

@@ -13,6 +13,7 @@
 namespace octet::graph {
 namespace {
 
+constexpr size_t kPhases = 16;  // more take too long to begin
 class Describer {
  public:
   Describer(const Graph& g, const Op& op, ProductDescription* to)
@@ -29,6 +30,7 @@ class Describer {
     x_ = op_.inputs[0], weights_ = op_.inputs[1];
     y_ = op_.quantized_as >= 0 ? op_.quantized_as : op_.outputs[0];
     if (x_ < 0 || weights_ < 0) refuse("its input or its weights are left out");
+    if (tensor(weights_).scale_block) return describe_block_product(g_, op_, &to_);
     check_types();
     to_.is_pair = is_pair(g_, op_);
     to_.is_convolution ? convolution() : to_.is_pair ? pair() : product();
@@ -46,8 +48,8 @@ class Describer {
     return is_pair(g, op) && zero_of(g.tensors[(size_t)op.inputs[1]]) != 0;
   }
   static bool is_pair(const Graph& g, const Op& op) {
-    return op.kind == Kind::kProduct && op.inputs.size() > 1 && op.inputs[1] >= 0 &&
-           !g.tensors[(size_t)op.inputs[1]].constant;
+    const int rhs = op.kind == Kind::kProduct ? input_of(op, 1) : -1;
+    return rhs >= 0 && !g.tensors[(size_t)rhs].constant;
   }
 
   const Tensor& tensor(int index) const { return g_.tensors[(size_t)index]; }
@@ -154,8 +156,7 @@ class Describer {
   // An output line of a transposed convolution uses one line of the kernel at most if the input has
   // one line, whatever the stride. With a stride as long as the kernel no others are multiplied.
   static void spread(size_t in, size_t kernel, size_t dilation, size_t* stride) {
-    constexpr size_t kMost = 16;  // more phases take too long to begin
-    if (in == 1 && dilation == 1 && kernel <= kMost) *stride = std::max(*stride, kernel);
+    if (in == 1 && dilation == 1 && kernel <= kPhases) *stride = std::max(*stride, kernel);
   }
 
   void convolution() {
@@ -194,8 +195,7 @@ class Describer {
   void product() {
     const Sizes x = sizes_of(g_, x_, false), y = sizes_of(g_, y_, false);
     const size_t k = depth_of(g_, op_);
-    const std::vector<int64_t>& w = tensor(weights_).shape;
-    n_ = size(w[op_.weights_kn ? 1 : 0]);
+    n_ = size(tensor(weights_).shape[op_.weights_kn ? 1 : 0]);
     const size_t rows = x.count() / k;
     if (y.count() != rows * n_ || (y.channels != n_ && y.image() != n_))
       refuse("its output has ", y.count(), " elements, but it makes ", rows, " rows of ", n_);

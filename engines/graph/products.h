@@ -27,7 +27,7 @@ struct ProductDescription {
   octet_gemm_desc gemm = OCTET_GEMM_DESC_INIT;
   std::vector<int32_t> weight_zeros, bias, multipliers, shifts;
   std::vector<int64_t> bias_s64;
-  std::vector<float> scales;
+  std::vector<float> scales, bias_f32;
   std::vector<double> factors;
   std::vector<uint8_t> table;
 
@@ -37,6 +37,9 @@ struct ProductDescription {
 // Throws a sentence if the library does not compute the operator. Reads the bias, if it is there,
 // and no weights.
 void describe_product(const Graph& graph, const Op& op, ProductDescription* to);
+
+// The same of a product by weights in scale blocks (blocks/), which has all its inputs and outputs.
+void describe_block_product(const Graph& graph, const Op& op, ProductDescription* to);
 
 // Describes the bytes of a product as they are stored (stored/), of which describe_product knows
 // nothing. Its residual is stored as its output is.

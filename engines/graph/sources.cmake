@@ -5,6 +5,7 @@ octet_add_flags(octet_graph PRIVATE ${octet_werror} -fPIC)
 target_link_libraries(octet_graph PUBLIC octet)
 octet_sources(TARGET octet_graph check.cc copies.cc functions.cc fuse.cc image_functions.cc layout.cc
   match_qdq.cc objects.cc pairs.cc products.cc program.cc programs.cc sizes.cc tables.cc weights.cc would.cc)
+include(${CMAKE_CURRENT_LIST_DIR}/blocks/sources.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/memory/sources.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/recurrent/sources.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/stored/sources.cmake)

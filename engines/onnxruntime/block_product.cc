@@ -19,6 +19,7 @@ constexpr int64_t kMostSize = 1 << 30;  // of N and K: their products stay in in
 // The constants of a MatMulNBits.
 struct Weights {
   size_t n, k, block;
+  octet_type type;
   const uint8_t* data;
   std::vector<float> scales, bias;   // copies: the host's arrays may lie anywhere
   std::vector<int32_t> zero_points;  // one, or one for each block
@@ -31,17 +32,26 @@ class Reader : NodeInputs {
   // Throws a sentence about the first thing that Octet does not compute.
   Weights read(bool any_accuracy) const {
     check_node(any_accuracy);
-    const int64_t n = size("N"), k = size("K"), block = node().integer("block_size", 0);
-    if (block < 16 || block > 256 || block % 16)
-      graph::refuse("its block_size is ", block, "; it takes multiples of 16 up to 256");
-    Weights w = {(size_t)n, (size_t)k, (size_t)block, nullptr, {}, {}, {}};
-    const int64_t blocks = (k + block - 1) / block, of_zeros = n * ((blocks + 1) / 2);
-    w.data = bytes(kB, "B", n * blocks * (block / 2));
+    const bool nibbles = node().integer("bits", 4) == 4;
+    const int64_t n = size("N"), k = size("K"), block = node().integer("block_size", 0),
+                  most = nibbles ? 256 : 128;
+    if (block < 16 || block > most || block % 16)
+      graph::refuse("its block_size is ", block, "; it takes multiples of 16 up to ", most);
+    Weights w = {(size_t)n, (size_t)k, (size_t)block, nibbles ? OCTET_U4 : OCTET_U8, nullptr, {},
+                 {},        {}};
+    const int64_t blocks = (k + block - 1) / block,
+                  of_zeros = n * (nibbles ? (blocks + 1) / 2 : blocks);
+    w.data = bytes(kB, "B", n * blocks * (nibbles ? block / 2 : block));
     w.scales = floats(kScales, "scales", n * blocks);
     if (find(kBias)) w.bias = floats(kBias, "bias", n);
-    w.zero_points = {8};
+    w.zero_points = {nibbles ? 8 : 128};
     if (!find(kZeroPoints)) return w;
     const uint8_t* const zeros = bytes(kZeroPoints, "zero_points", of_zeros);
+    if (!nibbles) {
+      if (std::any_of(zeros, zeros + of_zeros, [](uint8_t zero) { return zero != 128; }))
+        graph::refuse("its weights have 8 bits and zero points other than 128");
+      return w;
+    }
     w.zero_points.resize(w.n * (size_t)blocks);
     octet_error error = {};
     graph::check(octet_unpack_zero_points(zeros, w.n, (size_t)blocks, w.zero_points.data(), &error),
@@ -55,8 +65,8 @@ class Reader : NodeInputs {
     if (!find(kA) || find(kA)->constant || find(kA)->type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
       graph::refuse("its input is not a computed tensor of f32");
     if (find(kGroups)) graph::refuse("it has g_idx, an order of the groups");
-    if (node().integer("bits", 4) != 4)
-      graph::refuse("its weights have ", node().integer("bits", 4), " bits, not 4");
+    const int64_t bits = node().integer("bits", 4);
+    if (bits != 4 && bits != 8) graph::refuse("its weights have ", bits, " bits, not 4 or 8");
     if (node().integer("weight_prepacked", 0))
       graph::refuse("its weights are packed for another provider (weight_prepacked)");
     const int64_t level = node().integer("accuracy_level", 0);
@@ -75,7 +85,7 @@ class Reader : NodeInputs {
 
   const uint8_t* bytes(Input i, const char* what, int64_t count) const {
     constexpr auto type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
-    return (const uint8_t*)constant(i, what, type, "uint8, two in a byte", count).data;
+    return (const uint8_t*)constant(i, what, type, "uint8", count).data;
   }
 };
 
@@ -97,7 +107,7 @@ BlockProduct::BlockProduct(const HostGraph& host, const Node& node, const Shared
   outputs = {host.values[(size_t)node.outputs[0]].name};
   n_ = w.n, k_ = w.k, depth_ = (w.k + w.block - 1) / w.block * w.block;
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
-  rhs.type = OCTET_U4, rhs.order = OCTET_NK, rhs.n = n_, rhs.k = depth_, rhs.data = w.data;
+  rhs.type = w.type, rhs.order = OCTET_NK, rhs.n = n_, rhs.k = depth_, rhs.data = w.data;
   rhs.zero_points = w.zero_points.data(), rhs.zero_point_count = w.zero_points.size();
   rhs.scale_block = w.block, rhs.scale_type = OCTET_F32, rhs.scales = w.scales.data();
   object_.blob = shared.weights->get(rhs, OCTET_ISA_AUTO);
@@ -106,7 +116,7 @@ BlockProduct::BlockProduct(const HostGraph& host, const Node& node, const Shared
   desc.m_max =
       std::min<size_t>((size_t)1 << 31, PTRDIFF_MAX / sizeof(float) / std::max(n_, depth_));
   desc.n = n_, desc.k = depth_;
-  desc.lhs_type = OCTET_F32, desc.rhs_type = OCTET_U4, desc.dst_type = OCTET_F32;
+  desc.lhs_type = OCTET_F32, desc.rhs_type = w.type, desc.dst_type = OCTET_F32;
   desc.lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS;
   desc.packed = object_.blob->data, desc.packed_bytes = object_.blob->bytes;
   desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs com.microsoft's MatMulNBits: a product by weights of 4 bits in scale blocks.
+// Runs com.microsoft's MatMulNBits: a product by weights of 4 or 8 bits in scale blocks.
 #pragma once
 
 #include <memory>

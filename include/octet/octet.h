@@ -202,8 +202,7 @@ typedef struct octet_cpu_info {
   uint32_t demoted_isas;  /* detected, but an int8 kernel's self-test went wrong: never used */
   octet_isa best_isa;     /* the tier that OCTET_ISA_AUTO means now, OCTET_MAX_ISA included */
   /* -- an older struct may end here -- */
-  /* Bytes of the big cores' caches; 0 if unknown. An L3 of 0 beside a known L2 means that there is
-   * none. */
+  /* Bytes of the big cores' caches; 0 if unknown. There is no L3 where it is 0 and L2 is not. */
   size_t l1d_bytes, l2_bytes, l3_bytes;
   /* CPUs whose design the system reports, and how many of these execute in order (Cortex-A53, A55,
    * A510, ...). Both 0 if unknown. */
@@ -309,8 +308,7 @@ typedef struct octet_residual {
  * and RELU_N1_TO_1, all product_ fields without a product_activation, and those fields of
  * octet_residual that belong to the other mode. */
 typedef struct octet_epilogue {
-  /* n values at scale lhs * rhs; null means 0. Where the lhs scale is only known at run time, use
-   * bias_f32. */
+  /* n values at scale lhs * rhs; null means 0. With an lhs scale of each run, use bias_f32. */
   const int32_t* bias;
   octet_requant requant;
   /* Float mode: lhs scale * rhs scale / dst scale (dst s8, u8) or lhs scale * rhs scale (f32).
@@ -367,8 +365,7 @@ typedef void (*octet_parallel_for)(void* context, size_t count, void (*fn)(void*
 
 typedef enum octet_rhs_order OCTET_INT_ENUM {
   OCTET_KN = 0, /* stored K x N: row k holds the N columns */
-  /* Stored N x K, as frameworks store fully connected weights: row n holds the K weights of
-   * output n. */
+  /* Stored N x K, as frameworks store fully connected weights: row n holds output n's weights */
   OCTET_NK = 1
 } octet_rhs_order;
 
@@ -405,16 +402,18 @@ typedef struct octet_rhs_desc {
   size_t m_max;
   octet_sparsity sparsity;
   int reserved; /* must be 0 */
-  /* Weights of 4 bits in scale blocks: each `scale_block` consecutive weights of a column have a
-   * scale of their own, as in ONNX Runtime's MatMulNBits and GGUF. A multiple of 16, at most 256,
-   * that divides k; 0 means that there are none, and then the next two are 0, too. Zero points may
-   * also be one for each block, in the order of the scales: zero_point_count is then
-   * batch x n x (k / scale_block). Those that differ make the blob larger. */
+  /* Weights in scale blocks: each `scale_block` consecutive weights of a column have a scale of
+   * their own. A multiple of 16, at most 256 (of 8 bits: 128), that divides k; 0 means that there
+   * are none, and then the next three are 0, too. Zero points may also be one for each block, in
+   * the order of the scales: zero_point_count is then batch x n x (k / scale_block). Those that
+   * differ make the blob larger. OCTET_S8 has none, OCTET_U8 has 128 for all. */
   size_t scale_block;
   octet_type scale_type; /* OCTET_F16 or OCTET_F32 */
   /* batch x n x (k / scale_block), dense: finite, at most 2^48 in magnitude, negative ones and zero
    * included. Not read by octet_pack_size. */
   const void* scales;
+  /* As scales: a weight q stands for (q - zero point) * scale + minimum. Null means 0. */
+  const void* minimums;
 } octet_rhs_desc;
 #define OCTET_RHS_DESC_INIT OCTET_INIT(octet_rhs_desc)
 
@@ -448,10 +447,13 @@ typedef enum octet_lhs_quant OCTET_INT_ENUM {
   /* The same by ONNX DynamicQuantizeLinear's formula. In both, a row with NaN, infinity or a range
    * that leaves float gives a row of NaN. */
   OCTET_LHS_ASYMMETRIC = 4,
-  /* As OCTET_LHS_SYMMETRIC, each scale block of each row by itself, as ONNX Runtime's MatMulNBits
-   * does. Of a product whose weights are in scale blocks. A block with NaN or infinity gives a row
-   * of NaN. */
-  OCTET_LHS_SYMMETRIC_BLOCKS = 5
+  /* As OCTET_LHS_SYMMETRIC, each scale block of a row by itself, as ONNX Runtime's MatMulNBits
+   * does: of a product by such weights. A block with NaN or infinity gives a row of NaN. */
+  OCTET_LHS_SYMMETRIC_BLOCKS = 5,
+  /* The same with scales that are rounded to f16 once they have divided (GGUF's Q8_0). */
+  OCTET_LHS_SYMMETRIC_BLOCKS_F16 = 6,
+  /* An s8 lhs, zero point 0, in the weights' blocks: args.lhs_scales has as many per row. */
+  OCTET_LHS_PER_BLOCK = 7
 } octet_lhs_quant;
 
 typedef struct octet_gemm_desc {
@@ -464,7 +466,7 @@ typedef struct octet_gemm_desc {
   size_t n, k;
   size_t batch_max; /* matrices per run, at most; 0 means 1 */
 
-  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC or _SYMMETRIC_BLOCKS.
+  /* OCTET_S8 or OCTET_U8; OCTET_F32 with OCTET_LHS_SYMMETRIC, _ASYMMETRIC, _SYMMETRIC_BLOCKS*.
    * OCTET_S16 with OCTET_LHS_STATIC, packed OCTET_S8 weights and no zero points (docs/int16.md). */
   octet_type lhs_type;
   octet_type rhs_type; /* as octet_rhs_desc.type; must match the blob; of 8 bits without a blob */
@@ -511,7 +513,7 @@ typedef struct octet_gemm_args {
   const void* const* lhs_array; /* batched by pointers: `batch` matrices, instead of lhs */
   /* OCTET_LHS_PER_TENSOR: 1 per matrix; OCTET_LHS_PER_ROW: m per matrix; null means 0. */
   const int32_t* lhs_zero_points;
-  const float* lhs_scales; /* as many as zero points; null means 1 */
+  const float* lhs_scales; /* as many; OCTET_LHS_PER_BLOCK: m x blocks; null means 1 */
 
   const void* rhs; /* run-time rhs in desc.rhs_order */
   size_t rhs_stride, rhs_batch_stride;

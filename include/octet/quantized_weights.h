@@ -38,10 +38,17 @@ typedef enum octet_gguf_type OCTET_INT_ENUM {
   OCTET_GGUF_Q8_0 = 8  /* 34 bytes: an f16 scale, 32 of s8: q * scale */
 } octet_gguf_type;
 
+/* A tensor as it is, in scale blocks of 32, which divides k: n rows of k weights, dense. Q4_0 and
+ * Q4_1 become OCTET_U4, with zero points of 8 and 0, Q8_0 becomes OCTET_S8 of n * k bytes. minimums
+ * is null but for Q4_1. Activations of Q8_0 are read in the same way: their values are the lhs, and
+ * their scales, as floats, the lhs_scales of OCTET_LHS_PER_BLOCK. `blocks` is at any alignment. */
+OCTET_API octet_status octet_import_gguf(octet_gguf_type type, const void* blocks, size_t n,
+                                         size_t k, void* weights, uint16_t* scales,
+                                         uint16_t* minimums, octet_error* error);
+
 /* Writes a tensor as f32 to `values`, the caller's memory for n rows of k values, dense.
- * octet_quantize_weights or octet_quantize makes integers of them, which octet_pack takes. Tensors
- * of Q4_1 and Q8_0 are only read so: a minimum is no integer zero point, and weights of 8 bits have
- * no scale blocks. Only a sum with a minimum rounds, once. `blocks` is at any alignment.
+ * octet_quantize_weights or octet_quantize makes other integers of them, such as those of a scale
+ * per channel. Only a sum with a minimum rounds, once. `blocks` is at any alignment.
  *
  * OCTET_UNKNOWN_ENUM, OCTET_NULL_POINTER, OCTET_MISALIGNED (of values); OCTET_BAD_SIZE if 32 does
  * not divide k, or n or k is 0; OCTET_OVERLAP; OCTET_BAD_SCALE if a scale or a minimum is not

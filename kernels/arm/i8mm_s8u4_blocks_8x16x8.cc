@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // s8 x u4 in scale blocks -> f32 sums, for I8MM: 8 rows by half of a panel's columns. A vector is
 // two rows by two columns, as SMMLA accumulates them. The last row of an odd number runs DOTPROD's
-// loop.
+// loop, and so do weights of 8 bits.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/i8mm_blocks.h"
 #include "kernels/arm/shared/neon_scale_blocks.h"
@@ -145,12 +145,14 @@ void multiply_panels(const ScaleBlockTile& t) {
     take(Int<kPairs>{});
     take(Int<2>{});
     take(Int<1>{});
-    if (row < t.rows) multiply_rows<1, zeros>(t, row, panel);
+    if (row < t.rows) multiply_rows<1, zeros, false>(t, row, panel);
   }
 }
 
 void multiply(const ScaleBlockTile& t) {
-  if (t.blocks.zero_points || t.lhs_zero_points)
+  if (t.blocks.bytes)
+    multiply_all<true, true>(t);
+  else if (t.blocks.zero_points || t.lhs_zero_points)
     multiply_panels<true>(t);
   else
     multiply_panels<false>(t);
@@ -160,5 +162,5 @@ void multiply(const ScaleBlockTile& t) {
 
 const ScaleBlockKernel i8mm_s8u4_blocks_8x16x8 =
     make_scale_block_kernel("i8mm_s8u4_blocks_8x16x8", TierId::kI8mm, 2 * kPairs,
-                            kScaleBlockColumns, multiply, apply_epilogue<float>);
+                            kScaleBlockColumns, multiply, add_minimums, apply_epilogue<float>);
 }  // namespace octet

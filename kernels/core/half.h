@@ -22,5 +22,27 @@ inline float float_of_half(uint16_t half) {
   return half & 0x8000u ? -value : value;
 }
 
+constexpr float kHalfOverflow = 65520;  // rounds to 2^16, which f16 has no more
+
+// The nearest f16, half to even, of 0 or more and below kHalfOverflow.
+inline uint16_t half_of_float(float value) {
+  uint32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  if (value < 1.0f / (1 << 14)) {  // no exponent: 0.5 + 2^-24 i has i as its mantissa
+    const float shifted = value + 0.5f;
+    __builtin_memcpy(&bits, &shifted, sizeof bits);
+    return (uint16_t)(bits - (126u << 23));
+  }
+  bits += 0xfff + (bits >> 13 & 1);  // a tie goes to the even one
+  return (uint16_t)((bits >> 13) - (112u << 10));
+}
+
+// The same as a float; infinite from kHalfOverflow on. NaN stays NaN.
+inline float rounded_to_half(float value) {
+  return value < kHalfOverflow    ? float_of_half(half_of_float(value))
+         : value >= kHalfOverflow ? __builtin_inff()
+                                  : value;
+}
+
 }  // namespace
 }  // namespace octet

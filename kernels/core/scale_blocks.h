@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes products by weights of 4 bits in scale blocks: `depth` consecutive weights of a column
-// with a scale of their own, and perhaps a zero point.
+// Describes products by weights of 4 or 8 bits in scale blocks: `depth` consecutive weights of a
+// column with a scale of their own, and perhaps a zero point and a minimum.
 //
 // Kernels of all tiers read one layout. A panel has 16 columns; its scale blocks follow one after
 // the other, each of
@@ -8,7 +8,8 @@
 //   8 * depth bytes of weights | 16 scales, f16 or f32 | if there are any, 16 zero points, s8
 //
 // Weights are 0 to 15. Of each 64 bytes of them, bytes 4 * j to 4 * j + 3 are column j's: their low
-// halves are four depth steps, their high halves the next four.
+// halves are four depth steps, their high halves the next four. Weights of 8 bits take twice as many
+// bytes, of which each 64 are four depth steps, and are stored with 128 added.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -18,10 +19,13 @@ namespace octet {
 
 constexpr size_t kScaleBlockColumns = 16;                                  // of a panel
 constexpr RhsLayout kScaleBlockLayout = {16, 16, 8, ElementType::kS8, 4};  // without scales
+constexpr RhsLayout kByteBlockLayout = {16, 16, 4, ElementType::kS8};      // of weights of 8 bits
 // The depth of a scale block is a multiple of kLeast. A sum of kMost products, its zero points
 // included, is below 2^22: a float holds it exactly.
 constexpr size_t kLeastScaleBlock = 16, kMostScaleBlock = 256;
 static_assert(255 * 15 * kMostScaleBlock < 1 << 22, "kernels add 1.5 * 2^23 exactly");
+constexpr size_t kMostByteBlock = 128;  // of weights of 8 bits
+static_assert(255 * 128 * kMostByteBlock < 1 << 22, "kernels add 1.5 * 2^23 exactly");
 
 struct ScaleBlocks {
   size_t depth, count;  // of a block; blocks of a column
@@ -29,8 +33,9 @@ struct ScaleBlocks {
   bool zero_points;     // each block has some
   // Of all weights; with zero_points, each block's are this one and what the block says
   int32_t zero_point;
+  bool bytes;  // weights are s8 (stored with 128 added), without zero points
 
-  constexpr size_t weight_bytes() const { return kScaleBlockColumns / 2 * depth; }
+  constexpr size_t weight_bytes() const { return kScaleBlockColumns * depth / (bytes ? 1 : 2); }
   constexpr size_t scale_bytes() const { return kScaleBlockColumns * (f16 ? 2 : 4); }
   constexpr size_t block_bytes() const {
     return weight_bytes() + scale_bytes() + (zero_points ? kScaleBlockColumns : 0);
@@ -63,9 +68,23 @@ struct ScaleBlockTile {
   uint8_t* room;       // kernel.room bytes, aligned to kAlignment
 };
 
+// Adds to sums[i,j] the sum, in the order of the blocks b and rounded to float after each step, of
+//
+//   row_sums[i,b] * minimums[b,j]                     without row_scales
+//   row_sums[i,b] * (row_scale[i,b] * minimums[b,j])
+struct MinimumsTile {
+  size_t count;           // of blocks
+  const float* row_sums;  // [i * count + b]: of lhs - zero point, over the block
+  const float* row_scales;
+  const float* minimums;  // 16 per block, panel after panel
+  size_t rows, panels, nr;
+  float* sums;  // rows of nr
+};
+
 struct ScaleBlockKernel {
   MicroKernel kernel;  // its name, tier and tile; it multiplies nothing itself
   void (*multiply)(const ScaleBlockTile& tile);
+  void (*add_minimums)(const MinimumsTile& tile);
   // As TierOps::epilogue, of sums in place of accumulators; EpilogueTile::acc points to floats
   EpilogueFn epilogue;
   int32_t bias;  // of every init: the bits of the float that accumulators begin at
@@ -78,10 +97,11 @@ struct ScaleBlockKernel {
 // With z the zero point of a block and column, acc = sum of products - z * sum of lhs
 // + zero_point * (z * depth - sum of weights). So where there are zero points per block or of the
 // lhs, a kernel of pairs gets sum of lhs and zero_point as two int16, low half first: it multiplies
-// them by a pair per column in one instruction.
+// them by a pair per column in one instruction. To weights of 8 bits these kernels read 128 has
+// been added, which a pair of each column takes away.
 constexpr int32_t init_of_row(const ScaleBlockKernel& kernel, const ScaleBlocks& blocks,
                               bool lhs_zero_points, int32_t sum, int32_t zero_point) {
-  if (kernel.pairs && (blocks.zero_points || lhs_zero_points))
+  if (kernel.pairs && (blocks.zero_points || lhs_zero_points || blocks.bytes))
     return (int32_t)((uint32_t)(uint16_t)sum | (uint32_t)zero_point << 16);
   return kernel.bias - blocks.zero_point * (sum - zero_point * (int32_t)blocks.depth);
 }
@@ -89,6 +109,7 @@ constexpr int32_t init_of_row(const ScaleBlockKernel& kernel, const ScaleBlocks&
 constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier_id, uint8_t mr,
                                                    uint16_t nr,
                                                    void (*multiply)(const ScaleBlockTile& tile),
+                                                   void (*add_minimums)(const MinimumsTile& tile),
                                                    EpilogueFn epilogue, int32_t bias = 0,
                                                    bool pairs = false, size_t room = 0) {
   return {{
@@ -102,6 +123,7 @@ constexpr ScaleBlockKernel make_scale_block_kernel(const char* name, TierId tier
               .multiply = nullptr,
           },
           multiply,
+          add_minimums,
           epilogue,
           bias,
           pairs,

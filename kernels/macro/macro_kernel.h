@@ -25,6 +25,14 @@
 
 namespace octet {
 
+// Whether a micro-panel's weights are decoded once for a block of so many rows, which make so many
+// tiles.
+inline bool decodes_once(const MicroKernel& kernel, size_t taps, size_t depth, size_t rows,
+                         size_t tiles) {
+  return kernel.decoder.decode && tiles >= kernel.decoder.tiles &&
+         kernel.decoded_bytes(taps, depth, rows);
+}
+
 // The part of a product that is the same for all blocks.
 struct MacroKernel {
   const MicroKernel* kernel;

@@ -124,7 +124,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
     block->sums_tiles = at.sums_tiles;
     block->made = made;
   }
-  if (made >= kernel.decoder.tiles && kernel.decoded_bytes(taps.count, taps.depth, block->rows))
+  if (decodes_once(kernel, taps.count, taps.depth, block->rows, made))
     block->decoded = workspace + at.decoded;
 }
 

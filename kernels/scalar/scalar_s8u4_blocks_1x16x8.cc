@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// s8 x u4 in scale blocks -> f32 sums, in plain C++: the definition.
+// s8 x u4, and s8, in scale blocks -> f32 sums, in plain C++: the definition.
 #include "kernels/generic/epilogue.h"
 #include "kernels/generic/scale_blocks.h"
 #include "kernels/scalar/kernels.h"
@@ -16,7 +16,11 @@ void multiply_row(const ScaleBlockTile& t, size_t row, size_t panel, float* sums
     int32_t acc[kScaleBlockColumns];
     for (int32_t& sum : acc) sum = t.row_init[row * blocks.count + b];
     const uint8_t* weights = rhs;
-    for (size_t k = 0; k < blocks.depth; k += 8, lhs += 8)
+    if (blocks.bytes)
+      for (size_t k = 0; k < blocks.depth; k += 4, lhs += 4)
+        for (size_t j = 0; j < kScaleBlockColumns; ++j, weights += 4)
+          for (size_t i = 0; i < 4; ++i) acc[j] += lhs[i] * (weights[i] - 128);
+    for (size_t k = 0; k < blocks.depth && !blocks.bytes; k += 8, lhs += 8)
       for (size_t j = 0; j < kScaleBlockColumns; ++j, weights += 4)
         for (size_t i = 0; i < 4; ++i)
           acc[j] += lhs[i] * (weights[i] & 15) + lhs[4 + i] * (weights[i] >> 4);
@@ -34,6 +38,6 @@ void multiply(const ScaleBlockTile& t) {
 
 const ScaleBlockKernel scalar_s8u4_blocks_1x16x8 =
     make_scale_block_kernel("scalar_s8u4_blocks_1x16x8", TierId::kScalar, 1, kScaleBlockColumns,
-                            multiply, apply_epilogue<float>);
+                            multiply, add_minimums, apply_epilogue<float>);
 
 }  // namespace octet

@@ -12,8 +12,10 @@
 namespace octet {
 
 constexpr bool quantizes(octet_lhs_quant quant) {
-  return quant >= OCTET_LHS_SYMMETRIC && quant <= OCTET_LHS_SYMMETRIC_BLOCKS;
+  return quant >= OCTET_LHS_SYMMETRIC && quant <= OCTET_LHS_SYMMETRIC_BLOCKS_F16;
 }
+// Whether each scale block of a row has a scale of its own.
+constexpr bool scales_blocks(octet_lhs_quant quant) { return quant >= OCTET_LHS_SYMMETRIC_BLOCKS; }
 
 // An operator's columns are the n of a product and the output channels of a convolution; their
 // depth is the number of products in one accumulator.

@@ -43,8 +43,11 @@ octet_status check_lhs(EpilogueBuilder* builder) {
     builder->lhs_element_type = element_type_of(builder->lhs_type);
     builder->lhs_lo = least(builder->lhs_type) - builder->lhs_zero_point;
     builder->lhs_hi = most(builder->lhs_type) - builder->lhs_zero_point;
-  } else if (builder->lhs_quant == OCTET_LHS_SYMMETRIC ||
-             builder->lhs_quant == OCTET_LHS_SYMMETRIC_BLOCKS) {
+  } else if (builder->lhs_quant == OCTET_LHS_PER_BLOCK) {
+    builder->lhs_element_type = ElementType::kS8;
+    builder->lhs_lo = -128;
+    builder->lhs_hi = 127;
+  } else if (builder->lhs_quant == OCTET_LHS_SYMMETRIC || scales_blocks(builder->lhs_quant)) {
     builder->lhs_element_type = ElementType::kS8;
     builder->lhs_lo = -127;
     builder->lhs_hi = 127;
@@ -127,7 +130,7 @@ octet_status check_resources(octet_isa max_isa, const octet_allocator& allocator
 octet_status check_enums(const EpilogueBuilder& builder) {
   const octet_epilogue& e = builder.desc;
   octet_error* error = builder.error;
-  if (builder.lhs_quant < OCTET_LHS_STATIC || builder.lhs_quant > OCTET_LHS_SYMMETRIC_BLOCKS)
+  if (builder.lhs_quant < OCTET_LHS_STATIC || builder.lhs_quant > OCTET_LHS_PER_BLOCK)
     return fail(error, OCTET_UNKNOWN_ENUM, "desc.lhs_quant is %d, not an octet_lhs_quant",
                 (int)builder.lhs_quant);
   const auto is_s16 = [&](octet_type type) { return builder.takes_s16 && type == OCTET_S16; };
@@ -169,8 +172,10 @@ octet_status check_combination(const EpilogueBuilder& builder) {
   const auto refuse = [&](const char* what) { return fail(error, OCTET_UNSUPPORTED, "%s", what); };
   if ((builder.lhs_type == OCTET_F32) != quantizes(builder.lhs_quant))
     return refuse(
-        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC or "
-        "OCTET_LHS_SYMMETRIC_BLOCKS, and only with them");
+        "desc.lhs_type OCTET_F32 goes with OCTET_LHS_SYMMETRIC, OCTET_LHS_ASYMMETRIC, "
+        "OCTET_LHS_SYMMETRIC_BLOCKS or OCTET_LHS_SYMMETRIC_BLOCKS_F16, and only with them");
+  if (builder.lhs_quant == OCTET_LHS_PER_BLOCK && builder.lhs_type != OCTET_S8)
+    return refuse("desc.lhs_quant OCTET_LHS_PER_BLOCK goes with desc.lhs_type OCTET_S8");
   if (quantizes(builder.lhs_quant) && builder.dst_type != OCTET_F32)
     return refuse(
         "an f32 lhs that is quantized on the fly gives an f32 dst; desc.dst_type must be "

@@ -123,6 +123,8 @@ void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
     plan->packed_stride = (size_t)(next.panels - first.panels);
     plan->column_sums = first.column_sums;
     plan->column_sums_stride = (size_t)(next.column_sums - first.column_sums);
+    plan->minimums = first.minimums;
+    if (first.minimums) plan->minimums_stride = (size_t)(next.minimums - first.minimums);
     plan->scale_block_kernel = builder.scale_block_kernel;
     plan->scale_blocks = scale_blocks_of(builder.blob.read_geometry<ScaleBlocksGeometry>());
     return;

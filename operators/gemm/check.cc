@@ -128,10 +128,11 @@ octet_status check_desc(GemmBuilder* builder) {
   OCTET_TRY(check_kind(builder->desc, *epilogue));
   OCTET_TRY(check_order(*builder));
   OCTET_TRY(check_sizes(builder));
-  if (builder->desc.lhs_quant == OCTET_LHS_SYMMETRIC_BLOCKS && !builder->has_scale_blocks())
+  if (scales_blocks(builder->desc.lhs_quant) && !builder->has_scale_blocks())
     return fail(builder->error, OCTET_UNSUPPORTED,
-                "desc.lhs_quant is OCTET_LHS_SYMMETRIC_BLOCKS, but desc.packed holds no weights in "
-                "scale blocks");
+                "desc.lhs_quant is %d, of scale blocks, but desc.packed holds no weights in scale "
+                "blocks",
+                (int)builder->desc.lhs_quant);
   OCTET_TRY(check_quantization(epilogue));
   OCTET_TRY(plan_epilogue(epilogue));
   if (builder->has_scale_blocks()) return OCTET_OK;  // a block's sum is below 2^24

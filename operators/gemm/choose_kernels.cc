@@ -22,7 +22,7 @@ octet_status choose_scale_block_kernel(GemmBuilder* builder) {
   const ScaleBlockKernel& kernel = scale_block_kernel_of(best_of(limits.cpu.tiers));
   builder->scale_block_kernel = &kernel;
   builder->kernel = builder->small_kernel = &kernel.kernel;
-  builder->choice.layout = kScaleBlockLayout;
+  builder->choice.layout = layout_of(builder->blob.read_geometry<ScaleBlocksGeometry>());
   builder->choice.block = block_rows(limits.cpu, kernel.kernel, builder->desc.k);
   return OCTET_OK;
 }

@@ -2,6 +2,7 @@
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
+#include "kernels/core/half.h"
 #include "kernels/core/parts.h"
 #include "operators/gemm/runtime_weights.h"
 #include "operators/gemm/scale_blocks.h"
@@ -51,7 +52,8 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
             (const float*)(block->lhs + i * run.lhs_stride) + p * depth, depth,
             plan.lhs_quant == LhsQuant::kAsymmetric, out + i * at.quantized_stride + p * depth);
         zero_points[i] = q.zero_point + shift;
-        scales[i * parts + p] = q.scale;
+        scales[i * parts + p] =
+            plan.lhs_quant == LhsQuant::kSymmetricBlocksF16 ? rounded_to_half(q.scale) : q.scale;
       }
     block->lhs = out;
     block->lhs_stride = at.quantized_stride;
@@ -59,7 +61,7 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   } else {
     for (size_t i = 0; i < block->rows; ++i)
       zero_points[i] = (matrix.lhs_zero_points ? matrix.lhs_zero_points[m0 + i] : 0) + shift;
-    terms.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 : nullptr;
+    terms.scales = matrix.lhs_scales ? matrix.lhs_scales + m0 * quantized_parts(plan) : nullptr;
   }
   terms.scaled = terms.scales != nullptr;
 }
@@ -123,8 +125,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
       kernel.flip_rows({block, lhs_stride, rows, depth, 0}, tile->lhs_stride, workspace);
       block = workspace;
     }
-    tile->rhs_decoded =
-        decodes && tiling.count >= kernel.decoder.tiles && kernel.decoded_bytes(1, depth, rows);
+    tile->rhs_decoded = decodes_once(kernel, 1, depth, rows, tiling.count);
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {

@@ -127,7 +127,7 @@ octet_status lay_out(bool with_data, RhsBuilder* p, octet_error* error) {
   };
   p->tries = false;
   if (rhs.scale_block)
-    return plan_scale_blocks(*find_format_of(kScaleBlockLayout), (uint8_t)rhs.type,
+    return plan_scale_blocks(*find_format_of(layout_of(p->weights.blocks)), (uint8_t)rhs.type,
                              p->weights.blocks, &p->container)
                ? OCTET_OK
                : leaves();
@@ -189,6 +189,7 @@ octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, si
                    {{"rhs.data", extent_of(rhs_desc.data, p.weights.data_bytes)},
                     {"rhs.zero_points",
                      extent_of(rhs_desc.zero_points, rhs_desc.zero_point_count * sizeof(int32_t))},
-                    {"rhs.scales", extent_of(rhs_desc.scales, p.weights.scales_bytes)}},
+                    {"rhs.scales", extent_of(rhs_desc.scales, p.weights.scales_bytes)},
+                    {"rhs.minimums", extent_of(rhs_desc.minimums, p.weights.scales_bytes)}},
                    blob, blob_bytes, error);
 }

@@ -18,7 +18,9 @@ enum class LhsQuant : uint8_t {
   kPerRow,
   kSymmetric,
   kAsymmetric,
-  kSymmetricBlocks
+  kSymmetricBlocks,
+  kSymmetricBlocksF16,
+  kPerBlock
 };
 
 // Sums of so many s16 values times s8 weights: fewer than 2^32 numbers (S16Tile).
@@ -63,6 +65,8 @@ struct GemmPlan {
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
+  const float* minimums;       // of matrix 0, or null
+  size_t minimums_stride;      // elements between matrices
   // Of an s16 lhs; else the mode is kNone. block_rows counts rows of s16 values, and lhs_type is
   // the type of the bytes that they are split into, if they are
   S16Epilogue s16;
@@ -94,7 +98,13 @@ inline uint8_t lhs_flip(const GemmPlan& plan, const MicroKernel& kernel) {
   return plan.lhs_type == kernel.lhs_element_type ? 0 : 0x80;
 }
 
-inline bool quantizes(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kSymmetric; }
+inline bool quantizes(const GemmPlan& plan) {
+  return plan.lhs_quant >= LhsQuant::kSymmetric && plan.lhs_quant != LhsQuant::kPerBlock;
+}
+// Whether each scale block of a row has a scale of its own.
+inline bool scales_blocks(const GemmPlan& plan) {
+  return plan.lhs_quant >= LhsQuant::kSymmetricBlocks;
+}
 
 // Whether blocks of rows are flipped as they are read, not by the kernel.
 inline bool flips_rows(const GemmPlan& plan, const MicroKernel& kernel) {
@@ -110,9 +120,9 @@ inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kern
 
 inline bool per_row(const GemmPlan& plan) { return plan.lhs_quant >= LhsQuant::kPerRow; }
 
-// The parts of a row that are quantized by themselves.
+// The parts of a row that have a scale of their own.
 inline size_t quantized_parts(const GemmPlan& plan) {
-  return plan.lhs_quant == LhsQuant::kSymmetricBlocks ? plan.scale_blocks.count : 1;
+  return scales_blocks(plan) ? plan.scale_blocks.count : 1;
 }
 
 // The columns that the arrays over n columns have: kernels may read that far.

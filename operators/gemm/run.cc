@@ -85,10 +85,14 @@ octet_status check_dst_batch(const Call& call, octet_error* error) {
 octet_status check_lhs_quant(const octet_gemm& gemm, const Call& call, octet_error* error) {
   const octet_gemm_args& a = call.args;
   const LhsQuant quant = gemm.plan.lhs_quant;
-  if (quant != LhsQuant::kPerTensor && quant != LhsQuant::kPerRow) {
+  if (quant == LhsQuant::kPerBlock && a.lhs_zero_points)
+    return fail(error, OCTET_UNSUPPORTED,
+                "args.lhs_zero_points: OCTET_LHS_PER_BLOCK has the zero point 0");
+  if (quant != LhsQuant::kPerTensor && quant != LhsQuant::kPerRow && quant != LhsQuant::kPerBlock) {
     if (!a.lhs_zero_points && !a.lhs_scales) return OCTET_OK;
     return fail(error, OCTET_UNSUPPORTED,
-                "args.%s is only for OCTET_LHS_PER_TENSOR and OCTET_LHS_PER_ROW",
+                "args.%s is only for OCTET_LHS_PER_TENSOR, OCTET_LHS_PER_ROW and "
+                "OCTET_LHS_PER_BLOCK",
                 a.lhs_scales ? "lhs_scales" : "lhs_zero_points");
   }
   return check_lhs_quants(a.lhs_zero_points, a.lhs_scales,
@@ -204,7 +208,7 @@ octet_status check_call(const octet_gemm& gemm, Call* call, octet_error* error) 
   const octet_gemm_args& a = call->args;
   const GemmSizes& z = call->sizes();
   GemmRun& run = call->run;
-  run.lhs_quant_count = gemm.plan.lhs_quant == LhsQuant::kPerRow ? z.m : 1;
+  run.lhs_quant_count = per_row(gemm.plan) ? z.m * quantized_parts(gemm.plan) : 1;
   OCTET_TRY(
       resolve(&call->lhs, z.m, z.k, a.lhs_stride, a.lhs_batch_stride, &run.lhs_stride, error));
   OCTET_TRY(

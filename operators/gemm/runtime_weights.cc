@@ -28,7 +28,9 @@ bool needs_weight_sums(const GemmPlan& plan, const GemmMatrix& matrix, int32_t l
     case LhsQuant::kPerRow: return matrix.lhs_zero_points || lhs_shift != 0;
     case LhsQuant::kSymmetric: return lhs_shift != 0;
     case LhsQuant::kAsymmetric:
-    case LhsQuant::kSymmetricBlocks: break;
+    case LhsQuant::kSymmetricBlocks:
+    case LhsQuant::kSymmetricBlocksF16:
+    case LhsQuant::kPerBlock: break;
   }
   return true;
 }

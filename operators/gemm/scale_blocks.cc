@@ -39,6 +39,7 @@ void lay_out_scale_blocks(const GemmPlan& plan, size_t k, Sections* sections, Ge
     at->block_lhs = sections->take(at->rows * round_up(k, kAlignment));
   at->block_init = sections->take(terms * sizeof(int32_t));
   at->block_zero_points = sections->take(at->rows * sizeof(float));
+  if (plan.minimums) at->block_row_sums = sections->take(terms * sizeof(float));
   at->block_room = sections->take(plan.scale_block_kernel->room);
   at->block_sums = sections->take(smaller(at->rows, kRows) * plan.kernel->nr * sizeof(float));
 }
@@ -54,16 +55,19 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
   const uint8_t* const lhs = rows_of(run, block, workspace + at.block_lhs, &tile.lhs_stride);
   int32_t* const init = (int32_t*)(workspace + at.block_init);
   float* const zero_points = (float*)(workspace + at.block_zero_points);
+  float* const row_sums = (float*)(workspace + at.block_row_sums);
   const bool any = write_zero_points(plan, block, zero_points);
   for (size_t i = 0; i < block.rows; ++i) {
     int32_t* const row = init + i * blocks.count;
     plan.ops->sum_rows({lhs + i * tile.lhs_stride, blocks.depth, blocks.count, blocks.depth, 0},
                        true, row);
+    for (size_t b = 0; plan.minimums && b < blocks.count; ++b)
+      row_sums[i * blocks.count + b] = (float)row[b] - zero_points[i] * (float)blocks.depth;
     for (size_t b = 0; b < blocks.count; ++b)
       row[b] = init_of_row(kernel, blocks, any, row[b], (int32_t)zero_points[i]);
   }
-  const bool scales_blocks = plan.lhs_quant == LhsQuant::kSymmetricBlocks;
   const float* const scales = block.terms.scales;
+  const bool by_block = scales_blocks(plan);
   float of_all[kRows];  // the scale of all rows, where they share one
   for (float& scale : of_all) scale = block.terms.scale;
   const size_t panel_bytes = blocks.panel_bytes(), nr = plan.kernel->nr;
@@ -79,7 +83,7 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
       tile.rows = smaller(kRows, block.rows - m0);
       tile.lhs = lhs + m0 * tile.lhs_stride;
       tile.row_init = init + m0 * blocks.count;
-      tile.row_scales = scales_blocks ? scales + m0 * blocks.count : nullptr;
+      tile.row_scales = by_block && scales ? scales + m0 * blocks.count : nullptr;
       tile.lhs_zero_points = any ? zero_points + m0 : nullptr;
       tile.sums = (float*)(workspace + at.block_sums);
       tile.room = workspace + at.block_room;
@@ -89,9 +93,14 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
         for (size_t at = 0; at < n * plan.dst_bytes; at += 64)
           __builtin_prefetch(to.dst + i * to.stride + at, 1);
       kernel.multiply(tile);
-      const float* const row_scale = !block.terms.scaled || scales_blocks ? nullptr
-                                     : scales                             ? scales + m0
-                                                                          : of_all;
+      if (plan.minimums)
+        kernel.add_minimums({blocks.count, row_sums + m0 * blocks.count, tile.row_scales,
+                             plan.minimums + index * plan.minimums_stride +
+                                 panel * blocks.count * kScaleBlockColumns,
+                             tile.rows, tile.panels, nr, tile.sums});
+      const float* const row_scale = !block.terms.scaled || by_block ? nullptr
+                                     : scales                        ? scales + m0
+                                                                     : of_all;
       kernel.epilogue(plan.epilogue,
                       {(const int32_t*)tile.sums, nr, tile.rows, n, n0, row_scale, to});
     }

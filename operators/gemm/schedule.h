@@ -31,7 +31,7 @@ struct GemmSections {
   size_t few_stride, few_columns;                                // of few rows; of their sums
   size_t few_lhs, few_sums, few_zero_points;                     // offsets
   // Offsets, of scale blocks
-  size_t block_lhs, block_init, block_zero_points, block_sums, block_room;
+  size_t block_lhs, block_init, block_zero_points, block_sums, block_room, block_row_sums;
   size_t s16_sums_count, s16_sums;  // elements; offset, of s16
   size_t bytes;                     // a multiple of kAlignment
 };

@@ -57,7 +57,7 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, 
                 "rhs.batch = %zu, rhs.batch_stride = %zu: the batch leaves size_t", batch,
                 batch_stride);
   w->batch = batch;
-  if (rhs->scale_block || rhs->scale_type || rhs->scales)
+  if (rhs->scale_block || rhs->scale_type || rhs->scales || rhs->minimums)
     OCTET_TRY(read_scale_blocks(with_data, w, error));
   else
     OCTET_TRY(check_zero_points(rhs->zero_points, rhs->zero_point_count, rhs->n, rhs->type,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tensors of GGUF as f32.
+// Reads tensors of GGUF, as they are and as f32.
 #include "octet/quantized_weights.h"
+
+#include <string.h>
+
 #include "operators/helpers/weight_arrays.h"
 
 namespace octet {
@@ -35,25 +38,73 @@ octet_status check_block(const Form& form, const uint8_t* block, size_t b, size_
   return OCTET_OK;
 }
 
+octet_status check_blocks(const Form& form, const uint8_t* first, size_t count, size_t k,
+                          octet_error* error) {
+  for (size_t b = 0; b < count; ++b)
+    OCTET_TRY(check_block(form, first + b * form.bytes, b, b / (k / kDepth), error));
+  return OCTET_OK;
+}
+
+octet_status check_form(const Form& form, octet_gguf_type type, size_t n, size_t k,
+                        octet_error* error) {
+  if (!form.bytes)
+    return fail(error, OCTET_UNKNOWN_ENUM, "type is %d; it must be an octet_gguf_type", (int)type);
+  OCTET_TRY(check_rows({"n", n}, {"k", k}, error));
+  return k % kDepth ? fail(error, OCTET_BAD_SIZE, "k = %zu; it must be a multiple of 32", k)
+                    : OCTET_OK;
+}
+
 }  // namespace
 }  // namespace octet
 
 using namespace octet;
 
+octet_status octet_import_gguf(octet_gguf_type type, const void* blocks, size_t n, size_t k,
+                               void* weights, uint16_t* scales, uint16_t* minimums,
+                               octet_error* error) {
+  const Form form = form_of(type);
+  OCTET_TRY(check_form(form, type, n, k, error));
+  if (!form.has_minimum && minimums)
+    return fail(error, OCTET_UNSUPPORTED, "minimums is set, but only Q4_1 has some");
+  const size_t count = n * (k / kDepth), bytes = form.has_nibbles ? kDepth / 2 : kDepth;
+  const WeightArray arrays[] = {
+      {"blocks", blocks, count * form.bytes, 1, false},
+      {"weights", weights, count * bytes, 1, true},
+      {"scales", scales, count * sizeof *scales, sizeof *scales, true},
+      {"minimums", minimums, count * sizeof *minimums, sizeof *minimums, true}};
+  OCTET_TRY(check_weight_arrays(arrays, form.has_minimum ? 4 : 3, error));
+  const uint8_t* block = (const uint8_t*)blocks;
+  OCTET_TRY(check_blocks(form, block, count, k, error));
+  uint8_t* to = (uint8_t*)weights;
+  for (size_t b = 0; b < count; ++b, block += form.bytes, to += bytes) {
+    const uint8_t* const from = block + form.header;
+    scales[b] = half_at(block);
+    if (form.has_minimum) minimums[b] = half_at(block + 2);
+    if (!form.has_nibbles) memcpy(to, from, bytes);
+    for (size_t i = 0; form.has_nibbles && i < bytes;
+         ++i) {  // two of low halves, then of high ones
+      const uint32_t pair = from[2 * i % bytes] | (uint32_t)from[2 * i % bytes + 1] << 8;
+      to[i] = (uint8_t)(nibble_of(pair, 2 * i / bytes) | nibble_of(pair, 2 * i / bytes + 2) << 4);
+    }
+  }
+  return OCTET_OK;
+}
+
+octet_status octet_import_q4_0(const void* blocks, size_t n, size_t k, uint8_t* weights,
+                               uint16_t* scales, octet_error* error) {
+  return octet_import_gguf(OCTET_GGUF_Q4_0, blocks, n, k, weights, scales, nullptr, error);
+}
+
 octet_status octet_dequantize_gguf(octet_gguf_type type, const void* blocks, size_t n, size_t k,
                                    float* values, octet_error* error) {
   const Form form = form_of(type);
-  if (!form.bytes)
-    return fail(error, OCTET_UNKNOWN_ENUM, "type is %d; it must be an octet_gguf_type", (int)type);
-  OCTET_TRY(check_rows({"n", n}, {"k", k}, error));
-  if (k % kDepth) return fail(error, OCTET_BAD_SIZE, "k = %zu; it must be a multiple of 32", k);
+  OCTET_TRY(check_form(form, type, n, k, error));
   const size_t count = n * (k / kDepth);
   const WeightArray arrays[] = {{"blocks", blocks, count * form.bytes, 1, false},
                                 {"values", values, n * k * sizeof *values, sizeof *values, true}};
   OCTET_TRY(check_weight_arrays(arrays, 2, error));
   const uint8_t* const first = (const uint8_t*)blocks;
-  for (size_t b = 0; b < count; ++b)
-    OCTET_TRY(check_block(form, first + b * form.bytes, b, b / (k / kDepth), error));
+  OCTET_TRY(check_blocks(form, first, count, k, error));
   for (size_t b = 0; b < count; ++b, values += kDepth) {
     const uint8_t *const block = first + b * form.bytes, *const weights = block + form.header;
     const float scale = float_of_half(half_at(block));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads weights of 4 bits from the layouts of GGUF, GPTQ, AWQ and ONNX Runtime.
+// Reads weights of 4 bits from the layouts of GPTQ, AWQ and ONNX Runtime.
 #include <string.h>
 
 #include "octet/quantized_weights.h"
@@ -7,10 +7,6 @@
 
 namespace octet {
 namespace {
-
-constexpr size_t kQ4Depth = 32, kQ4Bytes = 18;  // of a block of Q4_0
-
-uint16_t q4_scale(const uint8_t* block) { return (uint16_t)(block[0] | block[1] << 8); }
 
 // A word's nibble for column n of its eight.
 size_t place_of(octet_qweight_layout layout, size_t n) {
@@ -69,32 +65,6 @@ octet_status check_groups(const octet_qweight& w, octet_error* error) {
 }  // namespace octet
 
 using namespace octet;
-
-octet_status octet_import_q4_0(const void* blocks, size_t n, size_t k, uint8_t* weights,
-                               uint16_t* scales, octet_error* error) {
-  OCTET_TRY(check_rows({"n", n}, {"k", k}, error));
-  if (k % kQ4Depth) return fail(error, OCTET_BAD_SIZE, "k = %zu; it must be a multiple of 32", k);
-  const size_t count = n * (k / kQ4Depth);
-  const WeightArray arrays[] = {{"blocks", blocks, count * kQ4Bytes, 1, false},
-                                {"weights", weights, n * k / 2, 1, true},
-                                {"scales", scales, count * sizeof *scales, sizeof *scales, true}};
-  OCTET_TRY(check_weight_arrays(arrays, 3, error));
-  const uint8_t* block = (const uint8_t*)blocks;
-  for (size_t b = 0; b < count; ++b)
-    if (!is_finite_half(q4_scale(block + b * kQ4Bytes)))
-      return fail(error, OCTET_BAD_SCALE, "blocks[%zu], of row %zu, has a scale that is not finite",
-                  b, b / (k / kQ4Depth));
-  for (size_t b = 0; b < count; ++b, block += kQ4Bytes) {
-    scales[b] = q4_scale(block);
-    uint8_t* to = weights + b * (kQ4Depth / 2);
-    for (size_t i = 0; i < 8; ++i) {  // two weights from low halves, two from high halves
-      const uint32_t pair = block[2 + 2 * i] | (uint32_t)block[3 + 2 * i] << 8;
-      to[i] = (uint8_t)(nibble_of(pair, 0) | nibble_of(pair, 2) << 4);
-      to[i + 8] = (uint8_t)(nibble_of(pair, 1) | nibble_of(pair, 3) << 4);
-    }
-  }
-  return OCTET_OK;
-}
 
 octet_status octet_import_qweight(const octet_qweight* from, uint8_t* weights,
                                   octet_type scale_type, void* scales, int32_t* zero_points,

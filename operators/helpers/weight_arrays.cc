@@ -2,8 +2,6 @@
 // Checks arrays of quantized weights, and converts between f16 and f32.
 #include "operators/helpers/weight_arrays.h"
 
-#include <string.h>
-
 namespace octet {
 
 octet_status check_rows(const NamedSize& n, const NamedSize& k, octet_error* error) {
@@ -43,18 +41,6 @@ octet_status check_weight_arrays(const WeightArray* arrays, size_t count, octet_
                extent_of(arrays[j].data, arrays[j].bytes)))
         return fail(error, OCTET_OVERLAP, "%s overlaps %s", arrays[i].name, arrays[j].name);
   return OCTET_OK;
-}
-
-uint16_t half_of_float(float value) {
-  uint32_t bits;
-  if (value < 1.0f / (1 << 14)) {  // no exponent: 0.5 + 2^-24 i has i as its mantissa
-    const float shifted = value + 0.5f;
-    memcpy(&bits, &shifted, sizeof bits);
-    return (uint16_t)(bits - (126u << 23));
-  }
-  memcpy(&bits, &value, sizeof bits);
-  bits += 0xfff + (bits >> 13 & 1);  // a tie goes to the even one
-  return (uint16_t)((bits >> 13) - (112u << 10));
 }
 
 }  // namespace octet

@@ -34,7 +34,5 @@ inline void set_nibble(uint8_t* nibbles, size_t i, uint32_t value) {
 }
 
 inline size_t scale_bytes(octet_type scale_type) { return scale_type == OCTET_F16 ? 2 : 4; }
-constexpr float kHalfOverflow = 65520;  // rounds to 2^16, which f16 has no more
-uint16_t half_of_float(float value);    // nearest even, of 0 or more and below kHalfOverflow
 
 }  // namespace octet

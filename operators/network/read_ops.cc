@@ -105,8 +105,10 @@ octet_status read_gemm(const octet_gemm& gemm, size_t i, const NetworkTensor* te
   OCTET_TRY(check_inputs(*op, i, gemm.residual_type ? 2 : 1, error));
   if (!gemm.packed)
     return fail(error, OCTET_UNSUPPORTED, "ops[%zu].gemm wants weights with each run", i);
-  if (gemm.plan.lhs_quant == LhsQuant::kPerTensor || gemm.plan.lhs_quant == LhsQuant::kPerRow)
-    return fail(error, OCTET_UNSUPPORTED, "ops[%zu].gemm wants zero points with each run", i);
+  const LhsQuant quant = gemm.plan.lhs_quant;
+  if (quant == LhsQuant::kPerTensor || quant == LhsQuant::kPerRow || quant == LhsQuant::kPerBlock)
+    return fail(error, OCTET_UNSUPPORTED, "ops[%zu].gemm wants zero points or scales with each run",
+                i);
   for (size_t k = 0; k < op->input_count; ++k)
     if (tensors[op->inputs[k]].alias_root == tensors[op->output].alias_root)
       return fail(error, OCTET_UNSUPPORTED,

@@ -22,7 +22,6 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
       return octet_pack(&rhs, OCTET_ISA_AUTO, blob.data(), blob.bytes(), error);
     });
   };
-  refuses(OCTET_UNSUPPORTED, "rhs.scale_block", [](auto* r) { r->type = OCTET_S8; });
   for (const size_t depth : {(size_t)8, (size_t)17, (size_t)272, SIZE_MAX, SIZE_MAX / 16 * 16})
     refuses(OCTET_BAD_SIZE, "rhs.scale_block", [&](auto* r) { r->scale_block = depth; });
   refuses(OCTET_BAD_SIZE, "rhs.scale_block", [](auto* r) { r->scale_block = 64; });
@@ -35,6 +34,26 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
   refuses(OCTET_MISALIGNED, "rhs.scales",
           [](auto* r) { r->scales = (const uint8_t*)r->scales - 1; });
   refuses(OCTET_OVERLAP, "rhs.scales", [&](auto* r) { r->scales = blob.data(); });
+  refuses(OCTET_BAD_SIZE, "rhs.minimums", [&](auto* r) {
+    r->minimums = r->scales, r->scale_block = 0, r->scales = nullptr;
+    r->scale_type = (octet_type)0;
+  });
+  refuses(OCTET_MISALIGNED, "rhs.minimums",
+          [](auto* r) { r->minimums = (const uint8_t*)r->scales - 1; });
+  refuses(OCTET_OVERLAP, "rhs.minimums", [&](auto* r) { r->minimums = blob.data(); });
+  // Of 8 bits
+  const std::vector<uint8_t> bytes(5 * c.k());
+  const int32_t wrong = 127;
+  const auto refuses_bytes = [&](octet_status status, const char* argument, auto change) {
+    refuses(status, argument, [&](auto* r) {
+      r->type = OCTET_S8, r->data = bytes.data();
+      change(r);
+    });
+  };
+  refuses_bytes(OCTET_BAD_SIZE, "at most 128", [](auto* r) { r->scale_block = 144, r->k = 144; });
+  refuses_bytes(OCTET_UNSUPPORTED, "rhs.zero_points[0] is 127",
+                [&](auto* r) { r->zero_points = &wrong, r->zero_point_count = 1; });
+  refuses_bytes(OCTET_UNSUPPORTED, "rhs.zero_points", [](auto* r) { r->type = OCTET_U8; });
   refuses(OCTET_UNSUPPORTED, "rhs.type", [](auto* r) { r->sparsity = OCTET_SPARSE_2_4; });
   const int32_t zeros[16] = {0, 3, 3, 99};
   refuses(OCTET_MISALIGNED, "rhs.zero_points is at", [&](auto* r) {
@@ -50,6 +69,7 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
   for (const uint16_t bad : {0x7c00, 0xfc00, 0x7e00, 0xffff}) {
     half[13] = bad;
     refuses(OCTET_BAD_SCALE, "rhs.scales[13]", [&](auto* r) { r->scales = half.data(); });
+    refuses(OCTET_BAD_SCALE, "rhs.minimums[13]", [&](auto* r) { r->minimums = half.data(); });
   }
   std::vector<float> floats(15, -1.0f);
   for (const float bad : {NAN, INFINITY, -INFINITY, 3e14f, -3e14f}) {
@@ -129,6 +149,15 @@ TEST(BadScaleBlocks, RefuseWhatFloatsCannotBe) {
   refuses(OCTET_UNKNOWN_KERNEL, "desc.kernel", [](auto* d) { d->kernel = "no_such_kernel"; });
   refuses(OCTET_UNSUPPORTED, "desc.lhs_type",
           [](auto* d) { d->lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS; });
+  refuses(OCTET_UNSUPPORTED, "desc.lhs_type",
+          [](auto* d) { d->lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS_F16; });
+  refuses(OCTET_UNSUPPORTED, "desc.lhs_type",
+          [](auto* d) { d->lhs_quant = OCTET_LHS_PER_BLOCK, d->lhs_type = OCTET_U8; });
+  refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant", [](auto* d) { d->lhs_quant = (octet_lhs_quant)8; });
+  refuses(OCTET_UNSUPPORTED, "desc.packed", [](auto* d) {
+    d->lhs_quant = OCTET_LHS_PER_BLOCK, d->packed = nullptr, d->packed_bytes = 0;
+    d->rhs_type = OCTET_S8;
+  });
   refuses(OCTET_UNSUPPORTED, "desc.packed", [&](auto* d) {
     d->lhs_type = OCTET_F32, d->lhs_quant = OCTET_LHS_SYMMETRIC_BLOCKS;
     d->packed = nullptr, d->packed_bytes = 0, d->rhs_type = OCTET_S8;

@@ -11,16 +11,21 @@ BlockCase draw_case(Draw& draw, uint32_t seed) {
   c.seed = seed;
   c.m = draw.any<size_t>({1, 1, 2, 3, 4, 5, 6, 7, 11, 13, 50});
   c.n = draw.any<size_t>({1, 15, 16, 17, 33, 64, 70, 130});
-  c.depth = draw.any<size_t>({16, 32, 32, 48, 64, 128, 256});
+  c.type = draw.any({OCTET_S4, OCTET_U4, OCTET_S4, OCTET_U4, OCTET_S8, OCTET_U8});
+  const bool bytes = c.type == OCTET_S8 || c.type == OCTET_U8;
+  c.depth = draw.any<size_t>({16, 32, 32, 48, 64, 128, (size_t)(bytes ? 112 : 256)});
   c.blocks = 1 + draw.below(6);
   if (draw.one_in(4)) c.batch = 3, c.matrices = draw.any<size_t>({1, 3});
-  c.type = draw.any({OCTET_S4, OCTET_U4});
   c.scale_type = draw.any({OCTET_F16, OCTET_F32});
   c.order = draw.any({OCTET_NK, OCTET_NK, OCTET_KN});
   c.zeros = draw.any({Zeros::kNone, Zeros::kTensor, Zeros::kChannel, Zeros::kBlock});
-  c.quant = (octet_lhs_quant)draw.below(6);
-  const bool floats = c.quant >= OCTET_LHS_SYMMETRIC;
-  c.lhs = floats ? OCTET_F32 : draw.any({OCTET_S8, OCTET_U8});
+  if (c.type == OCTET_U8 && c.zeros == Zeros::kNone) c.zeros = Zeros::kTensor;
+  c.minimums = draw.one_in(3);
+  c.quant = (octet_lhs_quant)draw.below(8);
+  const bool floats = c.quant >= OCTET_LHS_SYMMETRIC && c.quant != OCTET_LHS_PER_BLOCK;
+  c.lhs = floats                           ? OCTET_F32
+          : c.quant == OCTET_LHS_PER_BLOCK ? OCTET_S8
+                                           : draw.any({OCTET_S8, OCTET_U8});
   c.dst = floats ? OCTET_F32 : draw.any({OCTET_F32, OCTET_S8, OCTET_U8});
   if (c.quant == OCTET_LHS_STATIC)
     c.lhs_zero_point =
@@ -33,7 +38,7 @@ BlockCase draw_case(Draw& draw, uint32_t seed) {
 
 TEST(ScaleBlocks, HaveTheBytesOfTheContract) {
   Draw draw(1);
-  for (uint32_t seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
+  for (uint32_t seed = 1; seed <= 600 && !testing::Test::HasFailure(); ++seed) {
     const BlockCase c = draw_case(draw, seed);
     SCOPED_TRACE(c);
     const BlockProduct product(c);
@@ -44,13 +49,56 @@ TEST(ScaleBlocks, HaveTheBytesOfTheContract) {
 // Every number of rows that a tile may have, with weights that are decoded for each tile or once,
 // and more rows than stay in the L1 cache together.
 TEST(ScaleBlocks, TakeAnyNumberOfRows) {
-  for (size_t m = 1; m <= 150; m += m < 42 ? 1 : 29) {
-    BlockCase c;
-    c.m = m, c.n = 81, c.blocks = 3, c.type = OCTET_S4;
-    SCOPED_TRACE(c);
-    const BlockProduct product(c);
-    for (const octet_isa isa : tiers_to_test()) product.check_on(isa);
-  }
+  for (size_t m = 1; m <= 150; m += m < 42 ? 1 : 29)
+    for (const octet_type type : {OCTET_S4, OCTET_S8}) {
+      BlockCase c;
+      c.m = m, c.n = 81, c.blocks = 3, c.type = type, c.minimums = true;
+      SCOPED_TRACE(c);
+      const BlockProduct product(c);
+      for (const octet_isa isa : tiers_to_test()) product.check_on(isa);
+    }
+}
+
+// The last output of a product of all rows.
+float last_output(octet_isa isa, const octet_rhs_desc& rhs, octet_gemm_desc desc,
+                  const std::vector<uint8_t>& lhs) {
+  size_t bytes = 0;
+  EXPECT_EQ(octet_pack_size(&rhs, isa, &bytes, nullptr), OCTET_OK);
+  const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
+  EXPECT_EQ(octet_pack(&rhs, isa, blob.data(), bytes, nullptr), OCTET_OK);
+  const float one = 1;
+  desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;
+  desc.packed = blob.data(), desc.packed_bytes = bytes, desc.max_isa = isa;
+  octet_gemm* gemm = nullptr;
+  EXPECT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
+  octet_gemm_workspace(gemm, desc.m_max, 1, &bytes, nullptr);
+  const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
+  std::vector<float> dst(desc.m_max * desc.n);
+  octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
+  args.m = desc.m_max, args.lhs = lhs.data(), args.dst = dst.data();
+  args.workspace = workspace.data(), args.workspace_bytes = bytes;
+  EXPECT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
+  octet_gemm_destroy(gemm);
+  return dst.back();
+}
+
+// The largest sums of weights of 8 bits.
+TEST(ScaleBlocks, HoldTheLargestSumsOfBytes) {
+  for (const int lhs_zero : {-128, 127})
+    for (const int weight : {-128, 127}) {
+      BlockCase c;
+      c.m = 9, c.n = 20, c.blocks = 2, c.depth = 128, c.type = OCTET_S8;
+      c.lhs_zero_point = lhs_zero;
+      const std::vector<uint8_t> weights(c.n * c.k(), (uint8_t)weight),
+          lhs(c.m * c.k(), (uint8_t)(lhs_zero < 0 ? 127 : -128));
+      const std::vector<uint16_t> scales(c.n * c.blocks, 0x3c00);  // 1
+      const BlockProduct product(c);
+      octet_rhs_desc rhs = product.rhs();
+      rhs.data = weights.data(), rhs.scales = scales.data();
+      const float sum = (float)(weight * ((int8_t)lhs[0] - lhs_zero) * (int)c.k());
+      for (const octet_isa isa : tiers_to_test())
+        EXPECT_EQ(last_output(isa, rhs, product.desc(), lhs), sum) << octet_isa_name(isa);
+    }
 }
 
 // The largest sums of a block: each weight and each zero point as far away as it can be.
@@ -70,28 +118,11 @@ TEST(ScaleBlocks, HoldTheLargestSums) {
           if (per_block) zeros[0] = 7;  // not all alike
           rhs.data = data.data(), rhs.scales = scales.data();
           rhs.zero_points = zeros.data(), rhs.zero_point_count = zeros.size();
-          for (const octet_isa isa : tiers_to_test()) {
-            size_t bytes = 0;
-            ASSERT_EQ(octet_pack_size(&rhs, isa, &bytes, nullptr), OCTET_OK);
-            const Guarded blob(bytes, Side::kBack, OCTET_ALIGNMENT);
-            ASSERT_EQ(octet_pack(&rhs, isa, blob.data(), bytes, nullptr), OCTET_OK);
-            octet_gemm_desc desc = product.desc();
-            const float one = 1;
-            desc.epilogue.scales = &one, desc.epilogue.scale_count = 1;
-            desc.packed = blob.data(), desc.packed_bytes = bytes, desc.max_isa = isa;
-            octet_gemm* gemm = nullptr;
-            ASSERT_EQ(octet_gemm_create(&desc, &gemm, nullptr), OCTET_OK);
-            octet_gemm_workspace(gemm, c.m, 1, &bytes, nullptr);
-            const Guarded workspace(bytes, Side::kBack, OCTET_ALIGNMENT);
-            std::vector<float> dst(c.m * c.n);
-            octet_gemm_args args = OCTET_GEMM_ARGS_INIT;
-            args.m = c.m, args.lhs = lhs.data(), args.dst = dst.data();
-            args.workspace = workspace.data(), args.workspace_bytes = bytes;
-            ASSERT_EQ(octet_gemm_run(gemm, &args, nullptr), OCTET_OK);
-            octet_gemm_destroy(gemm);
-            const int term = (weight ? 15 : 0) - zero, reach = (int8_t)lhs[0] - lhs_zero;
-            EXPECT_EQ(dst[c.n - 1], (float)(term * reach * (int)c.k())) << octet_isa_name(isa);
-          }
+          const int term = (weight ? 15 : 0) - zero, reach = (int8_t)lhs[0] - lhs_zero;
+          for (const octet_isa isa : tiers_to_test())
+            EXPECT_EQ(last_output(isa, rhs, product.desc(), lhs),
+                      (float)(term * reach * (int)c.k()))
+                << octet_isa_name(isa);
         }
 }
 

@@ -15,28 +15,29 @@ class Product:
     n: int
     k: int
     block: int
-    zeros: bool = False  # a zero point for each block, else 8
+    zeros: bool = False  # a zero point for each block, else 8; of 8 bits 128
     bias: bool = False
+    bits: int = 4
     codes: np.ndarray = dataclasses.field(default=None, repr=False)  # [n, blocks, block]
 
     def draw(self, rng, codes=None):
         """codes: those of another product, whose B both share."""
         blocks = -(-self.k // self.block)
-        self.codes = rng.integers(0, 16, (self.n, blocks, self.block), np.uint8) if codes is None else codes
+        self.codes = rng.integers(0, 2**self.bits, (self.n, blocks, self.block), np.uint8) if codes is None else codes
         self.scales = (rng.uniform(-1, 1, (self.n, blocks)) * 2.0 ** rng.integers(-12, 0, (self.n, blocks))).astype(F32)
-        self.zero_points = rng.integers(0, 16, (self.n, blocks), np.uint8) if self.zeros else np.full((self.n, blocks), 8, np.uint8)
+        self.zero_points = rng.integers(0, 16, (self.n, blocks), np.uint8) if self.zeros and self.bits == 4 else np.full((self.n, blocks), 2 ** (self.bits - 1), np.uint8)
         self.biases = rng.standard_normal(self.n).astype(F32)
 
     def inputs(self, b):
         """B, scales, zero points, g_idx and bias as the operator takes them."""
-        pairs = lambda nibbles: nibbles[..., ::2] | nibbles[..., 1::2] << 4
-        odd = self.zero_points.shape[1] % 2
+        pairs = lambda codes: codes if self.bits == 8 else codes[..., ::2] | codes[..., 1::2] << 4
+        odd = self.zero_points.shape[1] % 2 if self.bits == 4 else 0
         zeros = b.constant(pairs(np.pad(self.zero_points, ((0, 0), (0, odd))))) if self.zeros else ""
         return [b.constant(pairs(self.codes)), b.constant(self.scales), zeros, "", b.constant(self.biases) if self.bias else ""]
 
     def add(self, b, x, output, level=4):
         attributes = {} if level is None else {"accuracy_level": level}
-        b.op("MatMulNBits", [x, *self.inputs(b)], "com.microsoft", outputs=[output], N=self.n, K=self.k, bits=4, block_size=self.block, **attributes)
+        b.op("MatMulNBits", [x, *self.inputs(b)], "com.microsoft", outputs=[output], N=self.n, K=self.k, bits=self.bits, block_size=self.block, **attributes)
 
     def expected(self, given):
         """DESIGN.md, "Numbers": each block is exact, and blocks are added in order, with one rounding for each operation of f32."""
@@ -62,6 +63,7 @@ def network():
                 for block in (16, 32, 64, 128, 256) for zeros in (False, True) for bias in (False, True)]
     products.append(Product(600, 512, 32, True, True))  # enough for two tasks
     products += [Product(20, 84, 16), Product(20, 84, 32, True, True), Product(20, 84, 128, False, True)]  # the last block is short
+    products += [Product(70, 256, block, zeros, True, 8) for block in (16, 32, 128) for zeros in (False, True)] + [Product(20, 84, 32, bits=8)]
     products += [Product(1, 96, 32, True), Product(33, 96, 32, True, True), Product(33, 96, 32, True, True), Product(33, 96, 32)]
     b = models.Builder(16)
     for k in sorted({product.k for product in products}):
@@ -112,11 +114,13 @@ def refused_network():
     weights, scales, *_ = product.inputs(b)
     half = b.constant(np.full((8, 2), 7.5, F32))
     add("groups", "it has g_idx", [weights, scales, "", b.constant(np.arange(64, dtype=np.int32) // 32)])
-    add("bytes", "its weights have 8 bits, not 4", [b.constant(b.rng.integers(0, 256, (8, 2, 32), np.uint8)), scales], bits=8)
+    bytes_ = b.constant(b.rng.integers(0, 256, (8, 2, 32), np.uint8))
+    add("bytes", "its weights have 8 bits and zero points other than 128", [bytes_, scales, b.constant(np.full((8, 2), 127, np.uint8))], bits=8)
+    add("bits", "its weights have 2 bits, not 4 or 8", [b.constant(np.zeros((8, 2, 8), np.uint8)), scales], bits=2)
     add("level", "its accuracy_level is 1, and Octet quantizes the input to int8, as 4 allows; with the option accuracy_level = 4",
         [weights, scales], accuracy_level=1)
     add("omitted", "its B has 0 elements instead of 256", [b.constant(np.zeros((0, 2, 16), np.uint8)), scales])
-    add("halves", "its zero_points is not of uint8, two in a byte", [weights, scales, half])
+    add("halves", "its zero_points is not of uint8", [weights, scales, half])
     add("computed", "its scales is no constant", [weights, b.input("s", [8, 2])])
     add("blocks", "its block_size is 512; it takes multiples of 16 up to 256",
         [b.constant(np.zeros((8, 1, 256), np.uint8)), b.constant(np.ones((8, 1), F32))], K=512, block_size=512)

@@ -113,7 +113,32 @@ TEST(DequantizeGguf, HasTheLayout) {
         << error.message;
     const float* const values = to.data<float>();
     EXPECT_EQ(std::vector<float>(values, values + kRows * kDepth), expected);
+    expect_imported(type, from, kRows, kDepth, values);
   }
+}
+
+TEST(ImportGguf, RefusesBadInput) {
+  Guarded blocks(6 * 34, Side::kBack), weights(6 * 32, Side::kBack), scales(12, Side::kBack, 2),
+      minimums(12, Side::kBack, 2);
+  std::memset(blocks.data(), 0, blocks.bytes());
+  uint16_t *const to = scales.data<uint16_t>(), *const other = minimums.data<uint16_t>();
+  const auto refuses = [&](octet_status status, const char* name, octet_gguf_type type, size_t k,
+                           void* values, uint16_t* to_minimums) {
+    expect_refused(status, name, [&](octet_error* error) {
+      return octet_import_gguf(type, blocks.data(), 3, k, values, to, to_minimums, error);
+    });
+  };
+  void* const values = weights.data();
+  refuses(OCTET_UNKNOWN_ENUM, "type is 6", (octet_gguf_type)6, 64, values, nullptr);
+  refuses(OCTET_BAD_SIZE, "k = 48", OCTET_GGUF_Q8_0, 48, values, nullptr);
+  refuses(OCTET_NULL_POINTER, "weights", OCTET_GGUF_Q8_0, 64, nullptr, nullptr);
+  refuses(OCTET_NULL_POINTER, "minimums", OCTET_GGUF_Q4_1, 64, values, nullptr);
+  refuses(OCTET_UNSUPPORTED, "minimums", OCTET_GGUF_Q8_0, 64, values, other);
+  refuses(OCTET_OVERLAP, "scales overlaps weights", OCTET_GGUF_Q8_0, 64, scales.data(), nullptr);
+  std::memcpy(blocks.data() + 5 * 34, &kHalfNan, 2);
+  refuses(OCTET_BAD_SCALE, "blocks[5], of row 2, has a scale", OCTET_GGUF_Q8_0, 64, values,
+          nullptr);
+  EXPECT_EQ(weights.data()[0], Guarded::kUntouched);
 }
 
 TEST(DequantizeGguf, RefusesBadInput) {

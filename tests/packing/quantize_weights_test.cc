@@ -214,6 +214,7 @@ void check_case(const Case& c) {
               OCTET_OK)
         << error.message;
     EXPECT_EQ(std::memcmp(values.data(), tensor("values").bytes.data(), values.bytes()), 0);
+    expect_imported((octet_gguf_type)sizes[0], blocks, size(1), size(2), values.data<float>());
   } else if (c.name == "qweight") {
     const Guarded qweight = guarded("qweight"), qzeros = guarded("qzeros"),
                   scales = guarded("from_scales"), g_idx = guarded("g_idx");

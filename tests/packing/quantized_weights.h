@@ -101,4 +101,29 @@ inline void import(const octet_qweight& from, Weights* w) {
       << error.message;
 }
 
+inline float value_of_half(uint16_t half) {
+  const int exponent = half >> 10 & 31, mantissa = (half & 1023) + (exponent ? 1024 : 0);
+  return std::ldexp((float)(half >> 15 ? -mantissa : mantissa), (exponent ? exponent : 1) - 25);
+}
+
+// Imports a tensor of GGUF as it is, whose values are to be these.
+inline void expect_imported(octet_gguf_type type, const Guarded& blocks, size_t n, size_t k,
+                            const float* values) {
+  const bool bytes = type == OCTET_GGUF_Q8_0, has_minimums = type == OCTET_GGUF_Q4_1;
+  const Guarded weights(n * k / (bytes ? 1 : 2), Side::kBack),
+      scales(n * k / 32 * 2, Side::kBack, 2), minimums(n * k / 32 * 2, Side::kBack, 2);
+  octet_error error = {};
+  ASSERT_EQ(octet_import_gguf(type, blocks.data(), n, k, weights.data(), scales.data<uint16_t>(),
+                              has_minimums ? minimums.data<uint16_t>() : nullptr, &error),
+            OCTET_OK)
+      << error.message;
+  for (size_t i = 0; i < n * k; ++i) {
+    const int nibble = weights.data()[i / (bytes ? 1 : 2)] >> (bytes ? 0 : i % 2 * 4) & 15;
+    const int q = bytes ? (int8_t)weights.data()[i] : nibble - (has_minimums ? 0 : 8);
+    float value = (float)q * value_of_half(scales.data<uint16_t>()[i / 32]);
+    if (has_minimums) value += value_of_half(minimums.data<uint16_t>()[i / 32]);
+    ASSERT_EQ(value, values[i]) << i;
+  }
+}
+
 }  // namespace octet_test

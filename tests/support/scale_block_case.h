@@ -3,6 +3,7 @@
 // gives for them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "dispatch/tables/scale_block_kernels.h"
@@ -21,7 +22,7 @@ struct BlockCase {
   Zeros zeros = Zeros::kNone;
   octet_lhs_quant quant = OCTET_LHS_STATIC;
   int32_t lhs_zero_point = 0;
-  bool bias = false, clamps = false, residual = false, per_channel = false;
+  bool bias = false, clamps = false, residual = false, per_channel = false, minimums = false;
   size_t concurrency = 1;
   uint32_t seed = 1;
   size_t k() const { return blocks * depth; }
@@ -33,14 +34,27 @@ inline std::ostream& operator<<(std::ostream& out, const BlockCase& c) {
              << octet_type_name(c.scale_type) << " lhs " << octet_type_name(c.lhs) << " dst "
              << octet_type_name(c.dst) << " order " << c.order << " zeros " << (int)c.zeros
              << " quant " << c.quant << " lhs zero " << c.lhs_zero_point << " bias " << c.bias
-             << " clamps " << c.clamps << " residual " << c.residual << " tasks " << c.concurrency
-             << " seed " << c.seed;
+             << " minimums " << c.minimums << " clamps " << c.clamps << " residual " << c.residual
+             << " tasks " << c.concurrency << " seed " << c.seed;
 }
 
 // A tier has a kernel of its own, or that of a smaller tier with vectors.
 inline bool is_its(const MicroKernel& kernel, octet_isa tier) {
   const auto isa = (octet_isa)kernel.tier_id;
   return isa == tier || (isa != kPortableTier && is_allowed(isa, tier));
+}
+
+// Whether each scale block of a row has a scale of its own.
+inline bool scales_blocks(octet_lhs_quant quant) { return quant >= OCTET_LHS_SYMMETRIC_BLOCKS; }
+
+// The nearest f16, half to even, of 0 or more; NaN stays NaN.
+inline float rounded_to_f16(float x) {
+  if (!(x > 0)) return x;
+  int exponent = 0;
+  std::frexp(x, &exponent);
+  const int last = std::max(exponent, -13) - 11;  // of the exponent's 11 bits
+  const float rounded = std::ldexp((float)std::nearbyint(std::ldexp((double)x, -last)), last);
+  return rounded < 65536 ? rounded : INFINITY;
 }
 
 inline float of_f16(uint16_t bits) {
@@ -109,38 +123,51 @@ class BlockProduct {
   void make_weights() {
     const size_t k = c_.k(), count = c_.matrices * c_.n * k, scales = count / c_.depth;
     weights_.resize(count);
-    std::vector<uint8_t> data((count + 1) / 2);
+    const bool nibbles = c_.type == OCTET_S4 || c_.type == OCTET_U4;
+    std::vector<uint8_t> data(nibbles ? (count + 1) / 2 : count);
     for (size_t i = 0; i < count; ++i) {
-      const int value = (int)draw_.below(16) - (c_.type == OCTET_S4 ? 8 : 0);
+      const int value = nibbles ? (int)draw_.below(16) - (c_.type == OCTET_S4 ? 8 : 0)
+                                : (int)draw_.below(256) - (c_.type == OCTET_S8 ? 128 : 0);
       weights_[i] = value;  // in the caller's order
-      data[i / 2] = (uint8_t)(data[i / 2] | (value & 15) << i % 2 * 4);
+      if (nibbles)
+        data[i / 2] = (uint8_t)(data[i / 2] | (value & 15) << i % 2 * 4);
+      else
+        data[i] = (uint8_t)value;
     }
     data_ = Guarded(data, Side::kBack);
-    std::vector<uint8_t> bytes(scales * (c_.scale_type == OCTET_F16 ? 2 : 4));
-    for (size_t i = 0; i < scales; ++i) {
+    scale_bytes_ = draw_floats(scales, &scales_);
+    if (c_.minimums) minimum_bytes_ = draw_floats(scales, &minimums_);
+    const size_t counts[] = {0, 1, c_.n, scales}, zeros = counts[(int)c_.zeros];
+    for (size_t i = 0; i < zeros; ++i)
+      zero_points_.push_back(!nibbles ? (c_.type == OCTET_S8 ? 0 : 128)
+                                      : (int32_t)draw_.below(16) - (c_.type == OCTET_S4 ? 8 : 0));
+    rhs_ = OCTET_RHS_DESC_INIT;
+    rhs_.type = c_.type, rhs_.order = c_.order, rhs_.n = c_.n, rhs_.k = k, rhs_.batch = c_.matrices;
+    rhs_.data = data_.data();
+    rhs_.zero_points = zeros ? zero_points_.data() : nullptr, rhs_.zero_point_count = zeros;
+    rhs_.scale_block = c_.depth, rhs_.scale_type = c_.scale_type, rhs_.scales = scale_bytes_.data();
+    if (c_.minimums) rhs_.minimums = minimum_bytes_.data();
+  }
+
+  // Values of scale_type, as bytes and as floats.
+  Guarded draw_floats(size_t count, std::vector<float>* values) {
+    std::vector<uint8_t> bytes(count * (c_.scale_type == OCTET_F16 ? 2 : 4));
+    for (size_t i = 0; i < count; ++i) {
       if (c_.scale_type == OCTET_F16) {
         // All finite ones: zeros and those without an exponent, too
         uint16_t bits = (uint16_t)draw_.below(0x7c00);
         if (draw_.one_in(8)) bits = (uint16_t)draw_.below(0x400);
         bits = (uint16_t)(bits | draw_.below(2) << 15);
         std::memcpy(&bytes[2 * i], &bits, 2);
-        scales_.push_back(of_f16(bits));
+        values->push_back(of_f16(bits));
       } else {
         const float scale =
             ((float)draw_.below(2001) - 1000) * std::ldexp(1.0f, (int)draw_.below(20) - 30);
         std::memcpy(&bytes[4 * i], &scale, 4);
-        scales_.push_back(scale);
+        values->push_back(scale);
       }
     }
-    scale_bytes_ = Guarded(bytes, Side::kBack);
-    const size_t counts[] = {0, 1, c_.n, scales}, zeros = counts[(int)c_.zeros];
-    for (size_t i = 0; i < zeros; ++i)
-      zero_points_.push_back((int32_t)draw_.below(16) - (c_.type == OCTET_S4 ? 8 : 0));
-    rhs_ = OCTET_RHS_DESC_INIT;
-    rhs_.type = c_.type, rhs_.order = c_.order, rhs_.n = c_.n, rhs_.k = k, rhs_.batch = c_.matrices;
-    rhs_.data = data_.data();
-    rhs_.zero_points = zeros ? zero_points_.data() : nullptr, rhs_.zero_point_count = zeros;
-    rhs_.scale_block = c_.depth, rhs_.scale_type = c_.scale_type, rhs_.scales = scale_bytes_.data();
+    return Guarded(bytes, Side::kBack);
   }
 
   void make_lhs() {
@@ -150,14 +177,14 @@ class BlockProduct {
       std::vector<float> floats(count);
       for (float& x : floats) x = ((float)draw_.below(20001) - 9000) / 1000;
       if (draw_.one_in(4)) floats[draw_.below(count)] = NAN;
-      const size_t parts = c_.quant == OCTET_LHS_SYMMETRIC_BLOCKS ? c_.blocks : 1,
-                   depth = c_.k() / parts;
+      const size_t parts = scales_blocks(c_.quant) ? c_.blocks : 1, depth = c_.k() / parts;
       for (size_t i = 0; i < rows * parts; ++i) {
         const float* const from = floats.data() + i * depth;
         const QuantizedRow row = c_.quant == OCTET_LHS_ASYMMETRIC ? quantize_asymmetric(from, depth)
                                                                   : quantize_symmetric(from, depth);
         for (size_t k = 0; k < depth; ++k) values_[i * depth + k] = row.values[k] - row.zero_point;
-        row_scales_.push_back(row.scale);
+        row_scales_.push_back(c_.quant == OCTET_LHS_SYMMETRIC_BLOCKS_F16 ? rounded_to_f16(row.scale)
+                                                                         : row.scale);
       }
       lhs_ = Guarded(floats, Side::kBack);
       return;
@@ -176,6 +203,11 @@ class BlockProduct {
     for (size_t i = 0; i < quants; ++i) {
       lhs_zero_points_.push_back(least + (int)draw_.below(256));
       lhs_scales_.push_back((float)(1 + draw_.below(1000)) / 500);
+    }
+    if (c_.quant == OCTET_LHS_PER_BLOCK) {
+      for (size_t i = 0; i < rows * c_.blocks; ++i)
+        lhs_scales_.push_back((float)(1 + draw_.below(1000)) / 500);
+      row_scales_ = lhs_scales_;
     }
     for (size_t i = 0; i < rows; ++i) {
       const size_t of = c_.quant == OCTET_LHS_PER_TENSOR ? i / c_.m : i;
@@ -225,17 +257,25 @@ class BlockProduct {
     for (size_t i = 0; i < c_.batch * c_.m; ++i)
       for (size_t n = 0; n < c_.n; ++n) {
         const size_t matrix = c_.matrices > 1 ? i / c_.m : 0;
-        float sum = 0;
+        float sum = 0, rest = 0;
         for (size_t b = 0; b < c_.blocks; ++b) {
           int64_t acc = 0;
           for (size_t k = b * c_.depth; k < (b + 1) * c_.depth; ++k)
             acc += (int64_t)values_[i * c_.k() + k] * weight(matrix, k, n);
-          float scale = scales_[(matrix * c_.n + n) * c_.blocks + b];
-          if (c_.quant == OCTET_LHS_SYMMETRIC_BLOCKS)
-            scale = fl((double)row_scales_[i * c_.blocks + b] * scale);
-          sum = fl((double)sum + fl((double)fl((double)acc) * scale));
+          const size_t of = (matrix * c_.n + n) * c_.blocks + b;
+          const auto scaled = [&](float scale) {
+            return scales_blocks(c_.quant) ? fl((double)row_scales_[i * c_.blocks + b] * scale)
+                                           : scale;
+          };
+          sum = fl((double)sum + fl((double)fl((double)acc) * scaled(scales_[of])));
+          int32_t row_sum = 0;
+          for (size_t k = b * c_.depth; k < (b + 1) * c_.depth; ++k)
+            row_sum += values_[i * c_.k() + k];
+          if (c_.minimums)
+            rest = fl((double)rest + fl((double)fl((double)row_sum) * scaled(minimums_[of])));
         }
-        const bool scaled = !row_scales_.empty() && c_.quant != OCTET_LHS_SYMMETRIC_BLOCKS;
+        if (c_.minimums) sum = fl((double)sum + rest);
+        const bool scaled = !row_scales_.empty() && !scales_blocks(c_.quant);
         const int32_t residual = c_.residual ? (int8_t)residual_.data()[i * c_.n + n] : 0;
         expected_.push_back(
             expected_output(desc_, n, scaled ? &row_scales_[i] : nullptr, sum, residual));
@@ -245,9 +285,9 @@ class BlockProduct {
   BlockCase c_;
   Draw draw_;
   std::vector<int32_t> weights_, values_, zero_points_, lhs_zero_points_;
-  std::vector<float> scales_, row_scales_, lhs_scales_, column_scales_, biases_;
+  std::vector<float> scales_, minimums_, row_scales_, lhs_scales_, column_scales_, biases_;
   std::vector<uint32_t> expected_;
-  Guarded data_, scale_bytes_, lhs_, residual_;
+  Guarded data_, scale_bytes_, minimum_bytes_, lhs_, residual_;
   octet_rhs_desc rhs_;
   octet_gemm_desc desc_;
 };

@@ -132,6 +132,7 @@ struct Problem {
       rhs.scale_type = type_of(*t);
       rhs.scales = t->data<void>();
     }
+    if (const Tensor* t = c.find("block_minimums")) rhs.minimums = t->data<void>();
     if (const Tensor* t = c.find("rhs_zero_points")) {
       rhs.zero_points = t->data<int32_t>();
       rhs.zero_point_count = t->size();
@@ -161,8 +162,10 @@ struct Problem {
     if (const Tensor* t = c.find("residual")) args.residual = t->data<void>();
   }
 
-  // Weights of 4 bits and those of an s16 lhs have to be packed.
-  bool takes_run_time_weights() const { return !nibbles && desc.lhs_type != OCTET_S16; }
+  // Weights of 4 bits, in scale blocks, and those of an s16 lhs have to be packed.
+  bool takes_run_time_weights() const {
+    return !nibbles && !rhs.scale_block && desc.lhs_type != OCTET_S16;
+  }
 
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   std::shared_ptr<const std::vector<uint8_t>> nibbles;  // what rhs.data points to, of 4 bits

@@ -255,7 +255,7 @@ expect 0 '0 wrong' bench 17x70x40 ic8oc8_ih6kh3ph1 --sparse auto --types u8u8u8 
 expect 0 'weights are packed 2:4 sparse' explain gemm --shape 8x64x64 --sparse 2:4
 expect 0 '_s8u4_blocks_' \
     explain gemm --shape 8x64x64 --types s8s4f32 --scale-block 32
-expect 2 'is for weights of 4 bits and f32 outputs' explain gemm --shape 8x64x64 --scale-block 32
+expect 2 'is for f32 outputs' explain gemm --shape 8x64x64 --scale-block 32
 expect 2 'rhs.scale_block = 24' \
     explain gemm --shape 8x64x48 --types s8s4f32 --scale-block 24
 expect 0 'weights are packed 2:4 sparse' explain conv --shape ic64oc64_ih6kh3ph1 --sparse 2:4

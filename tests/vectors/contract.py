@@ -7,7 +7,7 @@ import numpy as np
 
 S8, U8, S16, S32, F32, I64, F64 = np.int8, np.uint8, np.int16, np.int32, np.float32, np.int64, np.float64
 F16 = np.float16
-LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC, LHS_SYMMETRIC_BLOCKS = range(6)  # octet_lhs_quant
+LHS_STATIC, LHS_PER_TENSOR, LHS_PER_ROW, LHS_SYMMETRIC, LHS_ASYMMETRIC, LHS_SYMMETRIC_BLOCKS, LHS_SYMMETRIC_BLOCKS_F16, LHS_PER_BLOCK = range(8)  # octet_lhs_quant
 ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_RELU6, ACTIVATION_CLAMP, ACTIVATION_RELU_N1_TO_1 = range(5)  # octet_activation
 TINY = F32(2.0**-100)
 CONV_FIELDS = ("batch", "in_h", "in_w", "in_channels", "out_channels", "groups", "kernel_h", "kernel_w", "stride_h", "stride_w", "dilation_h",
@@ -152,9 +152,14 @@ def accumulate_blocks(t):
     lhs, row_scale, scales = t["lhs"], t["lhs_scales"].T if "lhs_scales" in t else None, t["block_scales"].astype(F32)
     (m, k), (n, blocks) = lhs.shape, scales.shape
     lhs_zero_point, lhs_block_scale = t["lhs_zero_points"].T if "lhs_zero_points" in t else 0, None
-    if lhs.dtype == F32 and t["lhs_quant"].item() == LHS_SYMMETRIC_BLOCKS:
+    quant = t["lhs_quant"].item() if "lhs_quant" in t else LHS_STATIC
+    if quant in (LHS_SYMMETRIC_BLOCKS, LHS_SYMMETRIC_BLOCKS_F16):
         lhs, lhs_block_scale, _ = quantize_rows(lhs.reshape(m * blocks, -1), True)
+        if quant == LHS_SYMMETRIC_BLOCKS_F16:
+            lhs_block_scale = lhs_block_scale.astype(F16).astype(F32)
         lhs_block_scale = lhs_block_scale.reshape(m, blocks)
+    elif quant == LHS_PER_BLOCK:
+        lhs_block_scale, row_scale = t["lhs_scales"].reshape(m, blocks), None
     elif lhs.dtype == F32:
         lhs, row_scale, lhs_zero_point = quantize_rows(lhs, t["lhs_quant"].item() == LHS_SYMMETRIC)
     lhs = (lhs.astype(I64).reshape(m, k) - lhs_zero_point).reshape(m, blocks, -1)
@@ -162,13 +167,19 @@ def accumulate_blocks(t):
     zero_points = t.get("rhs_zero_points", np.zeros((1, 1), I64)).astype(I64)
     # One of all, one of each column, or one of each block.
     rhs = rhs - (zero_points if zero_points.shape == (n, blocks) else zero_points.T)[:, :, None]
-    total = np.zeros((m, n), F32)
+    minimums = t["block_minimums"].astype(F32) if "block_minimums" in t else None
+    total, rest = np.zeros((m, n), F32), np.zeros((m, n), F32)
+
+    def scaled(by):
+        return by if lhs_block_scale is None else lhs_block_scale[:, b:b + 1] * by
+
     for b in range(blocks):
         acc = lhs[:, b] @ rhs[:, b].T
         check_sum(acc, S8)
-        scale = scales[:, b] if lhs_block_scale is None else lhs_block_scale[:, b:b + 1] * scales[:, b]
-        total = total + acc.astype(F32) * scale
-    return total, row_scale
+        total = total + acc.astype(F32) * scaled(scales[:, b])
+        if minimums is not None:
+            rest = rest + lhs[:, b].sum(1, keepdims=True).astype(F32) * scaled(minimums[:, b])
+    return total if minimums is None else total + rest, row_scale
 
 
 def bounds(t, dtype, activation, of=("dst_zero_point", "dst_scale", "clamp")):

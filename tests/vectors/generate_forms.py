@@ -48,14 +48,21 @@ class NibbleCase(Case):
 
 
 class BlockCase(NibbleCase):
-    """Weights of 4 bits with a scale for each block of a column. shape: M, blocks, weights of a block, N."""
+    """Weights of 4 or 8 bits with a scale for each block of a column. shape: M, blocks, weights of a block, N."""
 
-    def __init__(self, text, lhs, rhs, dst, shape, scale_type, lhs_zero="tensor", rhs_zero="none"):
+    def __init__(self, text, lhs, rhs, dst, shape, scale_type, lhs_zero="tensor", rhs_zero="none", bits=4):
         m, blocks, depth, n = shape
         super().__init__(f"{blocks} blocks of {depth}, {CODES[scale_type]}, {text}", lhs, rhs, dst, (m, blocks * depth, n), lhs_zero,
                          "none" if rhs_zero == "block" else rhs_zero)
         del self.t["bias"]
         low = -8 if rhs == S8 else 0
+        if bits == 8:
+            del self.t["rhs_bits"]
+            low = -128 if rhs == S8 else 0
+            key = "rhs_kn" if "rhs_kn" in self.t else "rhs_nk"
+            self.t[key] = self.draw.integers(low, low + 255, n * blocks * depth).astype(rhs).reshape(self.t[key].shape)
+            if rhs == U8:
+                self.t["rhs_zero_points"] = S32([[128]])
         if rhs_zero == "block":
             self.t["rhs_zero_points"] = self.draw.integers(low, low + 15, n * blocks).astype(S32).reshape(n, blocks)
         magnitudes = self.draw.integers(1, 2047, n * blocks) * 2**self.draw.integers(0, 8, n * blocks)
@@ -68,6 +75,10 @@ class BlockCase(NibbleCase):
         row = [0.0, -0.0, largest, -largest, subnormal, -subnormal, 2.0**-14, 1.0]
         scales = self.t["block_scales"]
         scales.flat[:] = np.resize(np.array(row, scales.dtype), scales.size)
+
+    def minimums(self):
+        shape = self.t["block_scales"].shape
+        self.t["block_minimums"] = (self.draw.integers(-2047, 2047, shape[0] * shape[1]) / 2**18).astype(self.t["block_scales"].dtype).reshape(shape)
 
     def f32_scales(self, per_channel):
         self.t["scales"] = self.draw.integers(2**20, 2**24, self.channels(per_channel)).astype(F32) / F32(2**22)
@@ -189,6 +200,7 @@ def scale_blocks():
     sizes = itertools.cycle([(1, 1, 16, 1), (3, 2, 32, 5), (1, 5, 32, 17), (5, 3, 64, 3), (2, 2, 128, 5), (7, 4, 16, 18), (1, 1, 256, 2), (3, 2, 48, 33)])
     zeros = itertools.cycle(("none", "tensor", "channel", "block"))
     types = itertools.cycle((F16, F32))
+    small = itertools.cycle([(2, 32, 5), (1, 32, 17), (3, 64, 3), (2, 128, 18)])
     for lhs, rhs, lhs_zero, kind in itertools.product(EIGHT_BIT, EIGHT_BIT, ("none", "tensor", "row"), (None, RELU)):
         rhs_zero = next(zeros)
         case = BlockCase(f"zero points {lhs_zero}, {rhs_zero}, {kind}", lhs, rhs, F32, next(sizes), next(types), lhs_zero, rhs_zero)
@@ -219,5 +231,24 @@ def scale_blocks():
         case.special_scales()
         if lhs == F32:
             case.t["lhs_quant"] = S32([[contract.LHS_SYMMETRIC_BLOCKS]])
+        case.f32_scales(True)
+        yield case
+    # Scales of lhs blocks that are given, or in f16; weights of 8 bits; minimums.
+    for quant, rhs, bits, minimums in itertools.product((contract.LHS_SYMMETRIC_BLOCKS_F16, contract.LHS_PER_BLOCK, contract.LHS_SYMMETRIC, contract.LHS_STATIC),
+                                                        EIGHT_BIT, (4, 8), (False, True)):
+        floats, m = quant in (contract.LHS_SYMMETRIC_BLOCKS_F16, contract.LHS_SYMMETRIC), 5
+        shape = (27, 2, 16, 3) if quant == contract.LHS_SYMMETRIC_BLOCKS_F16 else (m, *next(small))
+        lhs = F32 if floats else S8
+        case = BlockCase(f"lhs_quant {quant}, weights of {bits} bits{', minimums' if minimums else ''}", lhs, rhs, F32, shape, next(types),
+                         "none" if floats or quant == contract.LHS_PER_BLOCK else "tensor", next(zeros) if bits == 4 else "none", bits)
+        if quant == contract.LHS_SYMMETRIC_BLOCKS_F16:
+            case.t["lhs"][:, :6] = special_rows(6)
+            case.t["lhs"][:, 6:] *= F32(2.0**-10)
+        if quant != contract.LHS_STATIC:
+            case.t["lhs_quant"] = S32([[quant]])
+        if quant == contract.LHS_PER_BLOCK:
+            case.t["lhs_scales"] = (case.draw.integers(2**20, 2**22, m * shape[1]).astype(F32) / F32(2**21)).reshape(m, -1)
+        if minimums:
+            case.minimums()
         case.f32_scales(True)
         yield case

@@ -184,7 +184,7 @@ def described(graph, node, operands, common, activation):
 
 
 # The number of inputs that an operator must have
-WANTED = {"QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "QLinearMul": 8, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearConcat": 5, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
+WANTED = {"MatMulNBits": 3, "QLinearConv": 8, "QLinearMatMul": 8, "QGemm": 6, "QLinearAdd": 8, "QLinearMul": 8, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearConcat": 5, "ConvInteger": 2, "MatMulInteger": 2, "Conv": 2, "ConvTranspose": 2,
           "Gemm": 2, "MatMul": 2, "Add": 2, "Mul": 2, "Concat": 1, "Sigmoid": 1, "Tanh": 1, "LeakyRelu": 1, "MaxPool": 1, "AveragePool": 1, "GlobalAveragePool": 1, "QLinearAveragePool": 4, "QLinearGlobalAveragePool": 4, "Flatten": 1, "Reshape": 2, "Relu": 1,
           "Transpose": 1, "Slice": 1, "Split": 1, "Pad": 1, "Resize": 1, "Upsample": 1, "DepthToSpace": 1, "Softmax": 1, "HardSwish": 1, "QuantizeLinear": 2,
           "Squeeze": 1, "Unsqueeze": 1}
@@ -237,6 +237,8 @@ def read_operator(graph, node, taken):
         return multiplied(graph, node, operands, "NONE")
     if node.op_type in ("ConvInteger", "MatMulInteger"):
         return multiplied(graph, node, [(i[0], graph.zero_points(i[2])), (i[1], graph.zero_points(i[3])), ("", None), (node.output[0], None)], "NONE")
+    if node.op_type == "MatMulNBits":
+        return in_blocks(graph, node, i)
     if node.op_type in ("QLinearAdd", "QLinearMul"):
         return added(graph, node, (i[0], graph.quantization(i[1], i[2])), (i[3], graph.quantization(i[4], i[5])),
                      (node.output[0], graph.quantization(i[6], i[7])), "NONE", ())
@@ -266,6 +268,40 @@ def read_operator(graph, node, taken):
     if node.op_type in onnx_functions.TABLES or node.op_type in ("QLinearConcat", "Concat"):
         return onnx_functions.read_more(graph, node, taken) or left_out(graph, node)
     return left_out(graph, node)
+
+
+def in_blocks(graph, node, inputs):
+    """A MatMulNBits: a product of floats by weights in scale blocks."""
+    x, b, by, zeros, groups, bias = inputs[:6]
+    a, output = attributes(node), node.output[0]
+    n, k, block, nibbles = a["N"], a["K"], a["block_size"], a.get("bits", 4) == 4
+    if a.get("accuracy_level", 0) != 4:
+        raise ops.Unreadable("its accuracy_level is not 4, which lets Octet quantize the input")
+    if graph.data is None:
+        raise ops.Unreadable("a product by weights in scale blocks, which a description has with --data only")
+    if a.get("bits", 4) not in (4, 8) or groups or k % block or a.get("weight_prepacked"):
+        raise ops.Unreadable("its weights have other bits than 4 or 8, a g_idx, or a last block that is short")
+    if len(graph.shape(x)) > 3 or not (x in graph.inputs or x in graph.made_floats):
+        raise ops.Unreadable("its input is neither one of the model nor one that Octet makes in floats, of up to three axes")
+    codes, scales, given = (graph.value(name) if name else None for name in (b, by, zeros))
+    if codes is None or scales is None or (zeros and given is None) or (given is not None and given.dtype != np.uint8):
+        raise ops.Unreadable("its weights or scales are no constants, or its zero points are floats")
+    zero_points = np.array([8 if nibbles else 128], np.uint8)
+    if given is not None:
+        rows = given.reshape(n, -1)
+        zero_points = (np.stack([rows & 15, rows >> 4], -1).reshape(n, -1)[:, :k // block] if nibbles else rows).reshape(-1)
+    if not nibbles and (zero_points != 128).any():
+        raise ops.Unreadable("its weights have 8 bits and zero points other than 128")
+    weights = {"name": b, "shape": [n, k], "type": "u4" if nibbles else "u8", "constant": True, "scale_block": block,
+               "quantization": {"scales": [float(s) for s in scales.reshape(-1)], "zero_points": [int(z) for z in zero_points]}}
+    graph.tensors.append(weights)
+    operands = [graph.tensor(x), onnx_data.store(graph, len(graph.tensors) - 1, codes.reshape(n, -1))]
+    graph.tensors[operands[1]]["shape"] = [n, k]
+    if bias:
+        operands.append(onnx_data.store(graph, graph.tensor(bias), graph.value(bias)))
+    graph.made_floats.add(output)
+    return {"kind": "product", "name": name_of(node), "operator": node.op_type, "inputs": operands, "outputs": [graph.tensor(output)],
+            "case": f"{int(np.prod(graph.shape(x))) // k}x{n}x{k}", "types": f"f32{weights['type']}f32", "activation": "NONE"}
 
 
 def added(graph, node, a, b, result, activation, ends, taken=None):

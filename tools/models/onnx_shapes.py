@@ -52,6 +52,11 @@ def standard(node):
         return [helper.make_node(POOLINGS[kind], i[:1], out, **a)]
     if kind == "QLinearConcat":
         return [helper.make_node("Concat", i[2::3], out, axis=a["axis"])]
+    if kind == "MatMulNBits":  # the last axis becomes N
+        shape = out[0] + "/a matrix"
+        made = helper.make_node("ConstantOfShape", [shape + "'s shape"], [shape])
+        sizes = helper.make_node("Constant", [], [shape + "'s shape"], value_ints=[a["K"], a["N"]])
+        return [sizes, made, helper.make_node("MatMul", [i[0], shape], out)]
     if kind in KEEP_SHAPE:
         return [helper.make_node("Identity", i[:1], out)]
     if kind == "QGemm":

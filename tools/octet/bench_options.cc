@@ -16,8 +16,8 @@ octet_sparsity parse_sparsity(const std::string& text) {
 }
 
 void check_scale_block(size_t scale_block, const OperandTypes& types) {
-  if (scale_block && (!is_4bit(types.rhs) || types.dst != OCTET_F32))
-    throw Error("--scale-block is for weights of 4 bits and f32 outputs, such as s8s4f32");
+  if (scale_block && types.dst != OCTET_F32)
+    throw Error("--scale-block is for f32 outputs, such as s8s4f32 or s8s8f32");
 }
 
 // Whether a peer is this library in another mode.

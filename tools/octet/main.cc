@@ -214,7 +214,7 @@ class CommandLine {
     gemm->add_option("--types", e.types, "Types of lhs, rhs and dst")->capture_default_str();
     add_count(gemm, "--threads", &e.threads, 1024, "Tasks at most");
     gemm->add_option("--sparse", e.sparse, "2:4 sparse weights, packed so: 2:4, or auto");
-    gemm->add_option("--scale-block", e.scale_block, "As of bench, for weights of 4 bits");
+    gemm->add_option("--scale-block", e.scale_block, "As of bench");
     gemm->add_flag("--json", e.json, "As JSON");
     gemm->callback([this] { exit_code_ = tool::explain_gemm(explain_); });
   }
@@ -236,7 +236,7 @@ class CommandLine {
     bench->add_option("--run-time", a.run_time,
                       "Products: weights come with each run, in this order, unpacked: kn, nk");
     bench->add_option("--scale-block", a.scale_block,
-                      "Products with weights of 4 bits and f32 outputs: a scale in f16 for so many "
+                      "Products with f32 outputs: a scale in f16 for so many "
                       "consecutive weights of a column; beside peer int8, which has none");
     bench->add_flag("--list", a.list,
                     "Only print the cases: name, how often it appears, first layer");

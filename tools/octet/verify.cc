@@ -87,8 +87,8 @@ Tally verify_types(const char* kernel, octet_type lhs, octet_type rhs) {
   return tally;
 }
 
-// Weights of 4 bits in scale blocks, of which a tier has one kernel. All scales are 1, so that sums
-// are integers.
+// Weights in scale blocks, of which a tier has one kernel; those of s8 have no zero points. All
+// scales are 1, so that sums are integers.
 Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
   constexpr size_t kBlock = 32;
   Tally tally;
@@ -100,6 +100,7 @@ Tally verify_scale_blocks(octet_isa isa, octet_type lhs, octet_type rhs) {
             GemmData data = full_data({m, n, k}, {lhs, rhs, dst}, fill);
             data.scale_block = kBlock;
             data.bias.clear();
+            if (rhs == OCTET_S8) data.rhs_zero_points.clear();
             Forced forced;
             forced.isa = isa;
             GemmPlan plan(data, forced);
@@ -188,7 +189,7 @@ Verified verify_all(const std::string& only, const std::function<bool()>& is_tim
       continue;
     }
     for (const octet_type lhs : {OCTET_U8, OCTET_S8})
-      for (const octet_type rhs : {OCTET_S4, OCTET_U4}) {
+      for (const octet_type rhs : {OCTET_S4, OCTET_U4, OCTET_S8}) {
         const Tally tally = verify_scale_blocks(isa, lhs, rhs);
         print_row(fmt::format("{}, scale blocks", octet_isa_name(isa)),
                   fmt::format("{} x {}", octet_type_name(lhs), octet_type_name(rhs)), tally);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies s8 rows by weights of 4 bits in scale blocks (kernels/core/scale_blocks.h), one text
-// for SDOT and for SMULL with pairwise sums.
+// Multiplies s8 rows by weights of 4 or 8 bits in scale blocks (kernels/core/scale_blocks.h), one
+// text for SDOT and for SMULL with pairwise sums.
 //
 //          | products of 4 depth steps       | rows x 16 columns
 // DOTPROD  | SDOT by a lane of 16 lhs bytes  | 4
@@ -34,6 +34,11 @@ OCTET_INLINE inline int8x16_t nibbles(uint8x16_t two) {
   return vreinterpretq_s8_u8(second ? vshrq_n_u8(two, 4) : vandq_u8(two, vdupq_n_u8(15)));
 }
 
+// Weights of 8 bits, from which the 128 that were added are taken away.
+OCTET_INLINE inline int8x16_t load_weights(const uint8_t* from) {
+  return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(from), vdupq_n_u8(0x80)));
+}
+
 OCTET_INLINE inline int32_t load_four(const uint8_t* from) {
   int32_t four;
   __builtin_memcpy(&four, from, sizeof four);
@@ -56,6 +61,24 @@ OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k,
         unroll<rows>([&](auto i) OCTET_INLINE {
           acc[i][v] = vdotq_laneq_s32(acc[i][v], first, a[i], 2 * eight);
           acc[i][v] = vdotq_laneq_s32(acc[i][v], second, a[i], 2 * eight + 1);
+        });
+      });
+    });
+  }
+}
+// The same with weights of 8 bits.
+template <int rows>
+OCTET_INLINE inline void add_bytes(const uint8_t* const (&lhs)[rows], size_t& k, size_t depth,
+                                   const uint8_t*& rhs, int32x4_t (&acc)[rows][kVectors]) {
+  OCTET_NO_UNROLL
+  for (size_t steps = depth / 16; steps; --steps, k += 16, rhs += 256) {
+    int8x16_t a[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { a[i] = vld1q_s8((const int8_t*)lhs[i] + k); });
+    unroll<4>([&](auto four) OCTET_INLINE {
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        const int8x16_t weights = load_weights(rhs + 64 * four + 16 * v);
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          acc[i][v] = vdotq_laneq_s32(acc[i][v], weights, a[i], four);
         });
       });
     });
@@ -101,6 +124,22 @@ OCTET_INLINE inline void add_block(const uint8_t* const (&lhs)[rows], size_t& k,
       });
     });
   }
+}
+
+template <int rows>
+OCTET_INLINE inline void add_bytes(const uint8_t* const (&lhs)[rows], size_t& k, size_t depth,
+                                   const uint8_t*& rhs, int32x4_t (&acc)[rows][kVectors]) {
+  OCTET_NO_UNROLL
+  for (size_t end = k + depth; k < end; k += 4, rhs += 64)
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      const int8x8_t a = vreinterpret_s8_s32(vdup_n_s32(load_four(lhs[i] + k)));
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        const int8x16_t weights = load_weights(rhs + 16 * v);
+        acc[i][v] =
+            vaddq_s32(acc[i][v], add_pairs(vpaddlq_s16(vmull_s8(vget_low_s8(weights), a)),
+                                           vpaddlq_s16(vmull_s8(vget_high_s8(weights), a))));
+      });
+    });
 }
 #endif
 
@@ -168,7 +207,7 @@ OCTET_INLINE inline void add_scaled_rows(const ScaleBlockTile& t, size_t row, si
 }
 #endif
 
-template <int rows, bool zeros>
+template <int rows, bool zeros, bool bytes>
 void multiply_rows(const ScaleBlockTile& t, size_t row, size_t panel) {
   const ScaleBlocks blocks = t.blocks;
   const uint8_t* rhs = t.rhs + panel * blocks.panel_bytes();
@@ -187,20 +226,23 @@ void multiply_rows(const ScaleBlockTile& t, size_t row, size_t panel) {
       const int32x4_t init = vdupq_n_s32(t.row_init[(row + i) * blocks.count + b]);
       unroll<kVectors>([&](auto v) OCTET_INLINE { acc[i][v] = init; });
     });
-    add_block<rows>(lhs, k, blocks.depth, rhs, acc);
+    if (bytes)
+      add_bytes<rows>(lhs, k, blocks.depth, rhs, acc);
+    else
+      add_block<rows>(lhs, k, blocks.depth, rhs, acc);
     add_scaled_rows<rows, zeros>(t, row, b, panel, rhs, acc, sums);
   }
 }
 
-template <bool zeros>
+template <bool zeros, bool bytes = false>
 void multiply_all(const ScaleBlockTile& t) {
   for (size_t panel = 0; panel < t.panels; ++panel) {
     size_t row = 0;
-    for (; row + kMr <= t.rows; row += kMr) multiply_rows<kMr, zeros>(t, row, panel);
+    for (; row + kMr <= t.rows; row += kMr) multiply_rows<kMr, zeros, bytes>(t, row, panel);
     if constexpr (kMr > 2)
-      for (; row + 2 <= t.rows; row += 2) multiply_rows<2, zeros>(t, row, panel);
+      for (; row + 2 <= t.rows; row += 2) multiply_rows<2, zeros, bytes>(t, row, panel);
     if constexpr (kMr > 1)
-      for (; row < t.rows; ++row) multiply_rows<1, zeros>(t, row, panel);
+      for (; row < t.rows; ++row) multiply_rows<1, zeros, bytes>(t, row, panel);
   }
 }
 
@@ -210,7 +252,9 @@ void multiply_scale_blocks(const ScaleBlockTile& t) {
 #else
   constexpr bool kOneText = true;  // products take so long that branches do not matter
 #endif
-  if (kOneText || t.blocks.zero_points || t.lhs_zero_points)
+  if (t.blocks.bytes)
+    multiply_all<true, true>(t);
+  else if (kOneText || t.blocks.zero_points || t.lhs_zero_points)
     multiply_all<true>(t);
   else
     multiply_all<kOneText>(t);
@@ -218,7 +262,7 @@ void multiply_scale_blocks(const ScaleBlockTile& t) {
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, TierId tier_id) {
   return make_scale_block_kernel(name, tier_id, kMr, kScaleBlockColumns, multiply_scale_blocks,
-                                 apply_epilogue<float>);
+                                 add_minimums, apply_epilogue<float>);
 }
 
 }  // namespace

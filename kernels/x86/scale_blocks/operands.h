@@ -25,12 +25,13 @@ constexpr bool kDotProducts = false;
 constexpr int kLanes = sizeof(Vector) / 4, kOfPanel = kScaleBlockColumns / kLanes;
 constexpr int kPanels = kLanes == 16 ? 2 : 1, kVectors = kPanels * kOfPanel;
 constexpr int kMr = kLanes == 16 ? 8 : kDotProducts ? 6 : kLanes == 8 ? 4 : 2;
+constexpr int kByteMr = kDotProducts ? kMr : kLanes == 8 ? 2 : 1;  // of weights of 8 bits
 // 1.5 * 2^23, and its bits; others convert
 constexpr float kMagic = 12582912.0f;
 constexpr int32_t kBias = kLanes == 16 ? 0x4b400000 : 0;
 constexpr size_t kNr = kPanels * kScaleBlockColumns;
-// Rows that decode in registers: decoding once does not pay yet.
-constexpr size_t kFew = kLanes == 16 ? 24 : 16;
+// Rows that decode in registers: decoding once does not pay yet. SSE4.1 has no tile of kMr for them
+constexpr size_t kFew = kLanes == 16 ? 24 : kDotProducts ? 16 : kLanes == 8 ? 8 : 2;
 constexpr size_t kStep = 64;  // bytes of 8 depth steps of a panel
 // See avx512vnni_u8s4_6x64x8.cc and avxvnni_u8s8_6x16x4.cc
 constexpr size_t kAhead = kLanes == 16 ? 4096 : 2048;

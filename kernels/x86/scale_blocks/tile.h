@@ -13,6 +13,9 @@
 // AVX2, SSE4.1 | VPMADDUBSW, VPADDW; per 32 steps, | 4 x 16, 2 x 16 | memory
 //              | VPMADDWD by ones: |sum| <= 30,720 |                |
 //
+// Weights of 8 bits are multiplied as they are stored, 128 more than they stand for: a pair of each
+// column takes that away. VPMADDUBSW takes their low halves and their high halves apart.
+//
 // Few rows decode weights in registers. For more, a part of the depth is decoded once for all rows
 // of the tile, into the L1 cache, and multiplied by each of them before the next part.
 //
@@ -27,6 +30,7 @@
 
 #include "kernels/core/scale_blocks.h"
 #include "kernels/generic/epilogue.h"
+#include "kernels/generic/scale_blocks.h"
 #include "kernels/x86/scale_blocks/operands.h"
 
 namespace octet {
@@ -86,6 +90,7 @@ OCTET_INLINE inline void load_pairs(const ScaleBlockTile& t, const Panels& panel
                                     Vector (&pairs)[kVectors]) {
   const ScaleBlocks& blocks = t.blocks;
   const Vector depth = OCTET_MM(set1_epi32)((int)blocks.depth), low = OCTET_MM(set1_epi32)(0xffff);
+  const int32_t stored_more = blocks.bytes ? 128 : 0;  // than weights stand for; not in the sums
   unroll<kVectors>([&](auto v) OCTET_INLINE {
     constexpr int kPanel = v / kOfPanel, kLane = v % kOfPanel * kLanes;
     Vector z = OCTET_MM(set1_epi32)(blocks.zero_point), sums = z - z;
@@ -98,6 +103,7 @@ OCTET_INLINE inline void load_pairs(const ScaleBlockTile& t, const Panels& panel
           OCTET_MM(madd_epi16)(z, depth),
           load_shorts(t.column_sums + (panel * blocks.count + b) * kScaleBlockColumns + kLane));
     }
+    z = OCTET_MM(add_epi32)(z, OCTET_MM(set1_epi32)(stored_more));
     pairs[v] = (((Vector)OCTET_MM(sub_epi32)(sums - sums, z)) & low) |
                (Vector)OCTET_MM(slli_epi32)(sums, 16);
   });
@@ -127,6 +133,9 @@ OCTET_INLINE inline Floats fused_product(Vector acc, Floats scale, Floats minus)
   return (void)minus, OCTET_MM(mul_ps)(float_of(acc), scale);
 #endif
 }
+
+// How weights lie in memory.
+enum class Stored { kNibbles, kDecoded, kBytes };
 
 inline bool has_zeros(const ScaleBlockTile& t) { return t.blocks.zero_points || t.lhs_zero_points; }
 
@@ -163,30 +172,67 @@ OCTET_INLINE inline void add_decoded(Rows<rows, const uint8_t>& lhs, size_t grou
   }
 }
 
+// Adds the products of `groups` times 4 depth steps of weights of 8 bits: sums of all bits, or of
+// the low halves, and `high` of the others.
+template <int rows>
+OCTET_INLINE inline void add_bytes(Rows<rows, const uint8_t>& lhs, size_t groups, size_t ahead,
+                                   Panels& panels, Vector (&acc)[rows][kVectors],
+                                   Vector (&high)[rows][kVectors]) {
+  const Vector low = OCTET_MM(set1_epi8)(15);
+  OCTET_NO_UNROLL
+  for (; groups; groups -= 4) {
+    unroll<4>([&](auto g) OCTET_INLINE {
+      Vector w[kVectors];
+      unroll<kPanels>([&](auto p) OCTET_INLINE {
+        _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
+      });
+      unroll<kVectors>([&](auto v) OCTET_INLINE {
+        w[v] = load(panels.template of<v>());
+        if (kLanes == 16) pin(w[v]);
+      });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const Vector a = OCTET_MM(set1_epi32)(load_quad(lhs[i] + 4 * g));
+        unroll<kVectors>([&](auto v) OCTET_INLINE {
+          add_product(kDotProducts ? w[v] : nibbles<0>(w[v], low), a, acc[i][v]);
+          if constexpr (!kDotProducts) add_product(nibbles<1>(w[v], low), a, high[i][v]);
+        });
+      });
+      unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += kStep; });
+    });
+    lhs.skip(16);
+  }
+}
+
 // The products of a block, from its init on.
-template <int rows, bool decoded>
+template <int rows, Stored stored>
 OCTET_INLINE inline void add_block(Rows<rows, const uint8_t>& lhs, size_t depth, size_t ahead,
                                    Panels& panels, const uint8_t*& weights,
                                    Vector (&acc)[rows][kVectors]) {
-  const auto add = [&](size_t steps, Vector(&to)[rows][kVectors]) OCTET_INLINE {
-    if constexpr (decoded)
-      add_decoded<rows>(lhs, 2 * steps, weights, to);
-    else
-      add_products<rows>(lhs, steps, ahead, panels, to);
-  };
+  const auto add = [&](size_t steps, Vector(&to)[rows][kVectors], Vector(&high)[rows][kVectors])
+                       OCTET_INLINE {
+                         if constexpr (stored == Stored::kBytes)
+                           add_bytes<rows>(lhs, 2 * steps, ahead, panels, to, high);
+                         else if constexpr (stored == Stored::kDecoded)
+                           add_decoded<rows>(lhs, 2 * steps, weights, to);
+                         else
+                           add_products<rows>(lhs, steps, ahead, panels, to);
+                       };
   if constexpr (kDotProducts) {
-    add(depth / 8, acc);
+    add(depth / 8, acc, acc);
   } else {
     constexpr size_t kChunk = 4;
     OCTET_NO_UNROLL
     for (size_t steps = depth / 8, some; steps; steps -= some) {
       some = steps < kChunk ? steps : kChunk;
-      Vector sum[rows][kVectors] = {};
-      add(some, sum);
+      Vector sum[rows][kVectors] = {}, high[rows][kVectors] = {};
+      add(some, sum, high);
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<kVectors>([&](auto v) OCTET_INLINE {
           acc[i][v] = OCTET_MM(add_epi32)(acc[i][v],
                                           OCTET_MM(madd_epi16)(sum[i][v], OCTET_MM(set1_epi16)(1)));
+          if (stored == Stored::kBytes)
+            acc[i][v] = OCTET_MM(add_epi32)(
+                acc[i][v], OCTET_MM(madd_epi16)(high[i][v], OCTET_MM(set1_epi16)(16)));
         });
       });
     }
@@ -217,8 +263,9 @@ OCTET_INLINE inline void read_scales(const Panels& panels, bool f16, bool fused,
 
 // Adds the products of blocks b0 to b1 - 1 to the sums. zeros: there may be zero points of blocks
 // or of the lhs. fused: scales are f16, and rows have none. An instance has no branches in its
-// rows. decoded: of decode_blocks(), else `panels` are read.
-template <int rows, bool zeros, bool fused, bool decoded>
+// rows. Decoded ones are of decode_blocks(), of others `panels` are read.
+template <int rows, bool zeros, bool fused, Stored stored,
+          bool decoded = stored == Stored::kDecoded>
 void multiply_rows(const ScaleBlockTile& t, size_t row, size_t b0, size_t b1) {
   constexpr int kKept = kept_rows(rows, fused, decoded);
   const ScaleBlocks blocks = t.blocks;
@@ -252,7 +299,7 @@ void multiply_rows(const ScaleBlockTile& t, size_t row, size_t b0, size_t b1) {
     if (zeros && !decoded) load_pairs(t, panels, b, pairs);
     start_block<rows, zeros>(Rows<rows, const int32_t>(t.row_init + term, blocks.count), pairs,
                              acc);
-    add_block<rows, decoded>(lhs, blocks.depth, ahead, panels, weights, acc);
+    add_block<rows, stored>(lhs, blocks.depth, ahead, panels, weights, acc);
     Floats scale[kVectors], minus[kVectors];
     if constexpr (decoded) {
       unroll<kVectors>([&](auto v)
@@ -342,7 +389,7 @@ void multiply_many(const ScaleBlockTile& t, size_t rows) {
       decode_block<zeros, fused>(t, b, kAhead + (b < near_end ? 0 : skip), panels,
                                  t.room + (b - b0) * decoded_bytes(blocks.depth));
     for (size_t row = 0; row < rows; row += kMr)
-      multiply_rows<kMr, zeros, fused, true>(t, row, b0, b1);
+      multiply_rows<kMr, zeros, fused, Stored::kDecoded>(t, row, b0, b1);
   }
 }
 
@@ -355,17 +402,35 @@ void multiply_all(const ScaleBlockTile& t) {
   }
   const auto take = [&](auto rows) OCTET_INLINE {
     for (; row + rows <= t.rows; row += rows)
-      multiply_rows<rows, zeros, fused, false>(t, row, 0, t.blocks.count);
+      multiply_rows<rows, zeros, fused, Stored::kNibbles>(t, row, 0, t.blocks.count);
   };
-  take(Int<kMr>{});
+  if constexpr (kLanes > 4) take(Int<kMr>{});
   if constexpr (kMr > 4) take(Int<4>{});
   if constexpr (kMr > 2) take(Int<2>{});
   take(Int<1>{});
 }
 
+// Of rows whose number their tile does not divide, the last ones are multiplied twice.
+void multiply_all_bytes(const ScaleBlockTile& t) {
+  const auto take = [&](auto rows) OCTET_INLINE {
+    constexpr size_t kRows = rows;
+    if (t.rows < kRows) return false;
+    for (size_t row = 0; row < t.rows; row += kRows)
+      multiply_rows<rows, true, false, Stored::kBytes>(t, smaller(row, t.rows - kRows), 0,
+                                                       t.blocks.count);
+    return true;
+  };
+  if (take(Int<kByteMr>{})) return;
+  if constexpr (kByteMr > 2)
+    if (take(Int<2>{})) return;
+  take(Int<1>{});
+}
+
 void multiply_scale_blocks(const ScaleBlockTile& t) {
   constexpr bool kFuses = kLanes == 16;
-  if (has_zeros(t))
+  if (t.blocks.bytes)
+    multiply_all_bytes(t);
+  else if (has_zeros(t))
     multiply_all<true, false>(t);
   else if (kFuses && t.blocks.f16 && !t.row_scales)
     multiply_all<false, kFuses>(t);
@@ -374,7 +439,7 @@ void multiply_scale_blocks(const ScaleBlockTile& t) {
 }
 
 constexpr ScaleBlockKernel scale_block_kernel(const char* name, TierId tier_id) {
-  return make_scale_block_kernel(name, tier_id, kMr, kNr, multiply_scale_blocks,
+  return make_scale_block_kernel(name, tier_id, kMr, kNr, multiply_scale_blocks, add_minimums,
                                  apply_epilogue<float>, kBias, true, kDecodedRoom);
 }
 
