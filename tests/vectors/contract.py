@@ -267,7 +267,8 @@ def evaluate_rows(t, dtype, activation, product_activation):
         value = acc.astype(F32) * scale
         if "bias_f32" in t:
             value = value + t["bias_f32"]
-        return clamp(value, F32(low), F32(high))
+        # CPUs disagree on the sign of a computed NaN.
+        return np.where(np.isnan(value), F32(np.nan), clamp(value, F32(low), F32(high)))
     if "multipliers" in t:
         value = requantize_tflite(t, acc, low, high, dtype, product_activation)
     elif "factors" in t:

@@ -180,8 +180,8 @@ OCTET_INLINE inline void add_bytes(Rows<rows, const uint8_t>& lhs, size_t groups
                                    Vector (&high)[rows][kVectors]) {
   const Vector low = OCTET_MM(set1_epi8)(15);
   OCTET_NO_UNROLL
-  for (; groups; groups -= 4) {
-    unroll<4>([&](auto g) OCTET_INLINE {
+  for (; groups; groups -= 2) {
+    unroll<2>([&](auto g) OCTET_INLINE {
       Vector w[kVectors];
       unroll<kPanels>([&](auto p) OCTET_INLINE {
         _mm_prefetch((const char*)panels.at[p] + ahead, _MM_HINT_T0);
@@ -199,7 +199,7 @@ OCTET_INLINE inline void add_bytes(Rows<rows, const uint8_t>& lhs, size_t groups
       });
       unroll<kPanels>([&](auto p) OCTET_INLINE { panels.at[p] += kStep; });
     });
-    lhs.skip(16);
+    lhs.skip(8);
   }
 }
 
