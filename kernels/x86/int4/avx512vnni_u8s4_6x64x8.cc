@@ -5,10 +5,10 @@
 // of more columns whose weights are decoded in registers: where few rows read them, the bytes of
 // the weights are the limit.
 //
-// The upper half of a byte, with its lower half cleared, is 16 times the weight, and so is the lower
-// half once it is shifted up. So sums are 16 times as large, and are divided at the end, before the
-// init is added. A sixteenth of int32 holds 65,793 products of 255 by -8; deeper products take
-// decoded weights.
+// The upper half of a byte, with its lower half cleared, is 16 times the weight, and so is the
+// lower half once it is shifted up. So sums are 16 times as large, and are divided at the end,
+// before the init is added. A sixteenth of int32 holds 65,793 products of 255 by -8; deeper
+// products take decoded weights.
 //
 // Per group of 8 along depth: 8 loads, two from each of four panels, 8 times VPANDD, 4 shifts, 24
 // broadcasts, 48 dot products. 24 accumulators, 2 for rhs, 1 for lhs, a mask and a flip: 29
@@ -61,8 +61,8 @@ constexpr bool has_more(int rows) { return rows <= 2; }
 // Multiplies one group; lhs(i, half) are four bytes of row i, from step k on, in all lanes. Few
 // rows have accumulators of their own for the second half, to hide the latency of dot products.
 template <int rows, int most, typename Lhs>
-OCTET_INLINE inline void add_group(__m512i high, const Lhs& lhs, size_t& k,
-                                   const uint8_t* rhs, size_t panel, __m512i (&acc)[most][kVectors],
+OCTET_INLINE inline void add_group(__m512i high, const Lhs& lhs, size_t& k, const uint8_t* rhs,
+                                   size_t panel, __m512i (&acc)[most][kVectors],
                                    __m512i (&more)[rows][kVectors]) {
   unroll<2>([&](auto pair) OCTET_INLINE {
     unroll<2>([&](auto half) OCTET_INLINE {

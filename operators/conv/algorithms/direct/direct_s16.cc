@@ -87,10 +87,11 @@ class WindowTiles {
 };
 
 struct S16Sections {
-  size_t rows;        // of a block
-  size_t sums_count;  // of all of its columns that are multiplied together; 0: the kernel ends them
-  // Where they are copied, up to kMostRows; of window_stride bytes each. Also where they are read in
-  // place: runs of shorter lines copy them, and lines in which a ring wraps
+  size_t rows;  // of a block
+  // Of all of its columns that are multiplied together; 0: the kernel ends them
+  size_t sums_count;
+  // Where they are copied, up to kMostRows, of window_stride bytes each. Also where they are read
+  // in place: runs of shorter lines copy them, and lines in which a ring wraps
   size_t windows;
   size_t steps, tiles;  // of windows that are read in place
   size_t sums;
