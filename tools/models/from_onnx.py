@@ -294,9 +294,10 @@ def in_blocks(graph, node, inputs):
         raise ops.Unreadable("its weights have 8 bits and zero points other than 128")
     weights = {"name": b, "shape": [n, k], "type": "u4" if nibbles else "u8", "constant": True, "scale_block": block,
                "quantization": {"scales": [float(s) for s in scales.reshape(-1)], "zero_points": [int(z) for z in zero_points]}}
-    graph.tensors.append(weights)
-    operands = [graph.tensor(x), onnx_data.store(graph, len(graph.tensors) - 1, codes.reshape(n, -1))]
-    graph.tensors[operands[1]]["shape"] = [n, k]
+    at = len(graph.tensors)
+    graph.tensors.append({**weights, "data_at": len(graph.data)})
+    graph.data += codes.tobytes()
+    operands = [graph.tensor(x), at]
     if bias:
         operands.append(onnx_data.store(graph, graph.tensor(bias), graph.value(bias)))
     graph.made_floats.add(output)
