@@ -8,8 +8,8 @@
 //   8 * depth bytes of weights | 16 scales, f16 or f32 | if there are any, 16 zero points, s8
 //
 // Weights are 0 to 15. Of each 64 bytes of them, bytes 4 * j to 4 * j + 3 are column j's: their low
-// halves are four depth steps, their high halves the next four. Weights of 8 bits take twice as many
-// bytes, of which each 64 are four depth steps, and are stored with 128 added.
+// halves are four depth steps, their high halves the next four. Weights of 8 bits take twice as
+// many bytes, of which each 64 are four depth steps, and are stored with 128 added.
 #pragma once
 
 #include "kernels/core/epilogue.h"

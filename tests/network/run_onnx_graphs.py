@@ -221,10 +221,49 @@ def quantized_network(octet, path, made):
             print(f"{model.name}: {len(network['operators'])} operators")
 
 
+class BlockProduct:
+    """A MatMulNBits with the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
+
+    def __init__(self, m, x, n, k, block, bits, zeros):
+        blocks, draw = k // block, RANDOM.integers
+        self.codes, self.scales = draw(0, 2**bits, (n, blocks, block), np.uint8), RANDOM.uniform(-0.05, 0.05, (n, blocks)).astype(np.float32)
+        self.zeros = draw(0, 16, (n, blocks), np.uint8) if zeros else np.full((n, blocks), 2 ** (bits - 1), np.uint8)
+        self.bias = RANDOM.standard_normal(n).astype(np.float32)
+        halves = lambda a: a[..., ::2] | a[..., 1::2] << 4  # noqa: E731
+        packed = m.constant(halves(np.pad(self.zeros, ((0, 0), (0, blocks % 2)))), np.uint8) if zeros else ""
+        inputs = [x, m.constant(halves(self.codes) if bits == 4 else self.codes, np.uint8), m.constant(self.scales, np.float32), packed, "",
+                  m.constant(self.bias, np.float32)]
+        self.output = m.add("MatMulNBits", inputs, "com.microsoft", N=n, K=k, bits=bits, block_size=block, accuracy_level=4)
+
+    def __call__(self, x):
+        n, blocks, block = self.codes.shape
+        rows = x.reshape(-1, blocks, block)
+        scales = np.abs(rows).max(2, keepdims=True) / np.float32(127)
+        q, weights = np.rint(rows / scales).astype(np.int64), self.codes.astype(np.int64) - self.zeros[..., None]
+        total = np.zeros((len(rows), n), np.float32)
+        for b in range(blocks):
+            total = total + (q[:, b] @ weights[:, b].T).astype(np.float32) * (scales[:, b] * self.scales[:, b])
+        return (total + self.bias).reshape(*x.shape[:-1], n)
+
+
+def block_products(octet, path):
+    """Weights of 4 and 8 bits in scale blocks, one product behind the other."""
+    m = Model([2, 5, 64], F32)
+    first = BlockProduct(m, "x", 96, 64, 32, 4, True)
+    second = BlockProduct(m, first.output, 40, 96, 32, 8, False)
+    description, said = described(m.save(path / "blocks.onnx", second.output, F32))
+    x = RANDOM.standard_normal((2, 5, 64)).astype(np.float32)
+    (path / "in").write_bytes(x.tobytes())
+    done = run(octet, "run", description, "--repetitions", 1, "--input", path / "in", "--output", path / "out")
+    assert done.returncode == 0 and "left out" not in said + done.stderr, said + done.stderr
+    assert (path / "out").read_bytes() == second(first(x)).tobytes(), "products in scale blocks have other bytes"
+    print("blocks.onnx: equal bytes")
+
+
 def main():
     octet = sys.argv[2]
     with tempfile.TemporaryDirectory() as scratch:
-        for test in (outputs, computed_shapes, own_operators, no_elements, quantized):
+        for test in (outputs, computed_shapes, own_operators, no_elements, quantized, block_products):
             test(octet, pathlib.Path(scratch))
 
 
