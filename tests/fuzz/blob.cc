@@ -115,8 +115,10 @@ void forge(Choices* c, const Sample& sample, uint8_t* blob) {
     if (c->one_in(3)) g.f16 = (uint8_t)c->below(2);
     if (c->one_in(3)) g.has_zeros = (uint8_t)c->below(2);
     if (c->one_in(3)) g.zero_point = (uint8_t)c->below(17);
-    if (!plan_scale_blocks(*octet::find_format_of(octet::kScaleBlockLayout),
-                           c->any<uint8_t>({OCTET_S4, OCTET_U4}), g, &forged))
+    if (c->one_in(3)) g.has_minimums = (uint8_t)c->below(2);
+    if (c->one_in(3)) g.bytes = (uint8_t)c->below(2);
+    if (!plan_scale_blocks(*octet::find_format_of(layout_of(g)),
+                           c->any<uint8_t>({OCTET_S4, OCTET_U4, OCTET_S8, OCTET_U8}), g, &forged))
       return;
   } else {
     const auto g = was.read_geometry<octet::MatricesGeometry>();

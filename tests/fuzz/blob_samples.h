@@ -61,7 +61,8 @@ Sample packed_matrices(octet_isa isa, octet_type type, bool zero_points) {
 // Both geometries of matrices take 64 bytes.
 static_assert(sizeof(octet::ScaleBlocksGeometry) == sizeof(octet::MatricesGeometry),
               "Sample::head");
-Sample packed_scale_blocks(octet_type type, octet_type scale_type, bool zero_points) {
+Sample packed_scale_blocks(octet_type type, octet_type scale_type, bool zero_points,
+                           bool minimums) {
   octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
   rhs.type = type;
   rhs.n = 21;
@@ -70,11 +71,12 @@ Sample packed_scale_blocks(octet_type type, octet_type scale_type, bool zero_poi
   rhs.scale_block = 32;
   rhs.scale_type = scale_type;
   const size_t scales = rhs.n * 3 * rhs.batch;
-  const std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k * rhs.batch / 2);
+  const std::vector<uint8_t> weights = some_weights(rhs.n * rhs.k * rhs.batch);
   const std::vector<float> values(scales, 0.5f);  // as f16: 0 and 1.75
   std::vector<int32_t> zeros(scales, 5);          // of every type
   zeros[0] = 3;                                   // they are not all alike
   rhs.data = weights.data(), rhs.scales = values.data();
+  if (minimums) rhs.minimums = values.data();
   if (zero_points) rhs.zero_points = zeros.data(), rhs.zero_point_count = scales;
   return packed(
       false,
@@ -148,7 +150,10 @@ const std::vector<Sample>& samples() {
       for (const octet_type scale_type : {OCTET_F16, OCTET_F32})
         for (const bool zero_points : {false, true})
           for (int i = 0; i < 8; ++i)  // as often as the samples of tiers
-            all.push_back(packed_scale_blocks(type, scale_type, zero_points));
+            all.push_back(packed_scale_blocks(type, scale_type, zero_points, i % 2));
+    for (const octet_type scale_type : {OCTET_F16, OCTET_F32})
+      for (int i = 0; i < 8; ++i)
+        all.push_back(packed_scale_blocks(OCTET_S8, scale_type, false, i % 2));
     for (size_t i = 0; const octet::Tier* tier = octet::nth_tier(i); ++i) {
       const auto isa = (octet_isa)tier->tier_id;
       for (const octet_type type : {OCTET_S8, OCTET_U8, OCTET_S4, OCTET_U4})
