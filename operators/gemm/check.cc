@@ -35,6 +35,7 @@ octet_status check_scale_blocks(GemmBuilder* builder) {
   const auto refuse = [&](const char* what) {
     return fail(error, OCTET_UNSUPPORTED, "desc.packed holds weights in scale blocks: %s", what);
   };
+  if (!OCTET_IF(INT4, true, false)) return refuse("this library has none (OCTET_WITH_INT4=OFF)");
   if (d.dst_type == OCTET_S32)
     return refuse("their sums are floats; desc.dst_type must be OCTET_F32, OCTET_S8 or OCTET_U8");
   if (d.epilogue.requant != OCTET_REQUANT_FLOAT)

@@ -15,14 +15,18 @@ octet_status read_rhs(const octet_rhs_desc* given, bool with_data, bool sparse, 
     return fail(error, OCTET_UNKNOWN_ENUM,
                 "rhs.type is %d; weights are OCTET_S8, OCTET_U8, OCTET_S4 or OCTET_U4",
                 (int)rhs->type);
-  if (!OCTET_IF(INT4, true, false) && is_4bit(rhs->type))
+  if (!OCTET_IF(INT4, true, false) && (is_4bit(rhs->type) || rhs->scale_block))
     return fail(error, OCTET_UNSUPPORTED,
-                "rhs.type is %s, but this library was built without products by weights of 4 bits "
-                "(OCTET_WITH_INT4=OFF)",
-                octet_type_name(rhs->type));
+                "rhs.%s is %s, but this library was built without products by weights of 4 bits "
+                "or in scale blocks (OCTET_WITH_INT4=OFF)",
+                is_4bit(rhs->type) ? "type" : "scale_block",
+                is_4bit(rhs->type) ? octet_type_name(rhs->type) : "set");
   if (is_4bit(rhs->type) && (sparse || rhs->sparsity != OCTET_SPARSE_NONE))
     return fail(error, OCTET_UNSUPPORTED, "rhs.type is %s; weights of 4 bits are not sparse",
                 octet_type_name(rhs->type));
+  if (rhs->scale_block && (sparse || rhs->sparsity != OCTET_SPARSE_NONE))
+    return fail(error, OCTET_UNSUPPORTED,
+                "rhs.scale_block = %zu; weights in scale blocks are not sparse", rhs->scale_block);
   if (rhs->order != OCTET_KN && rhs->order != OCTET_NK)
     return fail(error, OCTET_UNKNOWN_ENUM, "rhs.order is %d, neither OCTET_KN nor OCTET_NK",
                 (int)rhs->order);

@@ -54,6 +54,8 @@ TEST(BadScaleBlocks, RefuseBadWeights) {
   refuses_bytes(OCTET_UNSUPPORTED, "rhs.zero_points[0] is 127",
                 [&](auto* r) { r->zero_points = &wrong, r->zero_point_count = 1; });
   refuses_bytes(OCTET_UNSUPPORTED, "rhs.zero_points", [](auto* r) { r->type = OCTET_U8; });
+  refuses_bytes(OCTET_UNSUPPORTED, "rhs.scale_block",
+                [](auto* r) { r->sparsity = OCTET_SPARSE_2_4; });
   refuses(OCTET_UNSUPPORTED, "rhs.type", [](auto* r) { r->sparsity = OCTET_SPARSE_2_4; });
   const int32_t zeros[16] = {0, 3, 3, 99};
   refuses(OCTET_MISALIGNED, "rhs.zero_points is at", [&](auto* r) {
