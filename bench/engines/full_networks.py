@@ -88,3 +88,64 @@ def deeplab_v3_512(seed):
     images = m.resize(m.conv(m.mean(x), 256, activation="RELU6"), x.shape[1], x.shape[2], alignCorners=True)
     x = m.conv(m.concat([m.conv(x, 256, activation="RELU6"), images]), 256, activation="RELU6")
     return m.file(m.resize(m.conv(x, 32), 512, 512, alignCorners=True))
+
+
+def pyramid(m, maps, channels, bilinear):
+    """From the coarsest map up: each map by a 1x1 convolution, plus twice the size of the one above."""
+    made = [m.conv(maps[-1], channels)]
+    for x in reversed(maps[:-1]):
+        above = m.resize(made[0], x.shape[1], x.shape[2], bilinear, halfPixelCenters=bilinear)
+        y = m.binary("ADD", m.conv(x, channels), above)
+        made.insert(0, m.conv(m.depthwise(y), channels, activation="RELU6"))
+    return made
+
+
+# By stride: the maps that a pyramid takes end at 4, 8, 16 and 32.
+BY_STRIDE = (MOBILENET_V2[:2], MOBILENET_V2[2:3], MOBILENET_V2[3:5], MOBILENET_V2[5:])
+
+
+def movenet_192(seed):
+    """MobileNetV2 with a pyramid to strides of 4 and four heads for 17 joints; the choice of the best pixels is not part of it."""
+    m, x = stem(seed, 192)
+    maps = []
+    for table in BY_STRIDE:
+        x = stages(m, x, table)
+        maps.append(x)
+    x = pyramid(m, maps, 24, True)[0]
+    heads = [m.conv(m.conv(m.depthwise(x), 96, activation="RELU"), channels) for channels in (17, 1, 34, 34)]
+    return m.file(*(m.unary("LOGISTIC", y) for y in heads[:2]), *heads[2:])
+
+
+def ssd_fpn_320(seed):
+    """MobileNetV2 with a pyramid of strides from 8 to 128 and four separable layers before boxes and classes; their decoding is not part of it."""
+    m, x = stem(seed, 320)
+    maps = []
+    for table in BY_STRIDE:
+        x = stages(m, x, table)
+        maps.append(x)
+    maps = pyramid(m, maps[1:], 128, False)
+    for _ in range(2):
+        maps.append(m.conv(m.depthwise(maps[-1], stride=2), 128, activation="RELU6"))
+    boxes, classes = [], []
+    for x in maps:
+        for found, depth in ((boxes, 4), (classes, 91)):
+            y = separable(m, x, 4 * ((128, 1),))
+            found.append(m.reshape(m.conv(m.depthwise(y), 6 * depth), 1, 6 * y.shape[1] * y.shape[2], depth))
+    return m.file(m.concat(boxes, 1), m.unary("LOGISTIC", m.concat(classes, 1)))
+
+
+def fused(m, x, channels, expansion, stride):
+    """A bottleneck whose first convolution is 3x3, in place of a 1x1 and a depthwise one."""
+    y = m.conv(m.conv(x, x.shape[3] * expansion, 3, stride, activation="RELU6"), channels)
+    return y if stride > 1 else m.binary("ADD", y, x)
+
+
+def mobilenet_edgetpu_224(seed):
+    m, x = stem(seed, 224)
+    x = m.conv(x, 16, activation="RELU6")
+    for channels in (32, 48):
+        x = fused(m, x, channels, 8, 2)
+        for _ in range(3):
+            x = fused(m, x, channels, 4, 1)
+    table = ((8, 96, 1, 2, 1), (4, 96, 3, 1, 1), (8, 96, 1, 1, 1), (4, 96, 3, 1, 1), (8, 160, 1, 2, 1, 5), (4, 160, 3, 1, 1, 5), (8, 192, 1, 1, 1))
+    return m.file(pooled(m, m.conv(stages(m, x, table), 1280, activation="RELU6"), 1001))
