@@ -47,6 +47,7 @@ const char* describe(BlobProblem problem) {
     case BlobProblem::kHeaderFields: return "has a header whose fields contradict each other";
     case BlobProblem::kOtherKind: return "holds weights of another kind";
     case BlobProblem::kPayload: return "has a damaged payload (checksum mismatch)";
+    case BlobProblem::kOutline: return "is an outline: it has no weights";
   }
   return "unknown problem";
 }
@@ -88,7 +89,7 @@ bool add_section(SectionId id, size_t bytes, Container* c) {
 
 const uint8_t* section_of(const Container& c, SectionId id, const void* blob) {
   const Section* s = c.find(id);
-  return s ? (const uint8_t*)blob + s->offset : nullptr;
+  return s && !c.header.outline ? (const uint8_t*)blob + s->offset : nullptr;
 }
 
 uint8_t* section_of(const Container& c, SectionId id, void* blob) {
@@ -100,6 +101,13 @@ void seal_container(Container* c, void* blob) {
   c->header.payload_checksum = checksum_of_payload(*c, blob);
   c->header.head_checksum = checksum_of_head(*c);
   memcpy(blob, c, c->header.head_bytes);
+}
+
+void write_outline(Container* c, void* outline) {
+  c->header.outline = 1;
+  c->header.head_checksum = checksum_of_head(*c);
+  memset(outline, 0, kOutlineBytes);
+  memcpy(outline, c, c->header.head_bytes);
 }
 
 BlobProblem read_head(const void* blob, size_t bytes, Container* c) {
@@ -131,19 +139,21 @@ BlobProblem check_container(const void* blob, size_t bytes,
   const bool as_int8 = kind == BlobKind::kFilter && is_4bit;
   const bool sane = c->format && (is_4bit || h.type == kS8 || h.type == kU8) &&
                     (is_4bit == c->format->layout.is_4bit() || as_int8) && h.has_int8_min <= 1 &&
-                    h.sparsity < Sparsity::kCount &&
+                    h.outline <= 1 && h.sparsity < Sparsity::kCount &&
                     (h.sparsity == Sparsity::kTwoOfFour) == c->format->layout.sparse();
   Container planned;
   if (!sane || !plan(*c, &planned)) return BlobProblem::kHeaderFields;
   planned.header.has_int8_min = h.has_int8_min;
   planned.header.sparsity = h.sparsity;
+  planned.header.outline = h.outline;
   planned.header.payload_checksum = h.payload_checksum;
   planned.header.head_checksum = h.head_checksum;
   if (memcmp(&planned, c, sizeof h + kMostGeometry) != 0) return BlobProblem::kHeaderFields;
-  return bytes < h.bytes ? BlobProblem::kTruncated : BlobProblem::kNone;
+  return bytes < h.bytes && !h.outline ? BlobProblem::kTruncated : BlobProblem::kNone;
 }
 
 BlobProblem check_payload(const Container& c, const void* blob) {
+  if (c.header.outline) return BlobProblem::kOutline;
   bool clear = true;
   for_each_gap(c, [&](size_t gap, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i) clear &= ((const uint8_t*)blob)[gap + i] == 0;

@@ -6,7 +6,8 @@
 //
 // The header lists the sections. Each begins at a multiple of 64 bytes; unused bytes are zero. The
 // header and the geometry (the first section) form the head. It is checked whenever a blob is used,
-// and suffices to recompute everything else that the header says. The rest is the payload.
+// and suffices to recompute everything else that the header says. The rest is the payload. An
+// outline is a head without a payload: it stands for weights that are not there yet.
 #pragma once
 
 #include "packing/checksum.h"
@@ -61,7 +62,7 @@ struct ContainerHeader {
   uint8_t type;          // octet_type of the caller's weights
   uint8_t has_int8_min;  // a packed weight is -128
   Sparsity sparsity;     // whether the weights are sparse, or why not
-  uint8_t reserved;
+  uint8_t outline;       // 1: the payload is not there
   Checksum payload_checksum;
   uint64_t head_checksum;  // of the head with this field 0, folded
   Section sections[5];
@@ -70,6 +71,7 @@ struct ContainerHeader {
 static_assert(sizeof(ContainerHeader) == 192, "the header is 192 bytes on every machine");
 
 constexpr size_t kMostGeometry = 128;
+constexpr size_t kOutlineBytes = sizeof(ContainerHeader) + kMostGeometry;
 
 // The head of a blob that is planned or was read.
 struct Container {
@@ -94,7 +96,8 @@ enum class BlobProblem {
   kHeader,
   kHeaderFields,
   kOtherKind,
-  kPayload
+  kPayload,
+  kOutline
 };
 const char* describe(BlobProblem problem);
 
@@ -104,11 +107,13 @@ Container begin_container(BlobKind kind, const WeightFormat& format, uint8_t typ
                           const void* geometry, size_t geometry_bytes);
 // Adds sections in the order of their ids. False if the blob's size would not fit ptrdiff_t.
 bool add_section(SectionId id, size_t bytes, Container* container);
-// The section's address in the blob; null if there is none.
+// The section's address in the blob; null if there is none, and in an outline.
 uint8_t* section_of(const Container& container, SectionId id, void* blob);
 const uint8_t* section_of(const Container& container, SectionId id, const void* blob);
 // Clears the gaps between sections, adds the checksums and writes the head.
 void seal_container(Container* container, void* blob);
+// Writes the head alone, and zeros up to kOutlineBytes.
+void write_outline(Container* container, void* outline);
 
 // ---- reading
 

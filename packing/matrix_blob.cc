@@ -95,6 +95,7 @@ PackedPanels panels_of(const Container& c, const void* blob) {
 }
 
 PackedRhs matrix_of(const Container& c, const void* blob, size_t index) {
+  if (c.header.outline) return {};
   const Strides strides = strides_of(c);
   const uint8_t* const sums = section_of(c, SectionId::kSums, blob) + index * 2 * strides.array;
   return {section_of(c, SectionId::kWeights, blob) + index * strides.weights, (const int32_t*)sums,

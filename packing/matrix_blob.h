@@ -30,6 +30,7 @@ BlobProblem check_matrices(const void* blob, size_t bytes,
                            const WeightFormat* (*find_format)(uint16_t), Container* container);
 // The weights of all matrices.
 PackedPanels panels_of(const Container& container, const void* blob);
+// Nulls in an outline.
 PackedRhs matrix_of(const Container& container, const void* blob, size_t index);
 
 }  // namespace octet

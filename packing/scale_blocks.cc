@@ -164,6 +164,7 @@ BlobProblem check_scale_blocks(const void* blob, size_t bytes,
 }
 
 PackedScaleBlocks scale_blocks_at(const Container& c, const void* blob, size_t index) {
+  if (c.header.outline) return {};
   const Strides strides(c.read_geometry<ScaleBlocksGeometry>());
   const uint8_t* const minimums = section_of(c, SectionId::kMinimums, blob);
   return {section_of(c, SectionId::kWeights, blob) + index * strides.panels,

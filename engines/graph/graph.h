@@ -122,6 +122,9 @@ struct Window {
   size_t dilation_h = 1, dilation_w = 1;
   Padding padding = Padding::kExplicit;
   size_t top = 0, bottom = 0, left = 0, right = 0;  // kExplicit
+  // Of a pooling: its last windows, which begin inside of the image or of the pads before it, may
+  // end up to a stride behind the pads.
+  bool ceil = false;
 };
 
 struct Op {
@@ -144,7 +147,8 @@ struct Op {
   // residual is added as by an operator of its own.
   Clamp product_clamp;
   int between = -1;
-  // The tensor whose quantization the output has before `table`; -1: the output itself.
+  // The tensor whose quantization the output has before `table`; -1: the output itself. Of an
+  // operator that moves bytes its input: then the output's quantization is another one.
   int quantized_as = -1;
   // Other kinds.
   bool count_pads = false;  // kAveragePool: ONNX's count_include_pad

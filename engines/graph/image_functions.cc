@@ -98,8 +98,9 @@ class Maker {
                     : p == Padding::kSameLower ? total - total / 2
                                                : 0;
     const size_t after = total > before ? total - before : 0;
-    const bool fits =
-        p == Padding::kExplicit ? after <= given.after : p != Padding::kValid || after == 0;
+    const bool reaches = op_.window.ceil && (out - 1) * stride < in + before;
+    const size_t most = given.after + (reaches ? stride - 1 : 0);
+    const bool fits = p == Padding::kExplicit ? after <= most : p != Padding::kValid || after == 0;
     if (!fits || before >= kernel || in + before + after < kernel ||
         (in + before + after - kernel) / stride + 1 != out)
       refuse("its windows do not fit its tensors");
@@ -307,6 +308,7 @@ octet_arithmetic arithmetic_of(const Graph& g, const Op& op) {
   const Tensor& y = g.tensors[(size_t)op.outputs[0]];
   if (g.arithmetic == Arithmetic::kOnnxruntime && is_8_bits(y.type)) {
     if (op.kind == Kind::kResizeBilinear && op.in_floats) return OCTET_ARITHMETIC_STANDARD;
+    if (op.kind == Kind::kSubtract) return OCTET_ARITHMETIC_STANDARD;  // it has no QLinearSub
     const Bounds b = bounds_of(op.clamp, y.type, scale_of(y), zero_of(y), g.arithmetic);
     const Bounds all = bounds_of_type(y.type);
     if (b.least != all.least || b.most != all.most) return OCTET_ARITHMETIC_STANDARD;

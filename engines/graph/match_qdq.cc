@@ -82,6 +82,10 @@ class Matcher {
     if (const int q = reader_of_kind(op.outputs[0], Kind::kQuantize); q >= 0) {
       group.ops.push_back((size_t)q), group.last = (size_t)q;
       op.outputs = g_.ops[(size_t)q].outputs;
+      const Tensor &x = tensor(op.inputs[0]), &y = tensor(op.outputs[0]);
+      if (moves_bytes(op.kind) && is_8_bits(x.type) && is_8_bits(y.type) &&
+          !same_quantization(x, y))
+        op.quantized_as = op.inputs[0];
     } else if (!product || sum) {
       return;
     }

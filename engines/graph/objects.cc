@@ -14,7 +14,8 @@ void create(ProductDescription* d, const ProgramOptions& options, PackedWeights*
             Object* to) {
   octet_error error = {};
   if (d->is_convolution) {
-    to->blob = weights->get(d->filter, options.isa);
+    to->blob =
+        options.outline ? outline_of(d->filter, options.isa) : weights->get(d->filter, options.isa);
     d->conv.max_isa = options.isa;
     d->conv.packed = to->blob->data, d->conv.packed_bytes = to->blob->bytes;
     octet_conv2d* conv = nullptr;
@@ -26,7 +27,7 @@ void create(ProductDescription* d, const ProgramOptions& options, PackedWeights*
     to->function = pair_function(*d, options.isa, &to->memory);
     return;
   }
-  to->blob = weights->get(d->rhs, options.isa);
+  to->blob = options.outline ? outline_of(d->rhs, options.isa) : weights->get(d->rhs, options.isa);
   d->gemm.max_isa = options.isa;
   d->gemm.packed = to->blob->data, d->gemm.packed_bytes = to->blob->bytes;
   octet_gemm* gemm = nullptr;
@@ -46,10 +47,10 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       if (!placed.ops[i].is_product) continue;
       const Op& op = graph.ops[placed.ops[i].op];
       const Tensor& tensor = graph.tensors[(size_t)op.inputs[1]];
-      if (tensor.constant && !tensor.data)
+      if (tensor.constant && !tensor.data && !options.outline)
         throw Refused(OCTET_NULL_POINTER, "the data of its weights is null");
       const int bias = input_of(op, 2);
-      if (bias >= 0 && !graph.tensors[(size_t)bias].data)
+      if (bias >= 0 && !graph.tensors[(size_t)bias].data && !options.outline)
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
       descriptions[i].by_rows = true;
       describe_product(graph, op, &descriptions[i]);

@@ -230,7 +230,8 @@ octet_status Program::create(const Graph& graph, const ProgramOptions& options,
     for (const std::string& why : would(graph))
       if (!why.empty()) throw Refused(OCTET_UNSUPPORTED, why);
     if (!weights) weights = std::make_shared<PackedWeights>();
-    const Graph sliced = with_slices(graph);
+    std::vector<size_t> from;
+    const Graph sliced = with_slices(with_requantizations(graph, &from));
     auto parts = std::make_unique<Parts>();
     parts->options = options;
     try {

@@ -23,6 +23,9 @@ struct ProgramOptions {
   size_t cache_bytes = 0, memory_bytes = 0;  // as octet_network_desc has them
   // The most that all filters may take, as octet_conv2d_limit_packed has it; SIZE_MAX: any.
   size_t weights_max = SIZE_MAX;
+  // The program answers and does not run: data of products' weights and biases may be null, and
+  // nothing is packed. Layers with a state are refused without theirs.
+  bool outline = false;
 };
 
 // Of one run. Pointers are borrowed for the call.

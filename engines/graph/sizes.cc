@@ -147,6 +147,45 @@ Graph with_slices(const Graph& g) {
   return to;
 }
 
+bool moves_bytes(Kind kind) {
+  switch (kind) {
+    case Kind::kMaxPool:
+    case Kind::kPad:
+    case Kind::kSlice:
+    case Kind::kReshape:
+    case Kind::kTranspose:
+    case Kind::kResizeNearest:
+    case Kind::kDepthToSpace:
+    case Kind::kSpaceToDepth: return true;
+    default: return false;
+  }
+}
+
+Graph with_requantizations(const Graph& g, std::vector<size_t>* from) {
+  Graph to = g;
+  to.ops.clear(), from->clear();
+  for (size_t i = 0; i < g.ops.size(); ++i) {
+    to.ops.push_back(g.ops[i]), from->push_back(i);
+    const Op& op = g.ops[i];
+    if (op.quantized_as < 0 || !moves_bytes(op.kind) || op.outputs.size() != 1) continue;
+    const Tensor &as = g.tensors[(size_t)op.quantized_as], &y = g.tensors[(size_t)op.outputs[0]];
+    Tensor between = y;
+    between.name += " as " + as.name;
+    between.type = as.type, between.scales = as.scales, between.zero_points = as.zero_points;
+    Op requantize;
+    requantize.name = op.name;
+    requantize.clamp = op.clamp;
+    requantize.kind =
+        op.clamp.activation == Activation::kNone ? Kind::kQuantize : Kind::kActivation;
+    requantize.inputs = {(int)to.tensors.size()}, requantize.outputs = op.outputs;
+    Op& moved = to.ops.back();
+    moved.clamp = {}, moved.quantized_as = -1, moved.outputs = requantize.inputs;
+    to.tensors.push_back(std::move(between));
+    to.ops.push_back(std::move(requantize)), from->push_back(i);
+  }
+  return to;
+}
+
 bool only_slices_read(const Graph& g, int tensor) {
   return std::all_of(g.ops.begin(), g.ops.end(), [&](const Op& op) {
     return op.kind == Kind::kSlice ||

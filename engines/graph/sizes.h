@@ -56,6 +56,12 @@ Op slice_of(const Graph& graph, const Op& split, size_t k);
 // The graph with a slice in place of each part of a split that anything reads.
 Graph with_slices(const Graph& graph);
 
+// Whether the output's bytes are some of the input's: kMaxPool, kSlice and their like.
+bool moves_bytes(Kind kind);
+// The graph with a requantization behind each operator that moves bytes and has quantized_as.
+// *from: the operator of `graph` that each of its operators is, or is a part of.
+Graph with_requantizations(const Graph& graph, std::vector<size_t>* from);
+
 // Whether no operator but slices reads the tensor.
 bool only_slices_read(const Graph& graph, int tensor);
 

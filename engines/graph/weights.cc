@@ -10,6 +10,7 @@
 #include "engines/graph/check.h"
 #include "engines/graph/memory/blob_file.h"
 #include "engines/graph/refused.h"
+#include "octet/network.h"
 
 namespace octet::graph {
 namespace {
@@ -173,6 +174,22 @@ std::shared_ptr<const Blob> PackedWeights::get(const octet_filter_desc& filter, 
 
 std::shared_ptr<const Blob> PackedWeights::get(const octet_rhs_desc& rhs, octet_isa isa) {
   return find_or_pack(rhs, isa, octet_pack_size, octet_pack);
+}
+
+template <typename Desc, typename Write>
+std::shared_ptr<const Blob> write_outline(const Desc& desc, octet_isa isa, Write write) {
+  const auto outline = std::make_shared<Blob>(OCTET_OUTLINE_BYTES);
+  octet_error error = {};
+  check(write(&desc, isa, outline->data, &error), error);
+  return outline;
+}
+
+std::shared_ptr<const Blob> outline_of(const octet_filter_desc& filter, octet_isa isa) {
+  return write_outline(filter, isa, octet_conv2d_pack_outline);
+}
+
+std::shared_ptr<const Blob> outline_of(const octet_rhs_desc& rhs, octet_isa isa) {
+  return write_outline(rhs, isa, octet_pack_outline);
 }
 
 size_t PackedWeights::packed() const {

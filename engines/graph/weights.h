@@ -107,4 +107,8 @@ class PackedWeights {
   std::map<std::string, std::shared_ptr<const Blob>> blobs_;
 };
 
+// An outline of a filter or of a matrix. Throws.
+std::shared_ptr<const Blob> outline_of(const octet_filter_desc& filter, octet_isa isa);
+std::shared_ptr<const Blob> outline_of(const octet_rhs_desc& rhs, octet_isa isa);
+
 }  // namespace octet::graph

@@ -179,15 +179,19 @@ const char* kind_name(Kind kind) {
   return i < sizeof names / sizeof *names ? names[i] : "other";
 }
 
-std::vector<std::string> would(const Graph& graph) {
-  std::vector<std::string> answers(graph.ops.size());
-  std::vector<size_t> order;
+std::vector<std::string> would(const Graph& given) {
+  std::vector<std::string> all(given.ops.size());
+  Graph graph;
+  std::vector<size_t> order, from;
   try {
+    check_graph(given);
+    graph = with_requantizations(given, &from);
     order = check_graph(graph);
   } catch (const Refused& refused) {
-    for (std::string& answer : answers) answer = refused.why();
-    return answers;
+    for (std::string& answer : all) answer = refused.why();
+    return all;
   }
+  std::vector<std::string> answers(graph.ops.size());
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     try {
       look_at(graph, graph.ops[i]);
@@ -196,7 +200,9 @@ std::vector<std::string> would(const Graph& graph) {
     }
   }
   look_at_places(graph, order, &answers);
-  return answers;
+  for (size_t i = 0; i < answers.size(); ++i)
+    if (all[from[i]].empty()) all[from[i]] = answers[i];
+  return all;
 }
 
 }  // namespace octet::graph

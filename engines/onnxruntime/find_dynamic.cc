@@ -75,7 +75,7 @@ class Finder : NodeUses {
   struct Part {
     Node product;  // as MatMulInteger or ConvInteger, whose input has no zero point
     std::vector<size_t> nodes;
-    int scale, bias, output;  // scale and bias: constants; bias: or -1
+    int scale, bias, output;  // scale and bias: constants; -1: 1, and no bias
     graph::Clamp clamp = {};
   };
 
@@ -95,26 +95,28 @@ class Finder : NodeUses {
   }
   // Throws unless weights, scales and bias are constants that belong together.
   void check_constants(const Part& part) const {
-    if (!is_constant(part.product.inputs[1]) || !is_constant(part.scale))
+    if (!is_constant(part.product.inputs[1]) || (part.scale >= 0 && !is_constant(part.scale)))
       graph::refuse("its weights or their scales are computed; it needs constants");
+    if (part.bias >= 0 && !is_per_channel(part, part.bias))
+      graph::refuse("its bias is no constant of f32 with a value for each column");
+    if (part.scale < 0) return;
     if (value(part.scale).type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
       graph::refuse("the scales of its weights are not of f32");
     if (value(part.scale).count != 1 &&
         (part.product.op != "MatMulInteger" || !is_per_channel(part, part.scale)))
       graph::refuse("its weights have ", value(part.scale).count,
                     " scales, neither one nor one for each column");
-    if (part.bias >= 0 && !is_per_channel(part, part.bias))
-      graph::refuse("its bias is no constant of f32 with a value for each column");
   }
 
-  // MatMulInteger or ConvInteger of quantized x, then Cast, Mul by both scales, Add.
+  // MatMulInteger or ConvInteger of quantized x, then Cast, Mul by both scales or by that of x
+  // alone, Add.
   void integer_product(size_t at, const Node& quantizer, Part* part) const {
     if (input(at, 0) != quantizer.outputs[0] || input(at, 2) != quantizer.outputs[2])
       refuse_reader(at);
     part->product = node(at), part->product.inputs[2] = -1;
     const auto refuse_factors = [&] {
       graph::refuse("'", node(at).name, "' is not followed by a Cast to f32 and a Mul by the ",
-                    "product of both scales alone");
+                    "scale of its input, or by that times a constant");
     };
     const int cast = reader(node(at).outputs[0], "Cast");
     if (cast < 0 || node((size_t)cast).integer("to", 0) != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
@@ -122,12 +124,16 @@ class Finder : NodeUses {
     const int real = node((size_t)cast).outputs[0], mul = reader(real, "Mul");
     if (mul < 0) refuse_factors();
     const int factor = other_input((size_t)mul, real);
-    const int scales = maker(factor);
-    if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) refuse_factors();
     const int own = quantizer.outputs[1];
-    if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) refuse_factors();
-    part->scale = other_input((size_t)scales, own), part->bias = -1;
-    part->nodes = {at, (size_t)cast, (size_t)scales, (size_t)mul};
+    part->scale = part->bias = -1;
+    part->nodes = {at, (size_t)cast, (size_t)mul};
+    if (factor != own) {
+      const int scales = maker(factor);
+      if (scales < 0 || reader(factor) != mul || !is((size_t)scales, "", "Mul")) refuse_factors();
+      if (input((size_t)scales, 0) != own && input((size_t)scales, 1) != own) refuse_factors();
+      part->scale = other_input((size_t)scales, own);
+      part->nodes.push_back((size_t)scales);
+    }
     part->output = node((size_t)mul).outputs[0];
     check_constants(*part);
     const int add = reader(part->output, "Add");
@@ -242,10 +248,11 @@ class Finder : NodeUses {
       products.nodes.push_back(part.product);
       products.values[(size_t)part.product.outputs[0]].type = ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32;
       products.values[(size_t)part.product.inputs[0]].type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
-      const Value& scale = value(part.scale);
-      group->products.push_back({group->products.size(), scale.floats(),
-                                 part.bias < 0 ? std::vector<float>() : value(part.bias).floats(),
-                                 part.clamp, part.output});
+      group->products.push_back(
+          {group->products.size(),
+           part.scale < 0 ? std::vector<float>{1} : value(part.scale).floats(),
+           part.bias < 0 ? std::vector<float>() : value(part.bias).floats(), part.clamp,
+           part.output});
     }
     Known nothing;
     nothing.values.resize(products.values.size()), nothing.nodes.resize(products.nodes.size());

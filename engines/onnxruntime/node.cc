@@ -19,23 +19,27 @@ bool all_equal(const std::vector<int32_t>& values) {
 }
 
 // The output size of a window along one axis.
-int64_t windows(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pads,
-                Padding padding) {
+// ceil: without a window that would begin behind the image and the pads before it.
+int64_t windows(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
+                int64_t after, const graph::Window& w) {
+  const Padding padding = w.padding;
   if (padding == Padding::kSame || padding == Padding::kSameLower)
     return (in + stride - 1) / stride;
   const int64_t reach = dilation * (kernel - 1) + 1;
-  return in + pads < reach ? 0 : (in + pads - reach) / stride + 1;
+  const int64_t free = in + before + after - reach;
+  if (free < 0) return 0;
+  const int64_t whole = free / stride + 1;
+  return w.ceil && free % stride && whole * stride < in + before ? whole + 1 : whole;
 }
 
 // The last two sizes of a shape of N, C, ... after a window.
 Shape slide(Shape x, const graph::Window& w, int64_t kernel_h, int64_t kernel_w) {
   const auto n = [](size_t value) { return (int64_t)value; };
   const size_t rank = x.size();
-  x[rank - 1] = windows(x[rank - 1], kernel_w, n(w.stride_w), n(w.dilation_w),
-                        n(w.left) + n(w.right), w.padding);
+  x[rank - 1] =
+      windows(x[rank - 1], kernel_w, n(w.stride_w), n(w.dilation_w), n(w.left), n(w.right), w);
   if (rank == 4)
-    x[2] =
-        windows(x[2], kernel_h, n(w.stride_h), n(w.dilation_h), n(w.top) + n(w.bottom), w.padding);
+    x[2] = windows(x[2], kernel_h, n(w.stride_h), n(w.dilation_h), n(w.top), n(w.bottom), w);
   return x;
 }
 
@@ -196,7 +200,9 @@ void Form::pool(Kind kind) const {
   if (node_.integers("kernel_shape").empty()) return refuse("it has no window");
   op().count_pads = node_.integer("count_include_pad", 0) != 0;
   take(kind, {input(0)});
-  if (node_.integer("ceil_mode", 0)) return rule(nullptr);  // only the host tells the output's size
+  op().window.ceil = node_.integer("ceil_mode", 0) != 0;
+  // ONNX Runtime's versions count such windows' pads in different ways
+  if (op().window.ceil && op().count_pads) return refuse("it counts pads, and rounds its size up");
   const graph::Window w = op().window;
   rule([w](const std::vector<Shape>& inputs) {
     if (inputs[0].size() != 3 && inputs[0].size() != 4) return Shape();

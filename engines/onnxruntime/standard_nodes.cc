@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engines/graph/sizes.h"
 #include "engines/onnxruntime/place_nodes.h"
 
 namespace octet::onnxruntime {
@@ -226,6 +227,14 @@ void resize(const Form& f) {
   });
 }
 
+// Whether the third input, or no one, pads a tensor of bytes with its zero point.
+bool pads_with_zero_point(const Form& f) {
+  const graph::Tensor& x = f.tensor(f.input(0));
+  const std::vector<int64_t> byte = f.integers(2);
+  return x.scales.size() == 1 && (f.input(2) < 0 || byte.size() == 1) &&
+         (byte.empty() ? 0 : byte[0]) == graph::zero_of(x);
+}
+
 // Pads: before and after of all axes, of N, C, H and W.
 void pad(const Form& f) {
   const std::vector<int64_t> pads =
@@ -233,8 +242,10 @@ void pad(const Form& f) {
   const std::string mode = f.node().text("mode");
   if (!mode.empty() && mode != "constant") return f.refuse("it pads by '" + mode + "'");
   const std::vector<float> value = f.floats(2);
-  if (f.input(3) >= 0 || (f.input(2) >= 0 && value.empty()) || (!value.empty() && value[0] != 0) ||
-      f.node().number("value", 0) != 0)
+  const bool floats = f.tensor(f.input(0)).type == OCTET_F32,
+             zero = floats ? f.input(2) < 0 || (!value.empty() && value[0] == 0)
+                           : pads_with_zero_point(f);
+  if (f.input(3) >= 0 || !zero || f.node().number("value", 0) != 0)
     return f.refuse("it names its axes, or pads with another value than 0");
   if (pads.size() != 8 || pads[0] || pads[1] || pads[4] || pads[5] ||
       *std::min_element(pads.begin(), pads.end()) < 0)

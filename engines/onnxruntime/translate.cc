@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "engines/graph/sizes.h"
 #include "engines/onnxruntime/node.h"
 
 namespace octet::onnxruntime {
@@ -87,13 +88,6 @@ void translate_node(const HostGraph& host, const Known& known, size_t i, Transla
   if (!op.refused.empty()) op.kind = Kind::kOther, op.inputs = all, to->rules[i].clear();
 }
 
-// Whether the output's bytes are some of the input's.
-bool moves_bytes(Kind kind) {
-  return kind == Kind::kMaxPool || kind == Kind::kReshape || kind == Kind::kTranspose ||
-         kind == Kind::kSlice || kind == Kind::kSplit || kind == Kind::kResizeNearest ||
-         kind == Kind::kPad || kind == Kind::kDepthToSpace || kind == Kind::kSpaceToDepth;
-}
-
 void spread_scales(graph::Graph* g) {
   const auto copy = [&](int from, int to) {
     graph::Tensor &a = g->tensors[(size_t)from], &b = g->tensors[(size_t)to];
@@ -102,11 +96,14 @@ void spread_scales(graph::Graph* g) {
     b.scales = a.scales, b.zero_points = a.zero_points;
   };
   // Nodes are in an order in which they can run: scales travel down, then up.
+  const auto moves_bytes = [](const graph::Op& op) {
+    return graph::moves_bytes(op.kind) || op.kind == Kind::kSplit;
+  };
   for (const graph::Op& op : g->ops)
-    if (moves_bytes(op.kind))
+    if (moves_bytes(op))
       for (const int t : op.outputs) copy(op.inputs[0], t);
   for (size_t i = g->ops.size(); i-- > 0;)
-    if (moves_bytes(g->ops[i].kind))
+    if (moves_bytes(g->ops[i]))
       for (const int t : g->ops[i].outputs) copy(t, g->ops[i].inputs[0]);
 }
 

@@ -159,6 +159,23 @@ OCTET_API octet_status octet_network_create(const octet_network_desc* desc, octe
 OCTET_API void octet_network_destroy(
     octet_network* network); /* null is allowed; no run in progress */
 
+/* ---- questions before weights are there ------------------------------------------------------ */
+
+/* An outline stands for a blob whose weights are not there yet. octet_gemm_explain,
+ * octet_gemm_create and octet_conv2d_create take it as desc.packed, and octet_network_create takes
+ * their objects: kernels, algorithms, workspaces and plans are those of the blob that octet_pack or
+ * octet_conv2d_pack would make, of weights that use the whole range of their type. The workspace of
+ * known weights is never larger. Runs are refused with OCTET_BAD_BLOB. An outline may be freed once
+ * its objects are destroyed; a file of outlines is of no use. */
+#define OCTET_OUTLINE_BYTES ((size_t)320)
+
+/* Writes OCTET_OUTLINE_BYTES at a multiple of OCTET_ALIGNMENT. rhs->data, rhs->scales and
+ * filter->data are not read and may be null. OCTET_SPARSE_AUTO counts as dense. */
+OCTET_API octet_status octet_pack_outline(const octet_rhs_desc* rhs, octet_isa isa, void* outline,
+                                          octet_error* error);
+OCTET_API octet_status octet_conv2d_pack_outline(const octet_filter_desc* filter, octet_isa isa,
+                                                 void* outline, octet_error* error);
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* The workspace bytes of any run: all tensors that are not kept, and the ops' own memory. */

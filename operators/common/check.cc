@@ -83,6 +83,12 @@ octet_status check_aligned(const void* pointer, const char* name, octet_error* e
               name, pointer, OCTET_ALIGNMENT);
 }
 
+octet_status refuse_outline(const char* made_of_outline, octet_error* error) {
+  return fail(error, OCTET_BAD_BLOB,
+              "%s was created with an outline of packed weights, for questions: it does not run",
+              made_of_outline);
+}
+
 octet_status check_workspace(const void* workspace, size_t bytes, size_t needed,
                              octet_error* error) {
   if (!needed) return OCTET_OK;

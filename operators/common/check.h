@@ -52,6 +52,8 @@ octet_status check_zero_points(const int32_t* zero_points, size_t count, size_t 
 // Checks a descriptor's sparsity; name: "rhs" or "filter".
 octet_status check_sparsity(octet_sparsity sparsity, int reserved, const char* name,
                             octet_error* error);
+// Refuses the run of an object, `made_of_outline`, that has no weights.
+octet_status refuse_outline(const char* made_of_outline, octet_error* error);
 octet_status check_aligned(const void* pointer, const char* name, octet_error* error);
 // Checks a run's workspace of so many bytes.
 octet_status check_workspace(const void* workspace, size_t bytes, size_t needed,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of octet_pack and octet_conv2d_pack: writes checked weights into the caller's blob.
+// The end of octet_pack and octet_conv2d_pack: writes checked weights into the caller's blob; and
+// the check that their outlines share.
 #pragma once
 
 #include <string.h>
 
+#include "octet/network.h"
 #include "operators/common/check.h"
+#include "packing/container.h"
 
 namespace octet {
 
@@ -12,6 +15,12 @@ struct NamedInput {
   const char* name;
   Extent extent;
 };
+
+inline octet_status check_outline(const void* outline, octet_error* error) {
+  static_assert(kOutlineBytes == OCTET_OUTLINE_BYTES, "the public name of the same size");
+  if (!outline) return fail(error, OCTET_NULL_POINTER, "outline is null");
+  return check_aligned(outline, "outline", error);
+}
 
 // packer has: bytes() and most_bytes() of the blob; dense(), false if look_at_weights(error)
 // decides its size; write(blob); pays(blob), false if the weights are to be written again in the

@@ -192,15 +192,15 @@ void fill_columns(const ConvBuilder& builder, const ConvPlan& plan, size_t padde
   const size_t columns = s.out_channels * s.phases;
   const FilterSums sums = filter_sums(builder.blob, builder.desc.packed);
   for (size_t n = 0; n < padded; ++n) {
-    const bool there = n < columns;
+    const bool there = n < columns, known = there && sums.positive;
     const size_t o = n % s.out_channels;
     bias[n] = there && !builder.has_s16()
                   ? n < s.out_channels ? settled_bias(builder.epilogue, range_of(sums), n) : bias[o]
                   : 0;
-    weight_sum[n] = there ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
-    if (zero_points) zero_points[n] = there ? sums.zero_points[o] : 0;
+    weight_sum[n] = known ? (int32_t)((uint32_t)sums.positive[o] + (uint32_t)sums.negative[o]) : 0;
+    if (zero_points) zero_points[n] = known ? sums.zero_points[o] : 0;
   }
-  if (s.phases > 1)  // a column has the weights of its phase only
+  if (s.phases > 1 && sums.positive)  // a column has the weights of its phase only
     plan.implementation->sum_phases(builder.blob.format->layout, s, plan.payload, weight_sum);
   if (plan.runtime_zero_point) return;
   const int32_t zero_point = plan.static_zero_point + plan.lhs_shift;

@@ -30,6 +30,8 @@ struct octet_conv2d {
 };
 
 namespace octet {
+// Made of an outline: it has no weights, and does not run.
+constexpr bool is_outline(const octet_conv2d& c) { return !c.plan.payload; }
 // True if each image is quantized by its own range.
 constexpr bool quantizes(const octet_conv2d& c) {
   return c.lhs_quant == OCTET_LHS_SYMMETRIC || c.lhs_quant == OCTET_LHS_ASYMMETRIC;

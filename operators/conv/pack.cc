@@ -65,6 +65,18 @@ octet_status octet_conv2d_pack_size(const octet_filter_desc* filter, octet_isa i
   return OCTET_OK;
 }
 
+octet_status octet_conv2d_pack_outline(const octet_filter_desc* filter, octet_isa isa,
+                                       void* outline, octet_error* error) {
+  FilterPacker p;
+  p.filter = filter, p.isa = isa;
+  OCTET_TRY(p.read(false, error));
+  OCTET_TRY(check_outline(outline, error));
+  if (p.builder.tried) p.take_other_format();
+  p.container.header.has_int8_min = 1;
+  write_outline(&p.container, outline);
+  return OCTET_OK;
+}
+
 octet_status octet_conv2d_pack(const octet_filter_desc* filter, octet_isa isa, void* blob,
                                size_t blob_bytes, octet_error* error) {
   FilterPacker p;

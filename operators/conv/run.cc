@@ -108,6 +108,7 @@ bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
 }
 
 octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_error* error) {
+  if (is_outline(conv)) return refuse_outline("conv", error);
   const size_t concurrency = a.parallel_for && a.concurrency ? a.concurrency : 1;
   ConvSchedule other;
   const ConvSchedule* schedule = &conv.declared;

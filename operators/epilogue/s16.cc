@@ -72,7 +72,8 @@ octet_status check_s16_range(EpilogueBuilder* builder, const PackedRhs& packed) 
       return fail(builder->error, OCTET_BAD_ZERO_POINT,
                   "desc.packed: the zero point of %s %zu is %d; with an s16 lhs it must be 0",
                   builder->column_name, n, (int)packed.zero_points[n]);
-    const int64_t positive = packed.positive[n], negative = packed.negative[n],
+    const int64_t positive = packed.positive ? packed.positive[n] : 128 * (int64_t)builder->depth,
+                  negative = packed.negative ? packed.negative[n] : 0,
                   most = positive > -negative ? positive : -negative;
     if (255 * most > INT32_MAX)
       return fail(

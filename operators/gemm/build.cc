@@ -25,8 +25,9 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
   int32_t* zero_points =
       builder.blob.find(SectionId::kZeroPoints) ? arena->take<int32_t>(padded) : nullptr;
   if (zero_points) {
+    const int32_t* const given = matrix_of(builder.blob, d.packed, 0).zero_points;
     memset(zero_points, 0, padded * sizeof(int32_t));
-    memcpy(zero_points, matrix_of(builder.blob, d.packed, 0).zero_points, d.n * sizeof(int32_t));
+    if (given) memcpy(zero_points, given, d.n * sizeof(int32_t));
   }
   const bool one_zero_point = zero_points && all_alike(zero_points, d.n);
   for (size_t b = 0; b < builder.matrices; ++b) {
@@ -39,8 +40,9 @@ const Columns* build_columns(const GemmBuilder& builder, Arena* arena, size_t pa
       int32_t sums[kTogether];
       for (size_t j = 0; j < kTogether; ++j) {
         const bool there = n + j < d.n;
-        const uint32_t sum =
-            there ? (uint32_t)packed.positive[n + j] + (uint32_t)packed.negative[n + j] : 0;
+        const uint32_t sum = there && packed.positive ? (uint32_t)packed.positive[n + j] +
+                                                            (uint32_t)packed.negative[n + j]
+                                                      : 0;
         sums[j] = (int32_t)sum;
         bias[n + j] = there ? settled_bias(builder.epilogue, packed, n + j) : 0;
         if (weight_sum) weight_sum[n + j] = sums[j];
@@ -223,7 +225,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   plan.needs_workspace = plan.kernel->prepares() || plan.small_kernel->prepares() ||
                          needs_more_than_panels(plan) || flips_rows(plan, *plan.kernel) ||
                          flips_rows(plan, *plan.small_kernel);
-  const bool fast = builder.has_blob && !needs_more_than_panels(plan) &&
+  const bool fast = builder.has_blob && plan.packed && !needs_more_than_panels(plan) &&
                     !builder.epilogue.runtime_scales() && !e.residual.type &&
                     builder.limits.environment.verbose < 2;
   gemm->row_bytes = d.n * plan.dst_bytes;

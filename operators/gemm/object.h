@@ -34,6 +34,8 @@ struct octet_gemm {
 };
 
 namespace octet {
+// Made of an outline: it has no weights, and does not run.
+constexpr bool is_outline(const octet_gemm& g) { return !g.plan.runtime_rhs && !g.plan.packed; }
 // The most tasks that a run of these sizes is cut into.
 inline size_t tasks_of(const octet_gemm& gemm, const GemmSizes& z, size_t concurrency) {
   const double cycles = gemm.matrix_cycles + (double)z.m * gemm.row_cycles;

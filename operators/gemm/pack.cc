@@ -177,6 +177,17 @@ octet_status octet_pack_size(const octet_rhs_desc* rhs, octet_isa isa, size_t* b
   return OCTET_OK;
 }
 
+octet_status octet_pack_outline(const octet_rhs_desc* rhs, octet_isa isa, void* outline,
+                                octet_error* error) {
+  RhsBuilder p;
+  OCTET_TRY(prepare(rhs, isa, false, &p, error));
+  OCTET_TRY(check_outline(outline, error));
+  if (p.tries) p.take_other_format();
+  p.container.header.has_int8_min = !is_4bit(p.rhs().type);
+  write_outline(&p.container, outline);
+  return OCTET_OK;
+}
+
 octet_status octet_pack(const octet_rhs_desc* rhs, octet_isa isa, void* blob, size_t blob_bytes,
                         octet_error* error) {
   RhsBuilder p;

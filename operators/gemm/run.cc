@@ -230,6 +230,7 @@ octet_status check_call(const octet_gemm& gemm, Call* call, octet_error* error) 
 // The general path: the sizes give the schedule, and the schedule the workspace that the checks ask
 // for.
 octet_status run_general(const octet_gemm& gemm, const octet_gemm_args& a, octet_error* error) {
+  if (is_outline(gemm)) return refuse_outline("gemm", error);
   GemmSizes z;
   OCTET_TRY(check_sizes(gemm, a, &z, error));
   const size_t most = a.parallel_for ? tasks_of(gemm, z, a.concurrency) : 1;

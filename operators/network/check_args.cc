@@ -53,6 +53,7 @@ octet_status check_weights(const octet_network& n, const octet_network_args& arg
 
 octet_status check_args(const octet_network& n, const octet_network_args& args,
                         octet_error* error) {
+  if (n.outline) return refuse_outline("an op of the network", error);
   if (args.parallel_for && args.concurrency > n.concurrency)
     return fail(error, OCTET_SIZE_ABOVE_MAXIMUM,
                 "args.concurrency = %zu is above the declared concurrency = %zu", args.concurrency,

@@ -35,7 +35,9 @@ void note_memory(octet_network* n) {
     if (n->tensors[i].kept && n->tensors[i].alias_root == i) n->callers[n->caller_count++] = i;
   n->weights = {UINTPTR_MAX, 0};
   for (size_t i = 0; i < n->op_count; ++i) {
-    const Extent packed = packed_of(n->ops[i]);
+    const NetworkOp& op = n->ops[i];
+    n->outline |= op.conv ? is_outline(*op.conv) : op.gemm && is_outline(*op.gemm);
+    const Extent packed = packed_of(op);
     if (packed.begin >= packed.end) continue;
     n->weights = {smaller(n->weights.begin, packed.begin), larger(n->weights.end, packed.end)};
   }

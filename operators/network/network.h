@@ -118,6 +118,7 @@ struct octet_network {
   octet::NetworkPart* parts;
   size_t* callers;  // tensors that lie in the caller's memory and are no slices
   size_t tensor_count, op_count, part_count, caller_count;
+  bool outline;           // an op has no weights: the network does not run
   octet::Extent weights;  // from the first to the last byte of all packed weights
   octet::BoundNetwork* bound;
   size_t concurrency;

@@ -77,6 +77,28 @@ TEST(MatchQdq, WhatIsReadTwiceStays) {
   EXPECT_EQ(answers[2], "");
 }
 
+// The largest of two windows, of which the second one ends behind the image, at another scale and
+// zero point than the input's.
+TEST(MatchQdq, MovesBehindOneScaleAndBeforeAnother) {
+  Qdq c;
+  const int x = c.input({1, 3, 1, 1}, OCTET_U8, 0.5f, 9), most = c.real({1, 2, 1, 1}),
+            relu = c.real({1, 2, 1, 1});
+  Op& pool = c.op(Kind::kMaxPool, {c.dequantize(x)}, most);
+  pool.window.kernel_h = pool.window.stride_h = 2, pool.window.ceil = true;
+  c.op(Kind::kActivation, {most}, relu).clamp.activation = Activation::kRelu;
+  c.g.outputs = {c.quantize(relu, 2, 3)};
+  const Graph matched = match_qdq(c.g);
+  ASSERT_EQ(matched.ops.size(), 1u);
+  EXPECT_EQ(matched.ops[0].made_of.size(), 4u);
+  EXPECT_EQ(would(matched)[0], "");
+  EXPECT_EQ(run(*created(matched), matched, {{2, 17, 100}}), Bytes({5, 26}));  // 4 / 2, 45.5 / 2
+  EXPECT_EQ(run(*created(matched), matched, {{2, 8, 0}}), Bytes({3, 3}));
+  Graph far = matched;
+  far.ops[0].window.top = far.ops[0].window.bottom = 1;  // the third window would begin behind it
+  far.ops[0].window.kernel_h = far.ops[0].window.stride_h = 4;
+  EXPECT_NE(would(far)[0].find("its windows do not fit its tensors"), std::string::npos);
+}
+
 // A split that is quantized part by part is one operator, which stands before the first reader of a
 // part; one of whose parts the floats are read stays.
 TEST(MatchQdq, Splits) {

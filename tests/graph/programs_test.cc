@@ -49,6 +49,31 @@ TEST(Programs, OneForEachSize) {
   EXPECT_EQ(weights->packed(), 2u);
 }
 
+TEST(Programs, AnswerBeforeWeightsAreThere) {
+  Sized c(9, 6);
+  const std::unique_ptr<Program> packed = created(c.g);
+  Graph unknown = c.g;
+  for (octet::graph::Tensor& t : unknown.tensors) t.data = nullptr;
+  ProgramOptions options;
+  options.outline = true;
+  std::unique_ptr<Program> outlined;
+  octet_error error = {};
+  ASSERT_EQ(Program::create(unknown, options, nullptr, &outlined, &error), OCTET_OK)
+      << error.message;
+  EXPECT_EQ(outlined->explain(), packed->explain());
+  EXPECT_GE(outlined->workspace_bytes(), packed->workspace_bytes());
+  const Bytes in = c.draw(9 * 24);
+  Bytes out(5);
+  const void* const inputs[] = {in.data()};
+  void* const outputs[] = {out.data()};
+  octet::graph::ProgramArguments arguments;
+  arguments.inputs = inputs, arguments.outputs = outputs;
+  EXPECT_EQ(outlined->run(arguments, &error), OCTET_BAD_BLOB);
+  EXPECT_EQ(out, Bytes(5));
+  options.outline = false;
+  EXPECT_EQ(Program::create(unknown, options, nullptr, &outlined, &error), OCTET_NULL_POINTER);
+}
+
 TEST(Programs, TheOldestGoesAndLivesOn) {
   Programs programs({}, nullptr, 2);
   const Sized a(4, 4), b(5, 4);

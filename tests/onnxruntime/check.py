@@ -131,6 +131,13 @@ def check_lookups(folder, full):
         compare("functions of one tensor", path, options, threads)
 
 
+def check_moves(folder, full):
+    path = str(folder / "moves-s8s8.onnx")
+    onnx.save(models.moved_network(), path)
+    for options, threads in configurations(full):
+        compare("operators that move values", path, options, threads, [{"N": n} for n in (1, 3, 0)])
+
+
 def check_networks(folder, full):
     for name, make in networks.ALL.items():
         for how in QUANTIZED if full else QUANTIZED[:1]:
@@ -400,6 +407,7 @@ def main(full):
         folder = pathlib.Path(name)
         check_images(folder, full)
         check_lookups(folder, full)
+        check_moves(folder, full)
         check_networks(folder, full)
         check_splits(folder, full)
         check_means(folder, full)

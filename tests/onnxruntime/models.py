@@ -23,6 +23,9 @@ class Builder:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
+    def kind_of(self, constant):
+        return next(numpy_helper.to_array(c) for c in self.constants if c.name == constant).dtype
+
     def op(self, kind, inputs, domain="", outputs=None, **attributes):
         outputs = outputs or [self.name()]
         self.nodes.append(helper.make_node(kind, inputs, outputs, name=f"n{len(self.nodes)}", domain=domain, **attributes))
@@ -253,6 +256,44 @@ def looked_up_network():
     return b.model()
 
 
+def moved_network():
+    """Operators that move values, each behind a scale and before another one, or another type, as exporters write them that do not quantize them; windows at the ends of
+    pools that round their sizes up; a difference; and pads of bytes."""
+    b = Builder(17)
+    numbers = lambda scale, zero, kind: [b.constant(np.float32(scale)), b.constant(kind(zero))]
+    quantize = lambda x, of, **outputs: b.op("QuantizeLinear", [x, *of], **outputs)
+    dequantize = lambda x, of: b.op("DequantizeLinear", [x, *of])
+    ints = lambda *values: b.constant(np.int64(values))
+    kinds = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
+    x = b.input("x", ["N", 3, 10, 13])
+    for kind, other, zero in ((np.uint8, np.int8, 100), (np.int8, np.uint8, -9)):
+        given, weights, made = numbers(0.03, zero, kind), numbers(0.01, 0, np.int8), numbers(0.05, zero + 5, kind)
+        w = dequantize(b.constant(b.rng.integers(-60, 60, (8, 3, 3, 3), np.int8, endpoint=True)), weights)
+        bytes_ = quantize(b.op("Conv", [dequantize(quantize(x, given), given), w], pads=[1] * 4), made)
+        y = dequantize(bytes_, made)
+        for of in (numbers(0.043, zero - 2, kind), numbers(0.06, 7, other)):
+
+            def give(z, shape):
+                name = b.name()
+                quantize(z, of, outputs=[name])
+                b.output(name, ["N", *shape], kinds[b.kind_of(of[1]).type])
+
+            give(b.op("MaxPool", [y], kernel_shape=[3, 2], strides=[2, 2]), (8, 4, 6))
+            give(b.op("Relu", [b.op("MaxPool", [y], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)]), (8, 5, 7))
+            give(b.op("MaxPool", [y], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), (8, 5, 6))
+            give(b.op("MaxPool", [y], kernel_shape=[2, 4], strides=[3, 3], pads=[0, 1, 0, 1], ceil_mode=1), (8, 4, 5))
+            give(b.op("Slice", [y, ints(2, 1), ints(9, 7), ints(2, 1)]), (6, 7, 13))
+            give(b.op("Transpose", [y], perm=[0, 3, 1, 2]), (13, 8, 10))
+            give(b.op("Pad", [y, ints(0, 0, 1, 2, 0, 0, 3, 1)]), (8, 14, 16))
+            give(b.op("DepthToSpace", [y], blocksize=2), (2, 20, 26))
+            give(b.op("Resize", [y, "", b.constant(np.float32([1, 1, 2, 3]))], mode="nearest", nearest_mode="floor", coordinate_transformation_mode="asymmetric"), (8, 20, 39))
+            if b.kind_of(of[1]) == kind:
+                give(b.op("AveragePool", [y], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1), (8, 5, 7))
+            give(b.op("Sub", [y, dequantize(quantize(y, of), of)]), (8, 10, 13))
+        b.output(b.op("Pad", [bytes_, ints(0, 0, 1, 0, 0, 0, 0, 2), made[1]]), ["N", 8, 11, 15], kinds[kind])
+    return b.model(19)
+
+
 def mean_network(operators, rank):
     """ReduceMean over planes between DequantizeLinear and QuantizeLinear, with scales at random and such as make halves; 5 channels, so that planes lie at any place."""
     b = Builder(12)
@@ -337,19 +378,13 @@ def block_network():
 
 
 def refused_block_network():
-    """Blocks that are requantized or no blocks of images; with a part of the sentence that each named node gets."""
+    """Blocks of no images; with a part of the sentence that the named node gets."""
     b = Builder(15)
-    of, other = ([b.constant(np.float32(scale)), b.constant(np.uint8(120))] for scale in (0.03, 0.05))
-    x = b.op("DequantizeLinear", [b.input("x", [2, 8, 4, 6], TensorProto.UINT8), *of])
-    for name, kind in (("spread", "DepthToSpace"), ("gathered", "SpaceToDepth")):
-        y = b.op(kind, [x], blocksize=2)
-        b.nodes[-1].name = name
-        b.output(b.op("QuantizeLinear", [y, *other]), None, TensorProto.UINT8)
+    of = [b.constant(np.float32(0.03)), b.constant(np.uint8(120))]
     y = b.op("SpaceToDepth", [b.op("DequantizeLinear", [b.input("any", None, TensorProto.UINT8), *of])], blocksize=2)
     b.nodes[-1].name = "unknown"
     b.output(b.op("QuantizeLinear", [y, *of]), None, TensorProto.UINT8)
-    differently = "its input and its output are of different types, or quantized differently"
-    return b.model(), {"spread": differently, "gathered": differently, "unknown": "it is not of rank 4 with blocks of 1 to 2^14 pixels"}
+    return b.model(), {"unknown": "it is not of rank 4 with blocks of 1 to 2^14 pixels"}
 
 
 def refused_mean_network():
@@ -404,7 +439,7 @@ def refused_dynamic_network():
     b.output(own, [])
     b.output(b.op("MatMulIntegerToFloat", [bytes_, weights, own, scale(0.1), zero], "com.microsoft"), [5, 4])
     named("alone", "its input is not quantized by a DynamicQuantizeLinear that is taken")
-    bytes_, _, zero = quantize("unscaled", "'sums' is not followed by a Cast to f32 and a Mul by the product of both scales", b.op("Exp", [x]))
+    bytes_, _, zero = quantize("unscaled", "'sums' is not followed by a Cast to f32 and a Mul by the scale of its input, or by that times a constant", b.op("Exp", [x]))
     b.output(b.op("MatMulInteger", [bytes_, weights, zero]), [5, 4], TensorProto.INT32)
     named("sums", "a zero point is no constant")
     return b.model(), reasons

@@ -193,8 +193,9 @@ TEST(Blob, EveryDamagedHeaderByteIsRefused) {
 }
 
 // A head with a valid checksum may still be false: each byte and each field is changed alone, with
-// a new checksum. Only the payload's checksum and has_int8_min cannot be checked.
+// a new checksum. Only the payload's checksum, has_int8_min and outline cannot be checked.
 TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
+  using H = octet::ContainerHeader;
   const Blob blob(5, 6, OCTET_ISA_AUTO, 2, true);
   const octet::Container good = head_of(blob.memory.data());
   const auto refused = [&](const octet::Container& changed) {
@@ -203,17 +204,17 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
     return blob.info(&info) == OCTET_BAD_BLOB && blob.verify(blob.memory.bytes()) == OCTET_BAD_BLOB;
   };
   EXPECT_FALSE(refused(good));
-  const size_t checksums = offsetof(octet::ContainerHeader, payload_checksum),
-               n = sizeof(octet::ContainerHeader), k = n + offsetof(octet::MatricesGeometry, k);
+  const size_t checksums = offsetof(H, payload_checksum), n = sizeof(H),
+               k = n + offsetof(octet::MatricesGeometry, k);
   for (size_t i = 0; i < good.header.head_bytes; ++i) {
-    if (i >= checksums && i < offsetof(octet::ContainerHeader, sections)) continue;
-    if (i == n || i == k) continue;  // one column more or less may round up to the same size
+    // One column more or less may round up to the same size
+    if ((i >= checksums && i < offsetof(H, sections)) || i == n || i == k) continue;
     for (int bit = 0; bit < 8; ++bit) {
       octet::Container c = good;
       ((uint8_t*)(&c))[i] ^= (uint8_t)(1 << bit);
-      if (i == offsetof(octet::ContainerHeader, has_int8_min) && bit == 0) continue;
-      // Other reasons for dense weights are legal
-      if (i == offsetof(octet::ContainerHeader, sparsity) && (bit == 1 || bit == 2)) continue;
+      if (bit == 0 && (i == offsetof(H, has_int8_min) || i == offsetof(H, outline))) continue;
+      if (i == offsetof(H, sparsity) && (bit == 1 || bit == 2))
+        continue;  // other reasons for dense
       if (i < octet::kMostGeometry && c.header.format != good.header.format &&
           octet::find_format((uint16_t)c.header.format))
         continue;  // other formats: see below

@@ -53,8 +53,9 @@ inline size_t depthwise_panels(const ConvShape& s) {
 inline size_t depthwise_panel_weights(const ConvShape& s) {
   return slot_groups(s) * kDepthwiseGroup;
 }
-// Fills the arrays. payload: int16 weights.
+// Fills the arrays. payload: int16 weights; null: those of an outline, which does not run.
 inline void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const Int8Panels& to) {
+  if (!payload) return;
   const int16_t* from = (const int16_t*)payload;
   uint8_t* weights = to.payload;
   const size_t count = depthwise_panel_weights(s);
