@@ -213,8 +213,7 @@ TEST(Blob, ContradictingFieldsAreRefusedUnderARightChecksum) {
       octet::Container c = good;
       ((uint8_t*)(&c))[i] ^= (uint8_t)(1 << bit);
       if (bit == 0 && (i == offsetof(H, has_int8_min) || i == offsetof(H, outline))) continue;
-      if (i == offsetof(H, sparsity) && (bit == 1 || bit == 2))
-        continue;  // other reasons for dense
+      if (i == offsetof(H, sparsity) && (bit == 1 || bit == 2)) continue;  // still dense
       if (i < octet::kMostGeometry && c.header.format != good.header.format &&
           octet::find_format((uint16_t)c.header.format))
         continue;  // other formats: see below
