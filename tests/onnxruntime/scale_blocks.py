@@ -116,7 +116,6 @@ def refused_network():
     add("groups", "it has g_idx", [weights, scales, "", b.constant(np.arange(64, dtype=np.int32) // 32)])
     bytes_ = b.constant(b.rng.integers(0, 256, (8, 2, 32), np.uint8))
     add("bytes", "its weights have 8 bits and zero points other than 128", [bytes_, scales, b.constant(np.full((8, 2), 127, np.uint8))], bits=8)
-    add("bits", "its weights have 2 bits, not 4 or 8", [b.constant(np.zeros((8, 2, 8), np.uint8)), scales], bits=2)
     add("level", "its accuracy_level is 1, and Octet quantizes the input to int8, as 4 allows; with the option accuracy_level = 4",
         [weights, scales], accuracy_level=1)
     add("omitted", "its B has 0 elements instead of 256", [b.constant(np.zeros((0, 2, 16), np.uint8)), scales])
