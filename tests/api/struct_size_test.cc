@@ -563,7 +563,7 @@ TEST(StructSize, WhatTrafficReadsAndFillsIn) {
 // did not set. A struct that the library fills in may end in padding.
 TEST(StructSize, NoPaddingAtTheEnd) {
   const auto end = [](size_t offset, size_t size) { return offset + size; };
-  EXPECT_EQ(end(offsetof(octet_rhs_desc, scales), sizeof(void*)), sizeof(octet_rhs_desc));
+  EXPECT_EQ(end(offsetof(octet_rhs_desc, minimums), sizeof(void*)), sizeof(octet_rhs_desc));
   EXPECT_EQ(end(offsetof(octet_filter_desc, has_lut), sizeof(int)), sizeof(octet_filter_desc));
   EXPECT_EQ(end(offsetof(octet_machine, tuning), sizeof(void*)), sizeof(octet_machine));
   EXPECT_EQ(end(offsetof(octet_sparse_stream_format, reserved), sizeof(int)),
