@@ -33,7 +33,7 @@ enum class FormatId : uint16_t {
   kS4_16x8_step8 = 20,
   kS4_4x32 = 21,
   kS4_4x8 = 22,
-  kS8_16x4_paired = 23,  // 15 had gaps between its weights
+  kS8_16x4_paired = 24,  // 15 had gaps between its weights, 23 one order for 64 columns
 };
 
 struct WeightFormat {

@@ -78,9 +78,8 @@ struct PackedPanels {
 // A format that suits some weights only. Packing tries it before the tier's other format, and keeps
 // it if it pays.
 struct Trial {
-  size_t least_lanes, least_depth;  // smaller weights are not tried
-  double saves;                     // the share of the compute time that it mostly saves
-  const char* condition;            // completes "in form <name>, if "
+  double saves;           // the share of the compute time that it mostly saves
+  const char* condition;  // completes "in form <name>, if "
   bool (*pays)(const RhsLayout& layout, const PackedPanels& weights);
 };
 

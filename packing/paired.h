@@ -37,9 +37,8 @@ inline bool pairs_pay(const RhsLayout& layout, const PackedPanels& weights) {
   return cost_of(layout, weights).pays();
 }
 
-// Smaller weights do not gain: there are too few steps to choose partners from, or too few columns
-// to pay for the order. The gain depends on the weights: up to a quarter of the instructions.
-constexpr Trial kPairTrial = {32, 96, 1. / 8, "pairs of weights fit 16 bits", pairs_pay};
+// The gain depends on the weights: up to a quarter of the instructions.
+constexpr Trial kPairTrial = {1. / 8, "pairs of weights fit 16 bits", pairs_pay};
 constexpr Packing kPairedPacking = {pack_pairs, pack_dense_lanes, pair_panels,
                                     nullptr,    problem_of_pairs, &kPairTrial};
 

@@ -9,11 +9,10 @@
 namespace octet {
 
 const WeightFormat* format_to_try(TierMask tiers, size_t lanes, size_t depth) {
-  const FormatId id = tier_of(best_of(tiers & compiled_tiers())).try_first;
-  if (id == FormatId::kNone) return nullptr;
-  const WeightFormat& format = format_of(id);
-  const Trial& trial = *format.packing->trial;
-  if (lanes < trial.least_lanes || depth < trial.least_depth) return nullptr;
+  const Tier& tier = tier_of(best_of(tiers & compiled_tiers()));
+  if (tier.try_first == FormatId::kNone || lanes < tier.try_lanes || depth < tier.try_depth)
+    return nullptr;
+  const WeightFormat& format = format_of(tier.try_first);
   for (const MicroKernel* kernel : conv_kernels())
     if (tiers & mask_of(kernel->tier_id) && kernel->rhs_layout == format.layout) return &format;
   return nullptr;

@@ -10,7 +10,7 @@ namespace octet {
 namespace {
 
 // Zero operands, so that accumulators keep their initial values.
-alignas(64) constexpr uint8_t kZeros[512] = {};
+alignas(64) constexpr uint8_t kZeros[1024] = {};
 
 // True if row i of out holds the cases from i * kApart on.
 bool same_rows(const uint8_t* out, const uint8_t* cases, size_t rows, size_t columns) {

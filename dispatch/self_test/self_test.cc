@@ -22,6 +22,12 @@ void make_sparse(uint8_t* rhs) {
       if (!(kPairs[(j + k / 4) % 6] >> k % 4 & 1)) rhs[k * kTileColumns + j] = 0;
 }
 
+// Halves most weights, so that most pairs fit 16 bits; the others need extras.
+void make_pairable(uint8_t (&rhs)[sizeof Operands::rhs]) {
+  for (size_t i = 0; i < sizeof rhs; ++i)
+    if (i % 67) rhs[i] = (uint8_t)((int8_t)rhs[i] >> 1);
+}
+
 // True if a whole micro-panel of rows gives the same bytes as its tiles one by one. room: two
 // tiles. Not inlined, since multiplies() has most of the stack that octet.h allows.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
@@ -61,19 +67,31 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   const size_t stride = layout.width * layout.group_bytes(),
                group = kernel.decoder.decode ? kernel.decoder.group_bytes : stride,
                panels = divide_up(kernel.nr, layout.width);
-  if ((kGroups + panels - 1) * group > sizeof weights) return false;
-  if (kernel.decoder.decode)
+  Tile tile = make_tile(operands.lhs, weights, 1, kTileRows, kernel.nr, nullptr);
+  tile.rhs_panel_stride = group;
+  if (layout.has_tables()) {  // one panel in the place of all
+    make_pairable(operands.rhs);
+    const size_t tap = layout.width * layout.lane_bytes(kTapDepth);
+    if (kTaps * tap > sizeof weights) return false;
+    for (size_t i = 0; i < kTaps; ++i)
+      find_format_of(layout)->packing->pack(layout,
+                                            {operands.rhs + i, layout.width, kTapDepth, 1,
+                                             kTapDepth, layout.element_type, nullptr, 0},
+                                            0, layout.width, weights + i * tap);
+    tile.rhs_panel_stride = 0;
+  } else if ((kGroups + panels - 1) * group > sizeof weights) {
+    return false;
+  } else if (kernel.decoder.decode) {
     kernel.decoder.decode(operands.rhs, stride / 2, kGroups + panels - 1, weights);
-  else
+  } else {
     for (size_t i = 0; i < sizeof weights; ++i)
       weights[i] = operands.rhs[i % (sizeof operands.rhs - 1)];
-  Tile tile = make_tile(operands.lhs, weights, 1, kTileRows, kernel.nr, nullptr);
+  }
   tile.depth = kTapDepth;
   tile.taps = kTaps;
   tile.tap_steps = kTapSteps;
   tile.rhs_decoded = kernel.decoder.decode;
   tile.rhs_stride = kernel.decoder.decode ? kernel.decoder.operand_stride : stride;
-  tile.rhs_panel_stride = group;
   constexpr size_t kStrides[] = {8, 33};
   for (; tile.cols >= larger(kernel.micro_panel.least_columns, 1); tile.cols /= 2)
     for (const size_t lhs_stride : kStrides) {
@@ -105,11 +123,15 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
   const int unused = layout.sparse() || layout.bits >= 8 ? 0 : 8 - layout.bits;
   for (uint8_t& byte : rhs) byte = (uint8_t)((int8_t)(byte << unused) >> unused);
   if (layout.sparse()) make_sparse(rhs);
+  if (layout.has_tables()) make_pairable(rhs);
   // Weights are decoded to the place where the products come later
   uint8_t* const weights = kernel.decoder.room ? (uint8_t*)out : packed;
-  find_format_of(layout)->packing->pack(
-      layout, {rhs, columns, depth, rhs_stride, 1, layout.element_type, nullptr, 0}, 0, columns,
-      weights);
+  const auto pack = [&](size_t k) {
+    find_format_of(layout)->packing->pack(
+        layout, {rhs, columns, k, rhs_stride, 1, layout.element_type, nullptr, 0}, 0, columns,
+        weights);
+  };
+  pack(depth);
   const uint8_t* const lhs = operands.lhs;
   if (kernel.gather)
     kernel.gather({lhs, lhs_stride, rows, depth, 0}, round_up(rows, kernel.lhs_lanes_step), panel);
@@ -140,11 +162,16 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
     // Whole groups of four, and few columns, are multiplied in loops of their own
     const size_t depths[] = {depth - depth % 4, depth};
     const size_t least_columns = larger(kernel.micro_panel.least_columns, 1);
-    for (; rows_of_all.cols >= least_columns; rows_of_all.cols /= 2)
-      for (const size_t of_tile : depths) {
-        rows_of_all.depth = of_tile;
-        if (!micro_panels_as_tiles(kernel, rows_of_all, (uint8_t*)out)) return false;
+    for (const size_t of_tile : depths) {
+      Tile some = rows_of_all;
+      some.depth = of_tile;
+      if (layout.has_tables()) {  // which lie behind the weights of this depth
+        pack(of_tile);
+        some.rhs_panel_stride = layout.width * layout.lane_bytes(of_tile);
       }
+      for (; some.cols >= least_columns; some.cols /= 2)
+        if (!micro_panels_as_tiles(kernel, some, (uint8_t*)out)) return false;
+    }
   }
   kernel.multiply(tile);
   return is_product(

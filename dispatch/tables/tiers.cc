@@ -155,6 +155,8 @@ constexpr Tier kTiers[] = {
         .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .try_first = FormatId::kS8_16x4_paired,
+        .try_lanes = 32,
+        .try_depth = 96,
         .costs = kAvx512BwCosts,
     },
     {
@@ -167,6 +169,8 @@ constexpr Tier kTiers[] = {
         .s4 = FormatId::kS4_16x8,
         .s16 = FormatId::kS16_16x2,
         .try_first = FormatId::kS8_16x4_paired,
+        .try_lanes = 16,
+        .try_depth = 32,
         .costs = kAvx2Costs,
     },
     {

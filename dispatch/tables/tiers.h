@@ -27,8 +27,10 @@ struct Tier {
            grouped_int16 = FormatId::kS16_64x4_grouped, sparse = FormatId::kS8_16x16_2of4,
            sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
-  // A format that packing tries first for s8 and u8 weights (Packing::trial); or kNone
+  // A format that packing tries first for s8 and u8 weights (Packing::trial); or kNone. Matrices of
+  // fewer lanes or less depth are not tried
   FormatId try_first = FormatId::kNone;
+  uint16_t try_lanes = 0, try_depth = 0;
   TierCosts costs;
 };
 

@@ -3,21 +3,22 @@
 //
 // VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. It is exact for every
 // lhs if, in each pair of weights, neither the positive nor the negative ones sum to more than 128
-// in magnitude: 255 * 128 < 2^15. Few pairs of the original order meet this, so each part of the
-// depth is reordered until most do; the columns of a block share one order, and the kernel reorders
-// the lhs to match. The excess of a pair that still does not fit moves to extras: groups that the
-// kernel multiplies in addition.
+// in magnitude: 255 * 128 < 2^15. Few pairs of the original order meet this in all 16 columns of a
+// panel, so each 16 steps are reordered until most do. Every panel has an order of its own, for
+// which the kernel reorders the lhs by one byte shuffle per vector. The excess of a pair that still
+// does not fit moves to extras: groups that the kernel multiplies in addition.
 //
 //     panel: weights, 64 bytes per group of 4 steps: 16 columns x 4
 //     | the tables of each part, in order of depth:
-//         order, 64 bytes per window: for each place its step within the window, or kNoStep
-//         | extras, 64 bytes each: weights for the places of one group
+//         order, 64 bytes per window: for each place its step within the window, of the same 16
+//         steps, or kNoStep
+//         | extras, 64 bytes each: weights for the places of two groups, of one in columns 0-7 and
+//         of the other in columns 8-15
 //         | 64 bytes: PairTable
 //
 // The weights have no gaps: the hardware's prefetchers lose a stream that skips lines, and then a
-// product of one row reads memory at half of its bandwidth. All panels of a block have the same
-// order. A part with more extras than there is room for keeps its weights in their original order
-// and is multiplied as int16.
+// product of one row reads memory at half of its bandwidth. A part with more extras than there is
+// room for keeps its weights in their original order and is multiplied as int16.
 #pragma once
 
 #include "kernels/core/packed_layout.h"
@@ -25,18 +26,20 @@
 namespace octet {
 
 constexpr int kPairLimit = 128;
-constexpr size_t kPairColumns = 16, kPairBlock = 64;    // columns of a panel, of a block
+constexpr size_t kPairColumns = 16;                     // of a panel
 constexpr size_t kPairGroup = 4, kPairGroupBytes = 64;  // steps and bytes of a panel's group
-constexpr size_t kPairWindow = 64, kPairPart = 512;     // steps of one order, of a part
-constexpr size_t kPairChunk = 4;                        // extras whose sum fits 16 bits
+constexpr size_t kPairLane = 16;                        // steps that are reordered, of a VPSHUFB
+constexpr size_t kPairWindow = 64, kPairPart = 512;     // steps of a cache line of order, of a part
+constexpr size_t kPairHalf = kPairColumns / 2;          // columns whose extras are of one group
+constexpr size_t kPairRoom = 3;  // extras that there is room for, per window and once more
 static_assert(kPairPart % kPairWindow == 0 && kPairWindow % kPairGroup == 0, "no gaps");
 constexpr uint8_t kNoStep = 0x80, kPlainPart = 0xff;
 
 // Follows a part's extras.
 struct PairTable {
-  uint8_t chunks;  // count of chunks of kPairChunk extras, or kPlainPart
+  uint8_t extras;  // their count, or kPlainPart
   uint8_t unused[3];
-  uint8_t groups[60];  // the group of each extra, counted from the part's first
+  uint8_t groups[2][30];  // the groups of each extra's halves, counted from the part's first
 };
 static_assert(sizeof(PairTable) == kPairGroupBytes, "as large as a group");
 
@@ -50,17 +53,17 @@ struct PairPart {
   explicit constexpr PairPart(size_t depth)
       : groups(pair_groups(depth)),
         windows((depth + kPairWindow - 1) / kPairWindow),
-        room((groups + 15) / 16 * kPairChunk) {}
+        room(kPairRoom * (windows + 1)) {}
   constexpr size_t order() const { return 0; }
   constexpr size_t extras() const { return windows; }
   constexpr size_t table() const { return windows + room; }
   constexpr size_t tables() const { return table() + 1; }  // groups of all pieces
 };
-static_assert(PairPart(kPairPart).room <= sizeof(PairTable::groups), "each extra is told");
+static_assert(PairPart(kPairPart).room <= sizeof PairTable::groups[0], "each extra is told");
 static_assert(PairPart(kPairPart).groups <= 256, "a group's number is a byte");
 
 // The same per lane: a window has an order and room for extras, a part has a PairTable.
-constexpr PanelTable kPairWindowTable = {kPairWindow, (1 + kPairChunk) * kPairGroup},
-                     kPairPartTable = {kPairPart, kPairGroup};
+constexpr PanelTable kPairWindowTable = {kPairWindow, (1 + kPairRoom) * kPairGroup},
+                     kPairPartTable = {kPairPart, (1 + kPairRoom) * kPairGroup};
 
 }  // namespace octet

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // u8 x s8 -> s32 or 8 bits on paired weights, VPMADDUBSW on ymm: see shared/paired_tile.h.
 #include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/micro_panel.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
 
 namespace octet {
@@ -25,5 +26,49 @@ OCTET_INLINE inline void leave(const Tile& t, __m256i (&acc)[rows][2]) {
 #include "kernels/x86/shared/paired_tile.h"
 
 namespace octet {
-const MicroKernel avx2_u8s8_6x64x4 = paired_kernel("avx2_u8s8_6x64x4", TierId::kAvx2);
+namespace {
+
+// Products of a column that are repeated rather than multiplied in tiles of fewer rows
+constexpr size_t kRepeated = 300;
+
+// Multiplies six rows or more in one call. The last ones may repeat rows before them.
+void multiply_all_rows(const Tile& t) {
+  const RowsExit exit(t);
+  Tile tile = t;
+  for (size_t left = t.rows;;) {
+    if (left < kMr) {
+      tile.lhs = (const uint8_t*)tile.lhs - (kMr - left) * t.lhs_stride;
+      tile.dst = (uint8_t*)tile.dst - (kMr - left) * t.dst_stride;
+      left = kMr;
+    }
+    const uint8_t* rhs = t.rhs;
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride) {
+      const size_t cols = t.cols - column < kPairColumns ? t.cols - column : kPairColumns;
+      __m256i acc[kMr][2];
+      multiply_panel(tile, rhs, cols <= kPairColumns / 2, acc, [&]() OCTET_INLINE {
+        unroll<kMr>([&](auto i) OCTET_INLINE {
+          unroll<2>([&](auto v) OCTET_INLINE {
+            acc[i][v] = load(t.init + column + kLanes * v);
+            pin(acc[i][v]);
+          });
+        });
+      });
+      leave_rows(exit, t.scale + column, cols, acc, (uint8_t*)tile.dst + column);
+    }
+    left -= kMr;
+    if (!left) return;
+    tile.lhs = (const uint8_t*)tile.lhs + kMr * t.lhs_stride;
+    tile.dst = (uint8_t*)tile.dst + kMr * t.dst_stride;
+  }
+}
+
+void multiply_micro_panel(const Tile& t) {
+  multiply_whole_tiles<dispatch, kMr, kMr, kRepeated, multiply_all_rows>(t);
+}
+
+}  // namespace
+
+const MicroKernel avx2_u8s8_6x64x4 =
+    paired_kernel("avx2_u8s8_6x64x4", TierId::kAvx2, multiply_micro_panel);
 }  // namespace octet

@@ -26,7 +26,7 @@ void Product::draw_sizes() {
   // A batch above 64 is sorted in the workspace.
   batch_ = c_->any<size_t>({1, 1, 1, 2, 2, 3, 5, c_->any<size_t>({9, 70, 70, 200})});
   pairable_ = c_->one_in(8);
-  if (pairable_) k = 96 + c_->below(140), n = 17 + c_->below(70), m = 1 + c_->below(9), batch_ = 1;
+  if (pairable_) k = 32 + c_->below(204), n = 1 + c_->below(86), m = 1 + c_->below(40), batch_ = 1;
   const size_t kMostProducts = pairable_ ? 200000 : 50000;
   for (size_t* const sizes[] = {&m, &n, &k, &batch_}; m * n * k * batch_ > kMostProducts;) {
     size_t* largest = sizes[0];

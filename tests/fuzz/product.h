@@ -54,8 +54,8 @@ class Product {
   size_t n_ = 1, k_ = 1, batch_ = 1;  // the run's sizes
   size_t matrices_ = 1;               // of weights
   bool s16_ = false;                  // an s16 lhs
-  bool pairable_ = false;         // deep and wide enough for weights in pairs (packing/paired.h)
-  bool has_zero_points_ = false;  // of weights, one that is not 0
+  bool pairable_ = false;             // deep enough for weights in pairs (packing/paired.h)
+  bool has_zero_points_ = false;      // of weights, one that is not 0
   std::vector<int32_t> zero_points_;  // of weights
   Parallel parallel_ = {Random(0), 1};
 };
