@@ -231,6 +231,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.ahead = {};
   traced.flip_rows = nullptr;  // the traced multiply reads rows where they lie
   if (kernel.gather) traced.gather = gather;
+  traced.sum_panel = nullptr;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;
   if (kernel.decoder.decode) traced.decoder.decode = decode;
   return traced;

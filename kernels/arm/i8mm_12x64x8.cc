@@ -45,20 +45,15 @@ enum class Signs { kS8S8, kU8S8, kU8U8 };
 
 constexpr uint64_t kFlips = 0x8080808080808080;
 
-// Writes the rest of the depth, with zeros beyond it and for a row that does not exist. `to` is the
-// start of the last, partial group.
+// Clears a row that does not exist, and writes rows of less than 8 bytes, with zeros beyond them.
+// `to` is the start of the last group, if that is partial, else the end of the panel.
 __attribute__((noinline)) void pad_panel(const Rows& r, size_t lanes, uint8_t* to) {
-  const size_t bytes = r.depth % 8, done = r.depth - bytes;
-  if (bytes) {
+  const size_t bytes = r.depth % 8;
+  if (r.depth < 8) {
     const uint64_t flips = (r.flip ? kFlips : 0) >> (64 - 8 * bytes);
-    for (size_t i = 0; i < r.rows; ++i) {
-      const uint8_t* end = r.row(i) + r.depth;
-      const uint64_t word =
-          done ? load8(end - 8) >> (64 - 8 * bytes) : load_tail(end - bytes, bytes);
-      store8(word ^ flips, to + 8 * i);
-    }
-    to += 8 * lanes;
+    for (size_t i = 0; i < r.rows; ++i) store8(load_tail(r.row(i), bytes) ^ flips, to + 8 * i);
   }
+  if (bytes) to += 8 * lanes;
   for (size_t group = divide_up(r.depth, 8); r.rows < lanes && group; --group) {
     to -= 8 * lanes;
     store8(0, to + 8 * (lanes - 1));
@@ -82,7 +77,7 @@ OCTET_INLINE inline void zip(uint64x2_t a, uint64x2_t b, uint64x2_t* low, uint64
 }
 
 // Gathers pairs of rows, 8 bytes of each side by side. All pairs advance together, so that their
-// stores are adjacent.
+// stores are adjacent. The end of a row comes from its last 8 bytes.
 template <int pairs, bool flip>
 void gather(const Rows& r, uint8_t* to) {
   const uint8_t* row[2 * pairs];
@@ -90,38 +85,42 @@ void gather(const Rows& r, uint8_t* to) {
   // pad_panel clears a missing row
   for (int i = 0; i < 2 * pairs; ++i)
     row[i] = i < 2 * pairs - 1 || r.rows == 2 * pairs ? r.row(i) : row[i - 1];
-  const size_t depth = r.depth;
-  size_t k = 0;  // the pointers do not advance
+  size_t left = r.depth;
   OCTET_NO_UNROLL
-  for (; k + 32 <= depth; k += 32, to += 32 * 2 * pairs) {
+  for (; left >= 32; left -= 32, to += 32 * 2 * pairs) {
     unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
-      constexpr int p = 2 * two, q = p + 1 < pairs ? p + 1 : p;
-      const uint8_t* from[4] = {row[2 * p] + k, row[2 * p + 1] + k, row[2 * q] + k,
-                                row[2 * q + 1] + k};
-      // Else GCC 12 adds an offset for each half
-      __asm__("" : "+r"(from[0]), "+r"(from[1]), "+r"(from[2]), "+r"(from[3]));
-      OCTET_UNROLL(2)
-      for (int half = 0; half < 2; ++half) {
-        uint64x2_t bytes[4], first[2], second[2];
-        OCTET_UNROLL(4)
-        for (int i = 0; i < 4; ++i) {
-          const uint8x16_t loaded = vld1q_u8(from[i] + 16 * half);
-          bytes[i] = vreinterpretq_u64_u8(flip ? veorq_u8(loaded, vdupq_n_u8(0x80)) : loaded);
-        }
-        zip(bytes[0], bytes[1], &first[0], &second[0]);
-        zip(bytes[2], bytes[3], &first[1], &second[1]);
+      constexpr int p = 2 * two, rows = p + 1 < pairs ? 4 : 2;
+      int8x16_t loaded[rows][2];
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        load_rows_twice<i>(loaded[i][0], loaded[i][1], row[2 * p + i]);
+      });
+      unroll<2>([&](auto half) OCTET_INLINE {
+        const auto bytes = [&](int i) OCTET_INLINE {
+          const uint8x16_t x = vreinterpretq_u8_s8(loaded[i][half]);
+          return vreinterpretq_u64_u8(flip ? veorq_u8(x, vdupq_n_u8(0x80)) : x);
+        };
+        uint64x2_t first[2], second[2];
+        zip(bytes(0), bytes(1), &first[0], &second[0]);
+        if (rows == 4) zip(bytes(rows - 2), bytes(rows - 1), &first[1], &second[1]);
         uint8_t* const group = to + 16 * (2 * half * pairs + p);
-        store_two(first[0], first[1], group, p != q);
-        store_two(second[0], second[1], group + 16 * pairs, p != q);
-      }
+        store_two(first[0], first[1], group, rows == 4);
+        store_two(second[0], second[1], group + 16 * pairs, rows == 4);
+      });
     });
   }
   OCTET_NO_UNROLL
-  for (; k + 8 <= depth; k += 8, to += 16 * pairs) {
+  for (; left >= 8; left -= 8, to += 16 * pairs) {
     OCTET_UNROLL(12)
-    for (int i = 0; i < 2 * pairs; ++i) store8(load8(row[i] + k) ^ (flip ? kFlips : 0), to + 8 * i);
+    for (int i = 0; i < 2 * pairs; ++i, row[i - 1] += 8)
+      store8(load8(row[i]) ^ (flip ? kFlips : 0), to + 8 * i);
   }
-  if (depth % 8 || r.rows % 2) pad_panel(r, 2 * pairs, to);
+  if (left && r.depth >= 8) {
+    const size_t missing = 8 - left, shift = 8 * missing;
+    OCTET_UNROLL(12)
+    for (int i = 0; i < 2 * pairs; ++i)
+      store8((load8(row[i] - missing) ^ (flip ? kFlips : 0)) >> shift, to + 8 * i);
+  }
+  if ((left && r.depth < 8) || r.rows % 2) pad_panel(r, 2 * pairs, to);
 }
 
 template <bool flip>
@@ -131,6 +130,40 @@ constexpr void (*kGather[kPairs])(const Rows&, uint8_t*) = {gather<1, flip>, gat
 
 void gather_pairs(const Rows& r, size_t lanes, void* panel) {
   (r.flip ? kGather<true> : kGather<false>)[lanes / 2 - 1](r, (uint8_t*)panel);
+}
+
+// Sums rows of a panel: products with columns of ones.
+template <typename Types, int pairs>
+void sum_pairs(const uint8_t* panel, size_t groups, int32_t* sums) {
+  int32x4_t acc[pairs] = {};
+  int8x16_t ones = vdupq_n_s8(1);
+  pin(ones);
+  OCTET_NO_UNROLL
+  for (; groups; --groups) {
+    unroll<(pairs + 3) / 4>([&](auto four) OCTET_INLINE {
+      constexpr int p = 4 * four, count = pairs - p < 4 ? pairs - p : 4;
+      int8x16_t a[4];
+      load_rows_list<count>(a, panel);
+      unroll<count>([&](auto i) OCTET_INLINE { Types::mmla(acc[p + i], a[i], ones); });
+    });
+  }
+  unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
+    constexpr int p = 2 * two;
+    if constexpr (p + 1 < pairs)
+      vst1q_s32(sums + 2 * p, vuzp1q_s32(acc[p], acc[p + 1]));
+    else
+      vst1_s32(sums + 2 * p, vget_low_s32(vuzp1q_s32(acc[p], acc[p])));
+  });
+}
+
+template <typename Types>
+constexpr void (*kSumPairs[kPairs])(const uint8_t*, size_t, int32_t*) = {
+    sum_pairs<Types, 1>, sum_pairs<Types, 2>, sum_pairs<Types, 3>,
+    sum_pairs<Types, 4>, sum_pairs<Types, 5>, sum_pairs<Types, 6>};
+
+template <typename Types>
+void sum_panel(const void* panel, size_t lanes, size_t depth, int32_t* sums) {
+  kSumPairs<Types>[lanes / 2 - 1]((const uint8_t*)panel, depth / 8, sums);
 }
 
 // ---- kernel -------------------------------------------------------------------------------------
@@ -209,12 +242,12 @@ OCTET_INLINE inline void multiply_panel_by(I8mmPanel multiply, const uint8_t* lh
 template <int pairs, bool saturated>
 void multiply(const Tile& t, Signs signs, [[maybe_unused]] I8mmPanel by_panel) {
   alignas(16) uint8_t whole[2 * kPairs * kWidth * 4], blocks[4 * 16];
+  alignas(16) int32_t row_factors[(pairs + 1) / 2 * 8], row_scales[(pairs + 1) / 2 * 8];
   const uint8_t* const lhs = (const uint8_t*)t.lhs;
   const uint8_t* rhs = t.rhs;
   const size_t groups = divide_up(t.depth, 8), rhs_panel_stride = t.rhs_panel_stride,
                init_stride = t.init_stride, element = saturated ? 1 : element_bytes(t);
   const int32_t *init = t.init, *column_factors = t.column_factors;
-  const int32_t* const row_factors = t.row_factors;
   const float* scale = t.scale;
   Requantizing16 requantization;
   size_t tflite_apart = 0;
@@ -223,19 +256,26 @@ void multiply(const Tile& t, Signs signs, [[maybe_unused]] I8mmPanel by_panel) {
     if (!saturated) tflite_apart = t.requantization->tflite_apart;
   }
   spill(requantization);
-  const bool odd = t.rows % 2, to_floats = !saturated && store_of(t) == Store::kFloats,
-             from_registers = pairs == kPairs && to_floats && floats_leave_registers(t);
+  const bool odd = t.rows % 2, factored = t.row_factors,
+             to_floats = !saturated && store_of(t) == Store::kFloats,
+             from_registers = pairs >= kPairs - 1 && to_floats && floats_leave_registers(t);
   uint8_t* dst = (uint8_t*)t.dst;
   size_t stride = t.dst_stride;
 
+  if (factored) pair_rows<pairs>(t.row_factors, odd, row_factors);
+  const float* by_rows = nullptr;
+  if (from_registers && t.row_scale) {
+    pair_rows<pairs>(t.row_scale, odd, row_scales);
+    by_rows = (const float*)row_scales;
+  }
   int32x4_t acc[pairs][4];
   start_alike(init, blocks, acc);
   for (size_t columns = t.cols;; columns -= kWidth) {
     if (__builtin_expect(init_stride != 0, 0)) start_rows(init, init_stride, odd, acc);
-    if (row_factors) subtract_factors(row_factors, column_factors, odd, acc);
+    if (__builtin_expect(factored, 0)) subtract_factors(row_factors, column_factors, acc);
     __asm__("" : "+r"(signs));  // else compilers make a loop over panels for each sign
     if (!saturated && by_panel)
-      multiply_panel_by(by_panel, lhs, rhs, groups, init_stride || row_factors ? nullptr : blocks,
+      multiply_panel_by(by_panel, lhs, rhs, groups, init_stride || factored ? nullptr : blocks,
                         acc);
     else
       multiply_panel(lhs, rhs, groups, signs, acc);
@@ -243,8 +283,8 @@ void multiply(const Tile& t, Signs signs, [[maybe_unused]] I8mmPanel by_panel) {
     stride = columns < kWidth ? kWidth * element : stride;
     if constexpr (saturated)
       store_requantized<pairs, Store::kSaturated>(acc, scale, 0, requantization, dst, stride, odd);
-    else if (pairs == kPairs && from_registers && columns >= kWidth)
-      store_floats(t, scale, acc, dst, stride, odd);
+    else if (pairs >= kPairs - 1 && from_registers && columns >= kWidth)
+      store_floats(t, scale, by_rows, acc, dst, stride, odd);
     else if (!scale || to_floats)
       store_s32(acc, dst, stride, odd);
     else if (tflite_apart)
@@ -301,6 +341,7 @@ constexpr MicroKernel kernel(const char* name) {
       .gather = gather_pairs,
       .lhs_lanes_step = 2,
       .lhs_kr = 8,
+      .sum_panel = is_s8 ? sum_panel<S8S8> : sum_panel<U8U8>,
       .multiply = multiply,
       .needs = multiply == dispatch<signs> ? Features{0} : kHasSve256I8mm,
   };

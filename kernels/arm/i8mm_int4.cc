@@ -61,8 +61,8 @@ OCTET_INLINE inline void load_sixteenfold(int8x16_t (&to)[4], const uint8_t*& fr
 }
 
 // Multiplies pairs of rows by a panel, as I8mmPanel says, 16 depth steps at a time: two loads of
-// rhs, 8 instructions that decode it, a load of lhs for each four of 8 * pairs products (LD1 of
-// four registers where six pairs do not take all), two instructions of loop.
+// rhs, 8 instructions that decode it, a load of lhs for each four pairs of rows (three where six
+// pairs leave no more registers), two instructions of loop.
 template <typename Types, int pairs>
 void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, const int32_t* init,
                     size_t init_step, int32_t* out) {
@@ -86,6 +86,12 @@ void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, const
           load16_step(last, lhs);
           multiply(Int<4>{}, last);
         }
+      } else if constexpr (pairs == 6) {
+        unroll<2>([&](auto three) OCTET_INLINE {
+          int8x16_t a[4];
+          load_rows_list<3>(a, lhs);
+          unroll<3>([&](auto p) OCTET_INLINE { multiply(Int<3 * three + p>{}, a[p]); });
+        });
       } else {
         unroll<(pairs + 1) / 2>([&](auto half) OCTET_INLINE {
           constexpr int p = 2 * half;

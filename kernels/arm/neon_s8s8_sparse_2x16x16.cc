@@ -29,9 +29,6 @@ namespace {
 constexpr int kMr = 2, kVectors = 4;
 
 OCTET_INLINE inline void load_table(int8x16_t& to, const uint8_t*& from) { load8_step(to, from); }
-OCTET_INLINE inline void multiply_add_low(int16x8_t& products, int8x16_t a, int8x16_t b) {
-  __asm__ volatile("smlal %0.8h, %1.8b, %2.8b" : "+w"(products) : "w"(a), "w"(b));
-}
 
 // Multiplies one group along depth.
 template <bool int8_min, int rows>

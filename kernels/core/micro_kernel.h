@@ -158,6 +158,8 @@ struct MicroKernel {
   // The panel's rows and depth are rounded up to lhs_lanes_step and lhs_kr. lhs_element_bytes: 1
   // for int8, 2 for int16, 4 for int16 of which each pair is stored twice in a row
   uint8_t lhs_lanes_step = 1, lhs_kr, lhs_element_bytes = 1;
+  // Null, or sums the values of each lane of a panel, whose depth is a multiple of lhs_kr
+  void (*sum_panel)(const void* panel, size_t lanes, size_t depth, int32_t* sums) = nullptr;
   // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
   // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
   CopyRowsFn copy_rows = nullptr;

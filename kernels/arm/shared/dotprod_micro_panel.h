@@ -54,6 +54,34 @@ OCTET_INLINE inline int8x16_t requantize_row(int32x4_t (&acc)[4], const FloatSca
   return vreinterpretq_s8_s32(acc[0]);
 }
 
+// Loads `count` factors of rows.
+template <int count>
+OCTET_INLINE inline int32x4_t load_factors(const int32_t* from) {
+  if constexpr (count >= 4) return vld1q_s32(from);
+  if constexpr (count == 1) return vld1q_dup_s32(from);
+  return vcombine_s32(vld1_s32(from), count == 3 ? vld1_dup_s32(from + 2) : vdup_n_s32(0));
+}
+
+// Subtracts Tile::row_factors times column_factors from the accumulators.
+template <int rows, int vectors>
+OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t* of_columns,
+                                          int32x4_t (&acc)[rows][vectors]) {
+  const int32x4_t first = load_factors<rows>(of_rows),
+                  others = rows > 4 ? load_factors<(rows > 4 ? rows - 4 : 1)>(of_rows + 4) : first;
+  unroll<vectors / 2>([&](auto half) OCTET_INLINE {
+    int32x4_t columns[2];
+    load_two<32 * half>(columns[0], columns[1], of_columns);
+    unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        // GCC 12 would copy lanes first
+        __asm__("mls %0.4s, %1.4s, %2.s[%c3]"
+                : "+w"(acc[i][2 * half + v])
+                : "w"(columns[v]), "w"(i < 4 ? first : others), "n"(i % 4));
+      });
+    });
+  });
+}
+
 // Loads one row of init for all rows, and subtracts and passes the rows' factors.
 OCTET_INLINE inline void start_tile(
     const int32_t* init, const int32_t*& row_factors, const int32_t* column_factors,

@@ -100,25 +100,52 @@ OCTET_INLINE inline void start_rows(const int32_t* init, size_t stride, bool odd
   }
 }
 
-// Subtracts Tile::row_factors times column_factors from the blocks.
+// Writes one value per row, of 32 bits, as blocks want them: each twice.
+template <int pairs>
+OCTET_INLINE inline void pair_rows(const void* values, bool odd, int32_t* blocks) {
+  const int32_t* const of_rows = (const int32_t*)values;
+  unroll<(pairs + 1) / 2>([&](auto half) OCTET_INLINE {
+    constexpr bool two = 2 * half + 1 < pairs, last = half == (pairs - 1) / 2;
+    const int32_t* const from = of_rows + 4 * half;
+    int32x4_t four;
+    if (last && odd)
+      four = two ? vcombine_s32(vld1_s32(from), vld1_dup_s32(from + 2)) : vld1q_dup_s32(from);
+    else
+      four = two ? vld1q_s32(from) : vcombine_s32(vld1_s32(from), vdup_n_s32(0));
+    vst1q_s32(blocks + 8 * half, vzip1q_s32(four, four));
+    if (two) vst1q_s32(blocks + 8 * half + 4, vzip2q_s32(four, four));
+  });
+}
+
+// Subtracts factors of rows, from pair_rows, times column_factors from the blocks.
 template <int pairs>
 OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t* of_columns,
-                                          bool odd, int32x4_t (&acc)[pairs][4]) {
+                                          int32x4_t (&acc)[pairs][4]) {
   int32x4_t columns[4];
   unroll<2>([&](auto half) OCTET_INLINE {
     const int32x4_t four = vld1q_s32(of_columns + 4 * half);
     columns[2 * half] = zip_low(four, four);
     columns[2 * half + 1] = zip_high(four, four);
   });
-  unroll<pairs>([&](auto p) OCTET_INLINE {
-    const int32_t* const first = of_rows + 2 * p;
-    const int32x4_t two =
-        vcombine_s32(vld1_dup_s32(first), vld1_dup_s32(first + second_row<pairs>(odd, p, 1)));
-    unroll<4>([&](auto j) OCTET_INLINE { acc[p][j] = vmlsq_s32(acc[p][j], columns[j], two); });
+  unroll<(pairs + 1) / 2>([&](auto half) OCTET_INLINE {
+    int32x4_t rows[2];
+    load_two<32 * half>(rows[0], rows[1], of_rows);
+    unroll<(2 * half + 1 < pairs ? 2 : 1)>([&](auto i) OCTET_INLINE {
+      unroll<4>([&](auto j) OCTET_INLINE {
+        int32x4_t& block = acc[2 * half + i][j];
+        block = vmlsq_s32(block, columns[j], rows[i]);
+      });
+    });
   });
 }
 
 // ---- stores -------------------------------------------------------------------------------------
+
+// Stores the first rows of two blocks, side by side: one instruction in place of two.
+template <typename Value>
+OCTET_INLINE inline void store_low_halves(int32x4_t a, int32x4_t b, Value* to) {
+  __asm__ volatile("stp %d0, %d1, [%2]" : : "w"(a), "w"(b), "r"(to) : "memory");
+}
 
 template <int pairs>
 OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
@@ -129,16 +156,18 @@ OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[pairs][4], uint8_t* ds
     int32_t* const row1 = (int32_t*)(dst + second_row<pairs>(odd, p, stride));
     vst1q_s32(row1, zip_high(acc[p][0], acc[p][1]));
     vst1q_s32(row1 + 4, zip_high(acc[p][2], acc[p][3]));
-    vst1q_s32(row0, zip_low(acc[p][0], acc[p][1]));
-    vst1q_s32(row0 + 4, zip_low(acc[p][2], acc[p][3]));
+    store_low_halves(acc[p][0], acc[p][1], row0);
+    store_low_halves(acc[p][2], acc[p][3], row0 + 4);
   }
 }
 
+// row_scale: null, or from pair_rows.
 template <int pairs>
-OCTET_INLINE inline void store_floats(const Tile& t, const float* scales,
+OCTET_INLINE inline void store_floats(const Tile& t, const float* scales, const float* row_scale,
                                       const int32x4_t (&acc)[pairs][4], uint8_t* dst, size_t stride,
                                       bool odd) {
-  const float* const row_scale = t.row_scale;
+  size_t twice = 2 * stride;
+  __asm__("" : "+r"(twice));  // else GCC 12 adds the stride twice
   by_row_scaled(row_scale, [&](auto row_scaled) OCTET_INLINE {
     unroll<2>([&](auto half) OCTET_INLINE {
       const FloatColumns four = FloatColumns::at(scales + 4 * half, t.requantization->bias_apart);
@@ -150,14 +179,12 @@ OCTET_INLINE inline void store_floats(const Tile& t, const float* scales,
         int32x4_t x[2];
         unroll<2>([&](auto j) OCTET_INLINE {
           x[j] = vreinterpretq_s32_f32(
-              floats<row_scaled>(acc[p][2 * half + j], by[j], [&]() OCTET_INLINE {
-                const float* const first = row_scale + 2 * p;
-                return vcombine_f32(vld1_dup_f32(first), vld1_dup_f32(first + (below ? 1 : 0)));
-              }));
+              floats<row_scaled>(acc[p][2 * half + j], by[j],
+                                 [&]() OCTET_INLINE { return vld1q_f32(row_scale + 4 * p); }));
         });
         vst1q_s32((int32_t*)(to + below), zip_high(x[0], x[1]));
-        vst1q_s32((int32_t*)to, zip_low(x[0], x[1]));
-        to += 2 * stride;
+        store_low_halves(x[0], x[1], to);
+        to += twice;
       });
     });
   });
@@ -175,13 +202,26 @@ OCTET_INLINE inline void store_requantized(const int32x4_t (&acc)[pairs][4], con
       return j % 2 ? zip_high(four, four) : zip_low(four, four);
     });
   }
-  OCTET_UNROLL(6)
-  for (int p = 0; p < pairs; ++p, dst += 2 * stride) {
-    // Each 32 bits hold two bytes of the first row and two bytes of the second.
-    const uint32x4_t blocks = vreinterpretq_u32_u8(requantized<store>(acc[p], scale, n));
-    vst1_u8(dst + second_row<pairs>(odd, p, stride), vreinterpret_u8_u16(vshrn_n_u32(blocks, 16)));
-    vst1_u8(dst, vreinterpret_u8_u16(vmovn_u32(blocks)));
-  }
+  // Each 32 bits of bytes hold two bytes of the first row and two bytes of the second.
+  unroll<(pairs + 1) / 2>([&](auto two) OCTET_INLINE {
+    constexpr int p = 2 * two, q = p + 1 < pairs ? p + 1 : p;
+    uint16x8_t bytes[2];
+    bytes[0] = bytes[1] = vreinterpretq_u16_u8(requantized<store>(acc[p], scale, n));
+    if (q != p) bytes[1] = vreinterpretq_u16_u8(requantized<store>(acc[q], scale, n));
+    const uint8x16_t first = vreinterpretq_u8_u16(vuzp1q_u16(bytes[0], bytes[1])),
+                     second = vreinterpretq_u8_u16(vuzp2q_u16(bytes[0], bytes[1]));
+    if constexpr (q != p) {
+      store8_row(first, dst, stride);
+      store8_row(second, dst, stride);
+    }
+    if constexpr (q + 1 < pairs) {
+      store8_high_row(first, dst, stride);
+      store8_high_row(second, dst, stride);
+    } else {
+      vst1_u8(dst + second_row<pairs>(odd, q, stride), vget_high_u8(second));
+      vst1_u8(dst, vget_high_u8(first));
+    }
+  });
 }
 
 }  // namespace

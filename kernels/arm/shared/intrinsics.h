@@ -68,3 +68,24 @@ inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
 }  // namespace octet
 
 #endif
+
+namespace octet {
+namespace {
+
+// Load four neighbouring vectors by one LD1, for which AArch32 and GCC 9 have no intrinsic.
+inline __attribute__((always_inline)) void load_four(const int32_t* from, int32x4_t (&to)[4]) {
+#if defined(__aarch64__) && (defined(__clang__) || __GNUC__ >= 10)
+  const int32x4x4_t all = vld1q_s32_x4(from);
+  to[0] = all.val[0], to[1] = all.val[1], to[2] = all.val[2], to[3] = all.val[3];
+#else
+  for (int v = 0; v < 4; ++v) to[v] = vld1q_s32(from + 4 * v);
+#endif
+}
+inline __attribute__((always_inline)) void load_four(const float* from, float32x4_t (&to)[4]) {
+  int32x4_t bits[4];
+  load_four((const int32_t*)from, bits);
+  for (int v = 0; v < 4; ++v) to[v] = vreinterpretq_f32_s32(bits[v]);
+}
+
+}  // namespace
+}  // namespace octet

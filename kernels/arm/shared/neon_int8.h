@@ -171,16 +171,15 @@ inline auto requantizing_of(const Requantization& n) {
 // wait for each.
 template <int rows, bool int8_min, bool first, int bytes, typename Lhs, typename Rhs>
 OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
-                                      const Rhs& load_two_columns) {
+                                      const Rhs& load) {
   // Columns in flight
   constexpr int together = rows == 1 ? 4 : rows == 2 ? kTogetherOfTwo : rows == 4 ? 1 : 2;
   int8x16_t a[rows], b[kWidth];
-  load_two_columns(Int<0>{}, b[0], b[1]);
+  load(Int < together == 1 ? 0 : 2 > {}, b);
   unroll<rows>([&](auto i) OCTET_INLINE { load_row(a[i], i); });
-  if (together > 1) load_two_columns(Int<1>{}, b[2], b[3]);
   unroll<kWidth / together>([&](auto step) OCTET_INLINE {
     constexpr int j0 = step * together;
-    if (together == 1 && j0 == kLoadsAhead) load_two_columns(Int<1>{}, b[2], b[3]);
+    if (together == 1 && j0 == kLoadsAhead) load(Int<1>{}, b);
     if constexpr (rows == 4 && !int8_min) {
       multiply_column<first, bytes>(acc, j0, a, b[j0]);
     } else {
@@ -332,15 +331,12 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
       flipped(a);
     };
     const auto step = [&](auto first, const auto& load) OCTET_INLINE {
-      multiply_add<rows, int8_min, first, 16>(acc, load,
-                                              [&](auto two, int8x16_t& b0, int8x16_t& b1)
-                                                  OCTET_INLINE { load_columns<two>(b0, b1, rhs); });
+      multiply_add<rows, int8_min, first, 16>(
+          acc, load, [&](auto part, auto& b) OCTET_INLINE { load_part_of_columns<part>(b, rhs); });
     };
     const auto half_step = [&](const auto& load) OCTET_INLINE {
       multiply_add<rows, int8_min, false, 8>(
-          acc, load, [&](auto two, int8x16_t& b0, int8x16_t& b1) OCTET_INLINE {
-            load_half_columns<two>(b0, b1, rhs);
-          });
+          acc, load, [&](auto part, auto& b) OCTET_INLINE { load_part_of_halves<part>(b, rhs); });
     };
     size_t groups = all_groups;
     if (!start_in_order<rows, kPlain>(in_order, acc, lhs, rhs, groups)) {

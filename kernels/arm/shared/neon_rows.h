@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/arm/shared/intrinsics.h"
+#include "kernels/arm/shared/pinned.h"
 #include "kernels/core/accumulator_init.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/lhs_rows.h"
@@ -54,6 +55,43 @@ OCTET_INLINE inline void sum_together(const Rows& r, size_t first, uint8x16_t la
   });
 }
 
+// Sums all fours of rows at one stride, of less than 512 bytes: sums of half a row fit 16 bits.
+// Loads step from row to row.
+template <bool is_signed>
+OCTET_INLINE inline void sum_fours(const Rows& r, int32x4_t less, uint8x16_t last, int32_t* sums) {
+  const size_t stride = r.stride, depth = r.depth, rest = depth % 16;
+  const uint8_t* first = r.data;
+  for (size_t fours = r.rows / 4; fours; --fours, sums += 4) {
+    const uint8_t* next = first;
+    int16x8_t halves[4];
+    unroll<4>([&](auto i) OCTET_INLINE {
+      int8x16_t bytes;
+      load16_row(bytes, next, stride);
+      halves[i] = is_signed ? vpaddlq_s8(bytes)
+                            : vreinterpretq_s16_u16(vpaddlq_u8(vreinterpretq_u8_s8(bytes)));
+    });
+    const auto add = [&](size_t k, uint8x16_t mask, bool masks) OCTET_INLINE {
+      const uint8_t* row = first + k;
+      unroll<4>([&](auto i) OCTET_INLINE {
+        int8x16_t bytes;
+        load16_row(bytes, row, stride);
+        const uint8x16_t part = vreinterpretq_u8_s8(bytes);
+        halves[i] = add_pairs_of<is_signed>(halves[i], masks ? vandq_u8(part, mask) : part);
+      });
+    };
+    OCTET_NO_UNROLL
+    for (size_t k = 16; k + 16 <= depth; k += 16) add(k, last, false);
+    if (rest) add(depth - 16, last, true);
+    const int16x8_t both =
+        vpaddq_s16(vpaddq_s16(halves[0], halves[1]), vpaddq_s16(halves[2], halves[3]));
+    const int32x4_t all = is_signed
+                              ? vpaddlq_s16(both)
+                              : vreinterpretq_s32_u32(vpaddlq_u16(vreinterpretq_u16_s16(both)));
+    vst1q_s32(sums, vsubq_s32(all, less));
+    first = next;
+  }
+}
+
 template <bool is_signed>
 void sum_sixteens(const Rows& r, int32_t bias, int32_t* sums) {
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -64,6 +102,10 @@ void sum_sixteens(const Rows& r, int32_t bias, int32_t* sums) {
     return vsubq_s32(vpaddq_s32(vpaddq_s32(sum[0], sum[1]), vpaddq_s32(sum[2], sum[3])), less);
   };
   size_t i = 0;
+  if (r.depth < 512 && !r.pointers) {
+    sum_fours<is_signed>(r, less, last, sums);
+    i = r.rows / 4 * 4;
+  }
   for (; i + 4 <= r.rows; i += 4) {
     sum_together<is_signed, 4>(r, i, last, sum);
     vst1q_s32(sums + i, four());
@@ -98,10 +140,11 @@ FloatEnds find_ends_neon(const FloatRows& r) {
   for (size_t i = 0; i < r.rows; ++i) {
     const float* const row = r.data + i * r.stride;
     const auto look_at = [&](size_t k) OCTET_INLINE {
+      float32x4_t x[4];
+      load_four(row + k, x);
       unroll<4>([&](auto v) OCTET_INLINE {
-        const float32x4_t x = vld1q_f32(row + k + 4 * v);
-        least[v] = vminq_f32(least[v], x);
-        most[v] = vmaxq_f32(most[v], x);
+        least[v] = vminq_f32(least[v], x[v]);
+        most[v] = vmaxq_f32(most[v], x[v]);
       });
     };
     OCTET_NO_UNROLL
@@ -123,9 +166,10 @@ OCTET_INLINE inline void quantize_sixteen(const float* x, float32x4_t scale, flo
                                           int16x8_t zero_point, uint8x16_t lo, uint8x16_t hi,
                                           uint8_t* out) {
   int32x4_t q[4];
-  float32x4_t away[4];
+  float32x4_t away[4], from[4];
+  load_four(x, from);
   unroll<4>([&](auto v) OCTET_INLINE {
-    const float32x4_t product = vmulq_f32(vld1q_f32(x + 4 * v), inverse);
+    const float32x4_t product = vmulq_f32(from[v], inverse);
     q[v] = vcvtnq_s32_f32(product);
     away[v] = vabdq_f32(product, vcvtq_f32_s32(q[v]));
   });

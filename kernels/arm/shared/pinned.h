@@ -147,6 +147,9 @@ OCTET_INLINE inline void store16_row(uint8x16_t bytes, uint8_t*& to, size_t stri
 OCTET_INLINE inline void store8_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
   __asm__ volatile("st1 {%1.8b}, [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
 }
+OCTET_INLINE inline void store8_high_row(uint8x16_t bytes, uint8_t*& to, size_t stride) {
+  __asm__ volatile("st1 {%1.d}[1], [%0], %2" : "+r"(to) : "w"(bytes), "r"(stride) : "memory");
+}
 
 template <int lane>
 OCTET_INLINE inline void store4_step(uint32x4_t from, uint8_t*& to) {
@@ -182,6 +185,22 @@ OCTET_INLINE inline void load_low(int8x16_t& to, const uint8_t* from) {
 
 #endif
 
+// Load the first two of four columns (part 0), the others (1), or all (2): then by one instruction
+// where registers can be neighbours.
+template <int part>
+OCTET_INLINE inline void load_part_of_columns(int8x16_t (&b)[4], const uint8_t*& from) {
+#if defined(__aarch64__)
+  if constexpr (part == 2) return load_columns_list<4>(b, from);
+#endif
+  if constexpr (part != 1) load_columns<0>(b[0], b[1], from);
+  if constexpr (part != 0) load_columns<1>(b[2], b[3], from);
+}
+template <int part>
+OCTET_INLINE inline void load_part_of_halves(int8x16_t (&b)[4], const uint8_t*& from) {
+  if constexpr (part != 1) load_half_columns<0>(b[0], b[1], from);
+  if constexpr (part != 0) load_half_columns<1>(b[2], b[3], from);
+}
+
 // Multiply the low halves, and the high halves.
 OCTET_INLINE inline int16x8_t multiply_low(int8x16_t a, int8x16_t b) {
   int16x8_t products;
@@ -196,6 +215,11 @@ OCTET_INLINE inline int16x8_t multiply_high(int8x16_t a, int8x16_t b) {
                    : "=w"(products)
                    : "w"(a), "w"(b));
   return products;
+}
+OCTET_INLINE inline void multiply_add_low(int16x8_t& products, int8x16_t a, int8x16_t b) {
+  __asm__ volatile(OCTET_SPELLED("smlal %0.8h, %1.8b, %2.8b", "vmlal.s8 %q0, %e1, %e2")
+                   : "+w"(products)
+                   : "w"(a), "w"(b));
 }
 OCTET_INLINE inline void multiply_add_high(int16x8_t& products, int8x16_t a, int8x16_t b) {
   __asm__ volatile(OCTET_SPELLED("smlal2 %0.8h, %1.16b, %2.16b", "vmlal.s8 %q0, %f1, %f2")

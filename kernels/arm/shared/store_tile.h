@@ -11,19 +11,6 @@
 namespace octet {
 namespace {
 
-// Subtracts Tile::row_factors times column_factors from the accumulators.
-template <int rows, int vectors>
-OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t* of_columns,
-                                          int32x4_t (&acc)[rows][vectors]) {
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    int32x4_t columns = vld1q_s32(of_columns + 4 * v);
-    pin(columns);
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      acc[i][v] = vmlsq_s32(acc[i][v], columns, vld1q_dup_s32(of_rows + i));
-    });
-  });
-}
-
 template <int rows, int vectors>
 OCTET_INLINE inline void store_s32(const int32x4_t (&acc)[rows][vectors], uint8_t* dst,
                                    size_t stride) {
