@@ -33,9 +33,13 @@ struct Neon : Sixteen {
     OCTET_INLINE inline explicit Ends(const uint8_t* p) : prepared(p) {}
     OCTET_INLINE inline Acc start() const {
       Acc acc;
-      unroll<4>([&](auto v)
-                    OCTET_INLINE { acc.a[v] = vld1q_s32((const int32_t*)prepared + 4 * v); });
+      load_four((const int32_t*)prepared, acc.a);
       return acc;
+    }
+    OCTET_INLINE inline void load_scales(FloatScale (&by)[4]) const {
+      float32x4_t scales[4];
+      load_four((const float*)(prepared + 64), scales);
+      unroll<4>([&](auto v) OCTET_INLINE { by[v] = {scales[v]}; });
     }
     OCTET_INLINE inline float32x4_t scale(int v) const {
       return vld1q_f32((const float*)(prepared + 64) + 4 * v);
@@ -55,9 +59,9 @@ struct Neon : Sixteen {
 
   OCTET_INLINE static inline void pair(Acc& acc, int8x16_t p0, int8x16_t p1, int8x16_t w0,
                                        int8x16_t w1) {
-    const int16x8_t low =
-        vmlal_s8(vmull_s8(vget_low_s8(p0), vget_low_s8(w0)), vget_low_s8(p1), vget_low_s8(w1));
-    const int16x8_t high = vmlal_high_s8(vmull_high_s8(p0, w0), p1, w1);
+    int16x8_t low = multiply_low(p0, w0), high = multiply_high(p0, w0);
+    multiply_add_low(low, p1, w1);
+    multiply_add_high(high, p1, w1);
     acc.a[0] = vaddw_s16(acc.a[0], vget_low_s16(low));
     acc.a[1] = vaddw_high_s16(acc.a[1], low);
     acc.a[2] = vaddw_s16(acc.a[2], vget_low_s16(high));
@@ -65,7 +69,7 @@ struct Neon : Sixteen {
   }
 
   OCTET_INLINE static inline void one(Acc& acc, int8x16_t p, int8x16_t w) {
-    const int16x8_t low = vmull_s8(vget_low_s8(p), vget_low_s8(w)), high = vmull_high_s8(p, w);
+    const int16x8_t low = multiply_low(p, w), high = multiply_high(p, w);
     acc.a[0] = vaddw_s16(acc.a[0], vget_low_s16(low));
     acc.a[1] = vaddw_high_s16(acc.a[1], low);
     acc.a[2] = vaddw_s16(acc.a[2], vget_low_s16(high));
@@ -104,12 +108,103 @@ struct Neon : Sixteen {
     if constexpr (sizeof...(more) > 0) dot_across<first>(acc, weights + kColumn, more...);
   }
 
+  template <bool flip, DepthwiseOutput kind>
+  static void walk_by_2(const DepthwiseTile& t);
+
   // Distributes four taps of sixteen channels to the taps' places.
   OCTET_INLINE static inline void weights(const uint32_t* taps, uint8_t* to) {
     const uint8x16x4_t by_tap = vld4q_u8((const uint8_t*)taps);
     unroll<4>([&](auto tap) OCTET_INLINE { vst1q_u8(to + 16 * tap, by_tap.val[tap]); });
   }
 };
+
+#if defined(__aarch64__)
+// The walk with stride 2: weights stay in registers, and the sum of a column that ends an output
+// begins the next one. saturated: as Store::kSaturated.
+template <bool flip, DepthwiseOutput kind, bool saturated>
+__attribute__((noinline)) void walk_by_2_in_registers(const DepthwiseTile& t) {
+  constexpr int lines = 3;
+  const DepthwiseStore<Neon, kind> store(t);
+  const Neon::Ends ends((const uint8_t*)t.prepared);
+  const uint8_t* const weights = (const uint8_t*)t.prepared + Neon::kPrepared;
+  const DepthwiseWeights<3> w0(weights), w1(weights + Neon::kColumn),
+      w2(weights + 2 * Neon::kColumn);
+  const int8x16_t sign = Neon::sign(t.flip);
+  const size_t in_w = t.in_w, last = in_w - 1, dst_pixel = t.dst_pixel, dst_line = t.dst_line;
+  const uint8_t* pixel[lines];
+  size_t step[lines];
+  using Pixels = int8x16_t[lines];
+  const auto next = [&](bool exists, Pixels& p) OCTET_INLINE {
+    if (__builtin_expect(exists, 1))
+      unroll<lines>([&](auto i) OCTET_INLINE {
+        load16_row(p[i], pixel[i], step[i]);
+        if (flip) p[i] = Neon::flipped(p[i], sign);
+      });
+    else
+      p[0] = p[1] = p[2] = flip ? Neon::flipped(Neon::load(t.zero), sign) : Neon::load(t.zero);
+  };
+  const auto begin = [&](Neon::Acc& acc, const Pixels& p) OCTET_INLINE {
+    acc = ends.start();
+    Neon::pair(acc, p[0], p[1], w0.val[0], w0.val[1]);
+    Neon::one(acc, p[2], w0.val[2]);
+  };
+  const auto finish = [&](const Neon::Acc& acc, uint8_t* dst) OCTET_INLINE {
+    if constexpr (saturated) {
+      FloatScale by[4];
+      ends.load_scales(by);
+      vst1q_u8(dst, requantized<Store::kSaturated>(acc.a, by, store.requantization.n));
+    } else {
+      store(acc, ends, dst);
+    }
+  };
+  const uint8_t* const* pixels = t.pixels;
+  const size_t* steps = t.steps;
+  uint8_t* first_dst = t.dst;
+  const size_t first_column = t.first_column, columns_out = t.columns;
+  for (size_t tiles = t.tiles; tiles; --tiles) {
+    unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
+    pixels += 2, steps += 2;
+    size_t column = first_column;
+    uint8_t* dst = first_dst;
+    first_dst += dst_line;
+    Neon::Acc acc;
+    Pixels a;
+    next(column < in_w, a);
+    begin(acc, a);
+    ++column;
+    OCTET_NO_UNROLL
+    for (size_t x = columns_out; x; --x) {
+      Pixels b, c;
+      if (__builtin_expect(column < last, 1)) {
+        next(true, b);
+        next(true, c);
+      } else {
+        next(column < in_w, b);
+        next(column + 1 < in_w, c);
+      }
+      column += 2;
+      Neon::pair(acc, b[0], b[1], w1.val[0], w1.val[1]);
+      Neon::pair(acc, b[2], c[0], w1.val[2], w2.val[0]);
+      Neon::pair(acc, c[1], c[2], w2.val[1], w2.val[2]);
+      finish(acc, dst);
+      dst += dst_pixel;
+      begin(acc, c);
+    }
+  }
+}
+#endif
+
+template <bool flip, DepthwiseOutput kind>
+void Neon::walk_by_2(const DepthwiseTile& t) {
+#if defined(__aarch64__)
+  if constexpr (kind == DepthwiseOutput::kFloat && !flip)
+    if (t.requantization->hi - t.requantization->lo == 255)
+      return walk_by_2_in_registers<flip, kind, true>(t);
+  walk_by_2_in_registers<flip, kind, false>(t);
+#else
+  depthwise_walk<Neon, 1, 2, flip, kind>(t);
+#endif
+}
 
 // The kernel of int16 weights; it widens pixels when it multiplies.
 struct NeonInt16 : Neon {
@@ -196,7 +291,38 @@ bool fits_pairs(const DepthwiseBlock& b) {
   return true;
 }
 
+#if defined(__aarch64__)
+// Writes a walk's weights, tap by tap, unless one is -128. Small images spend little more than this
+// on a block.
+OCTET_INLINE inline bool write_walk(const DepthwiseBlock& b, uint8_t* out) {
+  int8x16_t least = vdupq_n_s8(0);
+  unroll<3>([&](auto column) OCTET_INLINE {
+    int8x16_t w[4];  // the taps of four channels
+    unroll<4>([&](auto v) OCTET_INLINE {
+      w[v] = vld1q_s8((const int8_t*)b.weights + column * kDepthwiseGroup + 64 * v);
+      least = vminq_s8(least, w[v]);
+    });
+    const int8x16_t even[2] = {vuzp1q_s8(w[0], w[1]), vuzp1q_s8(w[2], w[3])},
+                    odd[2] = {vuzp2q_s8(w[0], w[1]), vuzp2q_s8(w[2], w[3])};
+    int8_t* const to = (int8_t*)out + column * Neon::kColumn;
+    vst1q_s8(to, vuzp1q_s8(even[0], even[1]));
+    vst1q_s8(to + 16, vuzp1q_s8(odd[0], odd[1]));
+    vst1q_s8(to + 32, vuzp2q_s8(even[0], even[1]));
+    vst1q_s8(to + 48, vuzp2q_s8(odd[0], odd[1]));
+  });
+  return vminvq_s8(least) > -128;
+}
+#endif
+
 void prepare(const DepthwiseBlock& b, void* prepared) {
+#if defined(__aarch64__)
+  const bool walks = b.loop == DepthwiseLoop::kWalk || b.loop == DepthwiseLoop::kWalkBy2;
+  if (walks && write_walk(b, (uint8_t*)prepared + Neon::kPrepared)) {
+    write_ends<Neon>(b, prepared);
+    weights_as(prepared) = WeightsAs::kInt8;
+    return;
+  }
+#endif
   const bool int16 = !fits_pairs(b);
   (int16 ? depthwise_prepare<NeonInt16> : depthwise_prepare<Neon>)(b, prepared);
   weights_as(prepared) = int16 ? WeightsAs::kInt16 : WeightsAs::kInt8;

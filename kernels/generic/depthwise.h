@@ -25,7 +25,7 @@
 //   kColumn       bytes of a column's weights
 //   kWholeGroups  whether `weights` takes all vectors of a group at once
 //   kAcross       whether `dot_across` multiplies several columns at once; `settle` then makes
-//                 compilers forget what they know of a column
+//                 compilers forget what they know of a column, and `walk_by_2` walks
 //   kLoadsAndSteps  whether `load_and_step` loads a pixel and points at the next by one instruction
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
@@ -148,8 +148,28 @@ OCTET_INLINE inline void shift(Column& a, Column& b, Column& c) {
   c = oldest;
 }
 
+template <typename M, int rows, typename Store, typename Column>
+OCTET_INLINE inline void make_rows(const Store& store, const typename M::Ends& ends,
+                                   const uint8_t* weights, [[maybe_unused]] size_t set,
+                                   uint8_t* dst, size_t dst_line, const Column& a, const Column& b,
+                                   const Column& c) {
+  if constexpr (M::kTogether) {
+    typename M::Acc acc[rows];
+    unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
+    dot_rows<M>(acc, weights, set, a, b, c);
+    unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * dst_line); });
+  } else {
+    unroll<rows>([&](auto r) OCTET_INLINE {
+      typename M::Acc acc = ends.start();
+      dot_columns<M, r.value>(acc, weights + r * set, a, b, c);
+      store(acc, ends, dst + r * dst_line);
+    });
+  }
+}
+
 // Makes rows x 1 outputs per step of `stride` columns, tile below tile. Each instance is a function
-// of its own, so that its loop has all registers.
+// of its own, so that its loop has all registers. ahead: a column that ends an output begins the
+// next one. turns: columns take turns, so that none is copied.
 template <typename M, int rows, int stride, bool flip, DepthwiseOutput kind>
 __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   constexpr int lines = rows + 2;
@@ -177,9 +197,8 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
   typename M::Column a = columns.at(0), b = columns.at(1), c = columns.at(2);
   uint8_t* dst;
   [[maybe_unused]] constexpr size_t set = M::kWalkSets > 1 ? 3 * M::kColumn : 0;
-  // With stride 2 a column's sum begins the next output as soon as it has ended one: no column is
-  // kept.
   constexpr bool ahead = stride == 2 && !M::kTogether;
+  constexpr bool turns = stride == 1 && M::kAcross && !flip && kind == DepthwiseOutput::kFloat;
   [[maybe_unused]] typename M::Acc begun;
   [[maybe_unused]] const auto begin = [&](const typename M::Column& first) OCTET_INLINE {
     if constexpr (ahead) {
@@ -187,21 +206,13 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
       dot_columns<M, 0>(begun, weights, first);
     }
   };
-  const auto output = [&]() OCTET_INLINE {
-    if constexpr (M::kTogether) {
-      typename M::Acc acc[rows];
-      unroll<rows>([&](auto r) OCTET_INLINE { acc[r] = ends.start(); });
-      dot_rows<M>(acc, weights, set, a, b, c);
-      unroll<rows>([&](auto r) OCTET_INLINE { store(acc[r], ends, dst + r * dst_line); });
-    } else if constexpr (ahead) {
+  const auto output = [&](const typename M::Column& a, const typename M::Column& b,
+                          const typename M::Column& c) OCTET_INLINE {
+    if constexpr (ahead) {
       dot_columns<M, 0>(begun, weights + M::kColumn, b, c);
       store(begun, ends, dst);
     } else {
-      unroll<rows>([&](auto r) OCTET_INLINE {
-        typename M::Acc acc = ends.start();
-        dot_columns<M, r.value>(acc, weights + r * set, a, b, c);
-        store(acc, ends, dst + r * dst_line);
-      });
+      make_rows<M, rows>(store, ends, weights, set, dst, dst_line, a, b, c);
     }
     dst += dst_pixel;
   };
@@ -218,12 +229,21 @@ __attribute__((noinline)) void depthwise_walk(const DepthwiseTile& t) {
     next(a);
     if constexpr (ahead) begin(a);
     if constexpr (stride == 1) next(b);
+    for (size_t x = columns_out; turns;) {
+      if constexpr (turns) M::settle(a), M::settle(b);
+      next(c), output(a, b, c);
+      if (!--x) break;
+      next(a), output(b, c, a);
+      if (!--x) break;
+      next(b), output(c, a, b);
+      if (!--x) break;
+    }
     OCTET_NO_UNROLL
-    for (size_t x = columns_out; x; --x) {
+    for (size_t x = turns ? 0 : columns_out; x; --x) {
       if constexpr (stride == 1 && M::kAcross) M::settle(a), M::settle(b);
       if constexpr (stride == 2) next(b);
       next(c);
-      output();
+      output(a, b, c);
       if constexpr (ahead)
         begin(c);
       else
@@ -278,7 +298,11 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
     case DepthwiseLoop::kWalk:
       return two ? depthwise_walk<M, 2, 1, flip, kind>(t)
                  : depthwise_walk<M, 1, 1, flip, others>(t);
-    case DepthwiseLoop::kWalkBy2: return depthwise_walk<M, 1, 2, flip, others>(t);
+    case DepthwiseLoop::kWalkBy2:
+      if constexpr (M::kAcross) return M::template walk_by_2<flip, others>(t);
+      if constexpr (flip && M::kCopyPerSign && others == DepthwiseOutput::kSumsOrFloats)
+        if (!t.flip) return depthwise_walk<M, 1, 2, false, others>(t);
+      return depthwise_walk<M, 1, 2, flip, others>(t);
     case DepthwiseLoop::kWalk5x5:
       if constexpr (M::kWalks5x5) depthwise_walk_5x5<M, 1, flip, others>(t);
       return;
@@ -342,9 +366,9 @@ void write_weights(const DepthwiseBlock& b, uint8_t* out) {
     }
 }
 
-// Writes init and scale in the order of the accumulators, then the weights.
-template <typename M, typename Taps = uint32_t>
-void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
+// Writes init and scale in the order of the accumulators.
+template <typename M>
+OCTET_INLINE inline void write_ends(const DepthwiseBlock& b, void* prepared) {
   constexpr size_t bytes = M::kChannels;  // bytes of a vector
   uint8_t* out = (uint8_t*)prepared;
   const auto spread = [&](const void* from) OCTET_INLINE {
@@ -361,6 +385,11 @@ void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
     if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
     if (b.to_floats) M::write_floats(b, out);
   }
+}
+
+template <typename M, typename Taps = uint32_t>
+void depthwise_prepare(const DepthwiseBlock& b, void* prepared) {
+  write_ends<M>(b, prepared);
   if constexpr (M::kWalks5x5)
     if (is_5x5(b.loop)) return write_weights_5x5<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);
   write_weights<M, Taps>(b, (uint8_t*)prepared + M::kPrepared);

@@ -54,7 +54,7 @@ struct DepthwiseStore<M, DepthwiseOutput::kSumsOrFloats> {
       : to_floats(t.requantization != nullptr), floats(t) {}
   OCTET_INLINE inline void operator()(const typename M::Acc& acc, const typename M::Ends&,
                                       uint8_t* dst) const {
-    if (to_floats) return floats.store(acc, dst);
+    if (__builtin_expect(to_floats, 1)) return floats.store(acc, dst);
     M::store_s32(acc, dst);
   }
   bool to_floats;

@@ -68,6 +68,9 @@ struct Sixteen {
       });
     }
     OCTET_INLINE inline Acc start() const { return {{init[0], init[1], init[2], init[3]}}; }
+    OCTET_INLINE inline void load_scales(FloatScale (&by)[4]) const {
+      unroll<4>([&](auto v) OCTET_INLINE { by[v] = {scales[v]}; });
+    }
     OCTET_INLINE inline float32x4_t scale(int v) const { return scales[v]; }
   };
 
@@ -78,7 +81,7 @@ struct Sixteen {
     template <typename E>
     OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
       FloatScale by[4];
-      unroll<4>([&](auto v) OCTET_INLINE { by[v] = {ends.scale(v)}; });
+      ends.load_scales(by);
       vst1q_u8(dst, requantized<Store::kClamped>(acc.a, by, n));
     }
   };
@@ -118,11 +121,12 @@ struct Sixteen {
     }
 
     OCTET_INLINE inline void store(const Acc& acc, uint8_t* dst) const {
-      float32x4_t x[4];
-      unroll<4>([&](auto v) OCTET_INLINE {
-        x[v] = FloatColumns::at(scales + 4 * v, kChannels).of(acc.a[v]);
-      });
-      if (clamps) unroll<4>([&](auto v) OCTET_INLINE { x[v] = clamped(x[v], lo, hi); });
+      float32x4_t x[4], scale[4], bias[4];
+      load_four(scales, scale);
+      load_four(scales + kChannels, bias);
+      unroll<4>([&](auto v) OCTET_INLINE { x[v] = FloatColumns{scale[v], bias[v]}.of(acc.a[v]); });
+      if (__builtin_expect(clamps, 0))
+        unroll<4>([&](auto v) OCTET_INLINE { x[v] = clamped(x[v], lo, hi); });
       unroll<4>([&](auto v) OCTET_INLINE { vst1q_f32((float*)dst + 4 * v, x[v]); });
     }
   };

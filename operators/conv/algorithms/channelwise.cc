@@ -37,6 +37,9 @@ class ChannelBlock {
     tile_.sets = tile_.loop == DepthwiseLoop::kTaps ? scratch.rows : 1;
     tile_.set_groups = scratch.set_groups;
     padded_ = scratch.padded;
+    copied_ = padded_ ? padded_width(s_, run.out_w) : run.in_w;
+    before_ = padded_ ? smaller(run.pad_left, copied_) : 0;
+    inside_ = smaller(run.in_w, copied_ - before_);
     grouped_ = !is_depthwise(s_);
     walks_ = is_walk(tile_.loop);
     tile_.groups = slot_groups(s_);
@@ -191,11 +194,8 @@ class ChannelBlock {
     uint8_t* const copy = c_.ring_data + slot * c_.ring_line;
     if (c_.staged[slot] != y) {
       c_.staged[slot] = y;
-      const size_t width = padded_ ? padded_width(s_, run_.out_w) : run_.in_w,
-                   before = padded_ ? smaller(run_.pad_left, width) : 0,
-                   inside = smaller(run_.in_w, width - before);
-      copy_.copy(data, run_.lhs_pixel, inside, copy + before * staged_);
-      if (plan_.touch) tell_staged(data, inside, copy, width);
+      copy_.copy(data, run_.lhs_pixel, inside_, copy + before_ * staged_);
+      if (plan_.touch) tell_staged(data, inside_, copy, copied_);
     }
     return {copy, staged_};
   }
@@ -334,6 +334,7 @@ class ChannelBlock {
   const uint8_t* zero_ = nullptr;
   const uint8_t* walked_ = nullptr;  // the block's first pixel of an image for walk_in_place
   bool padded_;                      // staged lines have their borders filled
+  size_t copied_, before_, inside_;  // pixels of a staged line: all, border before, of the input
   bool grouped_;                     // grouped: taps are slots, in their order
   bool walks_;                       // the loop is a walk
   bool ends_;                        // the kernel requantizes to the final output

@@ -199,8 +199,14 @@ class ChannelCopy {
       memcpy(to + i, &piece, sizeof piece);
     };
     if constexpr (bytes == 16)
-      for (; pixels >= 4; pixels -= 4)
-        unroll<4>([&](auto) OCTET_INLINE { copy_piece(0), from += step, to += staged; });
+      for (; pixels >= 4 && staged == bytes; pixels -= 4, to += 4 * bytes)
+        unroll<4>([&](auto i) OCTET_INLINE {
+          Piece piece;
+          memcpy(&piece, from, sizeof piece);
+          piece ^= flip;
+          memcpy(to + bytes * i, &piece, sizeof piece);
+          from += step;
+        });
     for (; pixels; --pixels, from += step, to += staged) {
       if constexpr (bytes) {  // loads do not wait for stores whose addresses look alike
         Piece pieces[bytes / sizeof flip];
