@@ -56,8 +56,7 @@ class Replacement {
 
   intptr_t lock_ = -1;
   char* path_ = nullptr;  // links are resolved, so that a link goes on leading to the file
-  [[maybe_unused]] bool made_ =
-      false;  // POSIX: begin() made the file; it is removed unless it is replaced
+  bool made_ = false;     // POSIX: begin() made the file; it is removed unless it is replaced
 };
 
 }  // namespace octet::os

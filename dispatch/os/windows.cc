@@ -125,7 +125,7 @@ void Replacement::release() {
     CloseHandle((HANDLE)lock_);
   }
   free(path_);
-  lock_ = -1, path_ = nullptr;
+  lock_ = -1, path_ = nullptr, made_ = false;
 }
 
 Failure Replacement::begin(const char* path) {
