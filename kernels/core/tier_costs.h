@@ -63,9 +63,13 @@ struct TierCosts {
       sparse_start_near = 0;  // the same for one row of weights in L1; divided by the count of rows
   size_t sparse_last = 0;  // a partial last tile takes as long as one of this many rows; 0 = none
   // ---- memory and copies
-  double l2_bytes = 28,       // bytes that a core reads per cycle from L2
-      l3_bytes = 9,           // ... from L3
-      memory_bytes = 2.9;     // ... from memory
+  double l2_bytes = 28,    // bytes that a core reads per cycle from L2
+      l3_bytes = 9,        // ... from L3
+      memory_bytes = 2.9;  // ... from memory
+  // Bytes of weights that a tile of one row reads per cycle from L2, or widens, at most: 27 to 30
+  // were measured on Zen 4 (2026-11-28), whose l2_bytes of 17 are an average over whole layers.
+  // AVX2 widens them: of 12, 18 and 28, 18 cuts small images best on Golden Cove (2026-11-29)
+  double row_bytes = 28;
   double copy = 45,           // im2col and staging: per run of bytes
       copy_bytes = 7;         // im2col and staging: bytes per cycle
   double point = 3,           // to find the row of a tap

@@ -5,13 +5,6 @@
 #include "dispatch/tables/designs.h"
 
 namespace octet {
-namespace {
-
-// Bytes of weights per cycle that a tile reads from L2, at least: 27 to 30 were measured on Zen 4
-// (2026-11-28), whose l2_bytes of 17 are an average over whole layers.
-constexpr double kWeightBytes = 28;
-
-}  // namespace
 
 ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_w,
                  const CpuFeatures& cpu) {
@@ -35,7 +28,7 @@ TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu) {
   const double weights = (double)(plan.shape.group_in() * columns),
                tiles = (double)divide_up(columns, costs.nr),
                bandwidth = work.bandwidth(work.weights),
-               near = work.weights <= work.l2 ? larger(bandwidth, kWeightBytes) : bandwidth;
+               near = work.weights <= work.l2 ? larger(bandwidth, costs.row_bytes) : bandwidth;
   return {weights / costs.macs, weights / near, tiles * costs.tile_tap, tiles * costs.tile};
 }
 
