@@ -314,8 +314,7 @@ class ChannelBlock {
       return;
     }
     float row_scale[kEpiloguePixels];
-    for (size_t i = 0; i < columns; ++i)
-      row_scale[i] = run_.lhs_scales ? run_.lhs_scales[image_] : 1;
+    for (size_t i = 0; run_.lhs_scales && i < columns; ++i) row_scale[i] = run_.lhs_scales[image_];
     plan_.ops->epilogue(plan_.epilogue, {(const int32_t*)acc, tile_.channels, columns, channels_,
                                          n0_, run_.lhs_scales ? row_scale : nullptr, to});
   }
