@@ -165,12 +165,15 @@ OCTET_API void octet_network_destroy(
  * octet_gemm_create and octet_conv2d_create take it as desc.packed, and octet_network_create takes
  * their objects: kernels, algorithms, workspaces and plans are those of the blob that octet_pack or
  * octet_conv2d_pack would make, of weights that use the whole range of their type. The workspace of
- * known weights is never larger. Runs are refused with OCTET_BAD_BLOB. An outline may be freed once
- * its objects are destroyed; a file of outlines is of no use. */
+ * known weights is never larger, unless these turn out to be sparse, or are packed in pairs
+ * (octet_pack_size) for an s16 lhs. Sums that may leave the accumulator are refused only when the
+ * weights are there. Runs are refused with OCTET_BAD_BLOB. An outline may be freed once its objects
+ * are destroyed; a file of outlines is of no use. */
 #define OCTET_OUTLINE_BYTES ((size_t)320)
 
 /* Writes OCTET_OUTLINE_BYTES at a multiple of OCTET_ALIGNMENT. rhs->data, rhs->scales and
- * filter->data are not read and may be null. OCTET_SPARSE_AUTO counts as dense. */
+ * filter->data are not read and may be null; of rhs->minimums it matters only whether it is null.
+ * OCTET_SPARSE_AUTO, and OCTET_SPARSE_2_4 with zero points, count as dense. */
 OCTET_API octet_status octet_pack_outline(const octet_rhs_desc* rhs, octet_isa isa, void* outline,
                                           octet_error* error);
 OCTET_API octet_status octet_conv2d_pack_outline(const octet_filter_desc* filter, octet_isa isa,

@@ -22,6 +22,16 @@ inline octet_status check_outline(const void* outline, octet_error* error) {
   return check_aligned(outline, "outline", error);
 }
 
+// The description of weights as an outline takes it: those of which only their values tell whether
+// they are packed sparse count as dense.
+template <typename Desc>
+Desc outlined(const Desc& given, bool zero_points) {
+  Desc desc = given;
+  desc.struct_size = sizeof desc;
+  if (zero_points || given.sparsity == OCTET_SPARSE_AUTO) desc.sparsity = OCTET_SPARSE_NONE;
+  return desc;
+}
+
 // packer has: bytes() and most_bytes() of the blob; dense(), false if look_at_weights(error)
 // decides its size; write(blob); pays(blob), false if the weights are to be written again in the
 // format that take_other_format() chooses, whose blob is no larger.

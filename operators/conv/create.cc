@@ -115,9 +115,8 @@ octet_status check_blob(ConvBuilder* builder) {
   Container& c = builder->blob;
   if (read_head(d.packed, d.packed_bytes, &c) == BlobProblem::kNone &&
       c.header.kind == BlobKind::kMatrices)
-    return fail(
-        error, OCTET_BAD_BLOB,
-        "desc.packed comes from octet_pack; a convolution takes what octet_conv2d_pack makes");
+    return fail(error, OCTET_BAD_BLOB,
+                "desc.packed comes from octet_pack; a convolution takes octet_conv2d_pack's");
   OCTET_TRY(check_filter_blob(d.packed, d.packed_bytes, "desc.packed", &c, error));
   octet_blob_info info = OCTET_BLOB_INFO_INIT;
   describe_filter(c, &info);
@@ -389,6 +388,7 @@ octet_status create(ConvBuilder* builder, octet_conv2d** conv) {
   builder->shape.padded_lines = filter_shape(builder->blob).padded_lines;
   OCTET_TRY(check_quantization(epilogue));
   const FilterSums sums = filter_sums(builder->blob, builder->desc.packed);
+  epilogue->outline = builder->blob.header.outline;
   OCTET_TRY(plan_epilogue(epilogue));
   const ConvAlgorithm& algorithm = *algorithm_of((uint8_t)builder->algorithm());
   if (algorithm.stretch) epilogue->stretch = algorithm.stretch(builder->shape);

@@ -71,8 +71,15 @@ octet_status octet_conv2d_pack_outline(const octet_filter_desc* filter, octet_is
   p.filter = filter, p.isa = isa;
   OCTET_TRY(p.read(false, error));
   OCTET_TRY(check_outline(outline, error));
-  if (p.builder.tried) p.take_other_format();
-  p.container.header.has_int8_min = 1;
+  const octet_filter_desc desc =
+      outlined(*p.builder.given, has_zero_points(p.builder.view, ElementType::kS8));
+  if (desc.sparsity != p.builder.given->sparsity) {
+    p.filter = &desc;
+    OCTET_TRY(p.read(false, error));
+  }
+  // All weights of 4 bits suit the tried format, those of 8 bits that use their range do not
+  if (p.builder.tried && !is_4bit(desc.type)) p.take_other_format();
+  p.container.header.has_int8_min = !is_4bit(desc.type);
   write_outline(&p.container, outline);
   return OCTET_OK;
 }

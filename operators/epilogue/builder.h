@@ -26,7 +26,8 @@ struct EpilogueBuilder {
   octet_type lhs_type, rhs_type, dst_type;  // of a static f32 lhs: the type it is quantized to
   octet_lhs_quant lhs_quant;
   int32_t lhs_zero_point;
-  bool takes_s16 = false;                                 // the lhs and dst may be s16
+  bool takes_s16 = false;  // the lhs and dst may be s16
+  bool outline = false;    // of weights that are not there yet: sums are checked once they are
   const char *column_name = "column", *depth_name = "k";  // in messages
 
   // The checks below fill in the rest.
@@ -64,7 +65,7 @@ octet_status check_quantization(EpilogueBuilder* builder);  // of the lhs and of
 octet_status plan_epilogue(EpilogueBuilder* builder);       // residual, zero points and clamps
 // The accumulator of every column must fit int32; its largest magnitude also decides which
 // overflows the epilogue must guard against. A null packed.positive means that the weights are not
-// known.
+// known. Of an outline nothing is refused that known weights may pass.
 octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed);
 // The epilogue with its arrays in the arena, padded. max_scaled: as in the builder. columns: those
 // of the builder, over and over.

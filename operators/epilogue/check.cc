@@ -249,7 +249,7 @@ octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
     const int64_t bias = settled_bias(*builder, packed, n);
     const SumRange range = sum_range(*builder, packed, n);
     const int64_t hi = range.hi + bias, lo = range.lo + bias;
-    const bool overflows = hi > INT32_MAX || lo < INT32_MIN;
+    const bool overflows = !builder->outline && (hi > INT32_MAX || lo < INT32_MIN);
     if (overflows && (range.hi > INT32_MAX || range.lo < INT32_MIN))
       return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
                   "the sums of %s %zu may reach %lld, outside int32: %s = %zu is too deep",
@@ -275,7 +275,7 @@ octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
     const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
     builder->max_shift = shift > builder->max_shift ? shift : builder->max_shift;
     const int64_t one = (int64_t)1 << shift;
-    if (hi * one > INT32_MAX || lo * one < INT32_MIN)
+    if (!builder->outline && (hi * one > INT32_MAX || lo * one < INT32_MIN))
       return fail(
           builder->error, OCTET_BAD_SCALE,
           "desc.epilogue.shifts: %s %zu shifts left by %d, but its accumulator may reach %lld",

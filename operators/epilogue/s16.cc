@@ -75,14 +75,14 @@ octet_status check_s16_range(EpilogueBuilder* builder, const PackedRhs& packed) 
     const int64_t positive = packed.positive ? packed.positive[n] : 128 * (int64_t)builder->depth,
                   negative = packed.negative ? packed.negative[n] : 0,
                   most = positive > -negative ? positive : -negative;
-    if (255 * most > INT32_MAX)
+    if (!builder->outline && 255 * most > INT32_MAX)
       return fail(
           builder->error, OCTET_ACCUMULATOR_OVERFLOW,
           "the sums of %s %zu may reach %lld where bytes of s16 values are multiplied, outside "
           "int32: %s = %zu is too deep",
           builder->column_name, n, (long long)(255 * most), builder->depth_name, builder->depth);
     const int64_t bias = bias_of(e, n), sum = 32768 * (positive - negative);
-    if (bias < sum - kMostAcc || bias >= kMostAcc - sum)
+    if (!builder->outline && (bias < sum - kMostAcc || bias >= kMostAcc - sum))
       return fail(builder->error, OCTET_ACCUMULATOR_OVERFLOW,
                   "the accumulator of %s %zu may leave 48 bits: desc.epilogue.%s[%zu] is %lld, and "
                   "its sums reach %lld",

@@ -128,7 +128,9 @@ void set_packed(const GemmBuilder& builder, GemmPlan* plan) {
     plan->minimums = first.minimums;
     if (first.minimums) plan->minimums_stride = (size_t)(next.minimums - first.minimums);
     plan->scale_block_kernel = builder.scale_block_kernel;
-    plan->scale_blocks = scale_blocks_of(builder.blob.read_geometry<ScaleBlocksGeometry>());
+    const ScaleBlocksGeometry geometry = builder.blob.read_geometry<ScaleBlocksGeometry>();
+    plan->has_minimums = geometry.has_minimums;
+    plan->scale_blocks = scale_blocks_of(geometry);
     return;
   }
   plan->packed = matrix_of(builder.blob, d.packed, 0).panels;

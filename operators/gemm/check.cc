@@ -137,6 +137,7 @@ octet_status check_desc(GemmBuilder* builder) {
   OCTET_TRY(check_quantization(epilogue));
   OCTET_TRY(plan_epilogue(epilogue));
   if (builder->has_scale_blocks()) return OCTET_OK;  // a block's sum is below 2^24
+  epilogue->outline = builder->has_blob && builder->blob.header.outline;
   for (size_t b = 0; b < builder->matrices; ++b) {
     const PackedRhs packed =
         builder->has_blob ? matrix_of(builder->blob, builder->desc.packed, b) : PackedRhs{};

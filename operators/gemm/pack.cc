@@ -182,6 +182,10 @@ octet_status octet_pack_outline(const octet_rhs_desc* rhs, octet_isa isa, void* 
   RhsBuilder p;
   OCTET_TRY(prepare(rhs, isa, false, &p, error));
   OCTET_TRY(check_outline(outline, error));
+  const RhsView& v = p.weights.view;
+  const octet_rhs_desc desc = outlined(
+      p.rhs(), any_zero_point(v.zero_points, v.zero_point_count, v.type, ElementType::kS8));
+  if (desc.sparsity != p.rhs().sparsity) OCTET_TRY(prepare(&desc, isa, false, &p, error));
   if (p.tries) p.take_other_format();
   p.container.header.has_int8_min = !is_4bit(p.rhs().type);
   write_outline(&p.container, outline);

@@ -65,6 +65,7 @@ struct GemmPlan {
   ScaleBlocks scale_blocks;
   const int16_t* column_sums;  // of matrix 0
   size_t column_sums_stride;   // elements between matrices
+  bool has_minimums;           // also of an outline, in which `minimums` is null
   const float* minimums;       // of matrix 0, or null
   size_t minimums_stride;      // elements between matrices
   // Of an s16 lhs; else the mode is kNone. block_rows counts rows of s16 values, and lhs_type is

@@ -39,7 +39,7 @@ void lay_out_scale_blocks(const GemmPlan& plan, size_t k, Sections* sections, Ge
     at->block_lhs = sections->take(at->rows * round_up(k, kAlignment));
   at->block_init = sections->take(terms * sizeof(int32_t));
   at->block_zero_points = sections->take(at->rows * sizeof(float));
-  if (plan.minimums) at->block_row_sums = sections->take(terms * sizeof(float));
+  if (plan.has_minimums) at->block_row_sums = sections->take(terms * sizeof(float));
   at->block_room = sections->take(plan.scale_block_kernel->room);
   at->block_sums = sections->take(smaller(at->rows, kRows) * plan.kernel->nr * sizeof(float));
 }
