@@ -279,17 +279,20 @@ def in_blocks(graph, node, inputs):
         raise ops.Unreadable("its accuracy_level is not 4, which lets Octet quantize the input")
     if graph.data is None:
         raise ops.Unreadable("a product by weights in scale blocks, which a description has with --data only")
-    if a.get("bits", 4) not in (4, 8) or groups or k % block or a.get("weight_prepacked"):
+    if a.get("bits", 4) not in (4, 8) or groups or block < 1 or k % block or a.get("weight_prepacked"):
         raise ops.Unreadable("its weights have other bits than 4 or 8, a g_idx, or a last block that is short")
     if len(graph.shape(x)) > 3 or not (x in graph.inputs or x in graph.made_floats):
         raise ops.Unreadable("its input is neither one of the model nor one that Octet makes in floats, of up to three axes")
     codes, scales, given = (graph.value(name) if name else None for name in (b, by, zeros))
     if codes is None or scales is None or (zeros and given is None) or (given is not None and given.dtype != np.uint8):
         raise ops.Unreadable("its weights or scales are no constants, or its zero points are floats")
+    blocks = k // block
+    if codes.size != n * k // (1 + nibbles) or scales.size != n * blocks or (given is not None and given.size != n * ((blocks + nibbles) // (1 + nibbles))):
+        raise ops.Unreadable("its weights, scales or zero points are not as many as its N and K say")
     zero_points = np.array([8 if nibbles else 128], np.uint8)
     if given is not None:
         rows = given.reshape(n, -1)
-        zero_points = (np.stack([rows & 15, rows >> 4], -1).reshape(n, -1)[:, :k // block] if nibbles else rows).reshape(-1)
+        zero_points = (np.stack([rows & 15, rows >> 4], -1).reshape(n, -1)[:, :blocks] if nibbles else rows).reshape(-1)
     if not nibbles and (zero_points != 128).any():
         raise ops.Unreadable("its weights have 8 bits and zero points other than 128")
     weights = {"name": b, "shape": [n, k], "type": "u4" if nibbles else "u8", "constant": True, "scale_block": block,
