@@ -15,7 +15,8 @@ octet_status check_geometry(GemmBuilder* builder, const Geometry& g) {
   const octet_gemm_desc& d = builder->desc;
   const octet_type type = (octet_type)builder->blob.header.type;
   const size_t batch = d.batch_max ? d.batch_max : 1;
-  builder->matrices = (size_t)g.count;
+  // Those of an outline are alike, and no memory bounds their number
+  builder->matrices = builder->blob.header.outline ? 1 : (size_t)g.count;
   if (g.n == d.n && g.k == d.k && type == d.rhs_type && (g.count == 1 || g.count >= batch))
     return OCTET_OK;
   return fail(builder->error, OCTET_BAD_BLOB,

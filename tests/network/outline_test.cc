@@ -263,6 +263,20 @@ TEST(Outline, TakesSumsThatKnownWeightsMayKeepSmall) {
   octet_conv2d_destroy(conv);
 }
 
+// No memory bounds the matrices of an outline, nor may the time of create.
+TEST(Outline, HoldsAnyNumberOfMatrices) {
+  octet_error error = {};
+  Weights weights;
+  octet_gemm_desc d = describe({2, 16, 16}, OCTET_ISA_AUTO, true, &weights);
+  octet_rhs_desc r = OCTET_RHS_DESC_INIT;
+  r.n = r.k = 16, r.type = OCTET_S8, r.batch = SIZE_MAX >> 13;
+  ASSERT_EQ(octet_pack_outline(&r, OCTET_ISA_AUTO, weights.outline.data(), &error), OCTET_OK);
+  d.batch_max = 3;
+  octet_gemm* gemm = nullptr;
+  EXPECT_EQ(octet_gemm_create(&d, &gemm, &error), OCTET_OK) << error.message;
+  octet_gemm_destroy(gemm);
+}
+
 // Of weights whose values alone tell whether they are packed sparse, an outline says that they are
 // dense.
 TEST(Outline, CountsAsDenseWhatDependsOnValues) {
