@@ -224,14 +224,14 @@ def quantized_network(octet, path, made):
 class BlockProduct:
     """A MatMulNBits with the bytes of Octet's contract: ONNX Runtime adds f32 in another order."""
 
-    def __init__(self, m, x, n, k, block, bits, zeros):
+    def __init__(self, m, x, n, k, block, bits, zeros, missing=0):
         blocks, draw = k // block, RANDOM.integers
         self.codes, self.scales = draw(0, 2**bits, (n, blocks, block), np.uint8), RANDOM.uniform(-0.05, 0.05, (n, blocks)).astype(np.float32)
         self.zeros = draw(0, 16, (n, blocks), np.uint8) if zeros else np.full((n, blocks), 2 ** (bits - 1), np.uint8)
         self.bias = RANDOM.standard_normal(n).astype(np.float32)
         halves = lambda a: a[..., ::2] | a[..., 1::2] << 4  # noqa: E731
         packed = m.constant(halves(np.pad(self.zeros, ((0, 0), (0, blocks % 2)))), np.uint8) if zeros else ""
-        inputs = [x, m.constant(halves(self.codes) if bits == 4 else self.codes, np.uint8), m.constant(self.scales, np.float32), packed, "",
+        inputs = [x, m.constant((halves(self.codes) if bits == 4 else self.codes)[missing:], np.uint8), m.constant(self.scales, np.float32), packed, "",
                   m.constant(self.bias, np.float32)]
         self.output = m.add("MatMulNBits", inputs, "com.microsoft", N=n, K=k, bits=bits, block_size=block, accuracy_level=4)
 
@@ -258,6 +258,9 @@ def block_products(octet, path):
     assert done.returncode == 0 and "left out" not in said + done.stderr, said + done.stderr
     assert (path / "out").read_bytes() == second(first(x)).tobytes(), "products in scale blocks have other bytes"
     print("blocks.onnx: equal bytes")
+    m = Model([2, 64], F32)
+    _, said = described(m.save(path / "short.onnx", BlockProduct(m, "x", 96, 64, 32, 4, True, missing=1).output, F32))
+    assert "not as many as its N and K say" in said, said
 
 
 def main():
