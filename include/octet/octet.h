@@ -406,7 +406,7 @@ typedef struct octet_rhs_desc {
    * their own. A multiple of 16, at most 256 (of 8 bits: 128), that divides k; 0 means that there
    * are none, and then the next three are 0, too. Zero points may also be one for each block, in
    * the order of the scales: zero_point_count is then batch x n x (k / scale_block). Those that
-   * differ make the blob larger. OCTET_S8 has none, OCTET_U8 has 128 for all. */
+   * differ make the blob larger. Those of OCTET_S8 are all 0, those of OCTET_U8 all 128. */
   size_t scale_block;
   octet_type scale_type; /* OCTET_F16 or OCTET_F32 */
   /* batch x n x (k / scale_block), dense: finite, at most 2^48 in magnitude, negative ones and zero

@@ -3,12 +3,12 @@
  * octet_rhs_desc takes with OCTET_NK, but for octet_dequantize_gguf, which makes f32. docs/int4.md
  * has an example of each.
  *
- * `weights` becomes n rows (the columns of the product) of k weights, dense, two in a byte, element
- * 2 i in the low half of byte i: (n * k + 1) / 2 bytes. Each `block` consecutive weights of a row
- * share a scale and, perhaps, a zero point: n x (k / block) of them, row after row. A weight q
- * stands for (q - zero point) * scale. octet_pack takes blocks of 16 to 256 as
- * octet_rhs_desc.scale_block. A block of k is a scale per channel: then scale_block is 0, the
- * scales, f32, go to the epilogue, and each column has one zero point.
+ * `weights` becomes n rows (the columns of the product) of k weights, dense, two in a byte (but one
+ * of GGUF's Q8_0), element 2 i in the low half of byte i: (n * k + 1) / 2 bytes. Each `block`
+ * consecutive weights of a row share a scale and, perhaps, a zero point: n x (k / block) of them,
+ * row after row. A weight q stands for (q - zero point) * scale. octet_pack takes blocks of 16 to
+ * 256 as octet_rhs_desc.scale_block. A block of k is a scale per channel: then scale_block is 0,
+ * the scales, f32, go to the epilogue, and each column has one zero point.
  *
  * On failure a function leaves its outputs untouched. No function allocates. Outputs may not
  * overlap any other array.
@@ -41,7 +41,9 @@ typedef enum octet_gguf_type OCTET_INT_ENUM {
 /* A tensor as it is, in scale blocks of 32, which divides k: n rows of k weights, dense. Q4_0 and
  * Q4_1 become OCTET_U4, with zero points of 8 and 0, Q8_0 becomes OCTET_S8 of n * k bytes. minimums
  * is null but for Q4_1. Activations of Q8_0 are read in the same way: their values are the lhs, and
- * their scales, as floats, the lhs_scales of OCTET_LHS_PER_BLOCK. `blocks` is at any alignment. */
+ * their scales, as floats, the lhs_scales of OCTET_LHS_PER_BLOCK. Statuses, and `blocks`
+ * at any alignment, are as octet_dequantize_gguf has them; minimums that the type has not are
+ * OCTET_UNSUPPORTED. */
 OCTET_API octet_status octet_import_gguf(octet_gguf_type type, const void* blocks, size_t n,
                                          size_t k, void* weights, uint16_t* scales,
                                          uint16_t* minimums, octet_error* error);
