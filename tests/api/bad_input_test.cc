@@ -139,7 +139,7 @@ TEST(BadCreate, Enumerations) {
   for (const int value : {-1, 0, 5, 99})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.dst_type",
                    [&](Product& p) { set_raw(&p.desc.dst_type, value); });
-  for (const int value : {-1, 6, 99})
+  for (const int value : {-1, 8, 99})
     create_refuses(OCTET_UNKNOWN_ENUM, "desc.lhs_quant",
                    [&](Product& p) { set_raw(&p.desc.lhs_quant, value); });
   for (const int value : {-1, 3})

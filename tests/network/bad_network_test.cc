@@ -225,7 +225,7 @@ TEST(BadNetwork, WhatARunWouldHaveToBring) {
     octet_network* network = nullptr;
     expect_refused(OCTET_UNSUPPORTED,
                    weights ? "ops[0].gemm wants weights with each run"
-                           : "ops[0].gemm wants zero points with each run",
+                           : "ops[0].gemm wants zero points or scales with each run",
                    [&](octet_error* e) { return octet_network_create(&desc, &network, e); });
     octet_gemm_destroy(gemm);
   }
