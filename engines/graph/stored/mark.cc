@@ -72,19 +72,11 @@ class Alike {
       case Kind::kSubtract:
       case Kind::kMultiply:
         return g_.arithmetic == Arithmetic::kTflite || g_.arithmetic == Arithmetic::kXnnpack;
-      case Kind::kMaxPool:
-      case Kind::kPad:
-      case Kind::kSlice:
-      case Kind::kReshape:
-      case Kind::kTranspose:
-      case Kind::kResizeNearest:
-      case Kind::kDepthToSpace:
-      case Kind::kSpaceToDepth: return true;
       case Kind::kConcatenate:
         return op.tables.empty() && std::all_of(op.inputs.begin(), op.inputs.end(), [&](int t) {
                  return same_quantization(g_.tensors[(size_t)t], g_.tensors[(size_t)op.outputs[0]]);
                });
-      default: return false;
+      default: return moves_bytes(op.kind);
     }
   }
 
