@@ -146,7 +146,7 @@ constexpr OtherCosts kOtherCosts[] = {
         c.copy_bytes = 3; c.int16_macs = 19; c.int16_exposed = 0.28; c.int16_in = 0.23;
         c.int16_out = 0.1; c.int16_call = 66; c.transform_call = 4.8; c.depthwise = 1.3;
         c.depthwise_line = 140; c.grouped_macs = 16.5; c.grouped_store = 1; c.grouped_partial = 66;
-        c.l2_bytes = 8.3; c.l3_bytes = 9; c.memory_bytes = 1.9;
+        c.l2_bytes = 8.3; c.l3_bytes = 9; c.memory_bytes = 1.9; c.row_bytes = 18;
      }},
     {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx512Bw, [](TierCosts& c) {
         c.macs = 28.5; c.tile = 280; c.tile_tap = 55; c.gather_row = 14; c.point = 11; c.copy = 33;

@@ -68,7 +68,7 @@ struct TierCosts {
       memory_bytes = 2.9;  // ... from memory
   // Bytes of weights that a tile of one row reads per cycle from L2, or widens, at most: 27 to 30
   // were measured on Zen 4 (2026-11-28), whose l2_bytes of 17 are an average over whole layers.
-  // AVX2 widens them: of 12, 18 and 28, 18 cuts small images best on Golden Cove (2026-11-29)
+  // AVX2 widens them: on Golden Cove 18 of 12, 18 and 28 cuts small images best (2026-11-29)
   double row_bytes = 28;
   double copy = 45,           // im2col and staging: per run of bytes
       copy_bytes = 7;         // im2col and staging: bytes per cycle
