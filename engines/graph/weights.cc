@@ -34,15 +34,14 @@ std::string key_of(const octet_filter_desc& f, octet_isa isa) {
 
 std::string key_of(const octet_rhs_desc& r, octet_isa isa) {
   const size_t bytes = bytes_of(r.n * r.k, r.type),
-               scales = r.scale_block ? r.n * (r.k / r.scale_block) : 0;
-  return join(
-      "rhs ", content_hash(r.data, bytes), ' ', (int)r.type, ' ', (int)r.order, ' ', (int)isa, ' ',
-      r.n, ' ', r.k, ' ', (int)r.sparsity, ' ', r.zero_point_count, ' ',
-      zero_points(r.zero_points, r.zero_point_count), ' ', r.scale_block, ' ', (int)r.scale_type,
-      ' ', content_hash(r.scales, scales * (r.scale_type == OCTET_F16 ? 2 : sizeof(float))), ' ',
-      r.minimums
-          ? content_hash(r.minimums, scales * (r.scale_type == OCTET_F16 ? 2 : sizeof(float)))
-          : 0);
+               scale_bytes = r.scale_block ? r.n * (r.k / r.scale_block) *
+                                                 (r.scale_type == OCTET_F16 ? 2 : sizeof(float))
+                                           : 0;
+  return join("rhs ", content_hash(r.data, bytes), ' ', (int)r.type, ' ', (int)r.order, ' ',
+              (int)isa, ' ', r.n, ' ', r.k, ' ', (int)r.sparsity, ' ', r.zero_point_count, ' ',
+              zero_points(r.zero_points, r.zero_point_count), ' ', r.scale_block, ' ',
+              (int)r.scale_type, ' ', content_hash(r.scales, scale_bytes), ' ',
+              r.minimums ? content_hash(r.minimums, scale_bytes) : 0);
 }
 
 // The other parts, which choose the algorithm and the format of a blob. Any such blob serves all

@@ -81,8 +81,8 @@ octet_status octet_import_gguf(octet_gguf_type type, const void* blocks, size_t 
     scales[b] = half_at(block);
     if (form.has_minimum) minimums[b] = half_at(block + 2);
     if (!form.has_nibbles) memcpy(to, from, bytes);
-    for (size_t i = 0; form.has_nibbles && i < bytes;
-         ++i) {  // two of low halves, then of high ones
+    // Two of low halves, then of high ones
+    for (size_t i = 0; form.has_nibbles && i < bytes; ++i) {
       const uint32_t pair = from[2 * i % bytes] | (uint32_t)from[2 * i % bytes + 1] << 8;
       to[i] = (uint8_t)(nibble_of(pair, 2 * i / bytes) | nibble_of(pair, 2 * i / bytes + 2) << 4);
     }
