@@ -20,7 +20,7 @@ class Builder {
  public:
   Builder(std::string name, Size size, size_t channels) {
     graph_.name = std::move(name);
-    at_ = graph_.input = tensor(size.h, size.w, channels);
+    at_ = tensor(size.h, size.w, channels);
   }
 
   size_t at() const { return at_; }  // the last op's output
@@ -75,7 +75,7 @@ class Builder {
       for (const GraphOp& op : graph_.ops)
         for (const size_t input : {op.input, op.residual})
           read |= input != kNoTensor && alias_root(input) == i;
-      if (i == graph_.input || (!read && !graph_.tensors[i].slice)) graph_.tensors[i].keep = 1;
+      if (i == 0 || (!read && !graph_.tensors[i].slice)) graph_.tensors[i].keep = 1;
     }
     return std::move(graph_);
   }
@@ -240,15 +240,6 @@ const Maker* find_maker(const std::string& text) {
 }
 
 }  // namespace
-
-octet_network_function lines_of(const GraphOp& op) {
-  octet_network_function f = {};
-  if (op.kind == OpKind::kPool)
-    f.kernel_h = op.shape.kernel_h, f.stride_h = op.shape.stride_h, f.pad_top = op.shape.pad_top;
-  else
-    f.kernel_h = 1, f.repeat_h = op.shape.kernel_h;
-  return f;
-}
 
 ConvShape convolution_of(const Graph& graph, const GraphOp& op) {
   const octet_network_tensor& out = graph.tensors[op.output];

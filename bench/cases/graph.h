@@ -15,6 +15,7 @@ enum class OpKind {
   kConvolution,
   kPool,    // the largest value of windows
   kDeeper,  // depth to space: channels become pixels, `kernel` times as many along each axis
+  kProduct  // of pixels as rows
 };
 
 struct GraphOp {
@@ -28,16 +29,13 @@ struct GraphOp {
 
 constexpr size_t kNoTensor = SIZE_MAX;
 
-// All tensors are u8.
+// All tensors are u8. Inputs and outputs are kept.
 struct Graph {
   std::string name;
   std::vector<octet_network_tensor> tensors;
   std::vector<GraphOp> ops;
-  size_t input = 0;  // tensor
 };
 
-// The lines of its input that an op other than a convolution reads. run and context are not set.
-octet_network_function lines_of(const GraphOp& op);
 // The convolution as a case: padding below and right is as large as the output needs.
 ConvShape convolution_of(const Graph& graph, const GraphOp& op);
 

@@ -72,50 +72,6 @@ void add(std::vector<Case>* cases, Case added) {
     ++alike->count;
 }
 
-size_t element_of(const std::string& type) {
-  if (type == "s32" || type == "f32") return 4;
-  if (type == "s16" || type == "f16") return 2;
-  return type == "s64" || type == "f64" ? 8 : 1;
-}
-
-octet_type type_of(const std::string& type) {
-  return type == "s8" ? OCTET_S8 : type == "s32" ? OCTET_S32 : type == "f32" ? OCTET_F32 : OCTET_U8;
-}
-
-NetworkTensor read_tensor(const json& tensor, const std::string& where) {
-  const std::string type = text(tensor, "type", where);
-  NetworkTensor read = {{}, element_of(type), type_of(type), tensor.value("constant", false)};
-  const auto shape = tensor.find("shape");
-  if (shape == tensor.end() || !shape->is_array()) return read;
-  constexpr double kMostElements = 1e12;
-  double elements = 1;
-  for (const json& size : *shape) {
-    if (!size.is_number_unsigned())
-      throw Error(fmt::format("{}: a shape is of numbers from 0 on", where));
-    read.shape.push_back(size.get<size_t>());
-    elements *= (double)read.shape.back();
-  }
-  if (elements == 0) read.shape.clear();  // none of its bytes move
-  if (elements > kMostElements) throw Error(fmt::format("{} has more than 10^12 elements", where));
-  return read;
-}
-
-// The numbers of tensors, without -1, which stands for an absent one.
-std::vector<size_t> tensors_of(const json& op, const char* field, size_t count,
-                               const std::string& where) {
-  const auto found = op.find(field);
-  if (found == op.end() || !found->is_array())
-    throw Error(fmt::format("{} has no array '{}'", where, field));
-  std::vector<size_t> tensors;
-  for (const json& number : *found) {
-    if (number == -1) continue;
-    if (!number.is_number_unsigned() || number.get<size_t>() >= count)
-      throw Error(fmt::format("{}: {} of '{}' is no tensor", where, number.dump(), field));
-    tensors.push_back(number.get<size_t>());
-  }
-  return tensors;
-}
-
 }  // namespace
 
 bool is_network_file(const std::string& name) {
@@ -181,31 +137,6 @@ std::vector<CaseGroup> read_network(const std::string& path) {
   if (groups.empty())
     throw Error(fmt::format("{} has neither convolutions nor products of 8 bits", path));
   return groups;
-}
-
-NetworkGraph read_graph(const std::string& path) {
-  const json network = parse_description(path);
-  NetworkGraph graph = {text(network, "name", path), {}, {}};
-  if (!network.contains("tensors") || !network["tensors"].is_array())
-    throw Error(fmt::format("{} has no array of tensors", path));
-  for (const json& tensor : network["tensors"])
-    graph.tensors.push_back(
-        read_tensor(tensor, fmt::format("{}: tensors[{}]", path, graph.tensors.size())));
-  for (const json& op : network["operators"]) {
-    const std::string where = fmt::format("{}: operators[{}]", path, graph.operators.size());
-    NetworkOperator read = {text(op, "kind", where),
-                            short_name(text(op, "name", where)),
-                            "",
-                            "",
-                            tensors_of(op, "inputs", graph.tensors.size(), where),
-                            tensors_of(op, "outputs", graph.tensors.size(), where)};
-    if (read.kind == "convolution" || read.kind == "product") {
-      read.shape = text(op, "case", where);
-      read.types = text(op, "types", where);
-    }
-    graph.operators.push_back(read);
-  }
-  return graph;
 }
 
 }  // namespace tool

@@ -20,24 +20,7 @@ CaseGroup& group_of(std::vector<CaseGroup>* groups, const std::string& network,
                     const std::string& types, bool products);
 std::string short_name(std::string layer);  // for a table
 
-// The network with all operators, and the tensors that each reads and writes.
-struct NetworkTensor {
-  std::vector<size_t> shape;  // empty: unknown
-  size_t element;             // bytes
-  octet_type type;            // U8 if Octet has none of that name
-  bool constant;
-};
-struct NetworkOperator {
-  std::string kind, name, shape, types;  // shape, types: a convolution's or product's case
-  std::vector<size_t> inputs, outputs;   // tensors
-};
-struct NetworkGraph {
-  std::string name;
-  std::vector<NetworkOperator> operators;
-  std::vector<NetworkTensor> tensors;
-};
 // The file's JSON; checks its version and that it has an array of operators.
 nlohmann::json parse_description(const std::string& path);
-NetworkGraph read_graph(const std::string& path);
 
 }  // namespace tool

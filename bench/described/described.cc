@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "bench/cases/network.h"
 #include "bench/described/described_ends.h"
 #include "engines/graph/fuse.h"
 #include "engines/graph/refused.h"
@@ -115,7 +116,22 @@ RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t bat
     if (op == why.size() || !why[op].empty()) throw Error(fmt::format("{}: {}", path, message));
     why[op] = message.substr(model.graph.ops[op].name.size() + 2);
   }
+  for (size_t i = 0; i < why.size(); ++i)
+    network.layers[model.graph.ops[i].name] = short_name(model.layers[i]);
   network.data.push_back(std::move(model.data));
+  return network;
+}
+
+RunnableNetwork runnable_network(const std::string& name, octet_isa isa, size_t batch,
+                                 const std::string& as, const std::string& types) {
+  if (!is_network_file(name)) {
+    if (!as.empty()) throw Error("--as is for described models, and " + name + " is none");
+    return named_network(name, batch, types);
+  }
+  RunnableNetwork network = read_runnable(name, isa, batch, as);
+  if (!network.left_out.empty())
+    fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs, network.operator_count);
+  for (const std::string& line : network.left_out) fmt::print(stderr, "{}: {}\n", name, line);
   return network;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct RunnableNetwork {
   // Lines about operators that are not computed and outputs that are not written.
   std::vector<std::string> left_out = {};
   size_t operator_count = 0, runs = 0;  // the model's, and how many of these are computed
+  std::map<std::string, std::string> layers = {};  // a model's names of the graph's operators
 
   // Throws, with the network's name.
   std::unique_ptr<octet::graph::Program> create(const octet::graph::ProgramOptions& options) const;
@@ -39,8 +41,14 @@ struct RunnableNetwork {
 RunnableNetwork read_runnable(const std::string& path, octet_isa isa, size_t batch,
                               const std::string& as);
 
-// A network of bench/cases/graph.h with random weights, all tensors u8.
-RunnableNetwork named_network(const std::string& name, size_t batch);
+// A network of bench/cases/graph.h, or the cases of a list one after the other, with random
+// weights. types: of inputs and tensors inside, of weights, and of outputs.
+RunnableNetwork named_network(const std::string& name, size_t batch,
+                              const std::string& types = "u8s8u8");
+
+// One of both. Prints on stderr what a description has that does not run. types: of a named one.
+RunnableNetwork runnable_network(const std::string& name, octet_isa isa, size_t batch,
+                                 const std::string& as, const std::string& types = "u8s8u8");
 
 // A convolution or a product before its weights are packed.
 struct DescribedLayer {

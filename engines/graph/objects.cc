@@ -13,10 +13,12 @@ namespace {
 void create(ProductDescription* d, const ProgramOptions& options, PackedWeights* weights,
             Object* to) {
   octet_error error = {};
+  to->filter = d->filter;
+  to->filter.zero_points = nullptr, to->filter.zero_point_count = 0;
   if (d->is_convolution) {
     to->blob =
         options.outline ? outline_of(d->filter, options.isa) : weights->get(d->filter, options.isa);
-    d->conv.max_isa = options.isa;
+    d->conv.max_isa = options.isa, d->conv.machine = options.machine;
     d->conv.packed = to->blob->data, d->conv.packed_bytes = to->blob->bytes;
     octet_conv2d* conv = nullptr;
     check(octet_conv2d_create(&d->conv, &conv, &error), error);
@@ -28,7 +30,11 @@ void create(ProductDescription* d, const ProgramOptions& options, PackedWeights*
     return;
   }
   to->blob = options.outline ? outline_of(d->rhs, options.isa) : weights->get(d->rhs, options.isa);
-  d->gemm.max_isa = options.isa;
+  octet_conv2d_shape& shape = to->filter.shape = OCTET_CONV2D_SHAPE_INIT;
+  shape.in_h_max = d->gemm.m_max, shape.in_w_max = shape.kernel_h = shape.kernel_w = 1;
+  shape.in_channels = d->gemm.k, shape.out_channels = d->gemm.n;
+  to->filter.type = d->rhs.type;
+  d->gemm.max_isa = options.isa, d->gemm.machine = options.machine;
   d->gemm.packed = to->blob->data, d->gemm.packed_bytes = to->blob->bytes;
   octet_gemm* gemm = nullptr;
   check(octet_gemm_create(&d->gemm, &gemm, &error), error);
@@ -52,10 +58,13 @@ std::vector<Object> make_objects(const Graph& graph, const PlacedGraph& placed,
       const int bias = input_of(op, 2);
       if (bias >= 0 && !graph.tensors[(size_t)bias].data && !options.outline)
         throw Refused(OCTET_NULL_POINTER, "the data of its bias is null");
-      descriptions[i].by_rows = true;
+      descriptions[i].by_rows = options.algorithm == OCTET_CONV_AUTO;
       describe_product(graph, op, &descriptions[i]);
       describe_stored(graph, op, &descriptions[i]);
-      if (op.kind == Kind::kConvolution) filters.push_back(&descriptions[i].filter);
+      octet_filter_desc& filter = descriptions[i].filter;
+      filter.machine = options.machine, filter.algorithm = options.algorithm;
+      if (options.algorithm != OCTET_CONV_AUTO) filter.accuracy = OCTET_ACCURACY_APPROXIMATE;
+      if (op.kind == Kind::kConvolution) filters.push_back(&filter);
     }
     octet_error error = {};
     if (options.weights_max != SIZE_MAX && !filters.empty())

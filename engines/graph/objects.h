@@ -28,6 +28,7 @@ struct Object {
   std::unique_ptr<octet_gemm, DestroyGemm> gemm;
   Function function;
   std::shared_ptr<const Blob> blob;
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;  // as OpFacts has it
   // Of a product of two activations or of a layer with a state: calls of the function lie between
   // the memory's begin and end.
   std::shared_ptr<RunMemory> memory;

@@ -109,6 +109,7 @@ struct Program::Parts {
     d.ops = ops.data(), d.op_count = ops.size();
     d.concurrency = options.concurrency, d.goal = options.goal;
     d.cache_bytes = options.cache_bytes, d.memory_bytes = options.memory_bytes;
+    d.machine = options.machine;
     return d;
   }
 
@@ -280,6 +281,15 @@ const std::vector<size_t>& Program::inputs() const { return parts_->placed.input
 const std::vector<size_t>& Program::outputs() const { return parts_->placed.outputs; }
 const octet_network* Program::network() const { return parts_->find(parts_->batch).network.get(); }
 octet_network_desc Program::description() const { return parts_->describe(parts_->placed.tensors); }
+
+std::vector<OpFacts> Program::facts() const {
+  std::vector<OpFacts> facts;
+  for (size_t i = 0; i < parts_->objects.size(); ++i) {
+    const Object& o = parts_->objects[i];
+    facts.push_back({parts_->names[i], o.blob ? o.blob->bytes : 0, o.filter});
+  }
+  return facts;
+}
 
 std::vector<std::string> Program::explain() const {
   std::vector<std::string> lines;

@@ -17,6 +17,10 @@ struct ProgramOptions {
   octet_network_goal goal = OCTET_NETWORK_TIME;
   size_t concurrency = 1;  // most tasks of a run
   octet_isa isa = OCTET_ISA_AUTO;
+  const octet_machine* machine = nullptr;  // that blocks and plans are for; null: this one
+  // Of all convolutions; forced, those that could be products stay convolutions. An approximate one
+  // is allowed.
+  octet_conv_algorithm algorithm = OCTET_CONV_AUTO;
   bool fuse = true;
   // int8 between operators (stored/); unset: where the tier's products gain.
   std::optional<bool> store_unsigned;
@@ -50,6 +54,14 @@ struct ProgramArguments {
   size_t concurrency = 0;  // at most as created; 0: 1
 };
 
+// An op of the network, with the name of the graph's operator.
+struct OpFacts {
+  std::string name;
+  size_t weight_bytes = 0;  // packed; 0: a function
+  // Of a convolution, without arrays. A product is one of 1x1 over a column of its rows.
+  octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+};
+
 class Program {
  public:
   // Checks the graph, fuses, packs what `weights` does not have, and plans. Nothing of the graph is
@@ -76,6 +88,7 @@ class Program {
   std::vector<std::string> explain() const;
   // The network's ops and tensors, valid as long as the program.
   octet_network_desc description() const;
+  std::vector<OpFacts> facts() const;  // of these ops
   // The network's tensor of each input and output of the graph; SIZE_MAX: an input not read.
   const std::vector<size_t>& inputs() const;
   const std::vector<size_t>& outputs() const;

@@ -11,7 +11,6 @@
 
 #include "bench/cases/conv_suite.h"
 #include "bench/cases/graph.h"
-#include "bench/cases/layers.h"
 #include "bench/cases/network.h"
 #include "octet/octet.h"
 #include "tools/octet/commands.h"
@@ -347,8 +346,8 @@ class CommandLine {
         "run", "Run networks layer by layer and as planned: equal bytes, time of both, memory");
     run->add_option(
         "networks", r.bench.cases,
-        fmt::format("Several: {}; with the size of the input as in espcn:1080x1920; or a "
-                    "network.json with its data (tools/models/describe.py --data)",
+        fmt::format("Several: {}; with the size of the input as in espcn:1080x1920; a suite or a "
+                    "case; or a network.json with its data (tools/models/describe.py --data)",
                     fmt::join(tool::graph_names(), ", ")));
     run->add_option("--network", file_, kNetworkHelp);
     run->add_option("--input", r.input,

@@ -230,18 +230,6 @@ bool run_both(const RunnableNetwork& network, const RunArguments& a, const Bench
   return equal;
 }
 
-RunnableNetwork read_network(const std::string& name, const RunArguments& a, octet_isa isa) {
-  if (!is_network_file(name)) {
-    if (!a.as.empty()) throw Error("--as is for described models, and " + name + " is none");
-    return named_network(name, a.batch);
-  }
-  RunnableNetwork network = read_runnable(name, isa, a.batch, a.as);
-  if (!network.left_out.empty())
-    fmt::print(stderr, "{}: runs {} of {} operators\n", name, network.runs, network.operator_count);
-  for (const std::string& line : network.left_out) fmt::print(stderr, "{}: {}\n", name, line);
-  return network;
-}
-
 }  // namespace
 
 int run(const RunArguments& a) {
@@ -252,7 +240,8 @@ int run(const RunArguments& a) {
   pin_if_single(options);
   bool equal = true;
   for (const std::string& name : a.bench.cases)
-    equal &= run_both(read_network(name, a, options.forced.isa), a, options, &pool, &json);
+    equal &= run_both(runnable_network(name, options.forced.isa, a.batch, a.as), a, options, &pool,
+                      &json);
   file.write(json);
   return equal ? kSuccess : kMismatch;
 }

@@ -86,9 +86,6 @@ std::string title(double y, const std::string& how, const Moved& total) {
 
 std::string chains_half(const TrafficReport& r, const Frame& f, double base) {
   const ChainsReport& c = r.chains;
-  if (!c.refused.empty())
-    return fmt::format("<text x=\"{}\" y=\"{:.1f}\">in chains: not possible: {}</text>\n", kLeft,
-                       base - kHeight, escaped(c.refused));
   std::string svg = title(base - kHeight - 8, "in chains (shaded)", c.total);
   for (const octet_network_part& part : c.parts)
     svg += fmt::format(

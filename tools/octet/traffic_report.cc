@@ -104,7 +104,6 @@ ordered_json brief(const std::string& name, const Moved& moved) {
 
 ordered_json chains_json(const TrafficReport& r) {
   const ChainsReport& c = r.chains;
-  if (!c.refused.empty()) return {{"refused", c.refused}};
   ordered_json json = {
       {"read_bytes", c.total.reads()},  {"write_bytes", c.total.writes()},
       {"map_bytes", c.map_bytes},       {"gb_per_s", (double)c.total.all() * frames(r) / 1e9},
@@ -143,10 +142,9 @@ ordered_json to_json(const TrafficReport& r) {
                            {"bytes_per_image_one_by_one", single.all()},
                            {"bytes_per_image_together", (double)r.total.all() / images},
                            {"bytes_per_image", bytes}};
-    if (r.chains.refused.empty() && r.one_in_chains.refused.empty())
-      json["batch_merge"]["chains"] = {{"from_layer", r.chains.merged_from()},
-                                       {"bytes_per_image_one_by_one", r.one_in_chains.total.all()},
-                                       {"bytes_per_image", (double)r.chains.total.all() / images}};
+    json["batch_merge"]["chains"] = {{"from_layer", r.chains.merged_from()},
+                                     {"bytes_per_image_one_by_one", r.one_in_chains.total.all()},
+                                     {"bytes_per_image", (double)r.chains.total.all() / images}};
   }
   return json;
 }
@@ -158,31 +156,6 @@ uint64_t Moved::writes() const { return sum(written); }
 Moved& Moved::operator+=(const Moved& other) {
   for (int i = 0; i < OCTET_OPERANDS; ++i) read[i] += other.read[i], written[i] += other.written[i];
   return *this;
-}
-
-LayerReport describe(const LayerList& list, size_t index, const CreatedLayers::Facts& facts) {
-  const Layer& layer = list.layers[index];
-  const Map &in = list.maps[layer.inputs[0]], &out = list.maps[layer.output];
-  const auto lines = [&](const Map& map) { return std::max<size_t>(map.h / list.batch, 1); };
-  constexpr const char* kKinds[] = {"convolution", "product", "function"};
-  size_t in_bytes = 0;
-  for (const size_t input : layer.inputs) in_bytes += list.maps[input].bytes();
-  return {layer.name,
-          kKinds[layer.kind],
-          facts.algorithm,
-          facts.kernel,
-          in.channels,
-          out.channels,
-          in.w,
-          lines(in),
-          out.w,
-          lines(out),
-          in_bytes,
-          facts.weight_bytes,
-          out.bytes(),
-          layer.macs(),
-          facts.compute_us,
-          {}};
 }
 
 // Images run one by one before the merged layer (operators/network/plan.cc).
@@ -209,7 +182,6 @@ size_t TrafficReport::merged_from(double* bytes_per_image) const {
 namespace {
 
 void print_chains(const ChainsReport& c) {
-  if (!c.refused.empty()) return fmt::print("in chains: not possible: {}\n", c.refused);
   const auto chains =
       std::count_if(c.parts.begin(), c.parts.end(), [](const octet_network_part& part) {
         return (part.band_lines & ~OCTET_NETWORK_BY_IMAGE) != 0;
@@ -261,7 +233,6 @@ void print_summary(const TrafficReport& r) {
     fmt::print("; no layer is worth merging images\n");
   else
     fmt::print(", {:.3f} MB merged from layer {} on, {}\n", bytes / 1e6, from, r.layers[from].name);
-  if (!r.chains.refused.empty() || !r.one_in_chains.refused.empty()) return;
   const size_t merged = r.chains.merged_from();
   fmt::print(
       "in chains {:.3f} MB one by one, {:.3f} MB in a batch of {}; {}\n",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/described/chained_layers.h"
+#include "octet/traffic.h"
 
 namespace tool {
 
@@ -29,11 +29,9 @@ struct LayerReport {
   double macs, compute_us;
   Moved moved;
 };
-LayerReport describe(const LayerList& list, size_t layer, const CreatedLayers::Facts& facts);
 
 // The same layers in chains.
 struct ChainsReport {
-  std::string refused = {};  // the reason if they are no network; then all else is empty
   std::vector<Moved> layers = {};
   Moved total = {};
   size_t map_bytes = 0;
