@@ -13,6 +13,7 @@ using graph::Padding;
 namespace {
 
 constexpr float kLargestScale = 281474976710656.f;  // 2^48
+constexpr int64_t kFarthest = (int64_t)1 << 31;  // of windows: sums of these stay in int64_t
 
 bool all_equal(const std::vector<int32_t>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();
@@ -115,8 +116,9 @@ void Form::read_window() const {
     std::vector<int64_t> values = node_.integers(attribute);
     if (values.empty()) return;
     if (values.size() == 1) values.insert(values.begin(), 1);
-    if (values.size() != 2 || values[0] <= 0 || values[1] <= 0)
-      return refuse(std::string("its ") + attribute + " are not of one or two axes");
+    if (values.size() != 2 || std::min(values[0], values[1]) <= 0 ||
+        std::max(values[0], values[1]) > kFarthest)
+      return refuse(std::string("its ") + attribute + " are not 1 to 2^31 of one or two axes");
     *h = (size_t)values[0], *width = (size_t)values[1];
   };
   pick("kernel_shape", &w.kernel_h, &w.kernel_w);
@@ -133,8 +135,9 @@ void Form::read_window() const {
     std::vector<int64_t> pads = node_.integers("pads");
     if (pads.size() == 2) pads = {0, pads[0], 0, pads[1]};
     if (pads.empty()) pads = {0, 0, 0, 0};
-    if (pads.size() != 4 || *std::min_element(pads.begin(), pads.end()) < 0)
-      return refuse("its pads are below 0, or not of one or two axes");
+    if (pads.size() != 4 || *std::min_element(pads.begin(), pads.end()) < 0 ||
+        *std::max_element(pads.begin(), pads.end()) > kFarthest)
+      return refuse("its pads are not 0 to 2^31 of one or two axes");
     w.top = (size_t)pads[0], w.left = (size_t)pads[1];
     w.bottom = (size_t)pads[2], w.right = (size_t)pads[3];
   }
@@ -220,8 +223,15 @@ void Form::average_all() const {
   });
 }
 
+int Form::read_axis(int of, int64_t usual) const {
+  const int64_t axis = node_.integer("axis", usual),
+                rank = of < 0 ? 0 : (int64_t)tensor(of).shape.size();
+  if (axis < -rank || axis >= rank) refuse("it has no axis " + std::to_string(axis));
+  return (int)axis;
+}
+
 void Form::concatenate(std::vector<int> inputs) const {
-  const int axis = (int)node_.integer("axis", 1);
+  const int axis = read_axis(inputs.empty() ? -1 : inputs[0], 1);
   op().axis = axis;
   take(Kind::kConcatenate, std::move(inputs));
   rule([axis](const std::vector<Shape>& inputs) {

@@ -54,6 +54,8 @@ class Form {
   void pool(graph::Kind kind) const;
   void average_all() const;  // over lines and columns
   void concatenate(std::vector<int> inputs) const;
+  // The attribute `axis`, after a refusal if the tensor has no such axis.
+  int read_axis(int tensor, int64_t usual) const;
 
  private:
   void set_scales(int tensor, const std::vector<float>& scales, const std::vector<int32_t>& zeros,

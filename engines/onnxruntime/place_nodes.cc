@@ -86,7 +86,8 @@ void reshape(const Form& f) {
 }
 
 void flatten(const Form& f) {
-  const int64_t axis = f.node().integer("axis", 1);
+  const int64_t axis = f.node().integer("axis", 1), most = (int64_t)f.rank(0);
+  if (axis < -most || axis > most) return f.refuse("it has no such axis");
   f.take(Kind::kReshape, {f.input(0)});
   f.rule([axis](const std::vector<Shape>& inputs) {
     const Shape& x = inputs[0];
@@ -196,6 +197,7 @@ void slice(const Form& f) {
       return f.refuse("its axes are not those of its input");
     const int64_t size = x[(size_t)axis];
     if (size < 0) return f.refuse("the sizes of its input are not known");
+    if (sizes[(size_t)axis] >= 0) return f.refuse("it names an axis twice");
     const auto place = [&](int64_t at) {
       return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
     };
@@ -222,8 +224,7 @@ void split(const Form& f) {
       f.node().version < 13 ? f.node().integers("split") : f.integers(1);
   if (given.empty() ? f.input(1) >= 0 : given.size() != outputs.size())
     return f.refuse("the sizes of its parts are computed; it needs a constant for each output");
-  const int64_t axis = f.node().integer("axis", 0);
-  f.op().axis = (int)axis;
+  const int64_t axis = f.op().axis = f.read_axis(f.input(0), 0);
   f.take(Kind::kSplit, {f.input(0)});
   std::vector<ShapeRule> rules;
   for (size_t k = 0; k < outputs.size(); ++k)

@@ -217,7 +217,8 @@ void resize(const Form& f) {
     return f.refuse("its output size is computed; it needs a constant");
   // Octet resizes by the ratio of the sizes, which is the scale where that one is whole.
   for (const float scale : scales)
-    if (scale != std::floor(scale)) return f.refuse("one of its scales is no whole number");
+    if (scale != std::floor(scale) || std::fabs(scale) > 0x1p31f)
+      return f.refuse("one of its scales is no whole number of at most 2^31");
   f.rule([scales, sizes](const std::vector<Shape>& inputs) {
     if (!sizes.empty()) return sizes;
     Shape x = inputs[0];
@@ -247,9 +248,11 @@ void pad(const Form& f) {
                            : pads_with_zero_point(f);
   if (f.input(3) >= 0 || !zero || f.node().number("value", 0) != 0)
     return f.refuse("it names its axes, or pads with another value than 0");
+  constexpr int64_t kFarthest = (int64_t)1 << 31;
   if (pads.size() != 8 || pads[0] || pads[1] || pads[4] || pads[5] ||
-      *std::min_element(pads.begin(), pads.end()) < 0)
-    return f.refuse("its pads are no constant of lines and columns");
+      *std::min_element(pads.begin(), pads.end()) < 0 ||
+      *std::max_element(pads.begin(), pads.end()) > kFarthest)
+    return f.refuse("its pads are no constant, up to 2^31, of lines and columns");
   graph::Window& w = f.op().window;
   w.top = (size_t)pads[2], w.left = (size_t)pads[3];
   w.bottom = (size_t)pads[6], w.right = (size_t)pads[7];

@@ -104,7 +104,7 @@ def modelled(octet, options, way, directory):
 def simulated(octet, options, way, cache, directory):
     path, chains = directory / "callgrind.out", way == "chains"
     command = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--simulate-wb=yes", f"--I1={L1}", f"--D1={L1}", f"--LL={bytes_of(cache)},16,64",
-               "--collect-atstart=no", f"--toggle-collect=octet_network_run", f"--callgrind-out-file={path}", octet, "traffic", *options, "--execute",
+               "--collect-atstart=no", "--toggle-collect=octet_network_run", f"--callgrind-out-file={path}", octet, "traffic", *options, "--execute",
                *(["--chains"] if chains else [])]
     run = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if run.returncode:
