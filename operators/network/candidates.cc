@@ -39,7 +39,7 @@ octet_status Candidates::find_singles(octet_error* error) {
       c.part.band = band_of(i, i + 1, 0);
       c.tight = goal_ == OCTET_NETWORK_MEMORY;
       OCTET_TRY(shape_part(n_, &c.part, c.tight, memory_.values, error));
-      costs_.find_work(c.part);
+      costs_.find_work(c.part, RowSlices(*n_, c.part));
       c.microseconds = costs_.microseconds_of_part(c.part);
       keep(range, slot_of(range, 0, k), c);
     }
@@ -119,8 +119,8 @@ PartCandidate Candidates::bound(const Range& range, bool by_image) const {
 
 // A bound in any bands, from the lines that tasks compute.
 PartCandidate Candidates::bound_of_tasks(PartCandidate c) const {
-  cut_chain(*n_, &c.part);
-  costs_.find_work(c.part);
+  const RowSlices row_slices = cut_chain(*n_, &c.part);
+  costs_.find_work(c.part, row_slices);
   c.microseconds = costs_.least_of_tasks(c.part) * kRounded;
   return c;
 }
@@ -130,7 +130,7 @@ PartCandidate Candidates::bound_of_tasks(PartCandidate c) const {
 // False if they leave the cache.
 bool Candidates::add_first_band(const Range& range, PartCandidate* c) const {
   NetworkPart* const part = &c->part;
-  const RowSlices row_slices = cut_chain(*n_, part);
+  const RowSlices row_slices = part->tasks ? RowSlices(*n_, *part) : cut_chain(*n_, part);
   const LineRange band = {0, smaller(part->band, row_slices.piece(0, 0).count())};
   part->ring_bytes = 0;
   for_each_needed(*n_, *part, band, memory_.lines, [&](size_t i, LineRange out) {

@@ -154,16 +154,18 @@ void Candidates::visit(size_t first, const Useful& useful, const Take& take) {
       if (use[0] && useful(bound)) visit_fastest(range, bound, useful, take);
       continue;
     }
-    for (size_t i = 0; i < 2 * kBandSlots && (use[0] || use[1]); ++i) {
+    const size_t slots = range.end == first + 1 ? 1 : kBandSlots;
+    for (size_t i = 0; i < 2 * slots && (use[0] || use[1]); ++i) {
+      if (!use[i % 2]) continue;
       PartCandidate c = bounds[i % 2];
       c.part.band = band_of(first, range.end, i / 2);
-      if (c.part.band == kNoBand || !use[i % 2]) continue;
+      if (c.part.band == kNoBand) continue;
       const size_t slot = slot_of(range, i / 2, i % 2);
       if (memory_.states[slot] == State::kUnknown) {
         // Higher bands have larger rings
         use[i % 2] = add_first_band(range, &c) && useful(c);
         if (!use[i % 2]) continue;
-        costs_.find_work(c.part);
+        costs_.find_work(c.part, RowSlices(*n_, c.part));
         c.microseconds = costs_.microseconds_of_part(c.part);
         if (!useful(c)) continue;
         memory_.states[slot] = State::kImpossible;

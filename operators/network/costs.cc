@@ -79,8 +79,8 @@ double Costs::microseconds_of_part(const NetworkPart& part) const {
 // Calls visit(op, lines, share) for the ops of a chain, the last one first: what a task between two
 // others, which computes lines above its own, computes of each.
 template <typename Visit>
-void Costs::for_each_share(const NetworkPart& part, const Visit& visit) const {
-  const RowSlices row_slices(n_, part);
+void Costs::for_each_share(const NetworkPart& part, const RowSlices& row_slices,
+                           const Visit& visit) const {
   const size_t task = part.tasks / 2;
   const LineRange last = row_slices.piece(task, task * row_slices.step);
   const double slices = (double)row_slices.step / (double)last.count(),
@@ -95,9 +95,9 @@ void Costs::for_each_share(const NetworkPart& part, const Visit& visit) const {
   });
 }
 
-void Costs::find_work(const NetworkPart& part) const {
+void Costs::find_work(const NetworkPart& part, const RowSlices& row_slices) const {
   if (part.tasks <= 1) return;
-  for_each_share(part, [&](size_t i, size_t lines, double share) {
+  for_each_share(part, row_slices, [&](size_t i, size_t lines, double share) {
     work_[i - part.first] = {lines, share, inner_of(part, i)};
   });
 }

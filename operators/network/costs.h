@@ -5,6 +5,7 @@
 #include "dispatch/cpu/features.h"
 #include "operators/conv/cost.h"
 #include "operators/network/network.h"
+#include "operators/network/schedule.h"
 
 namespace octet {
 
@@ -62,7 +63,7 @@ class Costs {
 
   // Predicted time of a part whose rings are marked and whose tasks are set: find_work saw it last,
   // in any bands, if it is a chain in tasks. Its traffic, if it is shaped.
-  void find_work(const NetworkPart& part) const;
+  void find_work(const NetworkPart& part, const RowSlices& row_slices) const;
   double microseconds_of_part(const NetworkPart& part) const;
   double traffic_of_part(const NetworkPart& part) const;
 
@@ -127,7 +128,8 @@ class Costs {
                  bool whole = false) const;
   double time_of_tasks(const NetworkPart& part, bool in_bands) const;
   template <typename Visit>
-  void for_each_share(const NetworkPart& part, const Visit& visit) const;
+  void for_each_share(const NetworkPart& part, const RowSlices& row_slices,
+                      const Visit& visit) const;
 
   const octet_network& n_;
   const PlanMachine& machine_;

@@ -393,6 +393,33 @@ TEST(Outline, IsDescribedAndNotTrusted) {
   EXPECT_EQ(octet_blob_get_info(bytes, 191, &info[1], &error), OCTET_BAD_BLOB);
 }
 
+// As a file is mapped: nothing writes to it, none of its sizes is trusted, and it is of one operator.
+TEST(Outline, IsReadOnlyWholeAndOfItsOperator) {
+  Weights product, filter;
+  octet_gemm_desc g = describe({4, 70, 90, OCTET_S8, 3}, OCTET_ISA_AUTO, true, &product);
+  ASSERT_TRUE(create({square(14, 64, 64, 3, 1, 1)}, OCTET_ISA_AUTO, true, &filter));
+  product.outline.read_only(), filter.outline.read_only();
+  octet_gemm_explanation e = OCTET_GEMM_EXPLANATION_INIT;
+  octet_error error = {};
+  EXPECT_EQ(octet_gemm_explain(&g, 1, &e, &error), OCTET_OK) << error.message;
+  for (size_t bytes = 0; bytes < OCTET_OUTLINE_BYTES; ++bytes) {
+    Guarded part(bytes, Side::kBack, OCTET_ALIGNMENT);
+    std::memcpy(part.data(), product.outline.data(), bytes);
+    part.read_only();
+    g.packed = part.data(), g.packed_bytes = bytes;
+    error = {};
+    EXPECT_NE(octet_gemm_explain(&g, 1, &e, &error), OCTET_OK) << bytes;
+    EXPECT_TRUE(error.message[0]) << bytes;
+  }
+  g.packed = filter.outline.data(), g.packed_bytes = OCTET_OUTLINE_BYTES;
+  EXPECT_EQ(octet_gemm_explain(&g, 1, &e, &error), OCTET_BAD_BLOB) << error.message;
+  octet_conv2d_desc c = OCTET_CONV2D_DESC_INIT;
+  c.shape = square(7, 90, 70, 1), c.lhs_type = OCTET_U8, c.rhs_type = OCTET_S8;
+  c.dst_type = OCTET_S32, c.packed = product.outline.data(), c.packed_bytes = OCTET_OUTLINE_BYTES;
+  octet_conv2d* conv = nullptr;
+  EXPECT_EQ(octet_conv2d_create(&c, &conv, &error), OCTET_BAD_BLOB) << error.message;
+}
+
 TEST(Outline, RefusesBadPlaces) {
   Weights weights;
   octet_error error = {};
