@@ -393,7 +393,7 @@ TEST(Outline, IsDescribedAndNotTrusted) {
   EXPECT_EQ(octet_blob_get_info(bytes, 191, &info[1], &error), OCTET_BAD_BLOB);
 }
 
-// As a file is mapped: nothing writes to it, none of its sizes is trusted, and it is of one operator.
+// As a file is mapped: nothing writes to it, no size of it is trusted, and it is of one operator.
 TEST(Outline, IsReadOnlyWholeAndOfItsOperator) {
   Weights product, filter;
   octet_gemm_desc g = describe({4, 70, 90, OCTET_S8, 3}, OCTET_ISA_AUTO, true, &product);

@@ -26,6 +26,7 @@ import onnxruntime as ort  # noqa: E402
 import attention  # noqa: E402
 import faults  # noqa: E402
 import floats  # noqa: E402
+import hostile  # noqa: E402
 import models  # noqa: E402
 import networks  # noqa: E402
 import scale_blocks  # noqa: E402
@@ -423,6 +424,8 @@ def main(full):
         if full:
             path = models.quantized(models.image_network(), folder, "qdq-u8u8", {"x": (1, 3, 30, 30)})
             check_wrong_attention()
+            for complaint in hostile.complaints(session, nodes_of, differing):
+                complain(complaint)
             check_encoder(folder)
             check_without_optimizations(folder)
             check_options(path)
