@@ -408,8 +408,9 @@ TEST(Outline, IsReadOnlyWholeAndOfItsOperator) {
     part.read_only();
     g.packed = part.data(), g.packed_bytes = bytes;
     error = {};
-    EXPECT_NE(octet_gemm_explain(&g, 1, &e, &error), OCTET_OK) << bytes;
-    EXPECT_TRUE(error.message[0]) << bytes;
+    const bool whole = bytes >= 256;  // the rest is unused
+    EXPECT_EQ(octet_gemm_explain(&g, 1, &e, &error) == OCTET_OK, whole) << bytes;
+    EXPECT_EQ(error.message[0] == 0, whole) << bytes;
   }
   g.packed = filter.outline.data(), g.packed_bytes = OCTET_OUTLINE_BYTES;
   EXPECT_EQ(octet_gemm_explain(&g, 1, &e, &error), OCTET_BAD_BLOB) << error.message;
