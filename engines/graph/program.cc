@@ -101,6 +101,7 @@ struct Program::Parts {
   };
   mutable std::mutex mutex;
   mutable std::map<size_t, Planned> planned;
+  const Planned* whole = nullptr;  // of all images, once it is there: found without the mutex
   mutable Workspaces workspaces;
 
   octet_network_desc describe(const std::vector<octet_network_tensor>& tensors) const {
@@ -131,6 +132,7 @@ struct Program::Parts {
   // same time may each plan, without waiting; all get the one that is kept.
   const Planned& find(size_t images) const {
     const size_t key = images == batch ? 0 : images;
+    if (key == 0 && whole) return *whole;
     if (key != 0 && has_states)
       throw Refused(OCTET_UNSUPPORTED,
                     join("arguments.batch = ", images,
@@ -174,7 +176,7 @@ struct Program::Parts {
     for (size_t i = 0; i < placed.inputs.size(); ++i)
       if (placed.inputs[i] != kNowhere && ordered.tensors[(size_t)ordered.inputs[i]].variable)
         variables.push_back(i);
-    find(0);
+    whole = &find(0);
   }
 
   // A layer writes its variables while other operators run. Throws if they are anything else, too.
