@@ -52,12 +52,15 @@ class ConvMemoryTrace : public MemoryTrace {
   ConvMemoryTrace(octet_traffic* traffic, const ConvPlan& plan)
       : MemoryTrace(traffic, plan.kernel),
         grouped(plan.depthwise && !is_depthwise(plan.shape)),
-        input(plan.depthwise ? input_bytes(*plan.depthwise) : 1) {}
+        input(plan.depthwise ? input_bytes(*plan.depthwise) : 1),
+        widened(plan.depthwise && plan.depthwise->widen_5x5) {}
   static ConvMemoryTrace& of(MemoryTrace& trace) { return (ConvMemoryTrace&)trace; }
 
   const bool grouped;  // false: depthwise
   const size_t input;  // bytes of one channel of a pixel in a copied line
+  const bool widened;  // kCopied5x5 by int16 weights reads int16
   size_t prepared_bytes = 0;
+  size_t weight = 1;  // bytes of one of the block
 };
 
 // element: bytes of a weight.
@@ -65,6 +68,7 @@ template <size_t element>
 void prepare(const DepthwiseBlock& b, void* prepared) {
   MemoryTrace& trace = MemoryTrace::current();
   ConvMemoryTrace& conv = ConvMemoryTrace::of(trace);
+  conv.weight = element;
   trace.read(b.init, b.channels * sizeof(int32_t));
   if (b.scale) trace.read(b.scale, b.channels * sizeof(float));
   if (conv.grouped)
@@ -114,9 +118,10 @@ void multiply(const DepthwiseTile& t) {
     return;
   }
   if (copied) {
+    const size_t pixel = t.channels * (conv.widened ? conv.weight : 1);
     for (size_t x = 0; x < t.columns; ++x) {
       for (size_t tap = 0; tap < 25; ++tap)
-        trace.read(t.pixels[tap / 5] + x * t.steps[0] + tap % 5 * t.channels, t.channels);
+        trace.read(t.pixels[tap / 5] + x * t.steps[0] + tap % 5 * pixel, pixel);
       write_outputs(trace, t, x);
     }
     return;

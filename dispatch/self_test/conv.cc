@@ -223,12 +223,16 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, DepthwiseLo
   for (size_t i = 0; i < kLinesBytes; ++i) lines_of_s16[i] = doubled(operands.rhs[i]);
   // Copied lines have no other channels than the kernel's.
   const bool copied = loop == DepthwiseLoop::kCopied5x5;
-  uint8_t copies[kLinesBytes];
+  alignas(16) uint8_t copies[kLinesBytes];
   for (size_t i = 0; copied && i < kLines * kInColumns; ++i)
     memcpy(copies + i * kernel.channels, operands.rhs + i * kPixel, kernel.channels);
+  if (copied && kernel.widen_5x5)
+    kernel.widen_5x5(operands.rhs, kPixel, kLines * kInColumns, kernel.channels, 0,
+                     (uint16_t*)copies);
   const uint8_t* lines = takes_s16(kernel) ? (uint8_t*)lines_of_s16 : operands.rhs;
   if (copied) lines = copies;
-  const size_t pixel = (copied ? kernel.channels : kPixel) * element_size(kernel.lhs_element_type);
+  const size_t pixel =
+      copied ? copied_bytes(kernel) : kPixel * element_size(kernel.lhs_element_type);
   const TestFilter filter(loop);
   const uint8_t* pixels[kSlots];
   size_t steps[kSlots];
@@ -367,6 +371,25 @@ bool requantizes(const WinogradOps& winograd, const FloatCases& cases) {
   return true;
 }
 
+bool converts_to_floats(const WinogradOps& winograd, const FloatCases& cases) {
+  float out[4][kTileColumns];
+  WinogradOutput o = winograd_tile(winograd, cases, kNoInit, out);
+  Requantization floats = {};
+  floats.to_floats = true;
+  floats.bias_apart = cases.bias - cases.scale;
+  o.init = cases.acc;
+  o.scale = cases.scale;
+  o.requantization = &floats;
+  o.row_scale = 1;
+  for (size_t variant = 0; variant < kWinogradVariants; ++variant) {
+    memset(out, 0, sizeof out);
+    winograd.output[variant](o);
+    for (size_t i = 0; i < 4; ++i)
+      if (memcmp(out[i], cases.f32, o.cols * sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
 // The tiers that have a kernel in the list that `cpu` supports and that does not pass.
 template <typename List, typename F>
 TierMask failing_of(const List& kernels, const CpuFeatures& cpu, const F& passes) {
@@ -395,6 +418,7 @@ bool passes(const WinogradOps& transforms, uint16_t kernel_flags) {
   if (!rounds_to_nearest()) return true;
   if (!rounds(transforms, all)) return false;
   if (!(kernel_flags & kRequantizes)) return true;
+  if ((kernel_flags & kStoresFloats) && !converts_to_floats(transforms, all)) return false;
   return requantizes(transforms,
                      kernel_flags & kRequantizes16 ? FloatCases(Accumulators::kInt16) : all);
 }

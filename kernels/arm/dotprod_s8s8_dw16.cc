@@ -9,12 +9,13 @@
 // Per column of two rows: 4 pixels, 8 interleavings, 24 dot products; SMULL and SADDW would take 54
 // multiplications and 72 additions.
 //
-// Weights that have zero points are the same after a factor per channel, or two int8 each.
+// Weights that have zero points are int8 after a factor per channel, in the walk with stride 1.
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copied_5x5.h"
 #include "kernels/arm/shared/depthwise_differences.h"
+#include "kernels/arm/shared/depthwise_int16.h"
 #include "kernels/generic/depthwise.h"
 #include "kernels/generic/portable.h"
 
@@ -58,68 +59,38 @@ struct Dotprod : Sixteen {
 
 // Differences that fit int8 after a factor.
 struct DotprodFactored : Dotprod {
-  static constexpr bool kFactorsBy2 = false;
   OCTET_INLINE static inline void settle(Column& column) {
     unroll<4>([&](auto i) OCTET_INLINE { pin(column.t[i]); });
   }
 };
 
-// Differences as sums of two int8: from -256 to 254.
-template <int groups>
-struct DotprodSplit : Dotprod {
-  template <int first, int count>
-  OCTET_INLINE static inline void dot(Acc& acc, const Column& c, const uint8_t* weights) {
-    Dotprod::dot<first, count>(acc, c, weights);
-    Dotprod::dot<first, count>(acc, c, weights + groups * kColumn);
-  }
-  OCTET_INLINE static inline void one(Acc& acc, Pixel p, const uint8_t* weights) {
-    Column column;
-    fill(column, {p, p, p, p});
-    dot<0, 4>(acc, column, weights);
-  }
-};
-
-// Walks with stride 2 and copied 5x5; other shapes are NEON's.
-bool splits(DepthwiseLoop loop) {
-  return loop == DepthwiseLoop::kWalkBy2 || loop == DepthwiseLoop::kCopied5x5;
-}
-template <DepthwiseOutput kind>
-OCTET_INLINE inline void split_form(const DepthwiseTile& t) {
-  t.loop == DepthwiseLoop::kWalkBy2 ? depthwise_walk<DotprodSplit<3>, 1, 2, true, kind>(t)
-                                    : multiply_copied<DotprodSplit<7>, kind>(t);
-}
-
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
-  const Differences differences(b, -128);
-  WeightsAs as = WeightsAs::kOther;
-  if (differences.fit() && !differences.factored())
+  WeightsAs& as = differs_as(prepared);
+  if (b.loop != DepthwiseLoop::kCopied5x5 && are_int8(b)) {
     as = WeightsAs::kInt8;
-  else if (stores_bytes(b) && differences.fit() && b.loop == DepthwiseLoop::kWalk)
+    return prepare_int8<Dotprod>(b, prepared);
+  }
+  if (stores_bytes(b) && b.loop == DepthwiseLoop::kWalk) {
+    const Differences differences(b);
     as = WeightsAs::kFactored;
-  else if (stores_bytes(b) && differences.split() && splits(b.loop))
-    as = WeightsAs::kSplit;
-  if (as == WeightsAs::kOther)
-    neon_s8s16_dw16.prepare(b, prepared);
-  else
-    as == WeightsAs::kSplit ? differences.prepare_split<Dotprod>(prepared)
-                            : differences.prepare<Dotprod>(prepared);
-  differs_as(prepared) = as;
+    if (differences.fit()) return differences.prepare<Dotprod>(prepared);
+  }
+  as = WeightsAs::kInt16;
+  neon_s8s16_dw16.prepare(b, prepared);
 }
 
 void multiply_differences(const DepthwiseTile& t) {
   switch (differs_as(t.prepared)) {
+    case WeightsAs::kInt8: return depthwise_multiply<Dotprod>(t);
     case WeightsAs::kFactored: return multiply_factored<DotprodFactored>(t);
-    case WeightsAs::kSplit:
-      return in_tflite_mode(t) ? split_form<DepthwiseOutput::kTflite>(t)
-                               : split_form<DepthwiseOutput::kFloat>(t);
-    case WeightsAs::kOther: return neon_s8s16_dw16.multiply(t);
-    default: return depthwise_multiply_or_copied<Dotprod>(t);
+    default: return neon_s8s16_dw16.multiply(t);
   }
 }
 
 constexpr DepthwiseKernel differences_kernel() {
   DepthwiseKernel k = copied_5x5_kernel<Dotprod>("dotprod_s8s16_dw16", TierId::kDotprod);
   k.layout = kDepthwiseInt16Layout;
+  k.widen_5x5 = widen_pixels;
   k.prepare = prepare_differences;
   k.multiply = multiply_differences;
   return k;

@@ -12,6 +12,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copied_5x5.h"
 #include "kernels/arm/shared/depthwise_differences.h"
+#include "kernels/arm/shared/depthwise_int16.h"
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/generic/depthwise.h"
 #include "kernels/generic/portable.h"
@@ -291,6 +292,36 @@ bool fits_pairs(const DepthwiseBlock& b) {
   return true;
 }
 
+// Of the int16 kernel, from weights of int8 or int16. Taps: four of them.
+template <typename Weight, typename Taps>
+void prepare_int16(const DepthwiseBlock& b, void* prepared) {
+#if defined(__aarch64__)
+  uint8_t* const weights = (uint8_t*)prepared + Neon::kPrepared;
+  if (b.loop != DepthwiseLoop::kTaps) {
+    write_ends<Neon>(b, prepared);
+    return is_walk(b.loop) ? write_int16<3, Weight>(b, weights)
+                           : write_int16<4, Weight>(b, weights);
+  }
+#endif
+  depthwise_prepare<NeonInt16, Taps>(b, prepared);
+}
+
+// widened: whether copied lines are int16
+template <bool widened>
+void multiply_int16(const DepthwiseTile& t) {
+#if defined(__aarch64__)
+  by_output(t, [&](auto kind) OCTET_INLINE {
+    if (is_walk(t.loop)) return walk_int16<Neon, kind.value>(t);
+    if (t.loop == DepthwiseLoop::kTaps)
+      return t.rows > 1 ? depthwise_taps<NeonInt16, 2, true, kind.value>(t)
+                        : depthwise_taps<NeonInt16, 1, true, kind.value>(t);
+    (widened ? five_by_int16<Neon, kind.value> : multiply_copied<NeonInt16, kind.value>)(t);
+  });
+#else
+  depthwise_multiply_or_copied<NeonInt16>(t);
+#endif
+}
+
 #if defined(__aarch64__)
 // Writes a walk's weights, tap by tap, unless one is -128. Small images spend little more than this
 // on a block.
@@ -324,40 +355,26 @@ void prepare(const DepthwiseBlock& b, void* prepared) {
   }
 #endif
   const bool int16 = !fits_pairs(b);
-  (int16 ? depthwise_prepare<NeonInt16> : depthwise_prepare<Neon>)(b, prepared);
+  (int16 ? prepare_int16<int8_t, uint32_t> : depthwise_prepare<Neon>)(b, prepared);
   weights_as(prepared) = int16 ? WeightsAs::kInt16 : WeightsAs::kInt8;
 }
 
 void multiply(const DepthwiseTile& t) {
-  (weights_as(t.prepared) == WeightsAs::kInt16 ? depthwise_multiply_or_copied<NeonInt16>
+  (weights_as(t.prepared) == WeightsAs::kInt16 ? multiply_int16<false>
                                                : depthwise_multiply_or_copied<Neon>)(t);
 }
 
 #if defined(__aarch64__)
 
-// Differences that fit int8 after a factor.
-struct NeonFactored : Neon {
-  static constexpr bool kFactorsBy2 = true;
-};
-
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
-  const Differences differences(b, -127);
-  const bool fits = differences.fit() && !differences.has_two_least();
-  WeightsAs as = WeightsAs::kInt16;
-  if (fits && !differences.factored())
-    as = WeightsAs::kInt8;
-  else if (fits && stores_bytes(b) && is_walk(b.loop))
-    as = WeightsAs::kFactored;
-  if (as == WeightsAs::kInt16)
-    depthwise_prepare<NeonInt16, uint64_t>(b, prepared);
-  else
-    differences.prepare<Neon>(prepared);
-  weights_as(prepared) = as;
+  const bool int8 = b.loop != DepthwiseLoop::kCopied5x5 && are_int8(b);
+  int8 ? prepare_int8<Neon>(b, prepared) : prepare_int16<int16_t, uint64_t>(b, prepared);
+  weights_as(prepared) = int8 ? WeightsAs::kInt8 : WeightsAs::kInt16;
 }
 
 void multiply_differences(const DepthwiseTile& t) {
-  if (weights_as(t.prepared) != WeightsAs::kFactored) return multiply(t);
-  multiply_factored<NeonFactored>(t);
+  (weights_as(t.prepared) == WeightsAs::kInt16 ? multiply_int16<true>
+                                               : depthwise_multiply<Neon>)(t);
 }
 
 #endif
@@ -372,10 +389,12 @@ constexpr DepthwiseKernel neon_kernel(const DepthwiseKernel* s16) {
 constexpr DepthwiseKernel neon_int16_kernel() {
   DepthwiseKernel k = sixteen_kernel<NeonInt16, uint64_t>("neon_s8s16_dw16", TierId::kNeon);
   k.copied_5x5 = true;
-  k.multiply = depthwise_multiply_or_copied<NeonInt16>;
 #if defined(__aarch64__)
   k.prepare = prepare_differences;
   k.multiply = multiply_differences;
+  k.widen_5x5 = widen_pixels;
+#else
+  k.multiply = multiply_int16<false>;
 #endif
   return k;
 }

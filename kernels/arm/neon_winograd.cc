@@ -3,6 +3,7 @@
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/generic/winograd.h"
 
 namespace octet {
@@ -97,10 +98,62 @@ __attribute__((noinline)) void store_few(uint32x4_t four, uint8_t* to, size_t pi
   }
 }
 
+// Stores `count` outputs of `bytes` bytes, at most 16.
+template <size_t most>
+__attribute__((noinline)) void store_few_words(const int32x4_t (&words)[most], uint8_t* to,
+                                               size_t pixel, size_t count, size_t bytes) {
+  OCTET_NO_UNROLL
+  for (size_t i = 0; i < count; ++i, to += pixel) memcpy(to, &words[i], bytes);
+}
+
+// Stores outputs as s32 or f32.
+template <typename Variant>
+void output_words(const WinogradOutput& o) {
+  constexpr int m = Variant::kOut;
+  const size_t cols = o.cols, tap = o.tap_stride * sizeof(int32_t),
+               next = o.init_stride * sizeof(int32_t), pixel = o.dst_pixel, line = o.dst_line,
+               width = o.width;
+  const bool floats = kStoresFloatsHere && o.scale, clamps = floats && o.requantization->clamps;
+  for (size_t column = 0; column < cols; column += 4) {
+    FloatColumns by = {};
+    if (floats) {
+      by = FloatColumns::at(o.scale + column, o.requantization->bias_apart);
+      by.scale = vmulq_n_f32(by.scale, o.row_scale);
+    }
+    const size_t bytes = sizeof(int32_t) * (cols - column < 4 ? cols - column : 4);
+    const bool whole = bytes == 16 && width == m;
+    uint8_t* to = (uint8_t*)o.dst + sizeof(int32_t) * column;
+    size_t lines = o.height;
+    output_lines<Variant>(
+        o, column, tap, next, [&](auto, const Lanes::Sums(&sums)[m]) OCTET_INLINE {
+          if (!lines) return;
+          --lines;
+          int32x4_t words[m];
+          unroll<m>([&](auto x) OCTET_INLINE { words[x] = (int32x4_t)sums[x]; });
+          if (floats)
+            unroll<m>([&](auto x) OCTET_INLINE {
+              float32x4_t value = by.of(words[x]);
+              if (__builtin_expect(clamps, 0))
+                value = clamped(value, vdupq_n_f32(o.requantization->lo_f32),
+                                vdupq_n_f32(o.requantization->hi_f32));
+              words[x] = vreinterpretq_s32_f32(value);
+            });
+          if (whole) {
+            uint8_t* dst = to;
+            unroll<m>([&](auto x)
+                          OCTET_INLINE { vst1q_s32((int32_t*)dst, words[x]), dst += pixel; });
+          } else {
+            store_few_words(words, to, pixel, width, bytes);
+          }
+          to += line;
+        });
+  }
+}
+
 // Four outputs of four columns fill one register of bytes.
 template <typename Variant>
 void Lanes::output(const WinogradOutput& o) {
-  if (!o.scale) return output_s32<Variant, Lanes>(o);
+  if (!o.scale || o.requantization->to_floats) return output_words<Variant>(o);
   constexpr int m = Variant::kOut;
   const Requantizing16 n = requantizing16(*o.requantization);
   // Copies, because a store of bytes may change what `o` refers to

@@ -132,7 +132,8 @@ struct DepthwiseRaw {
   size_t quads = 1;
 };
 
-// Flips each byte of pixels that are `step` bytes apart and copies them to int16, 64 apart.
+// Flips each byte of pixels that are `step` bytes apart and copies them to int16, 64 apart
+// (`widen_5x5`: the kernel's channels apart).
 using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, size_t channels,
                                uint8_t flip, uint16_t* to);
 
@@ -150,8 +151,9 @@ struct DepthwiseKernel {
   bool walks_tiles = false;  // walks take several tiles
   bool walks_5x5 = false;    // the kernel and its tail know the walks of 5x5
   bool copied_5x5 = false;   // knows kCopied5x5, with lhs bytes in its own sign
-  // Grouped: copies lines as int16, which multiply reads then; null: multiply reads int8
-  WidenPixelsFn widen = nullptr;
+  // Copy lines as int16, which multiply reads then: of grouped kernels and of kCopied5x5. Null:
+  // multiply reads int8
+  WidenPixelsFn widen = nullptr, widen_5x5 = nullptr;
   bool partial = false;                   // can store fewer channels than a block's as 8 bits
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
   // Multiplies s16 values (kS16) by the same weights to s32, at most kMostS16Taps of them; or null
@@ -189,6 +191,10 @@ constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
 // Bytes per channel of the pixels that multiply reads
 constexpr size_t input_bytes(const DepthwiseKernel& kernel) {
   return kernel.widen ? 2 : element_size(kernel.lhs_element_type);
+}
+// Bytes of a pixel of kCopied5x5
+constexpr size_t copied_bytes(const DepthwiseKernel& kernel) {
+  return kernel.channels * (kernel.widen_5x5 ? 2 : 1);
 }
 
 // So many products of an s16 value and an s8 fit int32, whatever their values.

@@ -26,4 +26,8 @@ struct Requantization {
   ptrdiff_t bias_apart = 0;  // elements from a column's scale to its f32 bias; 0: no bias
 };
 
+// Whether no output of a row with this scale is NaN, for kernels that store f32: the scales of
+// columns are at most 2^48, so that products of scales are finite.
+constexpr bool is_plain_scale(float row_scale) { return row_scale <= 0x1p79f; }
+
 }  // namespace octet

@@ -34,8 +34,8 @@ struct WinogradInput {
   uint8_t flip;  // k2x2Int8: xor-ed to the result
 };
 
-// The output of one tile for some columns: y = init + transformed products, stored as s32 or
-// requantized to 8 bits.
+// The output of one tile for some columns: y = init + transformed products, stored as s32,
+// requantized to 8 bits or, by transforms of kernels with kStoresFloats, converted to f32.
 struct WinogradOutput {
   const int32_t* products;  // per tap; readable up to cols rounded up to the layout's step
   size_t tap_stride;        // elements
@@ -47,6 +47,7 @@ struct WinogradOutput {
   size_t dst_pixel, dst_line;  // bytes
   const float* scale;          // null: s32. As in Tile
   const Requantization* requantization;
+  float row_scale;          // f32: multiplies the columns' scales first; 1: none
   const float* tap_scale;   // k2x2Int8: the scale of each column's products, for tap 0
   size_t tap_scale_stride;  // elements
 };

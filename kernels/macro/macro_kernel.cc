@@ -107,14 +107,12 @@ void copy_init(const Tile& t) {
   }
 }
 
-// Whether no output of a block is NaN, for kernels that store f32: the scales of columns are at
-// most 2^48, and products with 0 of these scales of rows are finite.
+// Whether no output of a block is NaN, for kernels that store f32.
 bool scales_are_plain(const Block& block) {
-  constexpr float kMost = 0x1p79f;
   const LhsTerms& terms = block.terms;
-  if (!terms.scaled || !terms.scales) return !terms.scaled || terms.scale <= kMost;
+  if (!terms.scaled || !terms.scales) return !terms.scaled || is_plain_scale(terms.scale);
   bool plain = true;
-  for (size_t i = 0; i < block.rows; ++i) plain &= terms.scales[i] <= kMost;
+  for (size_t i = 0; i < block.rows; ++i) plain &= is_plain_scale(terms.scales[i]);
   return plain;
 }
 

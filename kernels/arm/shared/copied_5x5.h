@@ -69,13 +69,23 @@ __attribute__((noinline)) void multiply_copied(const DepthwiseTile& t) {
   }
 }
 
+// Calls f(OutputOf<kind>) for a tile's kind of outputs.
+template <DepthwiseOutput kind>
+struct OutputOf {
+  static constexpr DepthwiseOutput value = kind;
+};
+template <typename F>
+OCTET_INLINE inline void by_output(const DepthwiseTile& t, const F& f) {
+  if (!t.requantization || t.requantization->to_floats)
+    return f(OutputOf<DepthwiseOutput::kSumsOrFloats>{});
+  if (t.requantization->tflite_apart) return f(OutputOf<DepthwiseOutput::kTflite>{});
+  f(OutputOf<DepthwiseOutput::kFloat>{});
+}
+
 template <typename M>
 void depthwise_multiply_or_copied(const DepthwiseTile& t) {
   if (t.loop != DepthwiseLoop::kCopied5x5) return depthwise_multiply<M>(t);
-  if (!t.requantization || t.requantization->to_floats)
-    return multiply_copied<M, DepthwiseOutput::kSumsOrFloats>(t);
-  t.requantization->tflite_apart ? multiply_copied<M, DepthwiseOutput::kTflite>(t)
-                                 : multiply_copied<M, DepthwiseOutput::kFloat>(t);
+  by_output(t, [&](auto kind) OCTET_INLINE { multiply_copied<M, kind.value>(t); });
 }
 
 // Prepared: the M that prepares the weights

@@ -4,7 +4,8 @@
 //
 //     sum x (w' + f) = sum x w' + f * sum x
 //
-// Where all factors of a block are 0 it is one of int8. Walks of a 3x3 add the other ones:
+// A block whose differences are int8 is one of int8. DOTPROD's walk of a 3x3 with stride 1 adds
+// factors, all other loops multiply int16 (depthwise_int16.h):
 //
 //     columns a b c [d]     starts += f * (sum of column d - sum of column a)
 //
@@ -17,8 +18,8 @@
 namespace octet {
 namespace {
 
-// How a block's weights were prepared: two bytes in front of the factors and weights.
-enum class WeightsAs : uint8_t { kInt8, kInt16, kFactored, kSplit, kOther };
+// How a block's weights were prepared: two bytes in front of the weights.
+enum class WeightsAs : uint8_t { kInt8, kInt16, kFactored };
 inline WeightsAs& weights_as(const void* prepared) {
   return *((WeightsAs*)prepared + Sixteen::kPrepared - 16);
 }
@@ -35,24 +36,11 @@ inline int16_t* factors_of(const void* prepared) {
   return (int16_t*)((uint8_t*)prepared + M::kPrepared + 3 * M::kWalkSets * M::kColumn);
 }
 
-struct Factors {
-  int16x8_t low, high;
-  OCTET_INLINE inline explicit Factors(const int16_t* from)
-      : low(vld1q_s16(from)), high(vld1q_s16(from + 8)) {}
-  // Adds the factors times sums of pixels.
-  OCTET_INLINE inline void add(int32x4_t (&acc)[4], int16x8_t sum_low, int16x8_t sum_high) const {
-    acc[0] = vmlal_s16(acc[0], vget_low_s16(sum_low), vget_low_s16(low));
-    acc[1] = vmlal_high_s16(acc[1], sum_low, low);
-    acc[2] = vmlal_s16(acc[2], vget_low_s16(sum_high), vget_low_s16(high));
-    acc[3] = vmlal_high_s16(acc[3], sum_high, high);
-  }
-};
-
-// The input lines of a walk.
-template <typename M, int lines>
+// The input lines of a walk by two rows.
+template <typename M>
 struct WalkedLines {
-  const uint8_t* pixel[lines];
-  size_t step[lines], column;
+  const uint8_t* pixel[4];
+  size_t step[4], column;
   const size_t in_w;
   const uint8_t* const zero;
   const Loads<M, true> load;
@@ -60,18 +48,14 @@ struct WalkedLines {
   OCTET_INLINE inline explicit WalkedLines(const DepthwiseTile& t)
       : in_w(t.in_w), zero(t.zero), load(t) {}
   OCTET_INLINE inline void start(const uint8_t* const* pixels, const size_t* steps, size_t first) {
-    unroll<lines>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
+    unroll<4>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
     column = first;
   }
-  // The last pixel twice where there are three: its weight is 0
   OCTET_INLINE inline void next(int8x16_t (&p)[4]) {
-    if (__builtin_expect(column < in_w, 1)) {
-      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
-    } else {
-      const int8x16_t none = load(zero);
-      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = none; });
-    }
-    if constexpr (lines == 3) p[3] = p[2];
+    if (__builtin_expect(column < in_w, 1))
+      unroll<4>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
+    else
+      p[0] = p[1] = p[2] = p[3] = load(zero);
     ++column;
   }
 };
@@ -143,7 +127,7 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
   const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
   const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns,
                end = t.first_column + 2 + columns;
-  WalkedLines<M, 4> lines(t);
+  WalkedLines<M> lines(t);
   WindowStarts window(factors_of<M>(t.prepared));
   uint8_t* dst;
   const auto output = [&](typename M::Column& a, typename M::Column& b, typename M::Column& c,
@@ -202,67 +186,6 @@ inline void walk_rows(const DepthwiseTile& t, void (*walk)(const DepthwiseTile&)
   }
 }
 
-// Sums of a column's three lines.
-struct ColumnSums {
-  int16x8_t low, high;
-  OCTET_INLINE inline explicit ColumnSums(const int8x16_t (&p)[4])
-      : low(vaddw_s8(vaddl_s8(vget_low_s8(p[0]), vget_low_s8(p[1])), vget_low_s8(p[2]))),
-        high(vaddw_high_s8(vaddl_high_s8(p[0], p[1]), p[2])) {}
-};
-
-// With stride 2, one row. A window's sum is multiplied in the end.
-template <typename M, DepthwiseOutput kind>
-__attribute__((noinline)) void walk_factored_by_2(const DepthwiseTile& t) {
-  const DepthwiseStore<M, kind> store(t);
-  const typename M::Ends ends((const uint8_t*)t.prepared);
-  const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
-  const Factors factors(factors_of<M>(t.prepared));
-  WalkedLines<M, 3> lines(t);
-  const size_t dst_pixel = t.dst_pixel;
-  const uint8_t* const* pixels = t.pixels;
-  const size_t* steps = t.steps;
-  uint8_t* first_dst = t.dst;
-  for (size_t tiles = t.tiles; tiles; --tiles, first_dst += t.dst_line) {
-    lines.start(pixels, steps, t.first_column);
-    pixels += 2, steps += 2;
-    uint8_t* dst = first_dst;
-    int8x16_t p[4];
-    typename M::Column b, c;
-    lines.next(p);
-    ColumnSums first(p);
-    M::fill(c, p);
-    M::settle(c);
-    typename M::Acc acc = ends.start();
-    dot_columns<M, 0>(acc, weights, c);
-    OCTET_NO_UNROLL
-    for (size_t x = t.columns; x; --x, dst += dst_pixel) {
-      lines.next(p);
-      const ColumnSums second(p);
-      M::fill(b, p);
-      M::settle(b);
-      lines.next(p);
-      const ColumnSums third(p);
-      M::fill(c, p);
-      M::settle(c);
-      dot_columns<M, 0>(acc, weights + M::kColumn, b, c);
-      factors.add(acc.a, vaddq_s16(vaddq_s16(first.low, second.low), third.low),
-                  vaddq_s16(vaddq_s16(first.high, second.high), third.high));
-      store(acc, ends, dst);
-      acc = ends.start();
-      M::settle(c);
-      dot_columns<M, 0>(acc, weights, c);
-      first = third;
-    }
-  }
-}
-
-template <typename M, DepthwiseOutput kind>
-void factored_form(const DepthwiseTile& t) {
-  if constexpr (M::kFactorsBy2)
-    if (t.loop == DepthwiseLoop::kWalkBy2) return walk_factored_by_2<M, kind>(t);
-  walk_rows(t, walk_factored<M, kind>);
-}
-
 // Of blocks and tiles: whether outputs have 8 bits, and their mode.
 inline bool stores_bytes(const DepthwiseBlock& b) { return b.scale && !b.to_floats; }
 inline bool in_tflite_mode(const DepthwiseTile& t) {
@@ -272,37 +195,72 @@ inline bool in_tflite_mode(const DepthwiseTile& t) {
 // All bytes of pixels are flipped, maybe with zeros, and s32 and f32 have no walks: both save code.
 template <typename M>
 void multiply_factored(const DepthwiseTile& t) {
-  in_tflite_mode(t) ? factored_form<M, DepthwiseOutput::kTflite>(t)
-                    : factored_form<M, DepthwiseOutput::kFloat>(t);
+  walk_rows(t, in_tflite_mode(t) ? walk_factored<M, DepthwiseOutput::kTflite>
+                                 : walk_factored<M, DepthwiseOutput::kFloat>);
 }
 
-// The differences of a block and their factors.
+constexpr size_t kMostGroups = 16;  // of differences in int8: a 7x7 has 13
+
+// Where vector i of eight differences lies.
+constexpr size_t place(size_t group, int i) {
+  return group * kDepthwiseGroup + (size_t)i / 2 * 64 + (size_t)i % 2 * 8;
+}
+inline int16x8_t difference(const DepthwiseBlock& b, size_t group, int i) {
+  return vld1q_s16((const int16_t*)b.weights + place(group, i));
+}
+
+// Whether a block's differences are from -127 to 127.
+inline bool are_int8(const DepthwiseBlock& b) {
+  if (b.groups > kMostGroups) return false;
+  int16x8_t most = vdupq_n_s16(0);
+  OCTET_NO_UNROLL
+  for (size_t g = 0; g < b.groups; ++g)
+    unroll<8>([&](auto i) OCTET_INLINE { most = vmaxq_s16(most, vabsq_s16(difference(b, g, i))); });
+  return vmaxvq_s16(most) <= 127;
+}
+
+// Prepares a block less `taken`, in int8.
+template <typename M>
+inline void prepare_int8(const DepthwiseBlock& b, const int16x8_t (&taken)[8], void* prepared) {
+  alignas(64) int8_t weights[kMostGroups * kDepthwiseGroup];
+  OCTET_NO_UNROLL
+  for (size_t g = 0; g < b.groups; ++g)
+    unroll<8>([&](auto i) OCTET_INLINE {
+      vst1_s8(weights + place(g, i), vmovn_s16(vsubq_s16(difference(b, g, i), taken[i])));
+    });
+  DepthwiseBlock block = b;
+  block.weights = (const uint8_t*)weights;
+  depthwise_prepare<M>(block, prepared);
+}
+template <typename M>
+inline void prepare_int8(const DepthwiseBlock& b, void* prepared) {
+  static constexpr int16x8_t kNone[8] = {};
+  prepare_int8<M>(b, kNone, prepared);
+}
+
+// The factors of a block of a 3x3. A walk leaves the fourth slot of a column empty.
 class Differences {
  public:
-  // floor: the least weight that a kernel wants, -127 or -128
-  Differences(const DepthwiseBlock& b, int16_t floor) : b_(b) {
+  explicit Differences(const DepthwiseBlock& b) : b_(b) {
     const int16x8_t zero = vdupq_n_s16(0);
     int16x8_t los[8], his[8];
     unroll<8>([&](auto i) OCTET_INLINE { los[i] = his[i] = zero; });
     OCTET_NO_UNROLL
     for (size_t g = 0; g < b.groups; ++g)
       unroll<8>([&](auto i) OCTET_INLINE {
-        const int16x8_t w = at(g, i);
+        const int16x8_t w = difference(b, g, i);
         los[i] = vminq_s16(los[i], w), his[i] = vmaxq_s16(his[i], w);
       });
-    int16x8_t least = zero, most = zero, any = zero;
+    int16x8_t least = zero;
     unroll<2>([&](auto half) OCTET_INLINE {
       const int16x8_t *const l = los + 4 * half, *const h = his + 4 * half;
       const int16x8_t lo = vpminq_s16(vpminq_s16(l[0], l[1]), vpminq_s16(l[2], l[3])),
                       hi = vpmaxq_s16(vpmaxq_s16(h[0], h[1]), vpmaxq_s16(h[2], h[3]));
-      // The factor next to 0 that leaves no more than 127, and no less than the floor if both go
+      // The factor next to 0 that leaves no more than 127, and no less than -128 if both go
       const int16x8_t f = vmaxq_s16(vsubq_s16(hi, vdupq_n_s16(127)),
-                                    vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(floor))));
+                                    vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(-128))));
       factors_[half] = f;
-      any = vorrq_s16(any, f);
       least = vminq_s16(least, vsubq_s16(lo, f));
-      most = vmaxq_s16(most, hi);
-      // Walks leave the fourth slot of a column empty. With other loops no factor is taken.
       const int16x8_t pairs[] = {vzip1q_s16(f, f), vzip2q_s16(f, f)};
       unroll<4>([&](auto i) OCTET_INLINE {
         const int32x4_t pair = vreinterpretq_s32_s16(pairs[i / 2]);
@@ -310,84 +268,26 @@ class Differences {
         taken_[4 * half + i] = vandq_s16(vreinterpretq_s16_s32(four), vld1q_s16(kTakes));
       });
     });
-    least_ = vminvq_s16(least);
-    most_ = vmaxvq_s16(most);
-    factored_ = vmaxvq_u16(vreinterpretq_u16_s16(any)) != 0;
+    fit_ = vminvq_s16(least) >= -128;
   }
 
   // Less their factors, in int8. Zero points leave no others.
-  bool fit() const { return least_ >= -128 && b_.groups <= kMostGroups; }
-  bool factored() const { return factored_; }
-  // Whether sums of two int8 reach all
-  bool split() const { return most_ < 255 && b_.groups <= kMostGroups; }
-  // Whether a channel has two of -128, as NEON's pairs of products may not
-  bool has_two_least() const {
-    if (least_ > -128) return false;
-    OCTET_NO_UNROLL
-    for (int i = 0; i < 8; ++i) {
-      int16x8_t counts = vdupq_n_s16(0);
-      OCTET_NO_UNROLL
-      for (size_t g = 0; g < b_.groups; ++g)
-        counts = vaddq_s16(counts, vreinterpretq_s16_u16(vceqq_s16(less(g, i), vdupq_n_s16(-128))));
-      const int64x2_t channels = vpaddlq_s32(vpaddlq_s16(counts));
-      if (vgetq_lane_s64(channels, 0) < -1 || vgetq_lane_s64(channels, 1) < -1) return true;
-    }
-    return false;
-  }
+  bool fit() const { return fit_; }
 
   // Prepares a block less its factors, and them.
   template <typename M>
   void prepare(void* prepared) const {
-    prepare_int8<M>(prepared, 0, taken_);
+    prepare_int8<M>(b_, taken_, prepared);
     int16_t* const to = factors_of<M>(prepared);
-    if (factored_) unroll<2>([&](auto i) OCTET_INLINE { vst1q_s16(to + 8 * i, factors_[i]); });
-  }
-  // Prepares a block of one set as sums of two int8: all halves, then what they leave.
-  template <typename M>
-  void prepare_split(void* prepared) const {
-    static constexpr int16x8_t kNone[8] = {};
-    prepare_int8<M>(prepared, -1, kNone);
-    int8_t* to = (int8_t*)prepared + M::kPrepared + b_.groups * M::kColumn;
-    OCTET_NO_UNROLL
-    for (size_t g = 0; g < b_.groups; ++g, to += M::kColumn)
-      unroll<4>([&](auto v) OCTET_INLINE {
-        const int16x8_t low = at(g, 2 * v), high = at(g, 2 * v + 1);
-        vst1q_s8(to + 16 * v, vcombine_s8(vmovn_s16(vsubq_s16(low, vshrq_n_s16(low, 1))),
-                                          vmovn_s16(vsubq_s16(high, vshrq_n_s16(high, 1)))));
-      });
+    unroll<2>([&](auto i) OCTET_INLINE { vst1q_s16(to + 8 * i, factors_[i]); });
   }
 
  private:
-  static constexpr size_t kMostGroups = 16;  // a 7x7 has 13
   static constexpr int16_t kTakes[] = {-1, -1, -1, 0, -1, -1, -1, 0};
-
-  static size_t place(size_t group, int i) {
-    return group * kDepthwiseGroup + (size_t)i / 2 * 64 + (size_t)i % 2 * 8;
-  }
-  int16x8_t at(size_t group, int i) const {
-    return vld1q_s16((const int16_t*)b_.weights + place(group, i));
-  }
-  int16x8_t less(size_t group, int i) const { return vsubq_s16(at(group, i), taken_[i]); }
-
-  // Prepares weights as int8, shifted left, less `taken`.
-  template <typename M>
-  void prepare_int8(void* prepared, int16_t shift, const int16x8_t (&taken)[8]) const {
-    alignas(64) int8_t weights[kMostGroups * kDepthwiseGroup];
-    OCTET_NO_UNROLL
-    for (size_t g = 0; g < b_.groups; ++g)
-      unroll<8>([&](auto i) OCTET_INLINE {
-        const int16x8_t w = vshlq_s16(at(g, i), vdupq_n_s16(shift));
-        vst1_s8(weights + place(g, i), vmovn_s16(vsubq_s16(w, taken[i])));
-      });
-    DepthwiseBlock block = b_;
-    block.weights = (const uint8_t*)weights;
-    depthwise_prepare<M>(block, prepared);
-  }
 
   const DepthwiseBlock& b_;
   int16x8_t factors_[2], taken_[8];  // of two channels each, four times
-  int16_t least_, most_;
-  bool factored_;
+  bool fit_;
 };
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "kernels/arm/shared/copy_bytes.h"
 #include "kernels/arm/shared/layouts.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
@@ -101,7 +102,7 @@ constexpr MicroKernel int16_kernel_of(const char* name) {
       .lhs_element_type = ElementType::kS16,
       .mr = kMr,
       .nr = kNr,
-      .flags = kRequantizes | kRequantizes16,
+      .flags = kRequantizes | kRequantizes16 | kStoresFloatsHere,
       .rhs_layout = kArmInt16Layout,
       .lhs_kr = 1,
       .lhs_element_bytes = 2,

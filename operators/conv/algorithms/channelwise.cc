@@ -24,13 +24,13 @@ class ChannelBlock {
         run_(run),
         c_(scratch),
         kernel_(kernel),
-        staged_(scratch.pixel),
+        staged_(staged_bytes(kernel, scratch.loop)),
         n0_(n0),
         channels_(channels),
         multiplier_(quotient(plan.shape.group_out(), plan.shape.group_in())),
         element_(element_size(kernel.lhs_element_type)),
         channel_(quotient(n0, multiplier_)),
-        copy_(kernel, n0, channels * element_, multiplier_, staged_,
+        copy_(kernel, scratch.loop, n0, channels * element_, multiplier_, staged_,
               flips_copies(plan, scratch) ? plan.lhs_flip : 0) {
     tile_.loop = scratch.loop;
     tile_.flip = plan.lhs_flip && !flips_copies(plan, scratch);
@@ -86,7 +86,7 @@ class ChannelBlock {
     walked_ = in_place ? first_line : nullptr;
     if (!walked_)
       for (size_t i = 0; i <= c_.ring; ++i) c_.staged[i] = SIZE_MAX;
-    if (padded_ && (plan_.runtime_zero_point || channels_ > c_.bordered)) fill_borders();
+    if (padded_ && (plan_.runtime_zero_point || lacks_borders())) fill_borders();
     if (!first && !plan_.runtime_zero_point) return;
     const bool scales_s16 = element_ == 2 && ends_;
     const int32_t* init = (scales_s16 ? plan_.s16_offsets.in_int32 : plan_.columns.bias) + n0_;
@@ -200,6 +200,8 @@ class ChannelBlock {
     return {copy, staged_};
   }
 
+  bool lacks_borders() const { return channels_ > c_.bordered || staged_ != c_.bordered_pixel; }
+
   // Fills the borders of all copies, and the line of zero points. A row of zero points is the same
   // for all channels.
   void fill_borders() {
@@ -212,7 +214,7 @@ class ChannelBlock {
     }
     copy_.copy(zero_, 0, width, line);
     if (plan_.touch) tell_staged(zero_, 0, line, width);
-    c_.bordered = channels_;
+    c_.bordered = channels_, c_.bordered_pixel = staged_;
   }
 
   void tell_staged(const uint8_t* from, size_t pixels, const uint8_t* to, size_t width) const {

@@ -50,10 +50,9 @@ inline size_t rows_of(const ConvPlan& plan) {
   return share ? plan.depthwise->rows : 1;
 }
 
-// Bytes of a copied pixel.
-inline size_t staged_bytes(const ConvPlan& plan) {
-  return loop_of(plan) == DepthwiseLoop::kCopied5x5 ? plan.depthwise->channels
-                                                    : kPanel * input_bytes(*plan.depthwise);
+// Bytes of a copied pixel; those of the plan's kernel are the most.
+inline size_t staged_bytes(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  return loop == DepthwiseLoop::kCopied5x5 ? copied_bytes(kernel) : kPanel * input_bytes(kernel);
 }
 
 // Input lines that so many output lines read.
@@ -102,16 +101,16 @@ struct Scratch {
   DepthwiseLoop loop;
   size_t rows, set_groups;  // of a tile
   size_t together;          // most tiles that a kernel takes at once
-  size_t pixel;             // bytes of a copied pixel
   bool padded;              // staged lines have their borders filled
   uint8_t* prepared;
   int32_t* init;           // accumulator start of a block, for a run-time zero point
   const uint8_t** pixels;  // pointers of a tile
   size_t* steps;
-  Line* lines;      // kernel_h lines, or the lines of a walk
-  size_t* staged;   // for each slot of the ring, the input line that it holds
-  size_t ring;      // number of slots; one more line holds zero points
-  size_t bordered;  // channels of the copies' borders that are filled
+  Line* lines;     // kernel_h lines, or the lines of a walk
+  size_t* staged;  // for each slot of the ring, the input line that it holds
+  size_t ring;     // number of slots; one more line holds zero points
+  // Of the copies' borders that are filled: channels, and bytes of a pixel
+  size_t bordered, bordered_pixel;
   uint8_t* ring_data;
   size_t ring_line;  // bytes of a line
   uint8_t* tile;     // accumulators for the epilogue
@@ -135,8 +134,8 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
   c.pixels = (const uint8_t**)take(slots * sizeof(uint8_t*));
   c.steps = (size_t*)take(slots * sizeof(size_t));
   c.lines = (Line*)take(lines * sizeof(Line));
-  c.pixel = staged_bytes(plan);
-  c.ring_line = larger(in_w, padded_width(s, out_w)) * c.pixel;
+  const size_t pixel = staged_bytes(*plan.depthwise, c.loop);
+  c.ring_line = larger(in_w, padded_width(s, out_w)) * pixel;
   const size_t one_tile = s.dilation_h * (s.kernel_h - 1) + (rows - 1) * s.stride_h + 1;
   const bool copies = c.loop == DepthwiseLoop::kCopied5x5;
   size_t together = kLinesTogether;
@@ -149,7 +148,7 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
   c.staged = (size_t*)take((larger(one_tile, copies ? kLinesTogether : 0) + 1) * sizeof(size_t));
   // Kernels may read past a pixel, grouped kernels past the pixels of three outputs
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
-  c.ring_data = take(ring_bytes + c.ring_line + past * c.pixel);
+  c.ring_data = take(ring_bytes + c.ring_line + past * pixel);
   c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
   c.bytes = sections.bytes;
   return c;
@@ -163,9 +162,9 @@ class ChannelCopy {
   // channels: of s16 values, which have no multiplier and no flip, their bytes.
   // multiplier: output channels that read one input channel; n0: the block's first output channel;
   // staged: bytes between copied pixels; flip: changes the bytes' sign, where multiplier is 1.
-  ChannelCopy(const DepthwiseKernel& kernel, size_t n0, size_t channels, size_t multiplier,
-              size_t staged, uint8_t flip)
-      : widen_(kernel.widen),
+  ChannelCopy(const DepthwiseKernel& kernel, DepthwiseLoop loop, size_t n0, size_t channels,
+              size_t multiplier, size_t staged, uint8_t flip)
+      : widen_(loop == DepthwiseLoop::kCopied5x5 ? kernel.widen_5x5 : kernel.widen),
         channels_(channels),
         multiplier_(multiplier),
         turn_(n0 % multiplier),

@@ -216,20 +216,27 @@ class Task {
   // Adds to `outputs`; the last chunk writes to the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
-    // Transforms requantize in float mode only
-    const bool s32 = plan_.epilogue.mode == EpilogueMode::kS32,
-               in_place = s32 || (plan_.requantize_in_kernel && !plan_.epilogue.lut &&
-                                  plan_.epilogue.mode == EpilogueMode::kFloat8);
+    // Transforms requantize in float mode only, and to f32
+    const EpilogueMode mode = plan_.epilogue.mode;
+    const bool s32 = mode == EpilogueMode::kS32, floats = mode == EpilogueMode::kF32,
+               exits = plan_.requantize_in_kernel && !plan_.epilogue.lut &&
+                       (floats || mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
     out.tap_scale_stride = at_.table_row;
     out.requantization = &plan_.requantization;
+    out.row_scale = 1;
+    bool in_place = s32 || exits;
     size_t image = SIZE_MAX;
     for (size_t t = 0; t < count_; ++t) {
       const Place place(s_, tiles_, t0_ + t);
       if (first_chunk && image != place.image) make_start(place.image, n, start);
       image = place.image;
+      if (floats && run_.lhs_scales) {
+        out.row_scale = run_.lhs_scales[image];
+        in_place = exits && is_plain_scale(out.row_scale);
+      }
       const size_t pixel = (place.image * run_.out_h + place.y) * run_.out_w + place.x;
       out.height = smaller(s_.out, run_.out_h - place.y);
       out.width = smaller(s_.out, run_.out_w - place.x);
