@@ -119,28 +119,37 @@ struct WidenedLines {
 // Output lines of a tile, and of those below.
 inline size_t lines_of(const DepthwiseTile& t) { return t.tiles * t.rows; }
 
-// Stores an output; saturated: as s8 in float mode, where the clamp is the type's range.
-template <typename M, DepthwiseOutput kind, bool saturated>
+// Whether outputs are s8 in float mode and the clamp is the type's range.
+inline bool saturates_s8(const Requantization& r) { return r.lo == -128 && r.hi == 127; }
+
+// Requantizes to s8 without a clamp.
+template <typename M>
+OCTET_INLINE inline uint8x16_t saturated(const Sixteen::Acc& acc, const typename M::Ends& ends,
+                                         Requantizing16 n) {
+  FloatScale by[4];
+  ends.load_scales(by);
+  n.flip = vdupq_n_u8(0);  // compilers leave the flip out
+  return requantized<Store::kSaturated>(acc.a, by, n);
+}
+
+// Stores an output; saturates: by saturates_s8.
+template <typename M, DepthwiseOutput kind, bool saturates>
 struct WalkStore {
   const DepthwiseStore<M, kind> store;
   OCTET_INLINE inline explicit WalkStore(const DepthwiseTile& t) : store(t) {}
   OCTET_INLINE inline void operator()(const Sixteen::Acc& acc, const typename M::Ends& ends,
                                       uint8_t* dst) const {
-    if constexpr (saturated) {
-      FloatScale by[4];
-      ends.load_scales(by);
-      Requantizing16 n = store.requantization.n;
-      n.flip = vdupq_n_u8(0);  // compilers leave the flip out
-      vst1q_u8(dst, requantized<Store::kSaturated>(acc.a, by, n));
+    if constexpr (saturates) {
+      vst1q_u8(dst, saturated<M>(acc, ends, store.requantization.n));
     } else {
       store(acc, ends, dst);
     }
   }
 };
 
-template <typename M, bool flip, DepthwiseOutput kind, bool saturated>
+template <typename M, bool flip, DepthwiseOutput kind, bool saturates>
 __attribute__((noinline)) void walk_int16_by_1(const DepthwiseTile& t) {
-  const WalkStore<M, kind, saturated> store(t);
+  const WalkStore<M, kind, saturates> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t *const init = (const uint8_t*)t.prepared, *const weights = init + M::kPrepared;
   WidenedLines<flip> lines(t);
@@ -188,9 +197,9 @@ __attribute__((noinline)) void walk_int16_by_1(const DepthwiseTile& t) {
 }
 
 // A column that ends an output begins the next one, whose sums take turns with those of the last.
-template <typename M, bool flip, DepthwiseOutput kind, bool saturated>
+template <typename M, bool flip, DepthwiseOutput kind, bool saturates>
 __attribute__((noinline)) void walk_int16_by_2(const DepthwiseTile& t) {
-  const WalkStore<M, kind, saturated> store(t);
+  const WalkStore<M, kind, saturates> store(t);
   const typename M::Ends ends((const uint8_t*)t.prepared);
   const uint8_t* const init = (const uint8_t*)t.prepared;
   Wide w[9];
@@ -252,6 +261,20 @@ __attribute__((noinline)) void five_by_int16(const DepthwiseTile& t) {
   const size_t step = t.steps[0] - 128, stride = t.steps[1], dst_pixel = t.dst_pixel,
                dst_line = t.dst_line, columns = t.columns;
   const bool pairs = t.steps[0] == 32;
+  const bool saturates = kind == DepthwiseOutput::kFloat && saturates_s8(*t.requantization);
+  const auto finish = [&](const Sixteen::Acc& acc, uint8_t* dst) OCTET_INLINE {
+    if constexpr (kind == DepthwiseOutput::kFloat) {
+      const Requantizing16& n = store.requantization.n;
+      uint8x16_t bytes = saturated<M>(acc, ends, n);
+      if (__builtin_expect(!saturates, 0)) {
+        const int8x16_t clamped = vmaxq_s8(vreinterpretq_s8_u8(bytes), n.lo);
+        bytes = veorq_u8(vreinterpretq_u8_s8(vminq_s8(clamped, n.hi)), n.flip);
+      }
+      vst1q_u8(dst, bytes);
+    } else {
+      store(acc, ends, dst);
+    }
+  };
   // Makes `outputs` neighbours
   const auto make = [&](auto outputs, uint8_t* dst) OCTET_INLINE {
     Sixteen::Acc acc[outputs.value];
@@ -267,7 +290,7 @@ __attribute__((noinline)) void five_by_int16(const DepthwiseTile& t) {
         unroll<outputs>([&](auto i) OCTET_INLINE { multiply_add(acc[i], p[kx + i], w[tap % 2]); });
       });
     });
-    unroll<outputs>([&](auto i) OCTET_INLINE { store(acc[i], ends, dst + i * dst_pixel); });
+    unroll<outputs>([&](auto i) OCTET_INLINE { finish(acc[i], dst + i * dst_pixel); });
   };
   uint8_t* first_dst = t.dst;
   for (size_t tiles = t.tiles; tiles; --tiles, lines += stride, first_dst += dst_line) {
@@ -283,16 +306,15 @@ __attribute__((noinline)) void five_by_int16(const DepthwiseTile& t) {
   }
 }
 
-template <typename M, DepthwiseOutput kind, bool saturated = false>
+template <typename M, DepthwiseOutput kind, bool saturates = false>
 OCTET_INLINE inline void walk_int16_form(const DepthwiseTile& t) {
-  (t.loop == DepthwiseLoop::kWalk ? walk_int16_by_1<M, !saturated, kind, saturated>
-                                  : walk_int16_by_2<M, !saturated, kind, saturated>)(t);
+  (t.loop == DepthwiseLoop::kWalk ? walk_int16_by_1<M, !saturates, kind, saturates>
+                                  : walk_int16_by_2<M, !saturates, kind, saturates>)(t);
 }
 template <typename M, DepthwiseOutput kind>
 OCTET_INLINE inline void walk_int16(const DepthwiseTile& t) {
   if constexpr (kind == DepthwiseOutput::kFloat)
-    if (!t.flip && t.requantization->lo == -128 && t.requantization->hi == 127)
-      return walk_int16_form<M, kind, true>(t);
+    if (!t.flip && saturates_s8(*t.requantization)) return walk_int16_form<M, kind, true>(t);
   walk_int16_form<M, kind>(t);
 }
 

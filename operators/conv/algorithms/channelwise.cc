@@ -109,6 +109,7 @@ class ChannelBlock {
         tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0,
         tile_.quads,
         channels_};
+    block.lines = run_.out_h;
     block.to_floats = tile_.requantization && tile_.requantization->to_floats;
     if (block.to_floats) {
       block.bias_f32 = plan_.epilogue.bias_f32 ? plan_.epilogue.bias_f32 + n0_ : nullptr;
