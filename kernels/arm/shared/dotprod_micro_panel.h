@@ -62,6 +62,13 @@ OCTET_INLINE inline int32x4_t load_factors(const int32_t* from) {
   return vcombine_s32(vld1_s32(from), count == 3 ? vld1_dup_s32(from + 2) : vdup_n_s32(0));
 }
 
+// GCC 12 would copy lanes first. A function, because Clang captures no variable for an assembly
+// statement in a generic lambda.
+template <int lane>
+OCTET_INLINE inline void subtract_product(int32x4_t& acc, int32x4_t columns, int32x4_t factors) {
+  __asm__("mls %0.4s, %1.4s, %2.s[%c3]" : "+w"(acc) : "w"(columns), "w"(factors), "n"(lane));
+}
+
 // Subtracts Tile::row_factors times column_factors from the accumulators.
 template <int rows, int vectors>
 OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t* of_columns,
@@ -73,10 +80,7 @@ OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t*
     load_two<32 * half>(columns[0], columns[1], of_columns);
     unroll<2>([&](auto v) OCTET_INLINE {
       unroll<rows>([&](auto i) OCTET_INLINE {
-        // GCC 12 would copy lanes first
-        __asm__("mls %0.4s, %1.4s, %2.s[%c3]"
-                : "+w"(acc[i][2 * half + v])
-                : "w"(columns[v]), "w"(i < 4 ? first : others), "n"(i % 4));
+        subtract_product<i % 4>(acc[i][2 * half + v], columns[v], i < 4 ? first : others);
       });
     });
   });
