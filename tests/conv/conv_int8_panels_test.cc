@@ -52,7 +52,7 @@ std::vector<ConvCase> cases(const std::vector<Channel>& channels, size_t kernel,
 TEST(Int8Panels, EveryLoopAndExit) {
   const struct {
     size_t kernel, stride, multiplier;
-  } kShapes[] = {{3, 1, 1}, {3, 2, 1}, {5, 1, 1}, {3, 1, 2}, {2, 3, 1}};
+  } kShapes[] = {{3, 1, 1}, {3, 2, 1}, {5, 1, 1}, {5, 2, 1}, {3, 1, 2}, {2, 3, 1}};
   for (const octet_isa isa : tiers_to_test())
     for (const auto& shape : kShapes) {
       const std::vector<Channel> all = channels(shape.kernel * shape.kernel);
