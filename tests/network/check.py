@@ -19,7 +19,7 @@ sys.path.append(str(TOOL))
 import packages  # noqa: E402
 
 
-packages.need(pathlib.Path(sys.argv[2]), [TOOL / "requirements.txt"], "flatbuffers", "onnx", "tflite")
+packages.need(pathlib.Path(sys.argv[2]), [TOOL / "requirements.txt", ROOT / "tests" / "conformance" / "requirements.txt"], "flatbuffers", "onnx", "tflite")
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper

@@ -109,7 +109,7 @@ def main():
     off = ("BUILD_TESTS", "BUILD_BENCHMARKS", "BUILD_TOOLS", "BUILD_EXAMPLES", "INSTALL",
            "WITH_ADAPTERS")
     print(run(cmake, "-S", COPY, "-B", COPY / "build", "-G", BUILD.text("CMAKE_GENERATOR"),
-              *BUILD.options(), "-DOCTET_TIERS=THROWAWAY",
+              *BUILD.options(), "-DCMAKE_BUILD_TYPE=Debug", "-DOCTET_TIERS=THROWAWAY",
               *[f"-DOCTET_{option}=OFF" for option in off]))
     print(run(cmake, "--build", COPY / "build"))
     print(run(sys.executable, ROOT / "tests/house/check_layering.py", COPY))
