@@ -54,7 +54,7 @@ def objects_of(build, off):
             command = shlex.split(entry["command"])
             target = build / command[command.index("-o") + 1]
             target.parent.mkdir(parents=True, exist_ok=True)
-            attempted(off, *command, cwd=build)
+            attempted(off, *command, "-O1", cwd=build)  # compiles faster, and is as right
             yield target
         else:
             yield from (path for path in BUILD.items("octet_objects") if f"/{file}." in path)

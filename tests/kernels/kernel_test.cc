@@ -45,29 +45,31 @@ class KernelTile {
       for (size_t k = 0; k < c.depth; ++k)
         lhs_.data()[i * lhs_stride + k] =
             (uint8_t)(c.lhs_byte < 0 ? random() : (uint32_t)c.lhs_byte);
+    for (size_t at = 0; at < c.rows * c.depth; ++at) {  // now, for rows may overlap
+      const uint8_t byte = lhs_.data()[at / c.depth * lhs_stride + at % c.depth];
+      rows_.push_back(read((uint8_t)(byte ^ (c.flip ? 0x80 : 0)), kernel.lhs_element_type));
+    }
     rhs_ = Guarded(lanes * lane_bytes, c.side);
     std::memset(rhs_.data(), 0, rhs_.bytes());
-    weights_.resize(c.depth * c.cols);
-    for (size_t k = 0; k < c.depth; ++k)
-      for (size_t j = 0; j < c.cols; ++j) {
+    columns_.reserve(c.depth * c.cols);
+    for (size_t j = 0; j < c.cols; ++j) {
+      const size_t panel = j / layout_.width * layout_.width, kr = layout_.kr,
+                   width = std::min<size_t>(layout_.width, lanes - panel);
+      uint8_t* const panels = rhs_.data() + panel * lane_bytes;
+      for (size_t k = 0; k < c.depth; ++k) {
         uint8_t byte = (uint8_t)(c.rhs_byte < 0 ? random() : (uint32_t)c.rhs_byte);
         if (kernel.is(octet::kNoInt8Min) && byte == 0x80) byte = 0x81;
         if (layout_.is_4bit()) byte = four_bits(byte);
         if (layout_.sparse() && !stored(k, j)) byte = 0;
-        weights_[k * c.cols + j] = byte;
-        if (layout_.sparse()) {
-          if (stored(k, j)) put_sparse(k, j, padded_depth, byte);
-          continue;
-        }
-        const size_t panel = j / layout_.width * layout_.width,
-                     width = std::min<size_t>(layout_.width, lanes - panel);
-        uint8_t* const panels = rhs_.data() + panel * lane_bytes;
-        if (layout_.is_4bit())
+        columns_.push_back(read(byte, layout_.element_type));
+        if (!layout_.sparse() && !layout_.is_4bit())
+          panels[k / kr * width * kr + (j - panel) * kr + k % kr] = byte;
+        else if (!layout_.sparse())
           put_nibble(k, j - panel, width, byte, panels);
-        else
-          panels[k / layout_.kr * width * layout_.kr + (j - panel) * layout_.kr + k % layout_.kr] =
-              byte;
+        else if (stored(k, j))
+          put_sparse(k, j, padded_depth, byte);
       }
+    }
     if (const auto complete = octet::find_format_of(layout_)->packing->complete)
       complete(layout_, lanes, 1, c.depth, rhs_.data());
     init_ =
@@ -115,11 +117,8 @@ class KernelTile {
     if (tile_.row_init) acc += (uint32_t)tile_.row_init[i];
     if (tile_.row_factors)
       acc -= (uint32_t)tile_.row_factors[i] * (uint32_t)tile_.column_factors[j];
-    for (size_t k = 0; k < c_.depth; ++k) {
-      const uint8_t byte = (uint8_t)(lhs_.data()[i * stride_of(c_) + k] ^ (c_.flip ? 0x80 : 0));
-      acc += (uint32_t)(read(byte, kernel_.lhs_element_type) *
-                        read(weights_[k * c_.cols + j], layout_.element_type));
-    }
+    const int32_t *row = rows_.data() + i * c_.depth, *column = columns_.data() + j * c_.depth;
+    for (size_t k = 0; k < c_.depth; ++k) acc += (uint32_t)row[k] * (uint32_t)column[k];
     return (int32_t)acc;
   }
 
@@ -193,7 +192,7 @@ class KernelTile {
   TileCase c_;
   RhsLayout layout_;
   Guarded lhs_, rhs_, init_, row_init_, column_factors_, panel_, decoded_, room_, sums_, notes_;
-  std::vector<uint8_t> weights_;
+  std::vector<int32_t> rows_, columns_;  // the values of the operands: [rows][depth], [cols][depth]
   octet::Tile tile_ = {};
 };
 
