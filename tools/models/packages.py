@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python packages that a script needs."""
-import fcntl
 import importlib
 import os
 import pathlib
@@ -31,17 +30,13 @@ def need(environment, requirements, *modules):
 
 
 def install(environment, python, requirements):
-    """Whether the environment has the packages now. Scripts may share it: one of them installs, once.
+    """Whether the environment has the packages now. Scripts may share it, one after the other: the first one installs.
     Modules are compiled when they are imported, which few are: that halves the time."""
-    environment.mkdir(parents=True, exist_ok=True)
     texts, done = "".join(file.read_text() for file in requirements), environment / "installed.txt"
     wanted = [argument for file in requirements for argument in ("-r", file)]
-    with open(environment / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists() or done.read_text() != texts:
-            for command in ([sys.executable, "-m", "venv", environment],
-                            [python, "-m", "pip", "install", "-q", "--no-compile", *wanted]):
-                if subprocess.run(command, check=False).returncode:
-                    return False
-            done.write_text(texts)
+    if not done.exists() or done.read_text() != texts:
+        for command in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "-q", "--no-compile", *wanted]):
+            if subprocess.run(command, check=False).returncode:
+                return False
+        done.write_text(texts)
     return True
