@@ -31,35 +31,49 @@ namespace {
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
 
-// Multiplies six rows or more in one call. The last ones may repeat rows before them.
+// Multiplies some rows by 8 * vectors columns of a panel.
+template <int rows, int vectors>
+OCTET_INLINE inline void multiply_rows(const Tile& t, const RowsExit& exit, const uint8_t* rhs,
+                                       size_t column) {
+  const size_t cols = smaller(t.cols - column, kPairColumns);
+  __m256i acc[rows][vectors];
+  multiply_panel(t, rhs, vectors == 1, acc, [&]() OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = load(t.init + column + kLanes * v);
+        pin(acc[i][v]);
+      });
+    });
+  });
+  leave_rows(exit, t.scale + column, cols, acc, (uint8_t*)t.dst + column);
+}
+
+// Multiplies six rows or more in one call; up to 8 columns, 12 at a time. The last ones may repeat
+// rows before them.
 void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
   Tile tile = t;
   for (size_t left = t.rows;;) {
-    if (left < kMr) {
-      tile.lhs = (const uint8_t*)tile.lhs - (kMr - left) * t.lhs_stride;
-      tile.dst = (uint8_t*)tile.dst - (kMr - left) * t.dst_stride;
-      left = kMr;
+    const bool twice = t.cols <= kPairHalf && left > kMr && t.rows >= 2 * kMr;
+    const size_t rows = twice ? 2 * kMr : kMr;
+    if (left < rows) {
+      tile.lhs = (const uint8_t*)tile.lhs - (rows - left) * t.lhs_stride;
+      tile.dst = (uint8_t*)tile.dst - (rows - left) * t.dst_stride;
+      left = rows;
     }
     const uint8_t* rhs = t.rhs;
     OCTET_NO_UNROLL
-    for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride) {
-      const size_t cols = t.cols - column < kPairColumns ? t.cols - column : kPairColumns;
-      __m256i acc[kMr][2];
-      multiply_panel(tile, rhs, cols <= kPairColumns / 2, acc, [&]() OCTET_INLINE {
-        unroll<kMr>([&](auto i) OCTET_INLINE {
-          unroll<2>([&](auto v) OCTET_INLINE {
-            acc[i][v] = load(t.init + column + kLanes * v);
-            pin(acc[i][v]);
-          });
-        });
-      });
-      leave_rows(exit, t.scale + column, cols, acc, (uint8_t*)tile.dst + column);
-    }
-    left -= kMr;
+    for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride)
+      if (twice)
+        multiply_rows<2 * kMr, 1>(tile, exit, rhs, column);
+      else if (t.cols - column <= kPairHalf)
+        multiply_rows<kMr, 1>(tile, exit, rhs, column);
+      else
+        multiply_rows<kMr, 2>(tile, exit, rhs, column);
+    left -= rows;
     if (!left) return;
-    tile.lhs = (const uint8_t*)tile.lhs + kMr * t.lhs_stride;
-    tile.dst = (uint8_t*)tile.dst + kMr * t.dst_stride;
+    tile.lhs = (const uint8_t*)tile.lhs + rows * t.lhs_stride;
+    tile.dst = (uint8_t*)tile.dst + rows * t.dst_stride;
   }
 }
 

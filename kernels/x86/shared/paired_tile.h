@@ -60,10 +60,14 @@ OCTET_INLINE inline void add_pairs(Vector& acc, Vector int16) {
 
 // ---- the lhs ------------------------------------------------------------------------------------
 
+// Bytes from one row of a part to the next. On ymm a load from the eighth row after a store would
+// take 4 KB apart for the same place.
+constexpr size_t kRow = kPairPart + (kBytes == 32 ? kBytes : 0);
+
 // One part of a tile's rows.
 template <int rows>
 struct Lhs {
-  alignas(64) uint8_t bytes[rows][kPairPart];
+  alignas(64) uint8_t bytes[rows][kRow];
 };
 
 // Reorders up to kPairPart steps of each row by one VPSHUFB per vector; places without a step have
@@ -87,10 +91,23 @@ OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, s
     for (; k < whole; k += kBytes) {
       const Vector places = load(order + k);
       for_each_row([&](size_t i) OCTET_INLINE {
-        store(to + i * kPairPart + k,
+        store(to + i * kRow + k,
               flipped(OCTET_MM(shuffle_epi8)(load(from[i] + at + k), places)));
       });
     }
+#if !defined(__AVX512BW__)
+    if (k == steps || steps % kPairGroup) return;
+    // Groups that do not fill a vector, of 32 steps in the tables' order
+    const Vector places = load(order + k),
+                 groups = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)((steps - k) / kPairGroup)),
+                                             _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    for_each_row([&](size_t i) OCTET_INLINE {
+      store(to + i * kRow + k,
+            flipped(_mm256_shuffle_epi8(
+                _mm256_maskload_epi32((const int*)(from[i] + at + k), groups), places)));
+    });
+    k = steps;
+#endif
   };
   if (flip) {
     const Vector flips = OCTET_MM(set1_epi32)((int)flip);
@@ -103,7 +120,7 @@ OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, s
                   flips = _mm_set1_epi32((int)flip);
     const size_t left = steps - k;
     const auto put = [&](size_t i, __m128i x) OCTET_INLINE {
-      _mm_storeu_si128((__m128i*)(to + i * kPairPart + k),
+      _mm_storeu_si128((__m128i*)(to + i * kRow + k),
                        _mm_xor_si128(_mm_shuffle_epi8(x, places), flips));
     };
     if (left >= kPairLane) {
@@ -131,9 +148,9 @@ __attribute__((noinline)) void arrange_few(const uint8_t* const* from, size_t ro
 
 // ---- a panel ------------------------------------------------------------------------------------
 
-template <int vectors, int rows>
+template <int vectors, int rows, int most>
 OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
-                                    Vector (&acc)[rows][kVectors]) {
+                                    Vector (&acc)[rows][most]) {
   const uint8_t* a = lhs.bytes[0];
   OCTET_NO_UNROLL
   for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
@@ -145,7 +162,7 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
     Vector b[vectors];
     unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load(rhs + kBytes * v); });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      const Vector quad = broadcast(a + i * kPairPart);
+      const Vector quad = broadcast(a + i * kRow);
       unroll<vectors>(
           [&](auto v) OCTET_INLINE { add_pairs(acc[i][v], OCTET_MM(maddubs_epi16)(quad, b[v])); });
     });
@@ -153,10 +170,10 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
 }
 
 // The halves of a panel's columns are those of its two vectors, or of its only one.
-template <int vectors, int rows>
+template <int vectors, int rows, int most>
 OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
                                     const PairTable& table, size_t count,
-                                    Vector (&acc)[rows][kVectors]) {
+                                    Vector (&acc)[rows][most]) {
   OCTET_NO_UNROLL
   for (size_t e = 0; e < count; ++e, rhs += kPairGroupBytes) {
     // Keeps a damaged blob's group number within the part
@@ -168,31 +185,31 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
     unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load(rhs + kBytes * v); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        const Vector quads = broadcast_extra<v>(low + i * kPairPart, high + i * kPairPart);
+        const Vector quads = broadcast_extra<v>(low + i * kRow, high + i * kRow);
         add_pairs(acc[i][v], OCTET_MM(maddubs_epi16)(quads, b[v]));
       });
     });
   }
 }
 
-// Multiplies a plain part of a whole panel, with both operands widened here.
-template <int rows>
+// Multiplies a plain part of a panel, with both operands widened here.
+template <int rows, int vectors>
 OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
-                                   Vector (&acc)[rows][kVectors]) {
+                                   Vector (&acc)[rows][vectors]) {
   const uint8_t* a = lhs.bytes[0];
   OCTET_NO_UNROLL
   for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
     unroll<2>([&](auto odd) OCTET_INLINE {
-      Vector b[kVectors];
-      unroll<kVectors>([&](auto v) OCTET_INLINE {
+      Vector b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE {
         const Vector bytes = load(rhs + kBytes * v);
         b[v] = OCTET_MM(srai_epi16)(odd ? bytes : OCTET_MM(slli_epi16)(bytes, 8), 8);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
-        const Vector quad = broadcast(a + i * kPairPart),
+        const Vector quad = broadcast(a + i * kRow),
                      int16 =
                          odd ? OCTET_MM(srli_epi16)(quad, 8) : quad & OCTET_MM(set1_epi16)(0xff);
-        unroll<kVectors>(
+        unroll<vectors>(
             [&](auto v) OCTET_INLINE { accumulate(acc[i][v], OCTET_MM(madd_epi16)(int16, b[v])); });
       });
     });
@@ -201,26 +218,26 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
 
 // half: the tile has columns of the panel's first half only. Plain parts are few, and the whole
 // panel multiplies them.
-template <int rows>
+template <int rows, int vectors>
 OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const uint8_t* tables,
-                                  const PairPart& part, bool half, Vector (&acc)[rows][kVectors]) {
+                                  const PairPart& part, bool half, Vector (&acc)[rows][vectors]) {
   const PairTable& table = *(const PairTable*)(tables + part.table() * kPairGroupBytes);
   if (table.extras == kPlainPart) return add_plain(lhs, rhs, part.groups, acc);
   half ? add_groups<1>(lhs, rhs, part.groups, acc)
-       : add_groups<kVectors>(lhs, rhs, part.groups, acc);
+       : add_groups<vectors>(lhs, rhs, part.groups, acc);
   // Keeps a damaged blob from reading beyond its own weights
   const size_t count = table.extras < part.room ? table.extras : part.room;
   if (!count) return;
   const uint8_t* const extras = tables + part.extras() * kPairGroupBytes;
   half ? add_extras<1>(lhs, extras, table, count, acc)
-       : add_extras<kVectors>(lhs, extras, table, count, acc);
+       : add_extras<vectors>(lhs, extras, table, count, acc);
 }
 
 // Multiplies the rows by a panel. start() initializes the accumulators once the first part of the
 // rows is in order.
-template <int rows, typename Start>
+template <int rows, int vectors, typename Start>
 OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool half,
-                                        Vector (&acc)[rows][kVectors], const Start& start) {
+                                        Vector (&acc)[rows][vectors], const Start& start) {
   Lhs<rows> lhs;
   const uint8_t* from[rows];
   unroll<rows>([&](auto i) OCTET_INLINE {
@@ -234,7 +251,7 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
       const size_t steps = t.depth - k < kPairPart ? t.depth - k : kPairPart;
       const PairPart part(steps);
       const uint8_t* const order = tables + part.order() * kPairGroupBytes;
-      if constexpr (rows == kMr)
+      if constexpr (rows >= kMr)
         arrange_all<rows>(from, k, steps, order, t.lhs_flip, lhs.bytes[0]);
       else
         arrange_few(from, rows, k, steps, order, t.lhs_flip, lhs.bytes[0]);
