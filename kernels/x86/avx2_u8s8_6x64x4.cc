@@ -31,31 +31,36 @@ namespace {
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
 
-// Multiplies some rows by 8 * vectors columns of a panel.
-template <int rows, int vectors>
+// Multiplies some rows by the columns of a panel from `column` on.
+template <int rows, Form form>
 OCTET_INLINE inline void multiply_rows(const Tile& t, const RowsExit& exit, const uint8_t* rhs,
                                        size_t column) {
-  const size_t cols = smaller(t.cols - column, kPairColumns);
+  constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
-  multiply_panel(t, rhs, vectors == 1, acc, [&]() OCTET_INLINE {
+  multiply_panel<form>(t, rhs, false, acc, [&]() OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = load(t.init + column + kLanes * v);
+        acc[i][v] = form == Form::kFew ? _mm256_setzero_si256()
+                                       : load(t.init + column + kLanes * v);
         pin(acc[i][v]);
       });
     });
   });
-  leave_rows(exit, t.scale + column, cols, acc, (uint8_t*)t.dst + column);
+  uint8_t* const dst = (uint8_t*)t.dst + column;
+  if constexpr (form == Form::kFew)
+    leave_few(exit, t, acc, dst);
+  else
+    leave_rows(exit, t.scale + column, smaller(t.cols - column, 8 * vectors), acc, dst);
 }
 
 // Multiplies six rows or more in one call; up to 8 columns, 12 at a time. The last ones may repeat
 // rows before them.
 void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
+  const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr;
   Tile tile = t;
   for (size_t left = t.rows;;) {
-    const bool twice = t.cols <= kPairHalf && left > kMr && t.rows >= 2 * kMr;
-    const size_t rows = twice ? 2 * kMr : kMr;
+    const size_t rows = narrow && left > kMr ? 2 * kMr : kMr;
     if (left < rows) {
       tile.lhs = (const uint8_t*)tile.lhs - (rows - left) * t.lhs_stride;
       tile.dst = (uint8_t*)tile.dst - (rows - left) * t.dst_stride;
@@ -64,12 +69,14 @@ void multiply_all_rows(const Tile& t) {
     const uint8_t* rhs = t.rhs;
     OCTET_NO_UNROLL
     for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride)
-      if (twice)
-        multiply_rows<2 * kMr, 1>(tile, exit, rhs, column);
-      else if (t.cols - column <= kPairHalf)
-        multiply_rows<kMr, 1>(tile, exit, rhs, column);
+      if (t.cols - column > kPairHalf)
+        multiply_rows<kMr, Form::kAll>(tile, exit, rhs, column);
+      else if (rows == kMr)
+        multiply_rows<kMr, Form::kHalf>(tile, exit, rhs, column);
+      else if (t.cols > kFewColumns)
+        multiply_rows<2 * kMr, Form::kHalf>(tile, exit, rhs, column);
       else
-        multiply_rows<kMr, 2>(tile, exit, rhs, column);
+        multiply_rows<2 * kMr, Form::kFew>(tile, exit, rhs, column);
     left -= rows;
     if (!left) return;
     tile.lhs = (const uint8_t*)tile.lhs + rows * t.lhs_stride;

@@ -23,6 +23,7 @@
 #include "kernels/core/compiler.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/layouts.h"
+#include "kernels/x86/shared/micro_panel.h"
 #include "kernels/x86/shared/tail.h"
 #include "kernels/x86/shared/vector.h"
 
@@ -148,21 +149,46 @@ __attribute__((noinline)) void arrange_few(const uint8_t* const* from, size_t ro
 
 // ---- a panel ------------------------------------------------------------------------------------
 
-template <int vectors, int rows, int most>
+// Which columns of a panel meet a row: all, the first half, or up to four, of which a vector has
+// the groups of 8 steps.
+enum class Form { kAll, kHalf, kFew };
+
+// The weights of vector v; two: of kFew's second group there are some.
+template <Form form>
+OCTET_INLINE inline Vector weights_of(const uint8_t* rhs, int v, [[maybe_unused]] bool two) {
+#if !defined(__AVX512BW__)
+  if (form == Form::kFew)
+    return turned_quads(
+        _mm_loadu_si128((const __m128i*)rhs),
+        two ? _mm_loadu_si128((const __m128i*)(rhs + kPairGroupBytes)) : _mm_setzero_si128());
+#endif
+  return load(rhs + kBytes * v);
+}
+// Broadcasts the groups of a row that these weights meet.
+template <Form form>
+OCTET_INLINE inline Vector broadcast_for(const uint8_t* bytes) {
+#if !defined(__AVX512BW__)
+  if (form == Form::kFew) return _mm256_set1_epi64x((int64_t)load<uint64_t>(bytes));
+#endif
+  return broadcast(bytes);
+}
+
+template <Form form, int rows, int most>
 OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
                                     Vector (&acc)[rows][most]) {
+  constexpr int vectors = form == Form::kAll ? most : 1, step = form == Form::kFew ? 2 : 1;
   const uint8_t* a = lhs.bytes[0];
   OCTET_NO_UNROLL
-  for (; groups; --groups, a += kPairGroup, rhs += kPairGroupBytes) {
+  for (size_t k = 0; k < groups; k += step, a += step * kPairGroup, rhs += step * kPairGroupBytes) {
     // Only where a panel has two vectors, on ymm: on zmm the prefetch saves 4 % of the time with a
     // depth of 1024 and costs 4 % with 256 (Cascade Lake, 2026-11-28). The weights of
     // a product of one row come from memory 1.3 times as fast by the hardware's prefetchers alone
     // (Zen 4, 2026-11-28).
     if (vectors == 2 && rows > 1) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
     Vector b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load(rhs + kBytes * v); });
+    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = weights_of<form>(rhs, v, k + 1 < groups); });
     unroll<rows>([&](auto i) OCTET_INLINE {
-      const Vector quad = broadcast(a + i * kRow);
+      const Vector quad = broadcast_for<form>(a + i * kRow);
       unroll<vectors>(
           [&](auto v) OCTET_INLINE { add_pairs(acc[i][v], OCTET_MM(maddubs_epi16)(quad, b[v])); });
     });
@@ -170,10 +196,11 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
 }
 
 // The halves of a panel's columns are those of its two vectors, or of its only one.
-template <int vectors, int rows, int most>
+template <Form form, int rows, int most>
 OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
                                     const PairTable& table, size_t count,
                                     Vector (&acc)[rows][most]) {
+  constexpr int vectors = form == Form::kAll ? most : 1;
   OCTET_NO_UNROLL
   for (size_t e = 0; e < count; ++e, rhs += kPairGroupBytes) {
     // Keeps a damaged blob's group number within the part
@@ -182,7 +209,7 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
     };
     const uint8_t *const low = group(0), *const high = group(1);
     Vector b[vectors];
-    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = load(rhs + kBytes * v); });
+    unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = weights_of<form>(rhs, v, false); });
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
         const Vector quads = broadcast_extra<v>(low + i * kRow, high + i * kRow);
@@ -192,8 +219,8 @@ OCTET_INLINE inline void add_extras(const Lhs<rows>& lhs, const uint8_t* rhs,
   }
 }
 
-// Multiplies a plain part of a panel, with both operands widened here.
-template <int rows, int vectors>
+// Multiplies a plain part, with both operands widened here.
+template <Form form, int rows, int vectors>
 OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
                                    Vector (&acc)[rows][vectors]) {
   const uint8_t* a = lhs.bytes[0];
@@ -202,7 +229,7 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
     unroll<2>([&](auto odd) OCTET_INLINE {
       Vector b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        const Vector bytes = load(rhs + kBytes * v);
+        const Vector bytes = weights_of<form>(rhs, v, false);
         b[v] = OCTET_MM(srai_epi16)(odd ? bytes : OCTET_MM(slli_epi16)(bytes, 8), 8);
       });
       unroll<rows>([&](auto i) OCTET_INLINE {
@@ -216,26 +243,26 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
   }
 }
 
-// half: the tile has columns of the panel's first half only. Plain parts are few, and the whole
-// panel multiplies them.
-template <int rows, int vectors>
+// half: a tile of kAll has columns of the panel's first half only; plain parts are few, and the
+// whole panel multiplies them.
+template <Form form, int rows, int vectors>
 OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const uint8_t* tables,
                                   const PairPart& part, bool half, Vector (&acc)[rows][vectors]) {
   const PairTable& table = *(const PairTable*)(tables + part.table() * kPairGroupBytes);
-  if (table.extras == kPlainPart) return add_plain(lhs, rhs, part.groups, acc);
-  half ? add_groups<1>(lhs, rhs, part.groups, acc)
-       : add_groups<vectors>(lhs, rhs, part.groups, acc);
+  if (table.extras == kPlainPart) return add_plain<form>(lhs, rhs, part.groups, acc);
+  half ? add_groups<Form::kHalf>(lhs, rhs, part.groups, acc)
+       : add_groups<form>(lhs, rhs, part.groups, acc);
   // Keeps a damaged blob from reading beyond its own weights
   const size_t count = table.extras < part.room ? table.extras : part.room;
   if (!count) return;
   const uint8_t* const extras = tables + part.extras() * kPairGroupBytes;
-  half ? add_extras<1>(lhs, extras, table, count, acc)
-       : add_extras<vectors>(lhs, extras, table, count, acc);
+  half ? add_extras<Form::kHalf>(lhs, extras, table, count, acc)
+       : add_extras<form>(lhs, extras, table, count, acc);
 }
 
 // Multiplies the rows by a panel. start() initializes the accumulators once the first part of the
 // rows is in order.
-template <int rows, int vectors, typename Start>
+template <Form form, int rows, int vectors, typename Start>
 OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool half,
                                         Vector (&acc)[rows][vectors], const Start& start) {
   Lhs<rows> lhs;
@@ -257,7 +284,7 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
         arrange_few(from, rows, k, steps, order, t.lhs_flip, lhs.bytes[0]);
       if (first) start();
       first = false;
-      add_part(lhs, rhs, tables, part, half, acc);
+      add_part<form>(lhs, rhs, tables, part, half, acc);
       rhs += part.groups * kPairGroupBytes;
       tables += part.tables() * kPairGroupBytes;
       k += steps;
@@ -283,7 +310,7 @@ void multiply(const Tile& t) {
   for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride) {
     Vector acc[rows][kVectors];
     const bool half = kVectors == 2 && t.cols - column <= kPairColumns / 2;
-    multiply_panel(t, rhs, half, acc, [&]() OCTET_INLINE {
+    multiply_panel<Form::kAll>(t, rhs, half, acc, [&]() OCTET_INLINE {
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<kVectors>([&](auto v) OCTET_INLINE {
           acc[i][v] = load(t.init + i * t.init_stride + column + kLanes * v);
