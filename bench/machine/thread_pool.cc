@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts, wakes and joins the threads of the pool.
+// Starts, wakes and joins the threads of the pool. A job changes hands by atomics only while its
+// threads are awake, so that the pool costs what the CPU's messages between cores cost.
 #include "bench/machine/thread_pool.h"
 
 #include <chrono>
@@ -8,12 +9,19 @@ namespace tool {
 namespace {
 
 constexpr std::chrono::microseconds kWatching(200);
+constexpr int kLooks = 64;  // between two looks at the clock
+
+constexpr uint64_t kIndices = 0xffffffff;
+constexpr uint64_t job_of(uint64_t next) { return next & ~kIndices; }
 
 template <typename Condition>
-void watch(const Condition& condition) {
+bool watch(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + kWatching;
-  while (!condition() && std::chrono::steady_clock::now() < end) {
-  }
+  do {
+    for (int i = 0; i < kLooks; ++i)
+      if (condition()) return true;
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
 }
 
 }  // namespace
@@ -26,46 +34,55 @@ ThreadPool::~ThreadPool() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     stop_ = true;
-    ++jobs_;
   }
   start_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
+// Watches for a while, then sleeps. Whoever makes the condition true looks at sleepers_ after that.
+template <typename Condition>
+void ThreadPool::wait(std::condition_variable* changed, const Condition& condition) {
+  if (watch(condition)) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  job_ = {fn, arg, 0, count};
-  unfinished_ = count;
-  ++jobs_;
-  start_.notify_all();
-  work(&lock);
-  lock.unlock();
-  watch([this] { return unfinished_ == 0; });
-  lock.lock();
-  end_.wait(lock, [this] { return unfinished_ == 0; });
+  ++sleepers_;
+  changed->wait(lock, condition);
+  --sleepers_;
 }
 
-// Takes and runs indices until none is left. The lock is held on entry and on return.
-void ThreadPool::work(std::unique_lock<std::mutex>* lock) {
-  while (job_.next < job_.count) {
-    const size_t index = job_.next++;
-    lock->unlock();
-    job_.fn(job_.arg, index);
-    lock->lock();
-    if (--unfinished_ == 0) end_.notify_all();
+void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
+  fn_ = fn;
+  arg_ = arg;
+  count_ = count;
+  unfinished_ = count;
+  next_ = job_of(next_) + kIndices + 1;
+  if (sleepers_) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    start_.notify_all();
+  }
+  work();
+  wait(&end_, [this] { return unfinished_ == 0; });
+}
+
+// Takes and runs indices of the job that is current, until none is left.
+void ThreadPool::work() {
+  for (uint64_t next = next_; (next & kIndices) < count_;) {
+    void (*const fn)(void*, size_t) = fn_;
+    void* const arg = arg_;
+    if (!next_.compare_exchange_weak(next, next + 1)) continue;
+    fn(arg, next & kIndices);
+    if (--unfinished_ == 0 && sleepers_) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      end_.notify_all();
+    }
+    next = next_;
   }
 }
 
 void ThreadPool::serve() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  for (;;) {
-    start_.wait(lock, [this] { return stop_ || job_.next < job_.count; });
-    if (stop_) return;
-    work(&lock);
-    const size_t seen = jobs_;
-    lock.unlock();
-    watch([&] { return jobs_ != seen; });
-    lock.lock();
+  for (uint64_t job = 0; !stop_;) {
+    wait(&start_, [&] { return stop_ || job_of(next_) != job; });
+    job = job_of(next_);
+    work();
   }
 }
 

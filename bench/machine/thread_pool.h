@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -35,19 +36,22 @@ class ThreadPool {
   }
 
  private:
-  struct Job {
-    void (*fn)(void*, size_t);
-    void* arg;
-    size_t next, count;
-  };
-  void work(std::unique_lock<std::mutex>* lock);
+  void work();
   void serve();
+  template <typename Condition>
+  void wait(std::condition_variable* changed, const Condition& condition);
 
+  // The job's number in the upper half, its next index in the lower one. A thread that takes an
+  // index by an exchange knows that fn_, arg_ and count_ were this job's: the next one is written
+  // after all indices are done.
+  std::atomic<uint64_t> next_{0};
+  std::atomic<void (*)(void*, size_t)> fn_{nullptr};
+  std::atomic<void*> arg_{nullptr};
+  std::atomic<size_t> count_{0}, unfinished_{0};
+  std::atomic<int> sleepers_{0};
+  std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable start_, end_;
-  Job job_ = {};
-  bool stop_ = false;
-  std::atomic<size_t> jobs_{0}, unfinished_{0};  // changed under the mutex; read without it
   std::vector<std::thread> workers_;
 };
 

@@ -543,7 +543,7 @@ typedef struct octet_gemm_args {
   octet_parallel_for parallel_for;
   void* parallel_context;
   /* Most tasks of a run, as declared to the workspace query; 0 means 1. A run makes fewer where a
-   * task would have less than about 3 microseconds of predicted work, and never more than 4096. */
+   * task would have less than about 2 microseconds of predicted work, and never more than 4096. */
   size_t concurrency;
 } octet_gemm_args;
 #define OCTET_GEMM_ARGS_INIT OCTET_INIT(octet_gemm_args)

@@ -40,8 +40,8 @@ OCTET_INLINE inline void multiply_rows(const Tile& t, const RowsExit& exit, cons
   multiply_panel<form>(t, rhs, false, acc, [&]() OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = form == Form::kFew ? _mm256_setzero_si256()
-                                       : load(t.init + column + kLanes * v);
+        acc[i][v] =
+            form == Form::kFew ? _mm256_setzero_si256() : load(t.init + column + kLanes * v);
         pin(acc[i][v]);
       });
     });

@@ -2,6 +2,7 @@
 // The loops of a product: its operands, and a fast and a general path over them.
 #include "operators/gemm/loops.h"
 
+#include "kernels/core/assert.h"
 #include "kernels/core/half.h"
 #include "kernels/core/parts.h"
 #include "operators/gemm/runtime_weights.h"
@@ -89,18 +90,18 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, s
   }
 }
 
-// Multiplies tiles that the kernel itself stores. The tile comes as large as the matrix and is
-// changed: a copy would wait for the last write to it. This path exists because the macro-kernel's
-// overhead is a third of the time of a product of 8x8x8.
+// Multiplies columns [first, end) by tiles that the kernel itself stores. The tile comes as large as
+// the matrix and is changed: a copy would wait for the last write to it. This path exists because
+// the macro-kernel's overhead is a third of the time of a product of 8x8x8.
 template <bool gathers>
-void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint8_t* workspace) {
+void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, size_t end,
+               Tile* tile, uint8_t* workspace) {
   const RhsLayout& layout = kernel.rhs_layout;
   const uint8_t *const lhs = (const uint8_t*)tile->lhs, *const rhs = tile->rhs;
   const int32_t* const init = tile->init;
   const float* const scale = tile->scale;
   uint8_t* const dst = (uint8_t*)tile->dst;
-  const size_t m = tile->rows, columns = tile->cols, depth = tile->depth,
-               group = layout.group_bytes();
+  const size_t m = tile->rows, depth = tile->depth, group = layout.group_bytes();
   // The workspace holds panels and room for decoded weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
                panel_stride = tile->rhs_panel_stride;
@@ -128,10 +129,10 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, Tile* tile, uint
     tile->rhs_decoded = decodes_once(kernel, 1, depth, rows, tiling.count);
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
-    for (size_t n = 0, lane = 0; n < columns; n += kernel.nr, lane += kernel.nr) {
+    for (size_t n = first, lane = 0; n < end; n += kernel.nr, lane += kernel.nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
-      tile->cols = smaller(kernel.nr, columns - n);
+      tile->cols = smaller(kernel.nr, end - n);
       tile->rhs = rhs + panel * plan.packed_lane + lane * group;
       tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
       if (tile->rhs_decoded) {
@@ -257,11 +258,48 @@ void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_s
   if (!tile.rhs)
     run_in_general(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
   else if (kernel.gather)
-    run_tiles<true>(plan, kernel, &tile, workspace);
+    run_tiles<true>(plan, kernel, 0, plan.n, &tile, workspace);
   else if (m <= kernel.rows_of(tile.cols) && tile.cols <= kernel.nr)
     kernel.multiply(tile);
   else
-    run_tiles<false>(plan, kernel, &tile, workspace);
+    run_tiles<false>(plan, kernel, 0, plan.n, &tile, workspace);
+}
+
+// Small, because each line of it costs each task the time of a message between cores.
+struct MatrixTasks {
+  const GemmPlan& plan;
+  const MicroKernel& kernel;
+  size_t m;
+  const uint8_t* lhs;
+  size_t lhs_stride;
+  uint8_t* dst;
+  size_t dst_stride;
+  GridSteps steps;
+};
+
+void run_matrix_in_tasks(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
+                         uint8_t* dst, size_t dst_stride, const Pool& pool) {
+  OCTET_ASSERT(!plan.needs_workspace && plan.first.rhs);
+  const MicroKernel& kernel = kernel_for(plan, m);
+  alignas(64) MatrixTasks tasks = {
+      plan,       kernel, m,          lhs,
+      lhs_stride, dst,    dst_stride, steps_of(plan, kernel, m, plan.n, pool.concurrency)};
+  pool.parallel_for(
+      pool.context, divide_up(m, tasks.steps.rows) * divide_up(plan.n, tasks.steps.columns),
+      [](void* context, size_t index) {
+        const MatrixTasks& t = *(const MatrixTasks*)context;
+        const size_t across = divide_up(t.plan.n, t.steps.columns),
+                     row = index / across * t.steps.rows, column = index % across * t.steps.columns;
+        Tile tile = t.plan.first;
+        tile.rows = smaller(t.steps.rows, t.m - row);
+        tile.lhs = t.lhs + row * t.lhs_stride;
+        tile.lhs_stride = t.lhs_stride;
+        tile.dst = t.dst + row * t.dst_stride;
+        tile.dst_stride = t.dst_stride;
+        run_tiles<false>(t.plan, t.kernel, column, smaller(t.plan.n, column + t.steps.columns),
+                         &tile, nullptr);
+      },
+      &tasks);
 }
 
 }  // namespace octet

@@ -164,8 +164,8 @@ __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
           bytes >= schedule(plan, {1, a.m, plan.n, plan.k}, 1).workspace(1));
 }
 
-// The fast path: runs one matrix of packed weights on one task if all its arguments are in order,
-// which it checks in as few instructions as possible. Returns false for every other run and for
+// The fast path: runs one matrix of packed weights, on one task or without a workspace, if all its
+// arguments are in order, which it checks in as few instructions as possible. Returns false for every other run and for
 // every mistake: run_general knows the names that errors need.
 bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
@@ -180,8 +180,9 @@ bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
   if (m - 1 >= gemm.m_fast || lhs_stride < plan.k || stride < plan.n ||
       (m | lhs_stride | stride) >> 30)
     return false;
-  if (a.concurrency > 1 && a.parallel_for && tasks_of(gemm, {1, m, 0, 0}, a.concurrency) > 1)
-    return false;
+  const size_t tasks =
+      a.concurrency > 1 && a.parallel_for ? tasks_of(gemm, {1, m, 0, 0}, a.concurrency) : 1;
+  if (tasks > 1 && (plan.needs_workspace || !plan.first.rhs)) return false;
   const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k,
                dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
   if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
@@ -198,8 +199,13 @@ bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
       !apart(a.workspace, a.workspace_bytes, gemm.packed, gemm.packed_bytes))
     return false;
   if (plan.needs_workspace && !workspace_suffices(gemm, a)) return false;
-  run_matrix(plan, m, (const uint8_t*)a.lhs, lhs_stride, (uint8_t*)a.dst, dst_stride,
-             (uint8_t*)a.workspace);
+  const uint8_t* const lhs = (const uint8_t*)a.lhs;
+  uint8_t* const dst = (uint8_t*)a.dst;
+  if (tasks > 1)
+    run_matrix_in_tasks(plan, m, lhs, lhs_stride, dst, dst_stride,
+                        {a.parallel_for, a.parallel_context, tasks});
+  else
+    run_matrix(plan, m, lhs, lhs_stride, dst, dst_stride, (uint8_t*)a.workspace);
   return true;
 }
 

@@ -92,6 +92,16 @@ size_t workspace_of_rows(const GemmPlan& plan, size_t batch_max, size_t m, size_
 
 }  // namespace
 
+GridSteps steps_of(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
+                   size_t tasks) {
+  // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even, and
+  // the workspace with them.
+  const size_t width = kernel.rhs_layout.width,
+               n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr),
+               m_unit = plan.runtime_rhs ? m : kernel.mr;
+  return cut_grid({m, m_unit, n, n_unit}, tasks, plan.tasks, false);
+}
+
 GemmSchedule schedule(const GemmPlan& plan, const GemmSizes& z, size_t tasks) {
   const MicroKernel& kernel = kernel_for(plan, z.m);
   GemmSchedule s;
@@ -99,15 +109,9 @@ GemmSchedule schedule(const GemmPlan& plan, const GemmSizes& z, size_t tasks) {
   s.batch_tasks = s.m_tasks = s.n_tasks = 1;
   s.batch_step = z.batch, s.m_step = z.m, s.n_step = z.n;
   if (tasks > 1) {
-    // Tasks begin at a panel. Where they pack their own columns, small units keep the parts even,
-    // and the workspace with them.
-    const size_t width = kernel.rhs_layout.width,
-                 n_unit = plan.runtime_rhs ? width : larger(width, kernel.nr),
-                 m_unit = plan.runtime_rhs ? z.m : kernel.mr;
     // Whole matrices first.
     const size_t batch_tasks = smaller(z.batch, tasks);
-    const GridSteps steps =
-        cut_grid({z.m, m_unit, z.n, n_unit}, tasks / batch_tasks, plan.tasks, false);
+    const GridSteps steps = steps_of(plan, kernel, z.m, z.n, tasks / batch_tasks);
     s.batch_step = divide_up(z.batch, batch_tasks);
     s.m_step = steps.rows;
     s.n_step = steps.columns;

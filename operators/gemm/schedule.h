@@ -61,6 +61,10 @@ struct GemmSchedule {
   }
 };
 
+// The cut of m rows and n columns into at most so many tasks.
+GridSteps steps_of(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n,
+                   size_t tasks);
+
 // Pure. tasks: the most tasks.
 GemmSchedule schedule(const GemmPlan& plan, const GemmSizes& sizes, size_t tasks);
 

@@ -92,8 +92,7 @@ OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, s
     for (; k < whole; k += kBytes) {
       const Vector places = load(order + k);
       for_each_row([&](size_t i) OCTET_INLINE {
-        store(to + i * kRow + k,
-              flipped(OCTET_MM(shuffle_epi8)(load(from[i] + at + k), places)));
+        store(to + i * kRow + k, flipped(OCTET_MM(shuffle_epi8)(load(from[i] + at + k), places)));
       });
     }
 #if !defined(__AVX512BW__)
