@@ -80,7 +80,7 @@ constexpr TierCosts kAvx512BwCosts = like(kAvx2Costs, [](TierCosts& c) constexpr
 });
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0,
-    .half_tile = 11, .lines = 32, .strided = 1.1, .int16_macs = 24, .int16_mr = 6, .int16_nr = 16,
+    .half_tile = 11, .lines = 32, .strided = 1.06, .int16_macs = 24, .int16_mr = 6, .int16_nr = 16,
     .int16_exposed = 1, .int16_in = 0.45, .int16_out = 0.35, .lanes = 16, .depthwise = 0.55,
     .depthwise_lanes = 32, .depthwise_line = 30, .depthwise_int16 = 1.8,
     .grouped_macs = 42, .grouped_store = 0.7, .grouped_partial = 20,

@@ -19,6 +19,8 @@ ConvCost cost_of(const octet_conv2d& conv, size_t batch, size_t in_h, size_t in_
   return {estimate(cpu.l2_bytes()), estimate(SIZE_MAX / 2)};
 }
 
+constexpr double kAnyRowBytes = TierCosts{}.row_bytes;
+
 TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu) {
   const ConvPlan& plan = conv.plan;
   if (!plan.kernel) return {};
@@ -28,7 +30,9 @@ TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu) {
   const double weights = (double)(plan.shape.group_in() * columns),
                tiles = (double)divide_up(columns, costs.nr),
                bandwidth = work.bandwidth(work.weights),
-               near = work.weights <= work.l2 ? larger(bandwidth, costs.row_bytes) : bandwidth;
+               // Unmeasured, no less than a stream's
+               least = costs.row_bytes == kAnyRowBytes ? bandwidth : 0,
+               near = work.weights <= work.l2 ? larger(least, costs.row_bytes) : bandwidth;
   return {weights / costs.macs, weights / near, tiles * costs.tile_tap, tiles * costs.tile};
 }
 

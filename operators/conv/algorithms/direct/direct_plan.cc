@@ -175,7 +175,7 @@ double Window::row_cycles(size_t rows) const {
 double Window::line_cycles(Cut cut) const {
   double sum = 0;
   for (size_t x = 0; x < run_.out_w;) {
-    const Piece piece = piece_at(x, run_.out_h);
+    const Piece piece = piece_at(cut, x, run_.out_h);
     for (size_t i = 0; i < piece.micro_panels; ++i)
       for_each_tile(cut, piece, 0, [&](size_t at, size_t height) {
         sum += cycles(height, piece.across ? i : at, piece.across ? i : at + height - 1,
@@ -186,27 +186,32 @@ double Window::line_cycles(Cut cut) const {
   return sum;
 }
 
-Cut Window::fastest_cut(size_t rows) const {
+Cut Window::fastest_cut(size_t rows, bool passes) const {
   const size_t pixels = run_.out_h * run_.out_w;
-  if (pixels == 1 && run_.batch == 1) return Cut::kColumns;
+  if (pixels == 1 && run_.batch == 1) return passes ? Cut::kColumns : Cut::kRows;
   if ((double)(pixels * s_.taps()) * cost_.row < kLeastCycles) return Cut::kRows;
-  const double whole = row_cycles(smaller(rows, run_.batch * pixels)),
-               columns = line_cycles(Cut::kColumns), sides = line_cycles(Cut::kSides);
-  return sides < columns && sides < whole ? Cut::kSides
-         : columns < whole                ? Cut::kColumns
-                                          : Cut::kRows;
+  Cut best = Cut::kRows;
+  double least = row_cycles(smaller(rows, run_.batch * pixels));
+  constexpr Cut kCuts[] = {Cut::kLines, Cut::kColumns, Cut::kSides};
+  for (const Cut cut : kCuts) {
+    if (cut != Cut::kLines && !passes) break;
+    const double cycles = line_cycles(cut);
+    if (cycles < least) best = cut, least = cycles;
+  }
+  return best;
 }
 
-// Cuts are right wherever padding adds nothing. Only for kernels that read rows: prepare has no
-// such tiles. Blocks then end with their image and each reads all weights, so for images of a few
-// pixels the costs decide.
+// Only for kernels that read rows: prepare has no such tiles. Cuts by columns are right wherever
+// padding adds nothing. Blocks then end with their image and each reads all weights, so for images
+// of a few pixels the costs decide.
 Cut Window::best_cut(const ConvPlan& plan, size_t rows) const {
-  if (!padding_adds_nothing(plan, run_) || kernel_.gather || rows < run_.out_w || !passes_sides())
-    return Cut::kRows;
+  if (kernel_.gather || rows < run_.out_w) return Cut::kRows;
   // Registers of several rows take as long where a piece of a line does not fill them
   const size_t inner = run_.out_w - smaller(run_.out_w, s_.kernel_w - 1);
   if (round_up_pow2(inner, kernel_.lhs_lanes_step) > run_.out_w) return Cut::kRows;
-  return cuts_lines(run_.out_h * run_.out_w, kernel_.mr) ? Cut::kColumns : fastest_cut(rows);
+  const bool passes = padding_adds_nothing(plan, run_) && passes_sides();
+  if (!cuts_lines(run_.out_h * run_.out_w, kernel_.mr)) return fastest_cut(rows, passes);
+  return passes ? Cut::kColumns : Cut::kRows;
 }
 
 const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({

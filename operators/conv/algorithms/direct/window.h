@@ -9,9 +9,11 @@ namespace octet {
 
 // The ways to cut pixels into tiles. A tile skips the kernel lines that are padding for all of its
 // pixels; tiles of one output column, or of neighbouring columns that are alike, skip kernel
-// columns, too. Each cut makes more tiles, each of which reads the weights of its taps.
+// columns, too, but need a call for each kernel line. Each cut makes more tiles, each of which reads
+// the weights of its taps.
 enum class Cut {
   kRows,     // pixel after pixel, whatever their line
+  kLines,    // at the ends of output lines
   kColumns,  // where the kernel begins or ceases to reach beyond the left or right side
   kSides,    // there and, down columns, where it does so at the top and the bottom
 };
@@ -61,14 +63,14 @@ class Window {
     return tiling.count;
   }
 
-  // Cuts whole lines of one image, from `line` of all on, by columns or by sides. A tile skips the
+  // Cuts whole lines of one image, from `line` of all on, other than by rows. A tile skips the
   // taps that are padding for all its pixels, unless all taps are. Wide pieces are cut line by
   // line, narrow pieces column by column.
   size_t point_lines(Cut cut, size_t line, size_t lines, const uint8_t** pointers,
                      BlockTile* tiles) {
     size_t count = 0;
     for (size_t x = 0, width; x < run_.out_w; x += width) {
-      const Piece piece = piece_at(x, lines);
+      const Piece piece = piece_at(cut, x, lines);
       const Sides sides = piece.sides;
       const bool across = piece.across;
       width = piece.width;
@@ -125,9 +127,9 @@ class Window {
       if (!sides_at(x).none()) return true;
     return false;
   }
-  // The way to cut an image that takes fewest cycles; without cuts, a tile holds pixels of several
-  // images.
-  Cut fastest_cut(size_t rows) const;
+  // The way to cut an image that takes fewest cycles, by columns only if `passes`; without cuts, a
+  // tile holds pixels of several images.
+  Cut fastest_cut(size_t rows, bool passes) const;
 
   // Taps of each kernel line or column that lie beyond both sides of an axis, for one output. Both
   // are 0 if all taps do.
@@ -160,7 +162,8 @@ class Window {
     bool across;
     size_t micro_panels, length;
   };
-  Piece piece_at(size_t x, size_t lines) const {
+  Piece piece_at(Cut cut, size_t x, size_t lines) const {
+    if (cut == Cut::kLines) return {{0, 0}, run_.out_w, true, lines, run_.out_w};
     const Sides sides = sides_at(x);
     size_t width = 1;
     while (x + width < run_.out_w && sides_at(x + width) == sides) ++width;
