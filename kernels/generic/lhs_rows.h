@@ -59,25 +59,24 @@ inline uint32_t sum_tail(const uint8_t* bytes, size_t count, uint8_t flip) {
   }
 }
 
-// Maps float bits to integers of the same order, and back. Integer min and max are the same on
-// every ISA; float min and max differ on NaN.
-inline int32_t ordered(int32_t bits) { return bits ^ ((bits >> 31) & 0x7fffffff); }
-
 // A row whose range is below this counts as zero. It is far above the denormals, so FTZ and DAZ
 // change nothing.
 constexpr float kTinyRange = 7.888609052210118e-31f;  // 2^-100
 
+// Bits of floats above 0 are in the order of integers, and those of floats below 0 in the reverse
+// order of unsigned integers. Integer maxima are the same on every ISA; float ones differ on NaN.
 [[maybe_unused]] FloatEnds find_ends(const FloatRows& r) {
-  int32_t least = 0, most = 0;
+  int32_t most = 0;
+  uint32_t last = 0;
   for (size_t i = 0; i < r.rows; ++i) {
     const float* row = r.data + i * r.stride;
     for (size_t k = 0; k < r.depth; ++k) {
-      const int32_t rank = ordered(float_bits(row[k]));
-      least = rank < least ? rank : least;
-      most = rank > most ? rank : most;
+      const int32_t bits = float_bits(row[k]);
+      most = bits > most ? bits : most;
+      last = (uint32_t)bits > last ? (uint32_t)bits : last;
     }
   }
-  return {bits_float(ordered(least)), bits_float(most)};
+  return {last >> 31 ? bits_float((int32_t)last) : 0, bits_float(most)};
 }
 
 inline RowQuant quant_between(const FloatEnds& ends, bool asymmetric) {

@@ -31,7 +31,7 @@ TileCycles tile_cycles_of(const octet_conv2d& conv, const CpuFeatures& cpu) {
                tiles = (double)divide_up(columns, costs.nr),
                bandwidth = work.bandwidth(work.weights),
                // Unmeasured, no less than a stream's
-               least = costs.row_bytes == kAnyRowBytes ? bandwidth : 0,
+      least = costs.row_bytes == kAnyRowBytes ? bandwidth : 0,
                near = work.weights <= work.l2 ? larger(least, costs.row_bytes) : bandwidth;
   return {weights / costs.macs, weights / near, tiles * costs.tile_tap, tiles * costs.tile};
 }
