@@ -90,9 +90,9 @@ void gather_panels(const MicroKernel& kernel, const Tiling& tiling, Rows rows, s
   }
 }
 
-// Multiplies columns [first, end) by tiles that the kernel itself stores. The tile comes as large as
-// the matrix and is changed: a copy would wait for the last write to it. This path exists because
-// the macro-kernel's overhead is a third of the time of a product of 8x8x8.
+// Multiplies columns [first, end) by tiles that the kernel itself stores. The tile comes as large
+// as the matrix and is changed: a copy would wait for the last write to it. This path exists
+// because the macro-kernel's overhead is a third of the time of a product of 8x8x8.
 template <bool gathers>
 void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, size_t end,
                Tile* tile, uint8_t* workspace) {

@@ -165,8 +165,8 @@ __attribute__((noinline)) bool workspace_suffices(const octet_gemm& gemm,
 }
 
 // The fast path: runs one matrix of packed weights, on one task or without a workspace, if all its
-// arguments are in order, which it checks in as few instructions as possible. Returns false for every other run and for
-// every mistake: run_general knows the names that errors need.
+// arguments are in order, which it checks in as few instructions as possible. Returns false for
+// every other run and for every mistake: run_general knows the names that errors need.
 bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
   const GemmPlan& plan = gemm.plan;
   const auto set = [](const void* pointer) { return (uintptr_t)pointer; };

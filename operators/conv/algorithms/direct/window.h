@@ -9,8 +9,8 @@ namespace octet {
 
 // The ways to cut pixels into tiles. A tile skips the kernel lines that are padding for all of its
 // pixels; tiles of one output column, or of neighbouring columns that are alike, skip kernel
-// columns, too, but need a call for each kernel line. Each cut makes more tiles, each of which reads
-// the weights of its taps.
+// columns, too, but need a call for each kernel line. Each cut makes more tiles, each of which
+// reads the weights of its taps.
 enum class Cut {
   kRows,     // pixel after pixel, whatever their line
   kLines,    // at the ends of output lines
