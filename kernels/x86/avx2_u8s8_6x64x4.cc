@@ -31,10 +31,11 @@ namespace {
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
 
-// Multiplies some rows by the columns of a panel from `column` on.
+// Multiplies some rows by the columns of a panel from `column` on. Not inlined: each form would add
+// its copied rows to the stack.
 template <int rows, Form form>
-OCTET_INLINE inline void multiply_rows(const Tile& t, const RowsExit& exit, const uint8_t* rhs,
-                                       size_t column) {
+__attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit,
+                                             const uint8_t* rhs, size_t column) {
   constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
   multiply_panel<form>(t, rhs, false, acc, [&]() OCTET_INLINE {

@@ -284,8 +284,10 @@ void run_matrix_in_tasks(const GemmPlan& plan, size_t m, const uint8_t* lhs, siz
   alignas(64) MatrixTasks tasks = {
       plan,       kernel, m,          lhs,
       lhs_stride, dst,    dst_stride, steps_of(plan, kernel, m, plan.n, pool.concurrency)};
+  const size_t count = divide_up(m, tasks.steps.rows) * divide_up(plan.n, tasks.steps.columns);
+  if (count == 1) return run_matrix(plan, m, lhs, lhs_stride, dst, dst_stride, nullptr);
   pool.parallel_for(
-      pool.context, divide_up(m, tasks.steps.rows) * divide_up(plan.n, tasks.steps.columns),
+      pool.context, count,
       [](void* context, size_t index) {
         const MatrixTasks& t = *(const MatrixTasks*)context;
         const size_t across = divide_up(t.plan.n, t.steps.columns),
