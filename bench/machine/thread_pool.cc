@@ -12,7 +12,7 @@ constexpr std::chrono::microseconds kWatching(200);
 constexpr int kLooks = 64;  // between two looks at the clock
 
 constexpr uint64_t kIndices = 0xffffffff;
-constexpr uint64_t job_of(uint64_t next) { return next & ~kIndices; }
+constexpr uint64_t job_of(uint64_t left) { return left & ~kIndices; }
 
 template <typename Condition>
 bool watch(const Condition& condition) {
@@ -54,7 +54,7 @@ void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
   arg_ = arg;
   count_ = count;
   unfinished_ = count;
-  next_ = job_of(next_) + kIndices + 1;
+  left_ = job_of(left_) + kIndices + 1 + count;
   if (sleepers_) {
     const std::lock_guard<std::mutex> lock(mutex_);
     start_.notify_all();
@@ -65,23 +65,24 @@ void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
 
 // Takes and runs indices of the job that is current, until none is left.
 void ThreadPool::work() {
-  for (uint64_t next = next_; (next & kIndices) < count_;) {
+  for (uint64_t left = left_; left & kIndices;) {
     void (*const fn)(void*, size_t) = fn_;
     void* const arg = arg_;
-    if (!next_.compare_exchange_weak(next, next + 1)) continue;
-    fn(arg, next & kIndices);
+    const size_t index = count_ - (left & kIndices);
+    if (!left_.compare_exchange_weak(left, left - 1)) continue;
+    fn(arg, index);
     if (--unfinished_ == 0 && sleepers_) {
       const std::lock_guard<std::mutex> lock(mutex_);
       end_.notify_all();
     }
-    next = next_;
+    left = left_;
   }
 }
 
 void ThreadPool::serve() {
   for (uint64_t job = 0; !stop_;) {
-    wait(&start_, [&] { return stop_ || job_of(next_) != job; });
-    job = job_of(next_);
+    wait(&start_, [&] { return stop_ || job_of(left_) != job; });
+    job = job_of(left_);
     work();
   }
 }

@@ -41,10 +41,10 @@ class ThreadPool {
   template <typename Condition>
   void wait(std::condition_variable* changed, const Condition& condition);
 
-  // The job's number in the upper half, its next index in the lower one. A thread that takes an
-  // index by an exchange knows that fn_, arg_ and count_ were this job's: the next one is written
-  // after all indices are done.
-  std::atomic<uint64_t> next_{0};
+  // The job's number in the upper half, how many of its indices nobody has taken in the lower one.
+  // While that is 0, the other members may change; a thread that takes an index by an exchange knows
+  // that it has read this job's.
+  std::atomic<uint64_t> left_{0};
   std::atomic<void (*)(void*, size_t)> fn_{nullptr};
   std::atomic<void*> arg_{nullptr};
   std::atomic<size_t> count_{0}, unfinished_{0};
