@@ -142,6 +142,7 @@ void requantize(const DepthwiseRaw& raw) {
   MemoryTrace& trace = MemoryTrace::current();
   for (size_t i = 0; i < raw.pixels; ++i) {
     trace.read(raw.acc + i * raw.acc_pixel, raw.channels * sizeof(int32_t));
+    if (raw.adds) trace.read(raw.residual + i * raw.residual_pixel, raw.channels);
     trace.write(raw.dst + i * raw.dst_pixel, raw.channels);
   }
 }

@@ -131,6 +131,11 @@ struct DepthwiseRaw {
   uint8_t* dst;
   size_t dst_pixel;  // bytes
   size_t quads = 1;
+  // Null, or the epilogue with a residual, of depthwise only: float mode's, or TFLite mode's that
+  // has a TfliteAdd
+  const Epilogue* adds = nullptr;
+  const uint8_t* residual = nullptr;
+  size_t residual_pixel = 0;  // bytes
 };
 
 // Flips each byte of pixels that are `step` bytes apart and copies them to int16, 64 apart
@@ -161,7 +166,7 @@ struct DepthwiseKernel {
   const DepthwiseKernel* s16 = nullptr;
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
-  // Requantizes raw accumulators in TFLite mode; or null
+  // Requantizes raw accumulators in TFLite mode, or adds a residual; or null
   void (*requantize)(const DepthwiseRaw& raw) = nullptr;
 };
 

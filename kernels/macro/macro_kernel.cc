@@ -251,15 +251,14 @@ class Product {
     const float* const row_scales = block_.terms.scaled ? block_.terms.scales : nullptr;
     if (output_.in_place())
       return multiply_micro_panel(kernel_, output_, block_.rows, n, row_scales, lhs_panel, &tile_);
-    multiply_through_epilogue(kernel_, output_, block_.rows, n, lanes_, row_scales, lhs_panel,
-                              &tile_);
+    multiply_through_epilogue(kernel_, output_, Tiling(block_.rows, kernel_, tile_.cols), n, lanes_,
+                              row_scales, lhs_panel, &tile_);
   }
 
   // All tiles by one micro-panel.
   void multiply_tiles() {
     // multiply_again has no scales of rows
-    const bool alike = block_.tiles && output_.in_place() && !start_.per_row() &&
-                       (output_.s32() || !block_.terms.scaled);
+    const bool alike = block_.tiles && !start_.per_row() && (output_.s32() || !block_.terms.scaled);
     const BlockTile all = whole_matrix(macro_kernel_, block_);
     const BlockTile* const tiles = block_.tiles ? block_.tiles : &all;
     const size_t count = block_.tiles ? block_.tile_count : 1;
@@ -297,7 +296,7 @@ class Product {
            macro_kernel_.taps.needed(tile.taps.count(), n_) > 0;
   }
 
-  // Multiplies a tile like the one before, in place. Most tiles of a block are; with little depth,
+  // Multiplies a tile like the one before. Most tiles of a block are; with little depth,
   // the work between them matters.
   void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
     const Output to = output_.to.from(used.pixel, used.step);
@@ -308,12 +307,18 @@ class Product {
     }
     tile_.row_scale = nullptr;
     point_at_rows(used, 0, macro_kernel_.taps.needed(used.taps.count(), n_));
-    uint8_t* const dst = to.dst + (weights_.first + n_) * output_.dst_bytes;
-    tile_.dst = dst;
-    tile_.dst_stride = to.stride;
-    octet::multiply_rows(kernel_, used.rows, tiling, kernel_.gather ? block_.panel_bytes : 0,
-                         &tile_);
-    output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
+    const size_t lhs_panel = kernel_.gather ? block_.panel_bytes : 0, n = weights_.first + n_;
+    if (output_.in_place()) {
+      uint8_t* const dst = to.dst + n * output_.dst_bytes;
+      tile_.dst = dst;
+      tile_.dst_stride = to.stride;
+      octet::multiply_rows(kernel_, used.rows, tiling, lhs_panel, &tile_);
+      output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
+    } else {
+      TileOutput output = output_;
+      output.to = to;
+      multiply_through_epilogue(kernel_, output, tiling, n, lanes_, nullptr, lhs_panel, &tile_);
+    }
     pass_panels(used, tiling.count);
   }
 

@@ -117,32 +117,35 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
   kernel.multiply_micro_panel(*tile);
 }
 
-// Multiplies all rows of a matrix by a micro-panel through an s32 tile and the epilogue.
+// Multiplies rows at one stride by a micro-panel through s32 tiles and the epilogue, which takes
+// several tiles at once: it reads its constants once, and finds the sums long stored.
 inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& output,
-                                      size_t rows, size_t n, size_t lanes, const float* row_scales,
-                                      size_t lhs_panel, Tile* tile) {
-  const Tiling tiling(rows, kernel, tile->cols);
-  alignas(64) int32_t acc[kMaxTile];
-  tile->dst = acc;
+                                      const Tiling& tiling, size_t n, size_t lanes,
+                                      const float* row_scales, size_t lhs_panel, Tile* tile) {
+  alignas(64) int32_t acc[2 * kMaxTile];
+  const size_t most = sizeof acc / sizeof *acc / lanes - kernel.rows_of(tile->cols);
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
   EpilogueTile out = {
       acc, lanes, 0, tile->cols, n, row_scales, output.to.column(n, output.dst_bytes)};
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   for (size_t t = 0; t < tiling.count; ++t) {
-    out.rows = tile->rows = tiling.rows(t);
+    tile->rows = tiling.rows(t);
     tile->lhs = lhs;
+    tile->dst = acc + out.rows * lanes;
     OCTET_ASSERT(may_multiply(kernel, *tile));
-    prefetch(out.to, out.rows);
+    prefetch(out.to.from(out.rows), tile->rows);
     kernel.multiply(*tile);
     pass_sums(kernel, tile);
+    if (tile->row_init) tile->row_init += tile->rows;
+    if (tile->row_factors) tile->row_factors += tile->rows;
+    lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    out.rows += tile->rows;
+    if (out.rows <= most && t + 1 < tiling.count) continue;
     output.ops->epilogue(*output.epilogue, out);
-    if (tile->row_init) tile->row_init += out.rows;
-    if (tile->row_factors) tile->row_factors += out.rows;
-    lhs += lhs_panel ? lhs_panel : out.rows * tile->lhs_stride;
     if (out.row_scale) out.row_scale += out.rows;
-    out.to.dst += out.rows * out.to.stride;
-    if (out.to.residual) out.to.residual += out.rows * out.to.residual_stride;
+    out.to = out.to.from(out.rows);
+    out.rows = 0;
   }
 }
 

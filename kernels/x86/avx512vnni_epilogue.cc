@@ -11,7 +11,7 @@ namespace octet {
 // GCC clears the upper halves of vector registers at the end of a function, but not where it
 // optimizes for size. Left in use, they make the caller's SSE code up to twice as slow.
 bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t) {
-  const bool done = epilogue_by_vectors(f, t);
+  const bool done = epilogue_by_vectors<avx512vnni_add_residual>(f, t);
   _mm256_zeroupper();
   return done;
 }

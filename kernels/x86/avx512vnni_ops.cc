@@ -4,6 +4,7 @@
 #include "kernels/generic/lhs_rows.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/avx2_plain_ops.h"
+#include "kernels/x86/shared/epilogue_float.h"
 #include "kernels/x86/shared/quantize_floats.h"
 
 namespace octet {
@@ -12,6 +13,8 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
   if (!avx512vnni_epilogue(f, t)) avx2_apply_epilogue(f, t);
 }
 }  // namespace
+
+void avx512vnni_add_residual(const Epilogue& f, const EpilogueTile& t) { add_residual(f, t); }
 
 const TierOps avx512vnni_ops = {avx2_init,
                                 epilogue_x86,

@@ -73,6 +73,9 @@ extern const ScaleBlockKernel avx512vnni_s8u4_blocks_8x32x8, avxvnni_s8u4_blocks
 // Do the epilogue of a tile in vectors. Return false, and write nothing, if they cannot.
 bool avx2_epilogue(const Epilogue& f, const EpilogueTile& t);
 bool avx512vnni_epilogue(const Epilogue& f, const EpilogueTile& t);
+// Their part with a residual (kernels/x86/shared/epilogue_float.h).
+void avx2_add_residual(const Epilogue& f, const EpilogueTile& t);
+void avx512vnni_add_residual(const Epilogue& f, const EpilogueTile& t);
 // See Epilogue::look_up
 void avx2_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);
 void avx512vnni_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_t cols);

@@ -234,32 +234,37 @@ struct WideInt16 : Wide<kInt8> {
   }
 };
 
-// Requantizes blocks of 32 channels in TFLite mode, two pixels at a time. The first two vectors of
-// a pixel, in the kernel's order, form one zmm register, the other two a second one.
-template <typename Scaler>
-void store_two(const DepthwiseRaw& r) {
+// Requantizes blocks of 32 channels from memory, two pixels at a time. The first two vectors of a
+// pixel, in the kernel's order, form one zmm register, the other two a second one.
+template <typename Scaler, typename After>
+__attribute__((noinline)) void store_two(const DepthwiseRaw& raw, const After& steps) {
   constexpr size_t channels = 32;
+  const DepthwiseRaw r = raw;  // copies, as in store_line
+  const After after = steps;
   // The order of the packed bytes, in fours: from vectors 0 and 2 of a pixel, then of the next
-  // pixel; 128 bits further from vectors 1 and 3
-  const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15);
-  const Requantizer<64> requantizer(*r.requantization);
+  // pixel; 128 bits further from vectors 1 and 3. And the order of channels in packed bytes
+  const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 4, 12, 5, 13, 2, 10, 3, 11, 6, 14, 7, 15),
+                packed = _mm512_setr_epi32(0, 2, 8, 10, 4, 6, 12, 14, 1, 3, 9, 11, 5, 7, 13, 15);
   Scaler scaler[2];
   unroll<2>([&](auto v) OCTET_INLINE {
     scaler[v].load((const int32_t*)r.prepared + channels + 16 * v, channels);
   });
-  const __mmask32 mask = ~(__mmask32)0 >> (channels - r.channels);
   const int32_t* acc = r.acc;
+  const uint8_t* residual = r.residual;
   uint8_t* dst = r.dst;
-  for (size_t left = r.pixels; left; acc += 2 * channels, dst += 2 * r.dst_pixel) {
+  for (size_t left = r.pixels;; left -= 2, acc += 2 * channels, dst += 2 * r.dst_pixel) {
     const int32_t* const next = left > 1 ? acc + channels : acc;
-    const __m512i bytes = _mm512_permutexvar_epi32(
-        order,
-        requantizer.bytes(pack_int16(scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16)),
-                          pack_int16(scaler[0].scale_at(next), scaler[1].scale_at(next + 16))));
-    _mm256_mask_storeu_epi8(dst, mask, _mm512_castsi512_si256(bytes));
-    if (left == 1) return;
-    _mm256_mask_storeu_epi8(dst + r.dst_pixel, mask, _mm512_extracti64x4_epi64(bytes, 1));
-    left -= 2;
+    __m512i more = {};
+    if constexpr (After::kAdds) {
+      more = _mm512_permutexvar_epi32(
+          packed, load_rows<channels>(residual, r.residual_pixel, left, r.channels));
+      residual += 2 * r.residual_pixel;
+    }
+    const __m512i q[4] = {scaler[0].scale_at(acc), scaler[1].scale_at(acc + 16),
+                          scaler[0].scale_at(next), scaler[1].scale_at(next + 16)};
+    store_rows<channels>(dst, r.dst_pixel, _mm512_permutexvar_epi32(order, after.bytes(q, more)),
+                         left, r.channels);
+    if (left <= 2) return;
   }
 }
 
@@ -268,8 +273,8 @@ void requantize(const DepthwiseRaw& r) {
   if constexpr (kInt8 == 64)
     depthwise_output<Wide<64>, __m512i>(r);
   else
-    (r.requantization->tflite_right_only ? store_two<TfliteRightScaler<64>>
-                                         : store_two<TfliteScaler<64>>)(r);
+    with_mode(r, [&](auto scaler, const auto& after)
+                     OCTET_INLINE { store_two<decltype(scaler)>(r, after); });
 }
 
 // tail: the kernel of a last block of 32 channels, or null.

@@ -13,6 +13,7 @@ namespace {
 constexpr int kEpilogueBytes = 64;
 using EpilogueFloats = __m512;
 OCTET_INLINE inline __m512 as_floats(__m512i x) { return _mm512_castsi512_ps(x); }
+OCTET_INLINE inline __m512i as_bits(__m512 x) { return _mm512_castps_si512(x); }
 OCTET_INLINE inline __m512 all(float value) { return _mm512_set1_ps(value); }
 OCTET_INLINE inline __m512 to_floats(__m512i x) { return _mm512_cvtepi32_ps(x); }
 OCTET_INLINE inline __m512 least_of(__m512 a, __m512 b) { return _mm512_min_ps(a, b); }
@@ -42,6 +43,7 @@ OCTET_INLINE inline void store_some(float* dst, __m512 x, size_t count) {
 constexpr int kEpilogueBytes = 32;
 using EpilogueFloats = __m256;
 OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
+OCTET_INLINE inline __m256i as_bits(__m256 x) { return _mm256_castps_si256(x); }
 OCTET_INLINE inline __m256 all(float value) { return _mm256_set1_ps(value); }
 OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
 OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }

@@ -94,7 +94,10 @@ OCTET_INLINE inline void store_columns(const StoredTile& t, const Then& then, si
 }
 
 template <typename Scaler, typename Then>
-__attribute__((noinline)) void store_vectors(const StoredTile& t, const Then& then) {
+__attribute__((noinline)) void store_vectors(const StoredTile& tile, const Then& last) {
+  // Copies: as far as compilers know, stores of bytes change the values
+  const StoredTile t = tile;
+  const Then then = last;
   constexpr int together =
       Then::kMostVectors < Scaler::kMostVectors ? Then::kMostVectors : Scaler::kMostVectors;
   constexpr size_t width = together * kEpilogueLanes;
@@ -115,13 +118,13 @@ __attribute__((noinline)) void store_vectors(const StoredTile& t, const Then& th
   }
 }
 
-void requantize_tflite(const StoredTile& t) {
+inline void requantize_tflite(const StoredTile& t) {
   (t.requantization->tflite_right_only
        ? store_vectors<TfliteRightScaler<kEpilogueBytes>, AsTheyAre>
        : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
 }
 
-void requantize_tile(const Tile& t, const int32_t* acc, size_t acc_stride) {
+inline void requantize_tile(const Tile& t, const int32_t* acc, size_t acc_stride) {
   const StoredTile tile = {t.rows,           t.cols,          acc,         acc_stride, t.scale,
                            t.requantization, (uint8_t*)t.dst, t.dst_stride};
   t.requantization->tflite_apart ? requantize_tflite(tile)

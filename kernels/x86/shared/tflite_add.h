@@ -14,14 +14,13 @@ namespace {
 
 struct ShortSum {
   static constexpr int kMostVectors = 2;
-  EpilogueVector high, low, offset;
-  __m128i left, right;
+  EpilogueVector high, low, offset, left, right;  // shifts by vectors take one step, not two
   explicit ShortSum(const Epilogue& f)
       : high(pair(f.tflite_add->high)),
         low(pair(f.tflite_add->low)),
         offset(splat<EpilogueVector>(f.tflite_add->offset)),
-        left(_mm_cvtsi32_si128(f.tflite_add->left)),
-        right(_mm_cvtsi32_si128(f.tflite_add->right)) {}
+        left(splat<EpilogueVector>(f.tflite_add->left)),
+        right(splat<EpilogueVector>(f.tflite_add->right)) {}
   static int32_t zero_point(const Epilogue&) { return 0; }  // the offset includes it
 
   OCTET_INLINE static inline EpilogueVector pair(const int16_t (&factors)[2]) {
@@ -29,24 +28,18 @@ struct ShortSum {
     __builtin_memcpy(&both, factors, sizeof both);
     return splat<EpilogueVector>(both);
   }
-#ifdef __AVX512BW__
-  OCTET_INLINE static inline __m512i add_pairs(__m512i sum, __m512i int16, __m512i factors) {
+  OCTET_INLINE static inline EpilogueVector add_pairs(EpilogueVector sum, EpilogueVector int16,
+                                                      EpilogueVector factors) {
 #ifdef __AVX512VNNI__
     return _mm512_dpwssd_epi32(sum, int16, factors);
 #else
-    return _mm512_add_epi32(sum, _mm512_madd_epi16(int16, factors));
+    return octet::add(sum, multiply_pairs(int16, factors));
 #endif
   }
   OCTET_INLINE inline EpilogueVector of(EpilogueVector int16) const {
-    const __m512i upper = _mm512_sll_epi32(_mm512_madd_epi16(int16, high), left);
-    return _mm512_sra_epi32(add_pairs(add(upper, offset), int16, low), right);
+    const EpilogueVector upper = shift_left(multiply_pairs(int16, high), left);
+    return shift_right(add_pairs(octet::add(upper, offset), int16, low), right);
   }
-#else
-  OCTET_INLINE inline EpilogueVector of(EpilogueVector int16) const {
-    const __m256i upper = _mm256_sll_epi32(multiply_pairs(int16, high), left);
-    return _mm256_sra_epi32(add(add(upper, offset), multiply_pairs(int16, low)), right);
-  }
-#endif
 };
 
 struct ExactSum {
@@ -73,6 +66,13 @@ struct ExactSum {
   }
 };
 
+// How the product becomes bytes, as u8, before the ADD.
+inline Requantization product_of(const Epilogue& f) {
+  const int32_t zero_point = f.intermediate_zero_point + (f.dst_type == ElementType::kU8 ? 0 : 128);
+  return {zero_point, zero_point + f.product_lo, zero_point + f.product_hi, ElementType::kU8,
+          f.tflite.apart};
+}
+
 // The last step of kernels/x86/shared/requantize_tile.h on a product's bytes, as u8.
 template <typename Sum>
 struct Added {
@@ -93,10 +93,11 @@ struct Added {
   template <int width>
   OCTET_INLINE inline EpilogueVector of(EpilogueVector x, size_t row, size_t rows, size_t column,
                                         size_t count) const {
-    const EpilogueVector zero = splat<EpilogueVector>(0),
-                         r = load_rows<width>(residual + row * stride + column, stride, rows,
-                                              count) ^
-                             flip;
+    return of(x, load_rows<width>(residual + row * stride + column, stride, rows, count));
+  }
+  OCTET_INLINE inline EpilogueVector of(EpilogueVector x, EpilogueVector r) const {
+    const EpilogueVector zero = splat<EpilogueVector>(0);
+    r = r ^ flip;
     const EpilogueVector low = low_bytes(x, r), high = high_bytes(x, r);
     return requantizer.bytes(
         pack_int16(sum.of(low_bytes(low, zero)), sum.of(high_bytes(low, zero))),

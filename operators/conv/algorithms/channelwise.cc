@@ -60,8 +60,8 @@ class ChannelBlock {
     tile_.prepared = c_.prepared;
     tile_.requantization =
         plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
-    tile_.raw = kernel.requantize && plan.epilogue.tflite.rows && !plan.epilogue.has_residual &&
-                plan.epilogue.finishes_in_place();
+    tile_.raw = kernel.requantize && plan.epilogue.finishes_in_place() &&
+                (plan.epilogue.has_residual ? adds_to_raw() : plan.epilogue.tflite.rows != nullptr);
     ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
@@ -144,6 +144,13 @@ class ChannelBlock {
   }
 
  private:
+  // Whether the kernel's `requantize` adds the residual.
+  bool adds_to_raw() const {
+    const Epilogue& f = plan_.epilogue;
+    return !grouped_ &&
+           (f.mode == EpilogueMode::kFloat8 ? !run_.lhs_scales : f.tflite.rows && f.tflite_add);
+  }
+
   // The same, of walks of whole lines whose image is read in place: lines are short, so little is
   // done for each.
   size_t walk_in_place(size_t y, size_t rows, size_t tiles) {
@@ -307,7 +314,9 @@ class ChannelBlock {
                       plan_.s16_offsets.from(n0_), to.dst, to.stride});
     if (tile_.raw)
       return kernel_.requantize({c_.prepared, (const int32_t*)acc, tile_.channels, columns,
-                                 channels_, &plan_.requantization, to.dst, to.stride, tile_.quads});
+                                 channels_, &plan_.requantization, to.dst, to.stride, tile_.quads,
+                                 plan_.epilogue.has_residual ? &plan_.epilogue : nullptr,
+                                 to.residual, to.residual_stride});
     if (ends_) {
       for (size_t i = 0; i < columns; ++i) {
         uint8_t* const pixel_to = to.dst + i * to.stride;
