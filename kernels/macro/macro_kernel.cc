@@ -298,7 +298,8 @@ class Product {
 
   // Multiplies a tile like the one before. Most tiles of a block are; with little depth,
   // the work between them matters.
-  void multiply_again(const BlockTile& used, const Tiling& tiling, size_t row) {
+  __attribute__((noinline)) void multiply_again(const BlockTile& used, const Tiling& tiling,
+                                                size_t row) {
     const Output to = output_.to.from(used.pixel, used.step);
     if (block_.row_init) tile_.row_init = block_.row_init + row;
     if (block_.row_factors) {

@@ -122,7 +122,7 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
 inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& output,
                                       const Tiling& tiling, size_t n, size_t lanes,
                                       const float* row_scales, size_t lhs_panel, Tile* tile) {
-  alignas(64) int32_t acc[2 * kMaxTile];
+  alignas(64) int32_t acc[kMaxTile];
   const size_t most = sizeof acc / sizeof *acc / lanes - kernel.rows_of(tile->cols);
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
