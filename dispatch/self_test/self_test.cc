@@ -28,31 +28,48 @@ void make_pairable(uint8_t (&rhs)[sizeof Operands::rhs]) {
     if (i % 67) rhs[i] = (uint8_t)((int8_t)rhs[i] >> 1);
 }
 
-// True if a whole micro-panel of rows gives the same bytes as its tiles one by one. room: two
-// tiles. Not inlined, since multiplies() has most of the stack that octet.h allows.
+// True if a whole micro-panel of rows gives the same bytes as its tiles one by one, or the same
+// floats, each row by a scale of its own. room: two tiles. Not inlined, since multiplies() has most
+// of the stack that octet.h allows.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
+struct TileScales {
+  float columns[kTileColumns] = {}, rows[kTileRows] = {};
+  constexpr TileScales() {
+    for (float& scale : columns) scale = 1.0f / 4096;  // outputs fill their range
+    for (size_t i = 0; i < kTileRows; ++i) rows[i] = (float)(i + 1);
+  }
+};
+constexpr TileScales kTileScales;
 __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile,
-                                                     uint8_t* room) {
+                                                     bool floats, uint8_t* room) {
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
-  float scales[kTileColumns];
-  for (float& scale : scales) scale = 1.0f / 4096;  // outputs fill their range
-  const Requantization requantization = {-3, -128, 127, ElementType::kS8};
-  tile.rows = kTileRows;
-  tile.cols = smaller(tile.cols, kernel.micro_panel.most_columns);
-  tile.scale = scales;
+  Requantization requantization = {-3, -128, 127, ElementType::kS8};
+  requantization.to_floats = floats;
+  const size_t element = floats ? sizeof(float) : 1;
+  tile.cols = smaller(tile.cols, floats ? kTileColumns / 2 : kernel.micro_panel.most_columns);
+  const size_t rows = smaller(kTileRows, kTileBytes / (tile.cols * element));
+  tile.rows = rows;
+  tile.scale = kTileScales.columns;
+  tile.row_scale = floats ? kTileScales.rows : nullptr;
   tile.requantization = &requantization;
-  tile.dst_stride = tile.cols;
+  tile.dst_stride = tile.cols * element;
   tile.dst = micro_panel;
   kernel.multiply_micro_panel(tile);
   const uint8_t* const lhs = (const uint8_t*)tile.lhs;
-  for (size_t row = 0; row < kTileRows; row += tile.rows) {
-    tile.rows = smaller(kernel.mr, kTileRows - row);
+  for (size_t row = 0; row < rows; row += tile.rows) {
+    tile.rows = smaller(kernel.mr, rows - row);
     tile.lhs = lhs + row * tile.lhs_stride;
     tile.dst = tiles + row * tile.dst_stride;
+    if (floats) tile.row_scale = kTileScales.rows + row;
     kernel.multiply(tile);
   }
   return memcmp(micro_panel, tiles, kTileBytes) == 0;
+}
+bool micro_panels_as_tiles(const MicroKernel& kernel, const Tile& tile, uint8_t* room) {
+  const bool floats = kernel.is(kStoresFloats) && kernel.micro_panel.taps;
+  return micro_panels_as_tiles(kernel, tile, false, room) &&
+         (!floats || micro_panels_as_tiles(kernel, tile, true, room));
 }
 
 // True if rows of a convolution give the same bytes in one call as tile by tile: rows that overlap

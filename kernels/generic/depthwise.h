@@ -29,6 +29,7 @@
 //   kLoadsAndSteps  whether `load_and_step` loads a pixel and points at the next by one instruction
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
+//   kFloats       whether a machine that shuffles stores Floats, too
 //   Columns       holds the last three columns, in registers or, where those are few, in memory
 // and the types and functions used below.
 #pragma once
@@ -53,7 +54,7 @@ struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
   static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
                         kAcross = false, kLoadsAndSteps = false, kShuffles = true,
-                        kWalks5x5 = false;
+                        kWalks5x5 = false, kFloats = false;
   struct Column {
     uint8_t* at;
   };
@@ -288,21 +289,21 @@ void depthwise_walk_5x5(const DepthwiseTile& t);  // depthwise_5x5.h
 template <typename M, typename Taps>
 void write_weights_5x5(const DepthwiseBlock& b, uint8_t* out);
 
-// kind: of the walk of a 3x3 with stride 1; others: of all other loops.
-template <typename M, bool flip, DepthwiseOutput kind, DepthwiseOutput others = kind>
+// kind: of the walk of a 3x3 with stride 1; walks: of its other walks; others: of all other loops.
+template <typename M, bool flip, DepthwiseOutput kind, DepthwiseOutput others = kind,
+          DepthwiseOutput walks = others>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   const bool two = t.rows > 1;
   switch (t.loop) {
     case DepthwiseLoop::kTaps:
       return two ? depthwise_taps<M, 2, flip, others>(t) : depthwise_taps<M, 1, flip, others>(t);
     case DepthwiseLoop::kWalk:
-      return two ? depthwise_walk<M, 2, 1, flip, kind>(t)
-                 : depthwise_walk<M, 1, 1, flip, others>(t);
+      return two ? depthwise_walk<M, 2, 1, flip, kind>(t) : depthwise_walk<M, 1, 1, flip, walks>(t);
     case DepthwiseLoop::kWalkBy2:
-      if constexpr (M::kAcross) return M::template walk_by_2<flip, others>(t);
-      if constexpr (flip && M::kCopyPerSign && others == DepthwiseOutput::kSumsOrFloats)
-        if (!t.flip) return depthwise_walk<M, 1, 2, false, others>(t);
-      return depthwise_walk<M, 1, 2, flip, others>(t);
+      if constexpr (M::kAcross) return M::template walk_by_2<flip, walks>(t);
+      if constexpr (flip && M::kCopyPerSign && walks == DepthwiseOutput::kSumsOrFloats)
+        if (!t.flip) return depthwise_walk<M, 1, 2, false, walks>(t);
+      return depthwise_walk<M, 1, 2, flip, walks>(t);
     case DepthwiseLoop::kWalk5x5:
       if constexpr (M::kWalks5x5) depthwise_walk_5x5<M, 1, flip, others>(t);
       return;
@@ -318,17 +319,19 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
 template <typename M>
 void depthwise_multiply(const DepthwiseTile& t) {
   using Kind = DepthwiseOutput;
-  constexpr Kind others = M::kShuffles ? Kind::kSumsOrFloat : Kind::kFloat;
+  constexpr Kind others = M::kShuffles ? Kind::kSumsOrFloat : Kind::kFloat,
+                 walks = M::kShuffles ? Kind::kAny : Kind::kFloat;
   if constexpr (M::kShuffles) {
-    if (!t.requantization) return depthwise_form<M, true, Kind::kSums, others>(t);
+    if (!t.requantization || t.requantization->to_floats)
+      return depthwise_form<M, true, Kind::kSums, others, walks>(t);
   } else {
     if (!t.requantization || t.requantization->to_floats)
       return depthwise_form<M, true, Kind::kSumsOrFloats>(t);
     if (t.requantization->tflite_apart) return depthwise_form<M, true, Kind::kTflite>(t);
   }
   if constexpr (M::kCopyPerSign)
-    if (!t.flip) return depthwise_form<M, false, Kind::kFloat, others>(t);
-  depthwise_form<M, true, Kind::kFloat, others>(t);
+    if (!t.flip) return depthwise_form<M, false, Kind::kFloat, others, walks>(t);
+  depthwise_form<M, true, Kind::kFloat, others, walks>(t);
 }
 
 alignas(64) constexpr uint8_t kNoWeights[kDepthwiseGroup * sizeof(int16_t)] = {};
@@ -364,27 +367,6 @@ void write_weights(const DepthwiseBlock& b, uint8_t* out) {
       });
       if constexpr (M::kWholeGroups) M::weights(taps[0], out);
     }
-}
-
-// Writes init and scale in the order of the accumulators.
-template <typename M>
-OCTET_INLINE inline void write_ends(const DepthwiseBlock& b, void* prepared) {
-  constexpr size_t bytes = M::kChannels;  // bytes of a vector
-  uint8_t* out = (uint8_t*)prepared;
-  const auto spread = [&](const void* from) OCTET_INLINE {
-    for (size_t v = 0; v < 4; ++v)
-      for (size_t lane = 0; lane < bytes; lane += 16, out += 16)
-        __builtin_memcpy(out, (const uint8_t*)from + 4 * lane + 16 * v, 16);
-  };
-  spread(b.init);
-  spread(b.scale ? (const void*)b.scale : b.init);
-  if constexpr (M::kShuffles) {
-    for (size_t row = 1; row < kTfliteRows; ++row)
-      spread(b.tflite_apart ? (const void*)(b.scale + row * b.tflite_apart) : b.init);
-  } else {
-    if (b.tflite_apart) M::write_right((const int32_t*)b.scale, b.tflite_apart, out);
-    if (b.to_floats) M::write_floats(b, out);
-  }
 }
 
 template <typename M, typename Taps = uint32_t>

@@ -35,7 +35,8 @@ constexpr size_t kRepeated = 300;
 // its copied rows to the stack.
 template <int rows, Form form>
 __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit,
-                                             const uint8_t* rhs, size_t column) {
+                                             const FloatsExit& floats, const uint8_t* rhs,
+                                             size_t column) {
   constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
   multiply_panel<form>(t, rhs, false, acc, [&]() OCTET_INLINE {
@@ -47,41 +48,46 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
       });
     });
   });
-  uint8_t* const dst = (uint8_t*)t.dst + column;
+  uint8_t* const dst = (uint8_t*)t.dst;
   if constexpr (form == Form::kFew)
-    leave_few(exit, t, acc, dst);
+    leave_few(exit, t, acc, dst + column);
+  else if (makes_floats(t))
+    floats.leave(column, t.row_scale, acc, dst);
   else
-    leave_rows(exit, t.scale + column, smaller(t.cols - column, 8 * vectors), acc, dst);
+    leave_rows(exit, t.scale + column, smaller(t.cols - column, 8 * vectors), acc, dst + column);
 }
 
 // Multiplies six rows or more in one call; up to 8 columns, 12 at a time. The last ones may repeat
 // rows before them.
 void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
-  const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr;
+  const FloatsExit floats(t);
+  const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr,
+             few = t.cols <= kFewColumns && !makes_floats(t);
   Tile tile = t;
   for (size_t left = t.rows;;) {
     const size_t rows = narrow && left > kMr ? 2 * kMr : kMr;
     if (left < rows) {
-      tile.lhs = (const uint8_t*)tile.lhs - (rows - left) * t.lhs_stride;
-      tile.dst = (uint8_t*)tile.dst - (rows - left) * t.dst_stride;
+      const size_t again = rows - left;
+      tile.lhs = (const uint8_t*)tile.lhs - again * t.lhs_stride;
+      tile.dst = (uint8_t*)tile.dst - again * t.dst_stride;
+      if (tile.row_scale) tile.row_scale -= again;
       left = rows;
     }
     const uint8_t* rhs = t.rhs;
     OCTET_NO_UNROLL
     for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride)
       if (t.cols - column > kPairHalf)
-        multiply_rows<kMr, Form::kAll>(tile, exit, rhs, column);
+        multiply_rows<kMr, Form::kAll>(tile, exit, floats, rhs, column);
       else if (rows == kMr)
-        multiply_rows<kMr, Form::kHalf>(tile, exit, rhs, column);
-      else if (t.cols > kFewColumns)
-        multiply_rows<2 * kMr, Form::kHalf>(tile, exit, rhs, column);
+        multiply_rows<kMr, Form::kHalf>(tile, exit, floats, rhs, column);
+      else if (!few)
+        multiply_rows<2 * kMr, Form::kHalf>(tile, exit, floats, rhs, column);
       else
-        multiply_rows<2 * kMr, Form::kFew>(tile, exit, rhs, column);
+        multiply_rows<2 * kMr, Form::kFew>(tile, exit, floats, rhs, column);
     left -= rows;
     if (!left) return;
-    tile.lhs = (const uint8_t*)tile.lhs + rows * t.lhs_stride;
-    tile.dst = (uint8_t*)tile.dst + rows * t.dst_stride;
+    pass_rows(&tile, rows);
   }
 }
 

@@ -263,14 +263,44 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
 
 namespace {
 
-// Multiplies all rows by up to 16 columns in one call, fourteen at a time, of which the lines of
-// most networks are multiples: operands are addressed, and the requantization is read, once. The
-// last tile repeats rows of the one before. weights: those of all taps, as the form has them.
+// All rows are multiplied in one call, fourteen at a time, of which the lines of most networks are
+// multiples: operands are addressed, and the requantization is read, once. The last tile repeats
+// rows of the one before.
 constexpr int kRows = 14;
+
+// Adds the products of fourteen rows and of all taps. weights: those of all taps, as the form has
+// them.
+template <typename Form, bool flip>
+OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint8_t* weights,
+                                  __m512i (&acc)[kRows][Form::kVectors]) {
+  constexpr int vectors = Form::kVectors, kBases = (kRows + 2) / 3, kStep = 4 * Form::kQuads;
+  const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride;
+  const uint8_t* base[kBases];
+  unroll<kBases>([&](auto b) OCTET_INLINE { base[b] = from + b * 3 * stride; });
+  for (size_t tap = 1;; ++tap) {
+    OCTET_NO_UNROLL
+    for (size_t groups = t.depth / kStep; groups; --groups, weights += 64) {
+      __m512i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(weights + v * panel); });
+      unroll<kRows>([&](auto i) OCTET_INLINE {
+        const __m512i a = broadcast<Form, flip>(base[i / 3] + (size_t)(i % 3) * stride);
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          acc[i][v] = _mm512_dpbusd_epi32(acc[i][v], a, b[v]);
+          pin(acc[i][v]);
+        });
+      });
+      unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += kStep; });
+    }
+    if (tap == t.taps) break;
+    const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
+    unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += step; });
+  }
+}
+
+// To bytes, by up to 16 columns.
 template <typename Form, bool flip>
 void multiply_all_rows(const Tile& t, const uint8_t* weights) {
-  constexpr int kBases = (kRows + 2) / 3, kStep = 4 * Form::kQuads,
-                kSums = (kRows + Form::kQuads - 1) / Form::kQuads, kColumns = 16 / Form::kQuads;
+  constexpr int kSums = (kRows + Form::kQuads - 1) / Form::kQuads, kColumns = 16 / Form::kQuads;
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride;
   const uint8_t* from = (const uint8_t*)t.lhs;
   uint8_t* dst = (uint8_t*)t.dst;
@@ -279,33 +309,18 @@ void multiply_all_rows(const Tile& t, const uint8_t* weights) {
   const __m512i init = Form::for_rows_of(t.init);
   const __m512 scale = _mm512_castsi512_ps(Form::for_rows_of(t.scale));
   for (size_t left = t.rows;;) {
-    __m512i acc[kRows];
-    unroll<kRows>([&](auto i)
-                      OCTET_INLINE { acc[i] = Form::kQuads == 1 ? init : _mm512_setzero_si512(); });
-    const uint8_t *base[kBases], *rhs = weights;
-    unroll<kBases>([&](auto b) OCTET_INLINE { base[b] = from + b * 3 * stride; });
-    for (size_t tap = 1;; ++tap) {
-      OCTET_NO_UNROLL
-      for (size_t groups = t.depth / kStep; groups; --groups, rhs += 64) {
-        const __m512i b = _mm512_loadu_si512(rhs);
-        unroll<kRows>([&](auto i) OCTET_INLINE {
-          const uint8_t* const row = base[i / 3] + (size_t)(i % 3) * stride;
-          acc[i] = _mm512_dpbusd_epi32(acc[i], broadcast<Form, flip>(row), b);
-          pin(acc[i]);
-        });
-        unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += kStep; });
-      }
-      if (tap == t.taps) break;
-      const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
-      unroll<kBases>([&](auto b) OCTET_INLINE { base[b] += step; });
-    }
+    __m512i acc[kRows][1];
+    unroll<kRows>([&](auto i) OCTET_INLINE {
+      acc[i][0] = Form::kQuads == 1 ? init : _mm512_setzero_si512();
+    });
+    add_rows<Form, flip>(t, from, weights, acc);
     // Vectors beyond the last are others again
     unroll<(kSums + 3) / 4>([&](auto part) OCTET_INLINE {
       constexpr int first = 4 * part.value;
       const auto s32 = [&](auto j) OCTET_INLINE {
         constexpr int at = first + j.value < kSums ? first + j.value : kSums - 1;
         __m512i sums = Form::template sums_of<at * Form::kQuads, kRows>(
-            [&](int i) OCTET_INLINE { return acc[i]; });
+            [&](int i) OCTET_INLINE { return acc[i][0]; });
         if constexpr (Form::kQuads > 1) sums = _mm512_add_epi32(sums, init);
         return scaled(sums, scale);
       };
@@ -334,6 +349,39 @@ void multiply_all_rows(const Tile& t, const uint8_t* weights) {
              : multiply_all_rows<Form, false>(t, weights);
 }
 
+// To floats, by up to 64 columns, 32 at a time.
+template <bool flip, int vectors>
+OCTET_INLINE inline void multiply_floats(const Tile& t, const FloatsExit& exit, size_t column,
+                                         const uint8_t* from, const float* row_scale,
+                                         uint8_t* dst) {
+  __m512i acc[kRows][vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    acc[0][v] = _mm512_loadu_si512(t.init + column + 16 * v);
+    unroll<kRows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+  });
+  add_rows<Wide<vectors>, flip>(t, from, t.rhs + column / 16 * t.rhs_panel_stride, acc);
+  exit.leave(column, row_scale, acc, dst);
+}
+template <bool flip>
+__attribute__((noinline)) void multiply_floats(const Tile& t) {
+  const FloatsExit exit(t);
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  const float* row_scale = t.row_scale;
+  uint8_t* dst = (uint8_t*)t.dst;
+  for (size_t left = t.rows;;) {
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < t.cols; column += 32)
+      t.cols - column > 16 ? multiply_floats<flip, 2>(t, exit, column, from, row_scale, dst)
+                           : multiply_floats<flip, 1>(t, exit, column, from, row_scale, dst);
+    if (left == kRows) return;
+    const size_t next = left < 2 * kRows ? left - kRows : kRows;
+    left -= next;
+    from += next * t.lhs_stride;
+    dst += next * t.dst_stride;
+    if (row_scale) row_scale += next;
+  }
+}
+
 constexpr size_t kMostTurned = 4096;  // bytes of weights
 
 // The same by weights that are turned once. Returns false where the form does not suit.
@@ -349,15 +397,24 @@ bool multiply_few_columns(const Tile& t) {
   return true;
 }
 
+void multiply_all_floats(const Tile& t) {
+  t.lhs_flip ? multiply_floats<true>(t) : multiply_floats<false>(t);
+}
+
 void multiply_micro_panel(const Tile& t) {
+  constexpr MultiplyFn tile = avx512vnni_multiply_u8s8;
+  if (makes_floats(t))
+    return t.cols <= 16 * kTallVectors
+               ? multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_floats>(t)
+               : multiply_whole_tiles<tile, kMr, kRows, kRepeated, multiply_all_floats>(t);
   const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0;
-  if (!requantizes_whole_groups(t) || t.rows < kRows || repeated * t.depth * t.taps > kRepeated)
-    return multiply_by_tiles<avx512vnni_multiply_u8s8, kTallMr>(t, t.rows);
+  if (!leaves_at_once(t) || t.rows < kRows || repeated * t.depth * t.taps > kRepeated)
+    return multiply_by_tiles<tile, kTallMr>(t, t.rows);
   if ((t.cols <= 4 && multiply_few_columns<Few<4>>(t)) ||
       (t.cols <= 8 && multiply_few_columns<Few<8>>(t)))
     return;
   if (t.cols <= kMostOfFew && t.depth * t.taps >= 128)
-    return multiply_by_tiles<avx512vnni_multiply_u8s8, kTallMr>(t, t.rows);
+    return multiply_by_tiles<tile, kTallMr>(t, t.rows);
   multiply_all_rows<Wide<1>>(t, t.rhs);
 }
 

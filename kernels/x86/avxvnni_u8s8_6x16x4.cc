@@ -274,9 +274,11 @@ template <int rows, int vectors, bool flip, int quads>
 __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* weights) {
   const size_t cols = t.cols, stride = t.lhs_stride, groups = t.depth / (4 * quads);
   const uint8_t* from = (const uint8_t*)t.lhs;
+  const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
   size_t left = t.rows;
   const RowsExit exit(t);
+  const FloatsExit floats(t);
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
@@ -293,15 +295,18 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
       const ptrdiff_t step = t.tap_steps[tap - 1] - (ptrdiff_t)t.depth;
       unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
     }
-    if constexpr (quads == 1)
-      leave_rows(exit, t.scale, cols, acc, dst);
-    else
+    if constexpr (quads > 1)
       leave_few(exit, t, acc, dst);
+    else if (makes_floats(t))
+      floats.leave(0, row_scale, acc, dst);
+    else
+      leave_rows(exit, t.scale, cols, acc, dst);
     if (left == rows) return;
     const size_t next = left < 2 * rows ? left - rows : rows;
     left -= next;
     from += next * stride;
     dst += next * t.dst_stride;
+    if (row_scale) row_scale += next;
   }
 }
 
@@ -316,7 +321,7 @@ void multiply_sixes(const Tile& t) { multiply_all_rows<kMr, 2, 1>(t, t.rhs); }
 constexpr size_t kMostTurned = 4096;  // bytes of weights
 void multiply_twelves(const Tile& t) {
   const size_t bytes = t.depth * t.taps * kFewColumns;
-  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned)
+  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned || makes_floats(t))
     return multiply_all_rows<2 * kMr, 1, 1>(t, t.rhs);
   alignas(32) uint8_t turned[kMostTurned];
   const uint8_t* rhs = t.rhs;

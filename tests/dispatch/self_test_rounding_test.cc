@@ -290,8 +290,9 @@ class SelfTestExit : public EachKernel {};
 OCTET_FOR_EACH_KERNEL(SelfTestExit);
 
 // Off by one in the last bit of a float, or by forgetting the rows' scales.
+template <octet::MultiplyFn MicroKernel::*multiply>
 void lies_in_floats(const octet::Tile& t) {
-  honest->multiply(t);
+  (honest->*multiply)(t);
   if (t.scale && t.requantization->to_floats) ++((uint32_t*)t.dst)[t.cols - 1];
 }
 void forgets_row_scales(const octet::Tile& t) {
@@ -301,14 +302,17 @@ void forgets_row_scales(const octet::Tile& t) {
 }
 
 TEST_P(SelfTestExit, OneThatConvertsToFloatsWronglyIsFound) {
-  if (!kernel().is(octet::kStoresFloats))
-    GTEST_SKIP() << kernel().name << " leaves floats to the epilogue";
+  if (!kernel().is(octet::kStoresFloats)) GTEST_SKIP() << "floats are left to the epilogue";
   honest = &kernel();
-  for (const octet::MultiplyFn multiply : {lies_in_floats, forgets_row_scales}) {
-    MicroKernel liar = kernel();
+  MicroKernel liar = kernel();
+  for (const octet::MultiplyFn multiply :
+       {lies_in_floats<&MicroKernel::multiply>, forgets_row_scales}) {
     liar.multiply = multiply;
     EXPECT_FALSE(octet::passes(liar));
   }
+  liar = kernel();
+  liar.multiply_micro_panel = lies_in_floats<&MicroKernel::multiply_micro_panel>;
+  if (liar.micro_panel.taps) EXPECT_FALSE(octet::passes(liar));
 }
 
 TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {

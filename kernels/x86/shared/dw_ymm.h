@@ -21,6 +21,7 @@ namespace {
 template <typename M, int column_bytes>
 struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
   static constexpr int kChannels = 32, kPrepared = 4 * (1 + kTfliteRows) * kChannels;
+  static constexpr bool kFloats = true;
   using Pixel = __m256i;
   struct Acc {
     __m256i a[4];
@@ -65,6 +66,31 @@ struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
       _mm256_storeu_si256((__m256i*)dst,
                           requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
+    }
+  };
+
+  // The scales include the lhs's, and a bias is always added.
+  struct Floats {
+    const uint8_t* scales;
+    float lo = 0, hi = 0;
+    bool clamps = false;
+    explicit Floats(const DepthwiseTile& t) : scales((const uint8_t*)t.prepared + 128) {
+      if (!t.requantization) return;
+      clamps = t.requantization->clamps;
+      lo = t.requantization->lo_f32, hi = t.requantization->hi_f32;
+    }
+
+    OCTET_INLINE inline void store(Acc acc, uint8_t* dst) const {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        const uint8_t* const scale = scales + 32 * v;
+        acc.a[v] = floats_of(acc.a[v], aligned(scale), aligned(scale + 128));
+      });
+      if (clamps)
+        unroll<4>([&](auto v) OCTET_INLINE {
+          acc.a[v] = lesser_floats(splat_float<__m256i>(hi),
+                                   greater_floats(splat_float<__m256i>(lo), acc.a[v]));
+        });
+      store_s32(acc, dst);
     }
   };
 
@@ -193,8 +219,10 @@ constexpr DepthwiseKernel ymm_s16_kernel(const char* name, TierId tier_id) {
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel ymm_kernel(const char* name, TierId tier_id,
                                      const DepthwiseKernel* s16 = nullptr) {
-  return depthwise_kernel<M, Taps>(name, tier_id, ElementType::kU8, kAnyLhs | kRequantizes, s16,
-                                   depthwise_output<M, __m256i>);
+  DepthwiseKernel k = depthwise_kernel<M, Taps>(name, tier_id, ElementType::kU8,
+                                                kAnyLhs | kRequantizes | kStoresFloats, s16,
+                                                depthwise_output<M, __m256i>);
+  return k;
 }
 
 }  // namespace

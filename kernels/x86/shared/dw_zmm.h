@@ -36,6 +36,12 @@ OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
   _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
 }
+OCTET_INLINE inline void store_lanes(uint8_t* dst, __mmask16 mask, __m512i v) {
+  _mm512_mask_storeu_epi32(dst, mask, v);
+}
+OCTET_INLINE inline void store_lanes(uint8_t* dst, __mmask16 mask, __m256i v) {
+  _mm256_mask_storeu_epi32(dst, (__mmask8)mask, v);
+}
 // The 128-bit lanes 0, 2, .. or 1, 3, .. of a, then of b.
 OCTET_INLINE inline __m512i even_quarters(__m512i a, __m512i b) {
   return _mm512_shuffle_i64x2(a, b, 0x88);
@@ -62,7 +68,8 @@ struct Wide {
   static constexpr int kChannels = kInt8, kPrepared = 4 * (1 + kTfliteRows) * kInt8,
                        kColumn = 4 * kInt8, kWalkSets = 2;
   static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kWholeGroups = false,
-                        kAcross = false, kLoadsAndSteps = false, kShuffles = true, kWalks5x5 = true;
+                        kAcross = false, kLoadsAndSteps = false, kShuffles = true, kWalks5x5 = true,
+                        kFloats = true;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
@@ -152,13 +159,50 @@ struct Wide {
     store_masked(dst, ~(__mmask64)0 >> (64 - count), bytes);
   }
 
+  // The scales include the lhs's, and a bias is always added.
+  struct Floats {
+    const uint8_t* scales;
+    Vector lo, hi;
+    bool clamps = false, lowers = false;
+    __mmask16 masks[4];
+    explicit Floats(const DepthwiseTile& t) : scales((const uint8_t*)t.prepared + 4 * kInt8) {
+      constexpr size_t lanes = kInt8 / 4;
+      for (size_t v = 0; v < 4; ++v) {
+        const size_t left = t.channels < v * lanes ? 0 : t.channels - v * lanes;
+        masks[v] = (__mmask16)(left < lanes ? (1u << left) - 1 : (1u << lanes) - 1);
+      }
+      if (!t.requantization) return;
+      clamps = t.requantization->clamps, lowers = t.requantization->hi_f32 < __builtin_inff();
+      lo = splat_float<Vector>(t.requantization->lo_f32);
+      hi = splat_float<Vector>(t.requantization->hi_f32);
+    }
+
+    OCTET_INLINE inline void store(Acc acc, uint8_t* dst) const {
+      unroll<4>([&](auto v) OCTET_INLINE {
+        const uint8_t* const scale = scales + kInt8 * v;
+        acc.a[v] =
+            floats_of(acc.a[v], load_vector<Vector>(scale), load_vector<Vector>(scale + 4 * kInt8));
+      });
+      if (clamps) {
+        unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = greater_floats(lo, acc.a[v]); });
+        if (lowers) unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = lesser_floats(hi, acc.a[v]); });
+      }
+      each_in_order(
+          acc, [&](int v, Vector x) OCTET_INLINE { store_lanes(dst + kInt8 * v, masks[v], x); });
+    }
+  };
+
   OCTET_INLINE static inline void store_s32(const Acc& acc, uint8_t* dst) {
+    each_in_order(acc, [dst](int v, Vector sums)
+                           OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &sums, sizeof sums); });
+  }
+  // Calls store(v, vector v in the order of channels).
+  template <typename Store>
+  OCTET_INLINE static inline void each_in_order(const Acc& acc, const Store& store) {
     const Vector even_low = even_quarters(acc.a[0], acc.a[1]),
                  even_high = even_quarters(acc.a[2], acc.a[3]),
                  odd_low = odd_quarters(acc.a[0], acc.a[1]),
                  odd_high = odd_quarters(acc.a[2], acc.a[3]);
-    const auto store = [dst](int v, Vector sums)
-                           OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &sums, sizeof sums); };
     if constexpr (kInt8 == 32) {
       store(0, even_low), store(1, even_high), store(2, odd_low), store(3, odd_high);
     } else {
@@ -176,7 +220,7 @@ struct WideInt16 : Wide<kInt8> {
   using typename Wide<kInt8>::Pixel;
   using typename Wide<kInt8>::Acc;
   static constexpr int kColumn = 8 * kInt8;
-  static constexpr bool kCopyPerSign = false;
+  static constexpr bool kCopyPerSign = false, kFloats = false;
   struct Column {
     Vector t[8];
   };
@@ -282,7 +326,8 @@ template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel zmm_kernel(const char* name, TierId tier_id, const DepthwiseKernel* tail,
                                      const DepthwiseKernel* s16 = nullptr) {
   DepthwiseKernel k = depthwise_kernel<M, Taps>(
-      name, tier_id, ElementType::kU8, kAnyLhs | kRequantizes, s16, requantize<M::kChannels>);
+      name, tier_id, ElementType::kU8, kAnyLhs | kRequantizes | (M::kFloats ? kStoresFloats : 0),
+      s16, requantize<M::kChannels>);
   k.partial = true;
   k.tail = tail;
   return k;

@@ -4,15 +4,18 @@
 #pragma once
 
 #include "kernels/core/compiler.h"
+#include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/requantize.h"
 
 namespace octet {
 namespace {
 
-// Whether a tile's bytes leave in float mode and its depth is whole groups of four: most are so.
-// Loops over all rows take no other tiles.
-inline bool requantizes_whole_groups(const Tile& t) {
-  return makes_bytes_in_float_mode(t) && t.depth % 4 == 0;
+inline bool makes_floats(const Tile& t) { return t.scale && t.requantization->to_floats; }
+
+// Whether a tile's outputs are bytes in float mode, or floats, and its depth is whole groups of
+// four: most are so. Loops over all rows take no other tiles.
+inline bool leaves_at_once(const Tile& t) {
+  return (makes_bytes_in_float_mode(t) || makes_floats(t)) && t.depth % 4 == 0;
 }
 
 // Multiplies rows tile by tile, of nearly equal heights.
@@ -30,8 +33,7 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
 // before where these are at most `most` products of a column; other rows tile by tile.
 template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
 OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
-  if (!requantizes_whole_groups(t) || t.rows < rows)
-    return multiply_by_tiles<multiply, mr>(t, t.rows);
+  if (!leaves_at_once(t) || t.rows < rows) return multiply_by_tiles<multiply, mr>(t, t.rows);
   Tile tile = t;
   const size_t over = t.rows % rows;
   if (over && (rows - over) * t.depth * t.taps > most) {
@@ -44,6 +46,63 @@ OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
   }
   whole(tile);
 }
+
+// How a micro-panel's floats leave, a vector of columns of all rows after the other. Each step that
+// is needed takes all rows, so that a branch serves all of them.
+struct FloatsExit {
+  const float* scales;
+  ptrdiff_t bias_apart;
+  float lo, hi;
+  bool raises, lowers;
+  size_t cols, stride;
+  explicit FloatsExit(const Tile& t)
+      : scales(t.scale),
+        bias_apart(t.requantization->bias_apart),
+        lo(t.requantization->lo_f32),
+        hi(t.requantization->hi_f32),
+        raises(t.requantization->clamps && lo > -__builtin_inff()),
+        lowers(t.requantization->clamps && hi < __builtin_inff()),
+        cols(t.cols),
+        stride(t.dst_stride) {}
+
+  // Stores rows of columns from `column` on, to rows that begin at dst, and fetches as many rows
+  // behind them. row_scale: null or one per row.
+  template <int rows, int vectors>
+  OCTET_INLINE inline void leave(size_t column, const float* row_scale,
+                                 const EpilogueVector (&acc)[rows][vectors], uint8_t* dst) const {
+    const size_t ahead = rows * stride;
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      const size_t n = column + v * kEpilogueLanes;
+      if (v > 0 && n >= cols) return;
+      EpilogueFloats x[rows];
+      const auto each = [&](const auto& step) OCTET_INLINE {
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          x[i] = step(x[i], i);
+          pin(x[i]);  // else Clang makes one multiplication of two steps', by factors in memory
+        });
+      };
+      const EpilogueFloats scale = as_floats(epilogue_vector(scales + n));
+      unroll<rows>([&](auto i) OCTET_INLINE { x[i] = to_floats(acc[i][v]); });
+      if (row_scale)
+        each([&](EpilogueFloats x, int i) OCTET_INLINE { return x * (all(row_scale[i]) * scale); });
+      else
+        each([&](EpilogueFloats x, int) OCTET_INLINE { return x * scale; });
+      if (bias_apart) {
+        const EpilogueFloats bias = as_floats(epilogue_vector(scales + n + bias_apart));
+        each([&](EpilogueFloats x, int) OCTET_INLINE { return x + bias; });
+      }
+      if (raises) each([&](EpilogueFloats x, int) OCTET_INLINE { return most_of(all(lo), x); });
+      if (lowers) each([&](EpilogueFloats x, int) OCTET_INLINE { return least_of(all(hi), x); });
+      uint8_t* to = dst + n * sizeof(float);
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        _mm_prefetch((const char*)to + ahead, _MM_HINT_T0);
+        store_some((float*)to, x[i], cols - n);
+        to += stride;
+        __asm__("" : "+r"(to));  // else GCC 12 keeps the addresses of all rows
+      });
+    });
+  }
+};
 
 // How a micro-panel's bytes leave; plain: u8 without a clamp.
 struct RowsExit {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantizes accumulators of the x86 depthwise kernels in TFLite mode, or adds a residual, from
-// memory and in the kernels' own order, which the packs undo. It is a function of its own, so that
-// the scales of four vectors fit in registers; larger blocks are done four vectors at a time.
+// Floats of the x86 depthwise kernels; and requantizes their accumulators in TFLite mode, or adds a
+// residual, from memory and in the kernels' own order, which the packs undo. That is a function of
+// its own, so that the scales of four vectors fit in registers; larger blocks are done four at a
+// time.
 #pragma once
 
 #include "kernels/core/depthwise_kernel.h"
@@ -10,6 +11,30 @@
 
 namespace octet {
 namespace {
+
+template <typename Vector>
+OCTET_INLINE inline Vector splat_float(float value) {
+  int32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return splat<Vector>(bits);
+}
+// The bits of floats: of fl(fl(acc) * scale) + bias, of the greater and the lesser of two, or b.
+#define OCTET_FLOATS(bits)                                                                    \
+  OCTET_INLINE inline __m##bits##i floats_of(__m##bits##i acc, __m##bits##i scale,            \
+                                             __m##bits##i bias) {                             \
+    return (__m##bits##i)(_mm##bits##_cvtepi32_ps(acc) * (__m##bits)scale + (__m##bits)bias); \
+  }                                                                                           \
+  OCTET_INLINE inline __m##bits##i greater_floats(__m##bits##i a, __m##bits##i b) {           \
+    return (__m##bits##i)_mm##bits##_max_ps((__m##bits)a, (__m##bits)b);                      \
+  }                                                                                           \
+  OCTET_INLINE inline __m##bits##i lesser_floats(__m##bits##i a, __m##bits##i b) {            \
+    return (__m##bits##i)_mm##bits##_min_ps((__m##bits)a, (__m##bits)b);                      \
+  }
+OCTET_FLOATS(256)
+#ifdef __AVX512BW__
+OCTET_FLOATS(512)
+#endif
+#undef OCTET_FLOATS
 
 // The steps from four vectors of scaled sums to bytes: none but packs, or the residual.
 struct OnlyPacks {

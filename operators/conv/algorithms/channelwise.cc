@@ -10,6 +10,11 @@
 namespace octet {
 namespace {
 
+// x86's kernels, which have `requantize`, store floats by the walks of 3x3 only.
+bool stores_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  return (kernel.flags & kStoresFloats) && (!kernel.requantize || (is_walk(loop) && !is_5x5(loop)));
+}
+
 bool flips_copies(const ConvPlan& plan, const Scratch& scratch) {
   return !is_depthwise(plan.shape) || scratch.loop == DepthwiseLoop::kCopied5x5;
 }
@@ -58,8 +63,11 @@ class ChannelBlock {
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
-    tile_.requantization =
-        plan.requantize_in_kernel && (kernel.flags & kRequantizes) ? &plan.requantization : nullptr;
+    tile_.requantization = plan.requantize_in_kernel && (plan.requantization.to_floats
+                                                             ? stores_floats(kernel, tile_.loop)
+                                                             : kernel.flags & kRequantizes)
+                               ? &plan.requantization
+                               : nullptr;
     tile_.raw = kernel.requantize && plan.epilogue.finishes_in_place() &&
                 (plan.epilogue.has_residual ? adds_to_raw() : plan.epilogue.tflite.rows != nullptr);
     ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
