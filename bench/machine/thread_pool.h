@@ -42,8 +42,8 @@ class ThreadPool {
   void wait(std::condition_variable* changed, const Condition& condition);
 
   // The job's number in the upper half, how many of its indices nobody has taken in the lower one.
-  // While that is 0, the other members may change; a thread that takes an index by an exchange knows
-  // that it has read this job's.
+  // While that is 0, the other members may change; a thread that takes an index by an exchange
+  // knows that it has read this job's.
   std::atomic<uint64_t> left_{0};
   std::atomic<void (*)(void*, size_t)> fn_{nullptr};
   std::atomic<void*> arg_{nullptr};

@@ -421,7 +421,7 @@ bool passes(const WinogradOps& transforms, uint16_t kernel_flags) {
   if (!rounds_to_nearest()) return true;
   if (!rounds(transforms, all)) return false;
   if (!(kernel_flags & kRequantizes)) return true;
-  if ((kernel_flags & kStoresFloats) && !converts_to_floats(transforms, all)) return false;
+  if (transforms.stores_floats && !converts_to_floats(transforms, all)) return false;
   return requantizes(transforms,
                      kernel_flags & kRequantizes16 ? FloatCases(Accumulators::kInt16) : all);
 }

@@ -198,6 +198,6 @@ void Lanes::output(const WinogradOutput& o) {
 
 }  // namespace
 
-const WinogradOps neon_winograd = winograd_ops<Lanes>(8);
+const WinogradOps neon_winograd = winograd_ops<Lanes>(8, kStoresFloatsHere != 0);
 
 }  // namespace octet

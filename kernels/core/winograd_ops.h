@@ -35,7 +35,7 @@ struct WinogradInput {
 };
 
 // The output of one tile for some columns: y = init + transformed products, stored as s32,
-// requantized to 8 bits or, by transforms of kernels with kStoresFloats, converted to f32.
+// requantized to 8 bits or, by transforms with stores_floats, converted to f32.
 struct WinogradOutput {
   const int32_t* products;  // per tap; readable up to cols rounded up to the layout's step
   size_t tap_stride;        // elements
@@ -58,7 +58,8 @@ using WinogradOutputFn = void (*)(const WinogradOutput&);
 struct WinogradOps {
   WinogradInputFn input[kWinogradVariants];
   WinogradOutputFn output[kWinogradVariants];
-  uint8_t columns;  // the most columns that one call of output takes
+  uint8_t columns;     // the most columns that one call of output takes
+  bool stores_floats;  // output knows f32
 };
 
 }  // namespace octet

@@ -314,14 +314,15 @@ OCTET_INLINE inline void scale_tile(const WinogradOutput& o, Value (&value)[vect
   }
 }
 
-// A tier's operations. columns: as in WinogradOps.
+// A tier's operations. columns, stores_floats: as in WinogradOps.
 template <typename Lanes>
-constexpr WinogradOps winograd_ops(uint8_t columns) {
+constexpr WinogradOps winograd_ops(uint8_t columns, bool stores_floats = false) {
   return {{input_tile<Winograd2x2, Lanes>, input_tile<Winograd4x4, Lanes>,
            input_tile<Winograd2x2Stride2, Lanes>, input_tile<Winograd2x2Int8, Lanes>},
           {Lanes::template output<Winograd2x2>, Lanes::template output<Winograd4x4>,
            Lanes::template output<Winograd2x2Stride2>, Lanes::template output<Winograd2x2Int8>},
-          columns};
+          columns,
+          stores_floats};
 }
 
 }  // namespace

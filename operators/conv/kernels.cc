@@ -41,14 +41,17 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
 }
 
 // True if a plan made for b (its lhs type, certificate, workspace, tiles) holds for a, too. A field
-// of DepthwiseKernel that plans read belongs here.
+// of DepthwiseKernel that plans read belongs here. A plan asks no kernel for floats unless b has
+// them.
 bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
   if (!a || !b) return !a && !b;
-  return a->lhs_element_type == b->lhs_element_type && a->flags == b->flags &&
-         a->channels == b->channels && a->reach == b->reach && a->rows == b->rows &&
-         a->walk_rows == b->walk_rows && a->walks_5x5 == b->walks_5x5 &&
-         a->copied_5x5 == b->copied_5x5 && a->partial == b->partial && !a->widen && !b->widen &&
-         !a->requantize == !b->requantize && alike(a->tail, b->tail);
+  return a->lhs_element_type == b->lhs_element_type &&
+         (a->flags | kStoresFloats) == (b->flags | kStoresFloats) &&
+         (a->flags & kStoresFloats) >= (b->flags & kStoresFloats) && a->channels == b->channels &&
+         a->reach == b->reach && a->rows == b->rows && a->walk_rows == b->walk_rows &&
+         a->walks_5x5 == b->walks_5x5 && a->copied_5x5 == b->copied_5x5 &&
+         a->partial == b->partial && !a->widen && !b->widen && !a->requantize == !b->requantize &&
+         alike(a->tail, b->tail);
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ void run_task(const GemmRun& run, size_t index);
 Tile first_tile(const GemmPlan& plan);
 void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride, uint8_t* dst,
                 size_t dst_stride, uint8_t* workspace);
-// The same in tasks, if it can be cut, without a workspace: for a plan that never needs one, and has
-// a first tile. A task of a small product would wait for the arguments that the general path hands
-// to it.
+// The same in tasks, if it can be cut, without a workspace: for a plan that never needs one, and
+// has a first tile. A task of a small product would wait for the arguments that the general path
+// hands to it.
 void run_matrix_in_tasks(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
                          uint8_t* dst, size_t dst_stride, const Pool& pool);
 

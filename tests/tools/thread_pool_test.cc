@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the pool of benches runs each index of a job once, for jobs of unlike sizes, one right
-// after the other: a thread that is late must not take an index of the next job for one of its own.
+// Checks that the pool of benches runs each index of a job once, for jobs of unlike sizes, one
+// right after the other: a late thread must not take an index of the next job for one of its own.
 #include "bench/machine/thread_pool.h"
 
 #include <gtest/gtest.h>

@@ -216,11 +216,11 @@ class Task {
   // Adds to `outputs`; the last chunk writes to the destination.
   void transform_output(size_t n, size_t cols, size_t channel) const {
     const bool first_chunk = channel == 0, last_chunk = channel + chunk_ >= depth_;
-    // Transforms requantize in float mode only, and to f32
+    // Transforms requantize in float mode only; some convert to f32
     const EpilogueMode mode = plan_.epilogue.mode;
     const bool s32 = mode == EpilogueMode::kS32, floats = mode == EpilogueMode::kF32,
                exits = plan_.requantize_in_kernel && !plan_.epilogue.lut &&
-                       (floats || mode == EpilogueMode::kFloat8);
+                       (floats ? plan_.transforms->stores_floats : mode == EpilogueMode::kFloat8);
     alignas(64) int32_t start[kMaxTileColumns];
     WinogradOutput out = {};
     out.tap_stride = w_.product_tap / sizeof(int32_t);
