@@ -98,7 +98,7 @@ function(octet_add_test name)
       if(arg_EVERY_MODEL)
         list(APPEND environment OCTET_MODEL_TIERS=SCALAR,NEON${dotprod}${i8mm}${sme} OCTET_MODEL_VARIANT=${variant})
       elseif(variant AND name MATCHES "^(kernel|gemm|tflite|conv_algorithms)$")
-        list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*-*TileShape*)
+        list(APPEND environment OCTET_TEST_TIERS=I8MM GTEST_FILTER=*${variant}*:*BestKernels-*TileShape*)
       elseif(arg_LABELS MATCHES "gemm|conv" AND tiers AND (sme OR NOT seen OR name IN_LIST octet_kernel_suites))
         list(APPEND environment OCTET_TEST_TIERS=${new_tiers})
       elseif(arg_LABELS MATCHES "gemm|conv" OR seen) # not the first model
