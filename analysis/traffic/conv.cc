@@ -41,7 +41,7 @@ void transform_output(const WinogradOutput& out) {
   for (size_t y = 0; y < out.height; ++y)
     for (size_t x = 0; x < out.width; ++x)
       trace.write((uint8_t*)out.dst + y * out.dst_line + x * out.dst_pixel,
-                  out.scale ? out.cols : bytes);
+                  out.scale && !out.requantization->to_floats ? out.cols : bytes);
 }
 
 // ---- depthwise and grouped ----------------------------------------------------------------------
@@ -157,10 +157,13 @@ DepthwiseKernel traced(const DepthwiseKernel& kernel) {
   return traced;
 }
 
-constexpr WinogradOps traced_transforms(uint8_t columns) {
+// given: null where the library has no transforms
+WinogradOps traced_transforms(const WinogradOps* given) {
+  if (!given) return {};
   return {{transform_input<0>, transform_input<1>, transform_input<2>, transform_input<3>},
           {transform_output<0>, transform_output<1>, transform_output<2>, transform_output<3>},
-          columns};
+          given->columns,
+          given->stores_floats};
 }
 
 octet_status add_operands(MemoryTrace* trace, const octet_conv2d& conv, const octet_conv2d_args& a,
@@ -193,7 +196,7 @@ struct TracedConv {
   explicit TracedConv(const octet_conv2d& given)
       : conv(given),
         ops(octet::traced(*given.plan.ops)),
-        transforms(traced_transforms(given.plan.transforms ? given.plan.transforms->columns : 0)) {
+        transforms(traced_transforms(given.plan.transforms)) {
     ConvPlan& plan = conv.plan;
     if (plan.kernel) kernel = octet::traced(*plan.kernel), plan.kernel = &kernel;
     trace(&plan.depthwise, &depthwise, &tail);
