@@ -82,7 +82,12 @@ class Lent {
 }  // namespace
 
 struct Program::Parts {
+  explicit Parts(const ProgramOptions& given) : options(given) {
+    if (given.machine) machine = *given.machine, options.machine = &machine;
+  }
+
   ProgramOptions options;
+  octet_machine machine = {};  // a copy: runs of fewer images are planned later
   PlacedGraph placed;
   std::vector<Object> objects;
   std::vector<RunMemory*> memories;  // of those objects that have one
@@ -235,14 +240,12 @@ octet_status Program::create(const Graph& graph, const ProgramOptions& options,
     if (!weights) weights = std::make_shared<PackedWeights>();
     std::vector<size_t> from;
     const Graph sliced = with_slices(with_requantizations(graph, &from));
-    auto parts = std::make_unique<Parts>();
-    parts->options = options;
+    auto parts = std::make_unique<Parts>(options);
     try {
       parts->make(sliced, options.fuse, weights.get());
     } catch (const Refused& refused) {
       if (!options.fuse || parts->fused == 0 || !is_of_fused(refused.status())) throw;
-      parts = std::make_unique<Parts>();
-      parts->options = options;
+      parts = std::make_unique<Parts>(options);
       parts->make(sliced, false, weights.get());
     }
     program->reset(new Program(std::move(parts)));

@@ -17,7 +17,7 @@ struct ProgramOptions {
   octet_network_goal goal = OCTET_NETWORK_TIME;
   size_t concurrency = 1;  // most tasks of a run
   octet_isa isa = OCTET_ISA_AUTO;
-  const octet_machine* machine = nullptr;  // that blocks and plans are for; null: this one
+  const octet_machine* machine = nullptr;  // that plans are for; copied; null: this one
   // Of all convolutions; forced, those that could be products stay convolutions. An approximate one
   // is allowed.
   octet_conv_algorithm algorithm = OCTET_CONV_AUTO;
@@ -58,7 +58,7 @@ struct ProgramArguments {
 struct OpFacts {
   std::string name;
   size_t weight_bytes = 0;  // packed; 0: a function
-  // Of a convolution, without arrays. A product is one of 1x1 over a column of its rows.
+  // Of a convolution; its arrays may be gone. A product is one of 1x1 over a column of its rows.
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
 };
 

@@ -733,7 +733,7 @@ typedef struct octet_filter_desc {
   octet_sparsity sparsity;
   int reserved; /* must be 0 */
   /* The output, whose cost OCTET_CONV_AUTO counts: transforms of Winograd requantize in float mode
-   * only, no kernel adds a residual. dst_type 0: unknown, taken as 8 bits without the following. */
+   * only, a residual is a step of its own. dst_type 0: unknown, as 8 bits without the following. */
   octet_type dst_type;
   octet_requant requant;     /* of an s8, u8 or s16 dst */
   int has_residual, has_lut; /* 1: the epilogue has one, of an s8 or u8 dst */

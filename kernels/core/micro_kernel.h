@@ -176,8 +176,8 @@ struct MicroKernel {
   struct {
     uint16_t least, most;                  // depths of a tap
     uint16_t least_columns, most_columns;  // of a tile
-    // Several taps, too; then only 8-bit outputs in float mode, whole groups of lhs_kr and many
-    // rows, as is_plain() in kernels/macro/tile_output.h says
+    // Several taps, too; then only bytes in float mode and, with kStoresFloats, f32 of up to nr
+    // columns, whole groups of lhs_kr and many rows: is_plain() in kernels/macro/tile_output.h
     bool taps;
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth

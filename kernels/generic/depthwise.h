@@ -289,7 +289,7 @@ void depthwise_walk_5x5(const DepthwiseTile& t);  // depthwise_5x5.h
 template <typename M, typename Taps>
 void write_weights_5x5(const DepthwiseBlock& b, uint8_t* out);
 
-// kind: of the walk of a 3x3 with stride 1; walks: of its other walks; others: of all other loops.
+// kind: of the 3x3 walk by two rows; walks: of other 3x3 walks; others: of all other loops.
 template <typename M, bool flip, DepthwiseOutput kind, DepthwiseOutput others = kind,
           DepthwiseOutput walks = others>
 OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {

@@ -12,7 +12,7 @@ namespace {
 // kS16 is sums or 16 bits in either mode, told apart at run time: the branch costs less than
 // copies of the loops. The same holds for kSumsOrFloats, of machines that do not shuffle, in f32,
 // and kSumsOrFloat, of machines that do, in float mode. Of machines that shuffle and have Floats
-// (kFloats), kSums is f32, too, and kAny is all three.
+// (kFloats), kSums is f32, too, and kAny is sums, f32 or bytes.
 enum class DepthwiseOutput { kSums, kSumsOrFloats, kSumsOrFloat, kAny, kFloat, kTflite, kS16 };
 
 template <typename M, DepthwiseOutput>

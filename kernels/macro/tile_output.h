@@ -145,9 +145,10 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
     pass_sums(kernel, tile);
     if (tile->row_init) tile->row_init += tile->rows;
     if (tile->row_factors) tile->row_factors += tile->rows;
-    lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
     out.rows += tile->rows;
-    if (out.rows <= most && t + 1 < tiling.count) continue;
+    const bool last = t + 1 == tiling.count;  // its rows may be pointers, and lhs null
+    if (!last) lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    if (out.rows <= most && !last) continue;
     output.ops->epilogue(*output.epilogue, out);
     if (out.row_scale) out.row_scale += out.rows;
     out.to = out.to.from(out.rows);

@@ -403,10 +403,14 @@ void multiply_all_floats(const Tile& t) {
 
 void multiply_micro_panel(const Tile& t) {
   constexpr MultiplyFn tile = avx512vnni_multiply_u8s8;
-  if (makes_floats(t))
+  if (makes_floats(t)) {
+    // Tiles of few columns meet several groups of steps at once
+    if (t.cols <= kMostOfFew && t.depth * t.taps >= (t.cols <= 4 ? 64 : 128))
+      return multiply_by_tiles<tile, kTallMr>(t, t.rows);
     return t.cols <= 16 * kTallVectors
                ? multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_floats>(t)
                : multiply_whole_tiles<tile, kMr, kRows, kRepeated, multiply_all_floats>(t);
+  }
   const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0;
   if (!leaves_at_once(t) || t.rows < kRows || repeated * t.depth * t.taps > kRepeated)
     return multiply_by_tiles<tile, kTallMr>(t, t.rows);

@@ -122,6 +122,22 @@ TEST_P(ConvEpilogue, RuntimeQuantizationMayBeAbsent) {
   }
 }
 
+// Images of usual scales and, between them, of one whose product with a column's overflows: an
+// accumulator of 0 then gives NaN, whose bits are the same everywhere.
+TEST_P(ConvEpilogue, ScalesThatOverflow) {
+  const std::vector<Channel> channels = {{0, 0, 0, 0, 0, 0x1p48f}, {90, -70, 5, 0, 0, 0x1p-9f}};
+  for (const size_t columns : {0, 64}) {
+    ConvCase c = with(shape(), OCTET_F32, 120);
+    octet_conv2d_shape& s = c.shape;
+    if (columns && s.groups == s.in_channels) s.groups = s.in_channels = s.out_channels = columns;
+    s.batch_max = 4;
+    c.runtime_quant = true, c.lhs_zero_point = 0, c.floats = true, c.odd_factor = 0x1p100f,
+    c.channels = &channels;
+    check_every_way(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Sums at the ends of their range, where a shortcut that holds for usual data would not.
 TEST_P(ConvEpilogue, Extremes) {
   uint32_t seed = 90;

@@ -262,7 +262,7 @@ void ConvProblem::quantize(Random* random) {
         lhs[b * image + i] = quantize_static(x[i], kLhsScale, c.lhs_zero_point, c.lhs);
       continue;
     }
-    for (size_t i = 0; i < image; ++i) x[i] *= (float)(b * 3 + 1) * 0.37f;
+    for (size_t i = 0; i < image; ++i) x[i] *= (b % 2 ? c.odd_factor : 1) * (b * 3.0f + 1) * 0.37f;
     if (b == 3) x[image / 2] = std::numeric_limits<float>::infinity();
     const QuantizedRow row =
         c.lhs == OCTET_U8 ? quantize_asymmetric(x, image) : quantize_symmetric(x, image);

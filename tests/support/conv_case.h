@@ -51,6 +51,7 @@ struct ConvCase : EpilogueCase {
   // The lhs is f32, quantized on the fly to `lhs`: by kLhsScale and lhs_zero_point, or, with
   // runtime_quant, each image by its own range, u8 asymmetric and s8 symmetric.
   bool floats = false;
+  float odd_factor = 1;  // with both: of the floats of images 1, 3, ...
   int32_t lhs_zero_point = 0;
   FilterZeroPoints filter_zero_points = FilterZeroPoints::kNone;
   octet_filter_order order = OCTET_OHWI;

@@ -10,9 +10,19 @@
 namespace octet {
 namespace {
 
-// x86's kernels, which have `requantize`, store floats by the walks of 3x3 only.
-bool stores_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
-  return (kernel.flags & kStoresFloats) && (!kernel.requantize || (is_walk(loop) && !is_5x5(loop)));
+// x86's kernels, which have `requantize`, store floats by the walks of 3x3 only; fewer channels
+// than a kernel's pass through memory faster as sums if it cannot store them.
+bool stores_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop, size_t channels) {
+  return (kernel.flags & kStoresFloats) &&
+         (!kernel.requantize ||
+          (is_walk(loop) && !is_5x5(loop) && (kernel.partial || channels == kernel.channels)));
+}
+
+// Whether no output of a run is NaN, for kernels that store f32.
+bool scales_are_plain(const ConvRun& run) {
+  for (size_t i = 0; run.lhs_scales && i < run.batch; ++i)
+    if (!is_plain_scale(run.lhs_scales[i])) return false;
+  return true;
 }
 
 bool flips_copies(const ConvPlan& plan, const Scratch& scratch) {
@@ -63,13 +73,16 @@ class ChannelBlock {
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
-    tile_.requantization = plan.requantize_in_kernel && (plan.requantization.to_floats
-                                                             ? stores_floats(kernel, tile_.loop)
-                                                             : kernel.flags & kRequantizes)
-                               ? &plan.requantization
-                               : nullptr;
+    tile_.requantization =
+        plan.requantize_in_kernel &&
+                (plan.requantization.to_floats
+                     ? stores_floats(kernel, tile_.loop, channels) && scales_are_plain(run)
+                     : kernel.flags & kRequantizes)
+            ? &plan.requantization
+            : nullptr;
     tile_.raw = kernel.requantize && plan.epilogue.finishes_in_place() &&
-                (plan.epilogue.has_residual ? adds_to_raw() : plan.epilogue.tflite.rows != nullptr);
+                (plan.epilogue.has_residual ? channels == kernel.channels && adds_to_raw()
+                                            : plan.epilogue.tflite.rows != nullptr);
     ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;

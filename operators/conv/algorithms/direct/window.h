@@ -193,7 +193,7 @@ class Window {
   double cycles(size_t rows, size_t y, size_t last, size_t taps) const;
   // ... of an image, where `rows` rows of images side by side are cut into tiles.
   double row_cycles(size_t rows) const;
-  // ... of an image that is cut by columns or by sides, in one block.
+  // ... of an image that is cut other than by rows, in one block.
   double line_cycles(Cut cut) const;
 
   void begin() {

@@ -253,6 +253,7 @@ class Task {
           out.dst_line = run_.out_w * run_.to.stride;
           out.scale = s32 ? nullptr : plan_.epilogue.scale + n + c;
         } else {
+          out.scale = nullptr;
           out.dst = sums + c;
           out.dst_pixel = w_.columns * sizeof(int32_t);
           out.dst_line = s_.out * out.dst_pixel;
