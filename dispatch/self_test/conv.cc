@@ -141,10 +141,7 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
   if (!gives(kernel, &tile, kRequantizeU8, cases.u8) ||
       !gives(kernel, &tile, kRequantizeS8, cases.s8))
     return false;
-  // x86's kernels, which have `requantize`, store floats by the walks of 3x3 only
-  if ((kernel.flags & kStoresFloats) &&
-      (!kernel.requantize || (is_walk(tile.loop) && !is_5x5(tile.loop))) &&
-      !converts_to_floats(kernel, block, tile, prepared, cases))
+  if (knows_floats(kernel, tile.loop) && !converts_to_floats(kernel, block, tile, prepared, cases))
     return false;
   block.tflite_apart = kTileColumns;
   // Begins block and accumulators at a column of the cases

@@ -13,7 +13,6 @@ using graph::Padding;
 namespace {
 
 constexpr float kLargestScale = 281474976710656.f;  // 2^48
-constexpr int64_t kFarthest = (int64_t)1 << 31;     // of windows: sums of these stay in int64_t
 
 bool all_equal(const std::vector<int32_t>& values) {
   return std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end();

@@ -6,6 +6,9 @@
 
 namespace octet::onnxruntime {
 
+// The largest window, step or pad that is read: sums of these stay in int64_t.
+constexpr int64_t kFarthest = (int64_t)1 << 31;
+
 class Form {
  public:
   Form(const HostGraph& host, const Known& known, size_t index, Translation* to)

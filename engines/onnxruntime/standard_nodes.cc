@@ -248,7 +248,6 @@ void pad(const Form& f) {
                            : pads_with_zero_point(f);
   if (f.input(3) >= 0 || !zero || f.node().number("value", 0) != 0)
     return f.refuse("it names its axes, or pads with another value than 0");
-  constexpr int64_t kFarthest = (int64_t)1 << 31;
   if (pads.size() != 8 || pads[0] || pads[1] || pads[4] || pads[5] ||
       *std::min_element(pads.begin(), pads.end()) < 0 ||
       *std::max_element(pads.begin(), pads.end()) > kFarthest)

@@ -188,6 +188,10 @@ constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
   if (!is_walk(loop)) return loop == DepthwiseLoop::kTaps || kernel.copied_5x5;
   return is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0;
 }
+// Whether a loop of the kernel stores f32: of x86's, which have `requantize`, walks of 3x3 only.
+constexpr bool knows_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  return (kernel.flags & kStoresFloats) && (!kernel.requantize || (is_walk(loop) && !is_5x5(loop)));
+}
 
 constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
   return layout == kernel.layout ||

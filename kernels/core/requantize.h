@@ -29,5 +29,10 @@ struct Requantization {
 // Whether no output of a row with this scale is NaN, for kernels that store f32: the scales of
 // columns are at most 2^48, so that products of scales are finite.
 constexpr bool is_plain_scale(float row_scale) { return row_scale <= 0x1p79f; }
+constexpr bool are_plain_scales(const float* row_scales, size_t count) {
+  bool plain = true;
+  for (size_t i = 0; i < count; ++i) plain &= is_plain_scale(row_scales[i]);
+  return plain;
+}
 
 }  // namespace octet

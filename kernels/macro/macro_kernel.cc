@@ -110,10 +110,8 @@ void copy_init(const Tile& t) {
 // Whether no output of a block is NaN, for kernels that store f32.
 bool scales_are_plain(const Block& block) {
   const LhsTerms& terms = block.terms;
-  if (!terms.scaled || !terms.scales) return !terms.scaled || is_plain_scale(terms.scale);
-  bool plain = true;
-  for (size_t i = 0; i < block.rows; ++i) plain &= is_plain_scale(terms.scales[i]);
-  return plain;
+  if (!terms.scaled) return true;
+  return terms.scales ? are_plain_scales(terms.scales, block.rows) : is_plain_scale(terms.scale);
 }
 
 // The loops: one block by some columns.

@@ -10,19 +10,13 @@
 namespace octet {
 namespace {
 
-// x86's kernels, which have `requantize`, store floats by the walks of 3x3 only; fewer channels
-// than a kernel's pass through memory faster as sums if it cannot store them.
-bool stores_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop, size_t channels) {
-  return (kernel.flags & kStoresFloats) &&
-         (!kernel.requantize ||
-          (is_walk(loop) && !is_5x5(loop) && (kernel.partial || channels == kernel.channels)));
-}
-
-// Whether no output of a run is NaN, for kernels that store f32.
-bool scales_are_plain(const ConvRun& run) {
-  for (size_t i = 0; run.lhs_scales && i < run.batch; ++i)
-    if (!is_plain_scale(run.lhs_scales[i])) return false;
-  return true;
+// Whether the kernel stores a block's floats. Fewer channels than an x86 kernel's pass through
+// memory faster as sums if it cannot store them.
+bool leaves_floats(const ConvRun& run, const DepthwiseKernel& kernel, DepthwiseLoop loop,
+                   size_t channels) {
+  return knows_floats(kernel, loop) &&
+         (!kernel.requantize || kernel.partial || channels == kernel.channels) &&
+         (!run.lhs_scales || are_plain_scales(run.lhs_scales, run.batch));
 }
 
 bool flips_copies(const ConvPlan& plan, const Scratch& scratch) {
@@ -75,9 +69,8 @@ class ChannelBlock {
     tile_.prepared = c_.prepared;
     tile_.requantization =
         plan.requantize_in_kernel &&
-                (plan.requantization.to_floats
-                     ? stores_floats(kernel, tile_.loop, channels) && scales_are_plain(run)
-                     : kernel.flags & kRequantizes)
+                (plan.requantization.to_floats ? leaves_floats(run, kernel, tile_.loop, channels)
+                                               : kernel.flags & kRequantizes)
             ? &plan.requantization
             : nullptr;
     tile_.raw = kernel.requantize && plan.epilogue.finishes_in_place() &&
