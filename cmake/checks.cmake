@@ -59,6 +59,7 @@ octet_add_script(throwaway_tier tests/throwaway_tier/run.py ${build} LABELS chec
   IF "${here} AND ${ships} AND CMAKE_GENERATOR MATCHES Make|Ninja")
 string(APPEND ships " AND NOT APPLE AND NOT WIN32")
 octet_add_script(check_objects tests/house/check_objects.py ${build} LABELS checks IF "${ships}")
+octet_add_script(check_clang tests/house/check_clang.py ${build} LABELS checks IF "${ships} AND OCTET_TARGET MATCHES ^(arm|aarch64)$")
 octet_add_script(check_kernels tests/house/check_kernels.py ${build} LABELS checks
   IF "${ships} AND OCTET_TARGET MATCHES ^(x86_64|aarch64)$")
 # Libraries of some parts are put together of the objects of a build of all.

@@ -10,7 +10,6 @@ namespace octet {
 namespace {
 
 struct Lanes : WinogradLanes<16> {
-  static constexpr int kAhead = 0;
   OCTET_INLINE static inline Int16 widen_u8(const uint8_t* bytes) {
     return (Int16)vmovl_u8(vld1_u8(bytes));
   }

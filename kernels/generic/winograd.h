@@ -6,7 +6,7 @@
 //       static Int16 widen_u8(const uint8_t*), widen_s8(const uint8_t*);
 //       static void store_int8(uint8_t* bytes, Int16, int16_t factor, uint8_t flip);
 //       static Sums round(Floats);                                 // half to even
-//       static constexpr int kAhead = ..;                          // elements
+//       static constexpr int kAhead = ..;                          // elements, for load_products
 //       template <typename Variant> static void output(const WinogradOutput&);
 //     };
 //
