@@ -160,11 +160,15 @@ void sum_rows(const Rows& rows, bool, int32_t* sums) {
   trace.write(sums, rows.rows * sizeof *sums);
 }
 
-RowQuant quantize_row(const float* row, size_t depth, bool, uint8_t* out) {
+void quantize_rows(const FloatRows& rows, bool, uint8_t* out, size_t stride, float* scales,
+                   int32_t* zero_points) {
   MemoryTrace& trace = MemoryTrace::current();
-  trace.read(row, depth * sizeof *row);
-  trace.write(out, depth);
-  return {1, 0};
+  for (size_t i = 0; i < rows.rows; ++i) {
+    trace.read(rows.data + i * rows.stride, rows.depth * sizeof *rows.data);
+    trace.write(out + i * stride, rows.depth);
+    scales[i] = 1;
+    if (zero_points) zero_points[i] = 0;
+  }
 }
 
 RowQuant measure_rows(const FloatRows& rows, bool) {
@@ -242,7 +246,7 @@ TierOps traced(const TierOps& ops) {
   traced.init = init;
   traced.epilogue = epilogue;
   traced.sum_rows = sum_rows;
-  traced.quantize_row = quantize_row;
+  traced.quantize_rows = quantize_rows;
   traced.measure_rows = measure_rows;
   traced.quantize_floats = quantize_floats;
   traced.copy_windows = copy_windows;

@@ -174,7 +174,9 @@ bool quantizes_quarters(const TierOps& ops, bool asymmetric) {
   row[0] = asymmetric ? -64.5f : -127.0f;
   row[1] = asymmetric ? 190.5f : 126.5f;
   for (size_t i = 0; i < kQuarters; ++i) row[i + 2] = (float)((int)i - 30) * 0.25f;
-  const RowQuant quant = ops.quantize_row(row, kQuarters + 2, asymmetric, out);
+  RowQuant quant;
+  ops.quantize_rows({row, kQuarters + 2, 1, kQuarters + 2}, asymmetric, out, sizeof out,
+                    &quant.scale, &quant.zero_point);
   const int32_t zero_point = asymmetric ? 64 : 0;
   if (quant.scale != 1.0f || quant.zero_point != zero_point) return false;
   if (out[0] != (asymmetric ? 0 : 0x81) || out[1] != (asymmetric ? 254 : 126)) return false;

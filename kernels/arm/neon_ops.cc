@@ -189,7 +189,7 @@ void floats_in_place(const Tile& t, size_t column) {
 const TierOps neon_ops = {kInit,
                           epilogue,
                           kSumRows,
-                          quantize_row_by<kQuantizeFloats, kFindEnds>,
+                          quantize_rows_by<kQuantizeFloats, kFindEnds>,
                           measure_rows_by<kFindEnds>,
                           kFindEnds,
                           kQuantizeFloats,

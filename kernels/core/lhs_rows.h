@@ -40,15 +40,17 @@ struct FloatRows {
   size_t rows, depth;
 };
 
-// Quantizes one row of f32 to s8 (symmetric) or u8 (asymmetric). A row with NaN or infinity gets
-// the scale NaN and zeros.
 struct RowQuant {
   float scale;
   int32_t zero_point;
 };
-using QuantizeRowFn = RowQuant (*)(const float* row, size_t depth, bool asymmetric, uint8_t* out);
+// Quantizes each row of f32 by itself to s8 (symmetric) or u8 (asymmetric), `stride` bytes from one
+// to the next, and writes its scale and, unless zero_points is null, its zero point. A row with NaN
+// or infinity gets the scale NaN and zeros. There is at least one row.
+using QuantizeRowsFn = void (*)(const FloatRows& rows, bool asymmetric, uint8_t* out, size_t stride,
+                                float* scales, int32_t* zero_points);
 
-// The two halves of QuantizeRowFn. MeasureRowsFn finds one scale and zero point for rows that are
+// The two halves of QuantizeRowsFn. MeasureRowsFn finds one scale and zero point for rows that are
 // quantized together. QuantizeFloatsFn quantizes, saturates to [lo, hi] and maps NaN to the zero
 // point.
 using MeasureRowsFn = RowQuant (*)(const FloatRows& rows, bool asymmetric);

@@ -15,7 +15,7 @@ struct TierOps {
   InitFn init;
   EpilogueFn epilogue;
   RowSumFn sum_rows;
-  QuantizeRowFn quantize_row;
+  QuantizeRowsFn quantize_rows;
   MeasureRowsFn measure_rows;
   FindEndsFn find_ends;
   QuantizeFloatsFn quantize_floats;

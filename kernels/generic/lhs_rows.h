@@ -120,10 +120,15 @@ constexpr float kUndecided = 0.5f - 1.0f / 8192;
 inline bool has_inverse(float scale) { return scale > 0x1p-120f && scale < 0x1p120f; }
 
 template <QuantizeFloatsFn quantize, FindEndsFn find = find_ends>
-RowQuant quantize_row_by(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  const RowQuant quant = quant_between(find({row, depth, 1, depth}), asymmetric);
-  quantize(dynamic_quantization(quant, asymmetric), row, depth, out);
-  return quant;
+void quantize_rows_by(const FloatRows& r, bool asymmetric, uint8_t* out, size_t stride,
+                      float* scales, int32_t* zero_points) {
+  for (size_t i = 0; i < r.rows; ++i) {
+    const float* const row = r.data + i * r.stride;
+    const RowQuant quant = quant_between(find({row, r.depth, 1, r.depth}), asymmetric);
+    quantize(dynamic_quantization(quant, asymmetric), row, r.depth, out + i * stride);
+    scales[i] = quant.scale;
+    if (zero_points) zero_points[i] = quant.zero_point;
+  }
 }
 
 // Copies each run in `chunks` moves, or, if 0, in as many as it needs. All windows get their first

@@ -12,7 +12,7 @@ namespace octet {
 const TierOps portable_ops = {init_tile,
                               apply_epilogue<int32_t>,
                               sum_rows,
-                              quantize_row_by<quantize_floats>,
+                              quantize_rows_by<quantize_floats>,
                               measure_rows,
                               find_ends,
                               quantize_floats,

@@ -16,7 +16,7 @@ void epilogue_x86(const Epilogue& f, const EpilogueTile& t) {
 const TierOps avx2_ops = {avx2_init,
                           epilogue_x86,
                           avx2_sum_rows,
-                          quantize_row_by<quantize_row_floats>,
+                          quantize_rows_by<quantize_floats_x86>,
                           measure_rows,
                           find_ends,
                           quantize_floats_x86,

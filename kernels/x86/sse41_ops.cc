@@ -11,7 +11,7 @@ namespace octet {
 const TierOps sse41_ops = {init_tile,
                            epilogue_by_vectors,
                            sum_rows,
-                           quantize_row_by<quantize_floats>,
+                           quantize_rows_by<quantize_floats>,
                            measure_rows,
                            find_ends,
                            quantize_floats,

@@ -47,15 +47,20 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   if (quantizes(plan)) {
     uint8_t* out = workspace + at.quantized;
     const size_t parts = quantized_parts(plan), depth = run.schedule.sizes.k / parts;
-    for (size_t i = 0; i < block->rows; ++i)
-      for (size_t p = 0; p < parts; ++p) {
-        const RowQuant q = plan.ops->quantize_row(
-            (const float*)(block->lhs + i * run.lhs_stride) + p * depth, depth,
-            plan.lhs_quant == LhsQuant::kAsymmetric, out + i * at.quantized_stride + p * depth);
-        zero_points[i] = q.zero_point + shift;
-        scales[i * parts + p] =
-            plan.lhs_quant == LhsQuant::kSymmetricBlocksF16 ? rounded_to_half(q.scale) : q.scale;
-      }
+    const FloatRows rows = {(const float*)block->lhs, run.lhs_stride / sizeof(float), block->rows,
+                            depth};
+    if (parts == 1)
+      plan.ops->quantize_rows(rows, plan.lhs_quant == LhsQuant::kAsymmetric, out,
+                              at.quantized_stride, scales, zero_points);
+    for (size_t i = 0; parts > 1 && i < block->rows; ++i) {
+      plan.ops->quantize_rows({rows.data + i * rows.stride, depth, parts, depth}, false,
+                              out + i * at.quantized_stride, depth, scales + i * parts, nullptr);
+      zero_points[i] = 0;
+    }
+    for (size_t i = 0; i < block->rows; ++i) zero_points[i] += shift;
+    for (size_t i = 0; plan.lhs_quant == LhsQuant::kSymmetricBlocksF16 && i < block->rows * parts;
+         ++i)
+      scales[i] = rounded_to_half(scales[i]);
     block->lhs = out;
     block->lhs_stride = at.quantized_stride;
     terms.scales = scales;

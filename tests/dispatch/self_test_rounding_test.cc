@@ -247,22 +247,23 @@ TEST(SelfTestExits, SumsOfBytesAndTablesThatAreWrongAreFound) {
 // ---- rows of f32
 
 template <RoundFn round>
-octet::RowQuant quantize_otherwise(const float* row, size_t depth, bool asymmetric, uint8_t* out) {
-  const octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
-  for (size_t k = 0; k < depth; ++k)
-    out[k] = (uint8_t)((int)round(row[k] / quant.scale) + quant.zero_point);
-  return quant;
+void quantize_otherwise(const octet::FloatRows& rows, bool asymmetric, uint8_t* out, size_t stride,
+                        float* scales, int32_t* zero_points) {
+  scalar_ops().quantize_rows(rows, asymmetric, out, stride, scales, zero_points);
+  for (size_t i = 0; i < rows.rows; ++i)
+    for (size_t k = 0; k < rows.depth; ++k)
+      out[i * stride + k] =
+          (uint8_t)((int)round(rows.data[i * rows.stride + k] / scales[i]) + zero_points[i]);
 }
-octet::RowQuant quantize_off_zero_point(const float* row, size_t depth, bool asymmetric,
-                                        uint8_t* out) {
-  octet::RowQuant quant = scalar_ops().quantize_row(row, depth, asymmetric, out);
-  quant.zero_point += asymmetric;
-  return quant;
+void quantize_off_zero_point(const octet::FloatRows& rows, bool asymmetric, uint8_t* out,
+                             size_t stride, float* scales, int32_t* zero_points) {
+  scalar_ops().quantize_rows(rows, asymmetric, out, stride, scales, zero_points);
+  for (size_t i = 0; i < rows.rows; ++i) zero_points[i] += asymmetric;
 }
 
 TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
   const struct {
-    octet::QuantizeRowFn quantize;
+    octet::QuantizeRowsFn quantize;
     bool right;
   } kQuantizes[] = {{quantize_otherwise<half_even>, true},
                     {quantize_otherwise<truncated>, false},
@@ -271,7 +272,7 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
                     {quantize_off_zero_point, false}};
   for (const auto& q : kQuantizes) {
     octet::TierOps ops = scalar_ops();
-    ops.quantize_row = q.quantize;
+    ops.quantize_rows = q.quantize;
     EXPECT_EQ(octet::passes(ops), q.right) << &q - kQuantizes;
   }
 }

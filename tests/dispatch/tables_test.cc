@@ -424,7 +424,7 @@ TEST(Depthwise, BlocksFitPanelsAndArrays) {
 TEST(Operations, AreThereForEveryTier) {
   for (const Tier* tier : tiers()) {
     const octet::TierOps& ops = octet::ops_of(tier->tier_id);
-    EXPECT_TRUE(ops.init && ops.epilogue && ops.sum_rows && ops.quantize_row && ops.measure_rows &&
+    EXPECT_TRUE(ops.init && ops.epilogue && ops.sum_rows && ops.quantize_rows && ops.measure_rows &&
                 ops.quantize_floats && ops.copy_windows)
         << tier->name;
     const octet::WinogradOps& transforms = octet::transforms_of(tier->tier_id);

@@ -76,24 +76,38 @@ TEST_P(Dynamic, FloatActivations) {
 
 class QuantizeRow : public EachKernel {
  protected:
-  void expect_row(const std::vector<float>& row, const char* what) {
+  // All rows have the same length; three more floats follow each but the last.
+  void expect_rows(const std::vector<std::vector<float>>& rows, const char* what) {
+    const size_t depth = rows[0].size(), stride = depth + 3;
+    std::vector<float> values((rows.size() - 1) * stride + depth);
+    for (size_t i = 0; i < rows.size(); ++i)
+      std::copy(rows[i].begin(), rows[i].end(), values.begin() + i * stride);
     for (const Side side : {Side::kBack, Side::kFront})
       for (const bool asymmetric : {false, true}) {
-        const QuantizedRow want = asymmetric ? quantize_asymmetric(row.data(), row.size())
-                                             : quantize_symmetric(row.data(), row.size());
-        const Guarded in(row, side), out(row.size(), side);
-        const octet::RowQuant got =
-            octet::ops_of(kernel().tier_id)
-                .quantize_row(in.data<float>(), row.size(), asymmetric, out.data());
-        ASSERT_EQ(std::isnan(got.scale), std::isnan(want.scale)) << kernel().name << ' ' << what;
-        ASSERT_TRUE(std::isnan(want.scale) || got.scale == want.scale)
-            << kernel().name << ' ' << what;
-        ASSERT_EQ(got.zero_point, want.zero_point) << kernel().name << ' ' << what;
-        for (size_t i = 0; i < row.size(); ++i)
-          ASSERT_EQ(out.data()[i], (uint8_t)want.values[i])
-              << kernel().name << ' ' << what << (asymmetric ? " asymmetric" : " symmetric") << " ["
-              << i << "] of " << row[i];
+        const Guarded in(values, side), out((rows.size() - 1) * stride + depth, side);
+        std::vector<float> scales(rows.size());
+        std::vector<int32_t> zero_points(rows.size());
+        octet::ops_of(kernel().tier_id)
+            .quantize_rows({in.data<float>(), stride, rows.size(), depth}, asymmetric, out.data(),
+                           stride, scales.data(), zero_points.data());
+        for (size_t i = 0; i < rows.size(); ++i)
+          expect_row(rows[i], asymmetric, {scales[i], zero_points[i]}, out.data() + i * stride,
+                     what);
       }
+  }
+  void expect_row(const std::vector<float>& row, const char* what) { expect_rows({row}, what); }
+
+ private:
+  static void expect_row(const std::vector<float>& row, bool asymmetric, octet::RowQuant got,
+                         const uint8_t* out, const char* what) {
+    const QuantizedRow want = asymmetric ? quantize_asymmetric(row.data(), row.size())
+                                         : quantize_symmetric(row.data(), row.size());
+    ASSERT_EQ(std::isnan(got.scale), std::isnan(want.scale)) << what;
+    ASSERT_TRUE(std::isnan(want.scale) || got.scale == want.scale) << what;
+    ASSERT_EQ(got.zero_point, want.zero_point) << what;
+    for (size_t i = 0; i < row.size(); ++i)
+      ASSERT_EQ(out[i], (uint8_t)want.values[i])
+          << what << (asymmetric ? " asymmetric" : " symmetric") << " [" << i << "] of " << row[i];
   }
 };
 OCTET_FOR_EACH_KERNEL(QuantizeRow);
@@ -144,6 +158,30 @@ TEST_P(QuantizeRow, TiesAndLengths) {
       if (HasFatalFailure()) return;
     }
   }
+}
+
+// Quotients within a few steps of a float of half an integer, which multiplications by 1 / scale
+// may round to the other side.
+TEST_P(QuantizeRow, NearlyTies) {
+  constexpr size_t kRows = 4;
+  uint32_t turn = 0;
+  for (const size_t length : {70, 130, 521})
+    for (size_t times = 0; times < 12; ++times) {
+      std::vector<std::vector<float>> rows(kRows, std::vector<float>(length));
+      for (std::vector<float>& row : rows) {
+        const float largest = 1 + (float)(turn++ * 2654435761u % 1000003) / 1000003,
+                    scale = largest / (turn % 2 ? 127 : 255);
+        for (size_t i = 0; i < length; ++i) {
+          row[i] = ((float)(i * 37 % 253) - 126 + 0.5f) * scale;
+          const float to = i % 3 ? 1e9f : -1e9f;
+          for (size_t step = 0; step < i % 7; ++step) row[i] = std::nextafter(row[i], to);
+        }
+        row[turn % length] = turn % 2 ? largest : largest / 2;
+        row[(turn + 9) % length] = -largest / 2;
+      }
+      expect_rows(rows, "nearly ties");
+      if (HasFatalFailure()) return;
+    }
 }
 
 // In a whole product a bad row becomes a row of NaN, and only that row; a row of zeros gives the
