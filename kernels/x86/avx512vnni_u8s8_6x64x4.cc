@@ -8,7 +8,6 @@
 //   broadcast         +------------+--------+--------+--------+
 //
 // 24 accumulators, 4 for rhs, 1 for lhs: 29 registers of 32.
-//
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows, and the rows of each tap of a convolution, are read where they lie: no copy. The
 // kernel is instantiated over the vectors of columns. Each count of rows and each sign of the lhs
@@ -263,13 +262,11 @@ void avx512vnni_multiply_u8s8(const Tile& t) {
 
 namespace {
 
-// All rows are multiplied in one call, fourteen at a time, of which the lines of most networks are
-// multiples: operands are addressed, and the requantization is read, once. The last tile repeats
-// rows of the one before.
+// All rows in one call, fourteen at a time, of which the lines of most networks are multiples:
+// operands are addressed, and the requantization is read, once. The last tile repeats rows.
 constexpr int kRows = 14;
 
-// Adds the products of fourteen rows and of all taps. weights: those of all taps, as the form has
-// them.
+// Adds the products of fourteen rows and of all taps, by weights as the form has them.
 template <typename Form, bool flip>
 OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint8_t* weights,
                                   __m512i (&acc)[kRows][Form::kVectors]) {
@@ -297,42 +294,48 @@ OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint
   }
 }
 
-// To bytes, by up to 16 columns.
+// To bytes, by up to 16 columns, or by 17 to 32. Vectors beyond the last are others again.
 template <typename Form, bool flip>
-void multiply_all_rows(const Tile& t, const uint8_t* weights) {
-  constexpr int kSums = (kRows + Form::kQuads - 1) / Form::kQuads, kColumns = 16 / Form::kQuads;
+void multiply_all_rows(const Tile& t) {
+  constexpr int vectors = Form::kVectors,
+                kSums = (kRows * vectors + Form::kQuads - 1) / Form::kQuads,
+                kWidth = 16 * vectors / Form::kQuads;
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride;
   const uint8_t* from = (const uint8_t*)t.lhs;
   uint8_t* dst = (uint8_t*)t.dst;
-  const __mmask16 mask = (__mmask16)(0xffffu >> (16 - t.cols));
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
   const Requantizer<64> requantizer(*t.requantization);
-  const __m512i init = Form::for_rows_of(t.init);
-  const __m512 scale = _mm512_castsi512_ps(Form::for_rows_of(t.scale));
+  __m512i init[vectors];
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE {
+    init[v] = Form::for_rows_of(t.init + 16 * v);
+    scale[v] = _mm512_castsi512_ps(Form::for_rows_of(t.scale + 16 * v));
+  });
   for (size_t left = t.rows;;) {
-    __m512i acc[kRows][1];
+    __m512i acc[kRows][vectors];
     unroll<kRows>([&](auto i) OCTET_INLINE {
-      acc[i][0] = Form::kQuads == 1 ? init : _mm512_setzero_si512();
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = Form::kQuads == 1 ? init[v] : _mm512_setzero_si512();
+      });
     });
-    add_rows<Form, flip>(t, from, weights, acc);
-    // Vectors beyond the last are others again
+    add_rows<Form, flip>(t, from, t.rhs, acc);
     unroll<(kSums + 3) / 4>([&](auto part) OCTET_INLINE {
       constexpr int first = 4 * part.value;
       const auto s32 = [&](auto j) OCTET_INLINE {
-        constexpr int at = first + j.value < kSums ? first + j.value : kSums - 1;
-        __m512i sums = Form::template sums_of<at * Form::kQuads, kRows>(
-            [&](int i) OCTET_INLINE { return acc[i][0]; });
-        if constexpr (Form::kQuads > 1) sums = _mm512_add_epi32(sums, init);
-        return scaled(sums, scale);
+        constexpr int at = first + j.value < kSums ? first + j.value : kSums - 1, v = at % vectors;
+        __m512i sums = Form::template sums_of<at / vectors * Form::kQuads, kRows>(
+            [&](int i) OCTET_INLINE { return acc[i][v]; });
+        if constexpr (Form::kQuads > 1) sums = _mm512_add_epi32(sums, init[0]);
+        return scaled(sums, scale[v]);
       };
       const __m512i bytes = in_order(requantizer.bytes(pack_int16(s32(Int<0>{}), s32(Int<1>{})),
                                                        pack_int16(s32(Int<2>{}), s32(Int<3>{}))));
-      unroll<4>([&](auto lane) OCTET_INLINE {
-        constexpr int row = (first + lane.value) * Form::kQuads;
-        const __m128i rows = _mm512_extracti32x4_epi32(bytes, lane.value);
+      unroll<4 / vectors>([&](auto part) OCTET_INLINE {
+        constexpr int row = (first / vectors + part.value) * Form::kQuads;
         unroll<Form::kQuads>([&](auto i) OCTET_INLINE {
           if constexpr (row + i.value < kRows)
-            _mm_mask_storeu_epi8(dst + (row + i.value) * to_stride, mask,
-                                 _mm_bsrli_si128(rows, i.value * kColumns));
+            store_part<vectors, part.value>(dst + (row + i.value) * to_stride, mask,
+                                            _mm512_bsrli_epi128(bytes, i.value * kWidth));
         });
       });
     });
@@ -344,9 +347,8 @@ void multiply_all_rows(const Tile& t, const uint8_t* weights) {
   }
 }
 template <typename Form>
-void multiply_all_rows(const Tile& t, const uint8_t* weights) {
-  t.lhs_flip ? multiply_all_rows<Form, true>(t, weights)
-             : multiply_all_rows<Form, false>(t, weights);
+void multiply_all_rows(const Tile& t) {
+  t.lhs_flip ? multiply_all_rows<Form, true>(t) : multiply_all_rows<Form, false>(t);
 }
 
 // To floats, by up to 64 columns, 32 at a time.
@@ -393,7 +395,9 @@ bool multiply_few_columns(const Tile& t) {
   alignas(64) uint8_t turned[kMostTurned + 64];
   for (size_t g = 0; g < groups; ++g)
     _mm512_store_si512(turned + 64 * g, Form::weights(t.rhs + 64 * Form::kQuads * g, Form::kQuads));
-  multiply_all_rows<Form>(t, turned);
+  Tile tile = t;
+  tile.rhs = turned;
+  multiply_all_rows<Form>(tile);
   return true;
 }
 
@@ -411,15 +415,17 @@ void multiply_micro_panel(const Tile& t) {
                ? multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_floats>(t)
                : multiply_whole_tiles<tile, kMr, kRows, kRepeated, multiply_all_floats>(t);
   }
-  const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0;
-  if (!leaves_at_once(t) || t.rows < kRows || repeated * t.depth * t.taps > kRepeated)
-    return multiply_by_tiles<tile, kTallMr>(t, t.rows);
-  if ((t.cols <= 4 && multiply_few_columns<Few<4>>(t)) ||
-      (t.cols <= 8 && multiply_few_columns<Few<8>>(t)))
-    return;
-  if (t.cols <= kMostOfFew && t.depth * t.taps >= 128)
-    return multiply_by_tiles<tile, kTallMr>(t, t.rows);
-  multiply_all_rows<Wide<1>>(t, t.rhs);
+  if (t.cols > 16)
+    return multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_rows<Wide<2>>>(t);
+  if (t.cols <= kMostOfFew) {
+    const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0,
+                 depth = t.depth * t.taps;
+    const bool whole = leaves_at_once(t) && t.rows >= kRows && repeated * depth <= kRepeated;
+    if (whole && t.cols <= 4 && multiply_few_columns<Few<4>>(t)) return;
+    if (whole && multiply_few_columns<Few<8>>(t)) return;
+    if (!whole || depth >= 128) return multiply_by_tiles<tile, kTallMr>(t, t.rows);
+  }
+  multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_rows<Wide<1>>>(t);
 }
 
 }  // namespace
@@ -435,7 +441,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_kr = 4,
     .multiply = avx512vnni_multiply_u8s8,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 256, 1, 16, true},
+    .micro_panel = {4, 256, 1, 16 * kTallVectors, true},
     .tall_mr = kTallMr,
     .tall_nr = 16 * kTallVectors,
     .few_nr = 4,

@@ -114,6 +114,48 @@ TEST(ConvLines, PaddedLines) {
   EXPECT_LE(padded, reading);
 }
 
+// Few channels in wide lines are read where they lie, if their kernels can: more lines than are
+// computed together, paddings of each side, several images, outputs that are their residual.
+TEST(ConvLines, FewChannelsInPlace) {
+  const struct {
+    size_t channels, outputs, kernel, stride, top, left, bottom, right;
+  } kShapes[] = {
+      {12, 12, 3, 1, 1, 1, 1, 1}, {8, 7, 3, 1, 0, 1, 2, 1},   {3, 16, 3, 2, 1, 1, 1, 1},
+      {3, 20, 3, 2, 0, 0, 1, 1},  {16, 32, 3, 2, 1, 1, 1, 1}, {5, 16, 5, 1, 2, 2, 2, 2},
+      {4, 9, 5, 2, 4, 2, 3, 1},   {3, 8, 7, 2, 3, 3, 3, 3},   {24, 24, 3, 1, 2, 2, 2, 2},
+      {8, 16, 3, 1, 0, 0, 0, 0},  {3, 33, 3, 1, 1, 1, 1, 1},  {20, 16, 2, 1, 0, 1, 1, 0}};
+  size_t in_place = 0, others = 0, reading = 0;
+  uint32_t turn = 0;
+  for (const auto& k : kShapes)
+    for (const auto& [height, width] : {std::pair<size_t, size_t>{13, 77}, {61, 50}})
+      for (const octet_isa isa : tiers_to_test()) {
+        octet_conv2d_shape shape = square(height, k.channels, k.outputs, k.kernel, k.stride);
+        shape.in_w_max = width, shape.batch_max = 2;
+        shape.pad_top = k.top, shape.pad_left = k.left;
+        shape.pad_bottom = k.bottom, shape.pad_right = k.right;
+        ConvCase c = turned(shape, turn);
+        c.lhs_layout = OCTET_NHWC, c.lhs_extra = turn % 9 == 8;
+        c.dst_layout = turn % 5 == 4 ? OCTET_NCHW : OCTET_NHWC;
+        c.in_w = turn % 4 == 3 ? width - 5 : 0;
+        if (turn % 3 && (c.dst == OCTET_U8 || c.dst == OCTET_S8))
+          c.residual = OCTET_U8, c.residual_is_dst = turn % 2;
+        ConvHow how;
+        how.isa = isa, how.algorithm = OCTET_CONV_DIRECT;
+        how.concurrency = 1 + turn++ % 3;
+        const ConvProblem problem(c);
+        check(problem, how);
+        if (HasFatalFailure()) return;
+        const Conv conv(problem, how);
+        const ConvPlan& plan = conv.get()->plan;
+        ++(plan.implementation->does_without_borders(plan, c.run_w()) ? in_place : others);
+        const octet::Tier& tier = octet::tier_of((octet::TierId)isa);
+        reading += tier.costs.gather == 0 && tier.costs.step == 0 &&
+                   octet::format_of(tier.s8).layout.kr == 4;
+      }
+  EXPECT_GT(others, 0u);  // at the very least, those with zero points of weights
+  if (reading) EXPECT_GT(in_place, 0u);
+}
+
 // The workspace of a larger run is enough for a smaller one, for every height of bands.
 TEST(ConvLines, WorkspaceGrowsWithTheRun) {
   std::vector<octet_conv2d_shape> all = shapes();

@@ -208,6 +208,7 @@ inline bool splits_s16(const ConvPlan& plan) {
 struct ConvRun {
   size_t batch, in_h, in_w, out_h, out_w;
   size_t pad_top, pad_left;
+  bool borders;  // the input has those that the algorithm wants
   const uint8_t* lhs;
   const uint8_t* lhs_end;                // bytes from lhs up to here are readable
   size_t lhs_pixel, lhs_row, lhs_image;  // strides in bytes
@@ -324,6 +325,9 @@ struct ConvAlgorithm {
   // True if the input must have no gaps between pixels and filled borders; null = never. Then the
   // pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
+  // Whether a run of images of in_w pixels a line, of the plan's pads, may have the caller's tensor
+  // all the same, which has no gaps between pixels (ConvRun::borders is false then). Null = never.
+  bool (*does_without_borders)(const ConvPlan& plan, size_t in_w) = nullptr;
   // True if the shape had better be packed with padded_lines, for kernels that read rows in place,
   // nr columns at a time. Null: the algorithm knows no such lines.
   bool (*pads_lines)(const RhsLayout& layout, size_t nr, const ConvShape& shape) = nullptr;

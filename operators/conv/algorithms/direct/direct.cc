@@ -8,6 +8,7 @@
 
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
 #include "operators/conv/algorithms/direct/transposed.h"
 #include "operators/conv/algorithms/direct/window.h"
@@ -148,6 +149,39 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
   }
 }
 
+// Computes a task by kernels that read windows in the caller's tensor.
+__attribute__((noinline)) void run_in_place(const ConvPlan& plan, const ConvRun& run,
+                                            const ConvTask& task, uint8_t* workspace) {
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  const Taps taps = direct_taps(by_lines.shape);
+  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, true);
+  const InPlace windows(plan, run, workspace + round_up(w.bytes, kAlignment));
+  const Prepared prepared = {w.prepared, workspace + w.prepared_at};
+  ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+  BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+  Block block = make_block(plan);
+  block.tap_steps = steps;
+  block.tiles = tiles;
+  const auto multiply = [&](size_t image, size_t pixel, ptrdiff_t tap_step, size_t row_stride,
+                            size_t count) {
+    for (size_t tap = 1; tap < taps.count; ++tap) steps[tap - 1] = tap_step;
+    block.lhs_stride = row_stride;
+    block.tile_count = count;
+    run_block(by_lines, run, taps, task, image, pixel, prepared, &block, [](size_t) {});
+  };
+  for (size_t line = task.first, lines; line < task.end; line += lines) {
+    const size_t image = line / run.out_h, y = line % run.out_h;
+    lines = smaller(smaller(task.end - line, run.out_h - y), smaller(InPlace::kLines, w.rows));
+    block.rows = lines * run.out_w;
+    multiply(image, line * run.out_w, windows.tap_step(), windows.row_stride(),
+             windows.point(image, y, lines, tiles));
+    if (const size_t columns = windows.copy(image, y, lines, tiles))
+      multiply(image, line * run.out_w, windows.edge_tap_step(), windows.edge_row_stride(),
+               columns);
+  }
+}
+
 }  // namespace
 
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
@@ -156,6 +190,7 @@ void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
+  if (!run.borders) return run_in_place(plan, run, task, workspace);
   ConvPlan by_lines = plan;
   by_lines.shape = lines_as_positions(plan.shape);
   ConvRun positions = run;

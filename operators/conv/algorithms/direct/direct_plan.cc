@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
 #include "operators/conv/algorithms/direct/transposed.h"
 #include "operators/conv/algorithms/direct/window.h"
@@ -66,8 +67,9 @@ Estimate estimate(const ConvWork& w) {
               (double)divide_up(s.group_out(), w.cost.nr) * groups;
   }
   if (staged) {
-    p.copied = w.inputs + (copied ? p.windows : 0);
-    p.traffic = 2 * w.inputs;
+    // Inputs that are read in place are staged only for another sign, or with gaps between pixels.
+    p.copied = copied ? w.inputs + p.windows : 0;
+    p.traffic = copied ? 2 * w.inputs : 0;
   } else if (!s.pointwise()) {
     // Tiles at the ends of lines look up each row: two tiles per line, or all.
     const double ends = (double)smaller((size_t)w.out_w, 2 * w.cost.mr) / w.out_w;
@@ -117,7 +119,9 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
                              pixels)
         .bytes;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
-  return plan_direct(plan, taps, pixels, !plan.shape.pointwise() || reads_lines(plan)).bytes;
+  const bool lines = reads_lines(plan);
+  const size_t bytes = plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes;
+  return lines ? round_up(bytes, kAlignment) + InPlace::bytes(plan, out_h) : bytes;
 }
 
 void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
@@ -222,6 +226,7 @@ const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({
     .task_workspace = task_workspace,
     .run = run_direct,
     .wants_borders = copies_windows,
+    .does_without_borders = InPlace::suits,
     .pads_lines = pads_lines,
     .rewrite = joined_phases,
     .sum_phases = sum_phases,
