@@ -403,13 +403,8 @@ def fully_connected_in_double(rng):
             product.dst_scale = F32(2.0**(np.ceil(np.log2(product.dst_scale)) if not factor_above_1 else -14))
         model = tflite.Model()
         product.add_to(model, activation)
-        tensors = product.tensors()
-        lhs_scale, rhs_scale, dst_scale = (np.asarray(scale, np.float64) for scale in (product.lhs_scale, product.rhs_scale, product.dst_scale))
-        for name in ("lhs_real_scale", "rhs_real_scales", "product_real_scale", "multipliers", "shifts"):
-            del tensors[name]
         yield product.name(activation, "factor above 1" if factor_above_1 else "", "at ties" if at_ties else ""), {
-            **tensors,
-            "factors": np.atleast_1d(lhs_scale * rhs_scale / dst_scale),
+            **tflite.double_mode(product.tensors()),
             **tflite.activated(activation, product.dst_scale, product.dst_zero_point, product.lhs.dtype),
             "dst": model.run().reshape(len(product.lhs), -1),
         }
@@ -557,7 +552,7 @@ def main():
     for group in (matmul_integer, qlinear_matmul, dynamic_quantize, fully_connected, residual, activated_residual, conv_integer, conv_transpose,
                   qlinear_conv, float_conv, conv_2d, depthwise_conv_2d, transpose_conv, xnnpack):
         write(group)
-    packages = (line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split())
+    packages = dict.fromkeys(line.split("==")[0] for line in (HERE / "requirements.txt").read_text().splitlines())  # each once
     versions = "".join(f"{package} {importlib.metadata.version(package)}\n" for package in packages)
     (HERE / "vectors" / "versions.txt").write_text(versions)
 

@@ -59,12 +59,23 @@ def rescaled(op, lhs_scale, rhs_scale, dst_scale):
             "product_real_scale": np.float32(dst_scale), "factors": factors, "multipliers": np.int32(multipliers), "shifts": np.int32(shifts)}
 
 
+SCALES = ("lhs_real_scale", "rhs_real_scales", "product_real_scale")
+
+
+def without(tensors, *names):
+    return {name: array for name, array in tensors.items() if name not in names}
+
+
 def float_mode(tensors):
     """The product in float mode, as XNNPACK rescales it: by float32 (lhs * rhs[n]) / dst, in this order."""
-    real = ("lhs_real_scale", "rhs_real_scales", "product_real_scale")
-    lhs, rhs, dst = (np.float32(tensors[name]) for name in real)
-    others = {name: array for name, array in tensors.items() if name not in (*real, "factors", "multipliers", "shifts")}
-    return {**others, "scales": lhs * rhs / dst}
+    lhs, rhs, dst = (np.float32(tensors[name]) for name in SCALES)
+    return {**without(tensors, *SCALES, "factors", "multipliers", "shifts"), "scales": lhs * rhs / dst}
+
+
+def double_mode(tensors):
+    """The product as FULLY_CONNECTED of LiteRT 1.3 and later rescales it: by the double lhs * rhs[n] / dst, rounded once."""
+    lhs, rhs, dst = (np.float64(tensors[name]) for name in SCALES)
+    return {**without(tensors, *SCALES, "multipliers", "shifts"), "factors": np.atleast_1d(lhs * rhs / dst)}
 
 
 def added(product_scale, residual_scale, dst_scale):
