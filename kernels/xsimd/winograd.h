@@ -54,7 +54,7 @@ void Lanes::output(const WinogradOutput& o) {
   scale_tile<Variant, Lanes>(
       o, sums, [](Sums out, Floats scale) OCTET_INLINE { return scaled(of(out), of(scale)); });
   for (size_t v = (o.cols + kLanes - 1) / kLanes; v < 4; ++v)
-    for (int i = 0; i < m * m; ++i) sums[v][i / m][i % m] = sums[0][i / m][i % m];
+    for (int i = 0; i < m * m; ++i) sums[v][i / m][i % m] = octet::Sums(0);
   for (size_t y = 0; y < o.height; ++y)
     for (size_t x = 0; x < o.width; ++x)
       store_some((uint8_t*)o.dst + y * o.dst_line + x * o.dst_pixel,

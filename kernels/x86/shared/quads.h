@@ -31,6 +31,8 @@ inline void load_rest(const uint8_t* bytes, size_t count, int32_t (&quads)[2]) {
   quads[1] = count > 4 ? tail_quad(bytes + 4, count - 4) : 0;
 }
 
+#ifdef __AVX2__  // GCC 11 warns of a function that returns __m256i without
+
 // Widens the even or the odd bytes of eight columns to int16 with their signs.
 template <int odd>
 OCTET_INLINE inline __m256i s16_of_quads(const uint8_t* rhs) {
@@ -49,6 +51,8 @@ inline void decode_s16(const uint8_t* rhs, size_t rhs_stride, size_t groups, uin
       });
     });
 }
+
+#endif
 
 }  // namespace
 }  // namespace octet
