@@ -87,3 +87,13 @@ use_zig() {
       step "Installing zig" python3 -m pip install ziglang==0.17.1
   }
 }
+
+# use_clang_format: puts clang-format 14 on the PATH of what follows: that of Debian 12, else of PyPI.
+use_clang_format() {
+  local venv=$PWD/build/clang-format
+  command -v clang-format-14 >/dev/null && return
+  if apt-cache show clang-format-14 >/dev/null 2>&1; then need clang-format-14 && return; fi
+  [[ -x $venv/bin/clang-format ]] || { need python3-venv && step "Installing clang-format 14" \
+    bash -c 'python3 -m venv "$0" && "$0/bin/pip" install -q clang-format==14.0.6' "$venv"; } || return
+  export PATH=$venv/bin:$PATH
+}
