@@ -47,10 +47,10 @@ Octets zip_high(const Octets& a, const Octets& b) { return OCTET_SHUFFLE(Octets,
 
 // Permutes the groups of some vectors, numbered through all of them. Each round moves the highest
 // bit of a group's number below the others, as a perfect shuffle does.
-template <size_t rounds, size_t count, typename V>
+template <int rounds, size_t count, typename V>
 void shuffle(V (&v)[count]) {
   OCTET_UNROLL(4)
-  for (size_t round = 0; round < rounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     V zipped[count];
     OCTET_UNROLL(4)
     for (size_t i = 0; i < count / 2; ++i) {
