@@ -15,6 +15,8 @@ octet_choose(octet_mingw "-Wa,-muse-unaligned-vector-move;-fno-ipa-ra;-Wno-forma
 set(moves strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
 octet_choose(octet_small_moves "-mmemset-${moves};-mmemcpy-${moves}" "" CMAKE_CXX_COMPILER_ID STREQUAL GNU AND OCTET_TARGET MATCHES "^(x86_64|i386)$")
 octet_choose(octet_stdio __USE_MINGW_ANSI_STDIO=1 "" MINGW)
+# GCC 9 does not see what a branch of `if constexpr` uses within a lambda.
+octet_choose(octet_blind -Wno-unused-but-set-variable "" CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 10)
 set(octet_werror $<$<BOOL:${OCTET_WERROR}>:-Werror>)
 
 # octet_add_flags(<target> <PUBLIC|PRIVATE> [<option>...]): of the library, its tests and tools.
@@ -22,5 +24,5 @@ function(octet_add_flags target visibility)
   target_compile_features(${target} ${visibility} cxx_std_17)
   target_include_directories(${target} ${visibility} ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} ${visibility} OCTET_STRICT_FLOAT ${octet_stdio})
-  target_compile_options(${target} ${visibility} ${octet_strict_float_flags} ${octet_mingw} -Wall -Wextra ${ARGN})
+  target_compile_options(${target} ${visibility} ${octet_strict_float_flags} ${octet_mingw} -Wall -Wextra ${octet_blind} ${ARGN})
 endfunction()

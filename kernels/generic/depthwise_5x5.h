@@ -55,9 +55,9 @@ __attribute__((noinline)) void depthwise_walk_5x5(const DepthwiseTile& t) {
   const auto add_column = [&](const typename M::Pixel(&p)[5], auto count, int at) OCTET_INLINE {
     add(M::pair(p[0], p[1]), M::pair(p[2], p[3]), Int<0>{}, count, at, stride);
   };
-  const auto add_fifth =
-      [&](const typename M::Pair& top, const typename M::Pair& bottom)
-          OCTET_INLINE { add(top, bottom, Int<last - 1>{}, Int<2>{}, kFifthLine, 1); };
+  const Int<last - 1> first{};  // not named within the lambda: GCC 9 ends there
+  const auto add_fifth = [&](const typename M::Pair& top, const typename M::Pair& bottom)
+                             OCTET_INLINE { add(top, bottom, first, Int<2>{}, kFifthLine, 1); };
   const uint8_t* const* pixels = t.pixels;
   const size_t* steps = t.steps;
   for (size_t tile = 0; tile < t.tiles; ++tile, pixels += stride, steps += stride) {

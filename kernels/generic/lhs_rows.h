@@ -135,11 +135,16 @@ void quantize_rows_by(const FloatRows& r, bool asymmetric, uint8_t* out, size_t 
 // line, then all get their second: a loop over one window's lines is too short.
 template <size_t chunk, int chunks>
 void copy_windows_by(const Windows& w) {
-  // One move where the tier has one: GCC 12 makes two of a memcpy of 32 bytes
-  typedef uint8_t Chunk __attribute__((vector_size(chunk), aligned(1), may_alias));
   const Windows own = w;  // a copy, because stores of bytes may alias `w`
-  const auto move = [](const uint8_t* source, uint8_t* target)
-                        OCTET_INLINE { *(Chunk*)target = *(const Chunk*)source; };
+  const auto move = [](const uint8_t* source, uint8_t* target) OCTET_INLINE {
+#if defined(__clang__) || __GNUC__ > 10
+    // One move where the tier has one: GCC 12 makes two of a memcpy of 32 bytes
+    typedef uint8_t Chunk __attribute__((vector_size(chunk), aligned(1), may_alias));
+    *(Chunk*)target = *(const Chunk*)source;
+#else  // GCC 10 forgets the alignment of this type, and crashes
+    __builtin_memcpy(target, source, chunk);
+#endif
+  };
   for (size_t line = 0; line < own.lines; ++line) {
     const uint8_t* from = own.from + line * own.line;
     uint8_t* to = own.to + line * own.bytes;

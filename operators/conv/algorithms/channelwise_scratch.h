@@ -191,7 +191,7 @@ class ChannelCopy {
     // In a register: a load of it could wait for stores to the copy whose addresses look alike
     const Piece flip = Piece{} + flip_;
     const size_t channels = channels_, staged = staged_;
-    [[maybe_unused]] const auto copy_piece = [&](size_t i) {  // by some `bytes`, says GCC 9
+    const auto copy_piece = [&](size_t i) {
       Piece piece;
       memcpy(&piece, from + i, sizeof piece);
       piece ^= flip;
