@@ -15,8 +15,7 @@ octet_choose(octet_mingw "-Wa,-muse-unaligned-vector-move;-fno-ipa-ra;-Wno-forma
 set(moves strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
 octet_choose(octet_small_moves "-mmemset-${moves};-mmemcpy-${moves}" "" CMAKE_CXX_COMPILER_ID STREQUAL GNU AND OCTET_TARGET MATCHES "^(x86_64|i386)$")
 octet_choose(octet_stdio __USE_MINGW_ANSI_STDIO=1 "" MINGW)
-# GCC 9 does not see what a branch of `if constexpr` uses within a lambda.
-octet_choose(octet_blind -Wno-unused-but-set-variable "" CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 10)
+octet_choose(octet_blind -Wno-unused-but-set-variable "" CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 10) # it does not see uses in `if constexpr`
 set(octet_werror $<$<BOOL:${OCTET_WERROR}>:-Werror>)
 
 # octet_add_flags(<target> <PUBLIC|PRIVATE> [<option>...]): of the library, its tests and tools.
