@@ -27,13 +27,13 @@ enum class FormatId : uint16_t {
   kS8_64x4_grouped = 13,
   kS8_16x16_2of4 = 14,
   kS8_16x32_2of4 = 16,
-  kS16_64x4_grouped = 17,
   kS4_16x8 = 18,
   kS4_8x16 = 19,
   kS4_16x8_step8 = 20,
   kS4_4x32 = 21,
   kS4_4x8 = 22,
-  kS8_16x4_paired = 24,  // 15 had gaps between its weights, 23 one order for 64 columns
+  kS8_16x4_paired = 24,    // 15 had gaps between its weights, 23 one order for 64 columns
+  kS16_64x4_grouped = 25,  // 17 was a sum of two int8
 };
 
 struct WeightFormat {

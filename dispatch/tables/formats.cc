@@ -57,7 +57,7 @@ constexpr WeightFormat kFormats[] = {
     {FormatId::kS16_64x4_depthwise, "s16_64x4_depthwise", kDepthwiseInt16Layout, kDepthwise},
     // All tiers. Each group of channels lies in one quarter of a vector
     {FormatId::kS8_64x4_grouped, "s8_64x4_grouped", kGroupedLayout, kGrouped},
-    {FormatId::kS16_64x4_grouped, "s16_64x4_grouped", kGroupedSplitLayout, kGrouped},
+    {FormatId::kS16_64x4_grouped, "s16_64x4_grouped", kGroupedOffsetLayout, kGrouped},
 };
 // clang-format on
 constexpr size_t kCount = sizeof kFormats / sizeof kFormats[0];

@@ -21,6 +21,26 @@ struct Machine : GroupedSixteen {
         __builtin_memcpy(out, tap + grouped_position(quads, channel, quad), 4);
   }
 
+  // An accumulator's four channels are of the group that the pixel's quad of its number is in.
+  static constexpr bool kSums = true;
+  static uint32_t to_lane(int16_t offset) { return (uint32_t)offset; }
+  OCTET_INLINE static inline Vector plus(Vector a, Vector b) { return vaddq_s32(a, b); }
+  OCTET_INLINE static inline Vector plus_pixels(Vector sums, const uint8_t* pixels) {
+    return vdotq_s32(sums, vreinterpretq_s8_u8(vld1q_u8(pixels)), vdupq_n_s8(1));
+  }
+  OCTET_INLINE static inline void store_sums(Vector s, size_t quads, uint8_t* to) {
+    if (quads > 1) s = plus(s, vrev64q_s32(s));
+    if (quads > 2) s = plus(s, vextq_s32(s, s, 2));
+    vst1q_s32((int32_t*)to, s);
+  }
+  template <int accs>
+  OCTET_INLINE static inline void add_offsets(Vector (&acc)[accs], const uint8_t* sums,
+                                              const uint8_t* offsets) {
+    unroll<accs>([&](auto a) OCTET_INLINE {
+      acc[a] = vmlaq_s32(acc[a], at(offsets, a), vld1q_dup_s32((const int32_t*)sums + a));
+    });
+  }
+
   template <int quads>
   OCTET_INLINE static inline Pixel load(const uint8_t* p, int) {
     return vreinterpretq_s8_u8(vld1q_u8(p));

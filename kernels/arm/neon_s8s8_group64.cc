@@ -15,15 +15,17 @@ struct Machine : GroupedSixteen {
   template <int quads>
   static constexpr int kVectors = 8 * quads;
 
+  static constexpr bool kSums = false;
   // Writes the weights as [pair of input channels][accumulator][input channel], four int16 each
   template <int quads>
-  static void prepare(const uint8_t* tap, uint8_t* out) {
+  static void prepare(const uint8_t* tap, const int16_t* offsets, uint8_t* out) {
     int16_t* to = (int16_t*)out;
     for (size_t pair = 0; pair < 2 * quads; ++pair)
       for (size_t four = 0; four < kGroupedBlock; four += 4)
         for (size_t i = 2 * pair; i < 2 * pair + 2; ++i)
           for (size_t channel = four; channel < four + 4; ++channel)
-            *to++ = (int8_t)tap[grouped_position(quads, channel, i / 4) + i % 4];
+            *to++ = (int16_t)((int8_t)tap[grouped_position(quads, channel, i / 4) + i % 4] +
+                              (offsets ? offsets[channel] : 0));
   }
 
   template <int quads>

@@ -26,7 +26,9 @@
 //
 // where (q, i) is input channel 4 * q + i of the group, and a group has 4 * quads channels. Grouped
 // kernels know kTaps only, with equal steps of all slots, take lhs bytes of their own sign
-// only, and may read up to seven pixels at a time.
+// only, and may read up to seven pixels at a time. Where weights have offsets, one per output
+// channel, a kernel adds each offset times the sum of the window's pixels of the channel's group,
+// which it makes once per line for all channels of a block; kernels of int16 add it to the weights.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -46,10 +48,10 @@ constexpr size_t depthwise_position(size_t channel) {
 }
 
 constexpr RhsLayout kGroupedLayout = {64, 16, 4, ElementType::kS8};
-// For weights that have zero points: w - zero_point as the sum of two int8 (SplitPanel in
-// channelwise.h), which the same kernels read. The element is kS16, as in all formats that hold the
-// difference: it tells that the blob has no zero points beside the weights.
-constexpr RhsLayout kGroupedSplitLayout = {64, 16, 4, ElementType::kS16, 16};
+// For weights that have zero points: w - zero_point as an int8 and an offset of its channel
+// (OffsetPanel in channelwise.h), which the same kernels read. The element is kS16, as in all
+// formats that hold the difference: it tells that the blob has no zero points beside the weights.
+constexpr RhsLayout kGroupedOffsetLayout = {64, 16, 4, ElementType::kS16, 16};
 constexpr size_t kGroupedBlock = 16;
 constexpr size_t grouped_position(size_t quads, size_t channel, size_t quad) {
   const size_t group = 4 * quads;
@@ -82,6 +84,7 @@ struct DepthwiseBlock {
   size_t tflite_apart;  // with scale: as in Requantization
   // Grouped: a quarter of a group's channels; channels of the block, the same as in its tiles
   size_t quads = 1, channels = 0;
+  const int16_t* offsets = nullptr;  // grouped: added to each weight of a channel; or null
   // f32 output, with scale, for kStoresFloats: the lhs's scale multiplies the columns' first
   bool to_floats = false;
   const float* bias_f32 = nullptr;  // null: none
@@ -110,6 +113,9 @@ struct DepthwiseTile {
   const size_t* steps;
   size_t groups;     // of this tile, in each set; unused by walks
   size_t quads = 1;  // as in DepthwiseBlock
+  // Grouped, of a block with offsets: room for the sums of the line's windows; columns of a window
+  uint8_t* sums = nullptr;
+  size_t kernel_w = 1;
   // Walks: the input column of the first tap; it is outside the image if >= in_w (-1 is SIZE_MAX)
   size_t first_column, in_w;
   const uint8_t* zero;  // walks: a pixel outside the image
@@ -195,7 +201,7 @@ constexpr bool knows_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
 
 constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {
   return layout == kernel.layout ||
-         (layout == kGroupedSplitLayout && kernel.layout == kGroupedLayout);
+         (layout == kGroupedOffsetLayout && kernel.layout == kGroupedLayout);
 }
 
 // Bytes per channel of the pixels that multiply reads
@@ -205,6 +211,14 @@ constexpr size_t input_bytes(const DepthwiseKernel& kernel) {
 // Bytes of a pixel of kCopied5x5
 constexpr size_t copied_bytes(const DepthwiseKernel& kernel) {
   return kernel.channels * (kernel.widen_5x5 ? 2 : 1);
+}
+
+// The sum of so many u8 pixels is below 2^22, so that kernels may cut it into two int16.
+constexpr size_t kMostOffsetPixels = ((1 << 22) - 1) / 255;
+// Bytes of `sums` of a line whose windows read so many columns, of three more windows, and of three
+// more columns.
+constexpr size_t grouped_sums_bytes(size_t columns, size_t stride) {
+  return (columns + 3 * stride + 3) * kGroupedLayout.width;
 }
 
 // So many products of an s16 value and an s8 fit int32, whatever their values.

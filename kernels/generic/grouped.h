@@ -15,6 +15,10 @@
 //   Raw, sum      a pixel's 16 sums, in M's own order; raw_position: the index of each
 //   init_position the index of a channel's init in the accumulators
 //   prepare       writes a tap's weights; store, ... store the sums of kStore pixels
+//   kSums         whether offsets of weights meet sums of windows, of which a pixel has a lane per
+//                 quad: plus_pixels and plus make it, store_sums stores the sum of its group
+//                 instead; to_lane makes an offset's lane, and add_offsets adds the products of
+//                 both. Otherwise `prepare` adds the offsets to the weights
 #pragma once
 
 #include "kernels/core/compiler.h"
@@ -39,12 +43,13 @@ template <typename M, int quads>
 struct GroupedBlock {
   static constexpr size_t kScales = 4 * (kTfliteRows + 1) * M::kChannels,
                           kInit = sizeof(typename M::Vector) * M::template kAccs<quads>,
+                          kHead = (M::kSums ? 2 : 1) * kInit,
                           kTap = sizeof(typename M::Vector) * M::template kVectors<quads>;
-  const uint8_t *scale, *init, *weights;
+  const uint8_t *scale, *init, *weights;  // kSums: the offsets follow init
   OCTET_INLINE inline GroupedBlock(const void* prepared, size_t block, size_t taps)
       : scale((const uint8_t*)prepared + 4 * M::kChannels + 64 * block),
-        init((const uint8_t*)prepared + kScales + block * (kInit + taps * kTap)),
-        weights(init + kInit) {}
+        init((const uint8_t*)prepared + kScales + block * (kHead + taps * kTap)),
+        weights(init + kHead) {}
 };
 
 // Multiplies some adjacent pixels of one block, from column x on.
@@ -93,6 +98,14 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
       });
     });
   }
+  if constexpr (M::kSums)
+    if (t.sums) {
+      const uint8_t* const sums = t.sums + x * M::kChannels + channel;
+      unroll<pixels>([&](auto i) OCTET_INLINE {
+        M::template add_offsets<accs>(acc[i], sums + i * M::kChannels,
+                                      block.init + GroupedBlock<M, quads>::kInit);
+      });
+    }
   uint8_t* dst = t.dst + x * t.dst_pixel;
   unroll<(pixels + M::kStore - 1) / M::kStore>([&](auto part) OCTET_INLINE {
     constexpr int first = part * M::kStore,
@@ -167,8 +180,48 @@ __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   }
 }
 
+// Sums the pixels of each column, over the window's lines, then the columns of each window in the
+// place of those; four vectors at a time, perhaps behind the line's end.
+template <typename M>
+__attribute__((noinline)) void sum_windows(const DepthwiseTile& t) {
+  using Vector = typename M::Vector;
+  constexpr size_t kPixel = M::kChannels, kVector = sizeof(Vector), kFour = 4 * kVector;
+  const uint8_t* const* const slots = t.pixels;
+  const size_t step = t.steps[0], columns = t.kernel_w, lines = t.groups,
+               across = columns > 1 ? (size_t)(slots[1] - slots[0]) : 0,
+               width = (t.columns - 1) * step + (columns - 1) * across + kPixel;
+  uint8_t* const sums = t.sums;
+  Vector four[4];
+  for (size_t at = 0; at < width; at += kFour) {
+    unroll<4>([&](auto i) OCTET_INLINE { four[i] = Vector{}; });
+    for (size_t line = 0; line < lines; line += columns) {
+      const uint8_t* const pixels = slots[line] + at;
+      unroll<4>([&](auto i)
+                    OCTET_INLINE { four[i] = M::plus_pixels(four[i], pixels + i * kVector); });
+    }
+    unroll<4>([&](auto i)
+                  OCTET_INLINE { __builtin_memcpy(sums + at + i * kVector, &four[i], kVector); });
+  }
+  for (size_t x = 0; x < t.columns; x += kFour / kPixel) {
+    const uint8_t* from = sums + x * step;
+    const auto at = [&](size_t i) OCTET_INLINE {
+      return M::at(from + i * kVector / kPixel * step + i * kVector % kPixel, 0);
+    };
+    unroll<4>([&](auto i) OCTET_INLINE { four[i] = at(i); });
+    for (size_t left = columns - 1; left; --left) {
+      from += across;
+      unroll<4>([&](auto i) OCTET_INLINE { four[i] = M::plus(four[i], at(i)); });
+    }
+    unroll<4>([&](auto i) OCTET_INLINE {
+      M::store_sums(four[i], t.quads, sums + x * kPixel + i * kVector);
+    });
+  }
+}
+
 template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
+  if constexpr (M::kSums)
+    if (t.sums) sum_windows<M>(t);
   for_quads(t.quads, [&](auto quads) OCTET_INLINE {
     t.requantization ? grouped_line<M, quads, true>(t) : grouped_line<M, quads, false>(t);
   });
@@ -189,12 +242,24 @@ void grouped_prepare_quads(const DepthwiseBlock& b, uint8_t* prepared) {
   const uint8_t* weights = b.weights;
   out = prepared + Block::kScales;
   for (size_t channel = 0; channel < b.channels; channel += kGroupedBlock) {
-    __builtin_memset(out, 0, Block::kInit);
-    for (size_t c = 0; c < kGroupedBlock; ++c)
-      __builtin_memcpy(out + 4 * M::init_position(quads, c), b.init + channel + c, 4);
-    out += Block::kInit;
+    const int16_t* const offsets = b.offsets ? b.offsets + channel : nullptr;
+    __builtin_memset(out, 0, Block::kHead);
+    for (size_t c = 0; c < kGroupedBlock; ++c) {
+      uint8_t* const init = out + 4 * M::init_position(quads, c);
+      __builtin_memcpy(init, b.init + channel + c, 4);
+      if constexpr (M::kSums) {
+        if (!offsets) continue;
+        const uint32_t lane = M::to_lane(offsets[c]);
+        __builtin_memcpy(init + Block::kInit, &lane, 4);
+      }
+    }
+    out += Block::kHead;
     for (size_t tap = 0; tap < b.groups; ++tap, out += Block::kTap, weights += 64 * quads)
-      M::template prepare<quads>(weights, out);
+      if constexpr (M::kSums) {
+        M::template prepare<quads>(weights, out);
+      } else {
+        M::template prepare<quads>(weights, offsets, out);
+      }
   }
 }
 

@@ -12,9 +12,10 @@ struct TaskLimits {
   size_t rows, columns;
 };
 
-// Tasks begin at multiples of the units.
+// Tasks begin at multiples of the units. Before its first row a task takes as long as for `start`
+// rows.
 struct Grid {
-  size_t rows, row_unit, columns, column_unit;
+  size_t rows, row_unit, columns, column_unit, start = 0;
 };
 
 struct GridSteps {
@@ -36,7 +37,7 @@ inline GridSteps cut_grid(const Grid& g, size_t tasks, const TaskLimits& limits,
     const GridSteps steps = {
         down == 1 ? g.rows : divide_up(row_units, down) * g.row_unit,
         across == 1 ? g.columns : divide_up(column_units, across) * g.column_unit};
-    const size_t work = steps.rows * steps.columns;
+    const size_t work = (steps.rows + g.start) * steps.columns;
     if (work < best_work) best_work = work, best = steps;
   }
   return best;

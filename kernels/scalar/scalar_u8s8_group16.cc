@@ -7,12 +7,19 @@
 namespace octet {
 namespace {
 
-// Writes the init of the block's channels, then its weights unchanged.
+// Writes the init of the block's channels, then its weights as int16, with their offsets.
 void prepare(const DepthwiseBlock& b, void* prepared) {
   const size_t init_bytes = 4 * kGroupedBlock;
   __builtin_memcpy(prepared, b.init, init_bytes);
-  __builtin_memcpy((uint8_t*)prepared + init_bytes, b.weights,
-                   b.groups * b.quads * 4 * kGroupedBlock);
+  int16_t* tap = (int16_t*)((uint8_t*)prepared + init_bytes);
+  const int8_t* weights = (const int8_t*)b.weights;
+  const size_t count = b.quads * 4 * kGroupedBlock;
+  for (size_t slot = 0; slot < b.groups; ++slot, tap += count, weights += count) {
+    for (size_t i = 0; i < count; ++i) tap[i] = weights[i];
+    for (size_t c = 0; b.offsets && c < kGroupedBlock; ++c)
+      for (size_t i = 0; i < 4 * b.quads; ++i)
+        tap[grouped_position(b.quads, c, i / 4) + i % 4] += b.offsets[c];
+  }
 }
 
 void multiply(const DepthwiseTile& t) {
@@ -22,7 +29,7 @@ void multiply(const DepthwiseTile& t) {
       int32_t init;
       __builtin_memcpy(&init, (const uint8_t*)t.prepared + 4 * c, sizeof init);
       uint32_t acc = (uint32_t)init;
-      const int8_t* tap = (const int8_t*)t.prepared + 4 * kGroupedBlock;
+      const int16_t* tap = (const int16_t*)t.prepared + 2 * kGroupedBlock;
       for (size_t slot = 0; slot < t.groups; ++slot, tap += group * kGroupedBlock) {
         const uint8_t* const pixel = t.pixels[slot] + x * t.steps[slot] + c / group * group;
         for (size_t i = 0; i < group; ++i)

@@ -62,8 +62,25 @@ struct Machine : GroupedYmm<Machine> {
     store(2, _mm_unpacklo_epi64(c, d));
     store(3, _mm_unpackhi_epi64(c, d));
   }
+  static constexpr bool kSums = false;
   template <int quads>
-  static void prepare(const uint8_t* tap, uint8_t* out) {
+  static void prepare(const uint8_t* tap, const int16_t* offsets, uint8_t* out) {
+    widen_weights<quads>(tap, out);
+    for (size_t c = 0; offsets && c < kGroupedBlock; ++c)
+      for (size_t i = 0; i < 4 * quads; i += quads < 4 ? 4 : 2) {
+        // Groups of 16: two inputs of a channel in a lane
+        uint8_t* const lanes =
+            quads < 4 ? out + 2 * grouped_position(quads, c, i / 4) : out + 32 * i + 4 * c;
+        uint64_t four = 0;
+        __builtin_memcpy(&four, lanes, quads < 4 ? 8 : 4);
+        const __m128i sum =
+            _mm_add_epi16(_mm_cvtsi64_si128((int64_t)four), _mm_set1_epi16(offsets[c]));
+        four = (uint64_t)_mm_cvtsi128_si64(sum);
+        __builtin_memcpy(lanes, &four, quads < 4 ? 8 : 4);
+      }
+  }
+  template <int quads>
+  static void widen_weights(const uint8_t* tap, uint8_t* out) {
     const auto at = [&](size_t i)
                         OCTET_INLINE { return _mm_loadu_si128((const __m128i*)(tap + 16 * i)); };
     if (quads == 4) {

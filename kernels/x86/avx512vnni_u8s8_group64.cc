@@ -51,6 +51,23 @@ struct Machine : DottedOrder {
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
     return _mm512_dpbusd_epi32(acc, pixel, weights);
   }
+  OCTET_INLINE static inline Vector plus(Vector a, Vector b) { return _mm512_add_epi32(a, b); }
+  OCTET_INLINE static inline Vector plus_pixels(Vector sums, const uint8_t* pixels) {
+    return _mm512_dpbusd_epi32(sums, _mm512_loadu_si512(pixels), _mm512_set1_epi8(1));
+  }
+  OCTET_INLINE static inline void store_sums(Vector s, size_t quads, uint8_t* to) {
+    if (quads > 1) s = plus(s, _mm512_shuffle_epi32(s, _MM_PERM_CDAB));
+    if (quads > 2) s = plus(s, _mm512_shuffle_epi32(s, _MM_PERM_BADC));
+    const Vector low = _mm512_and_si512(s, _mm512_set1_epi32(127));
+    _mm512_store_si512(to, _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(s, 9)));
+  }
+  template <int accs>
+  OCTET_INLINE static inline void add_offsets(Vector (&acc)[accs], const uint8_t* sums,
+                                              const uint8_t* offsets) {
+    const Vector s = _mm512_broadcast_i32x4(_mm_load_si128((const __m128i*)sums));
+    unroll<accs>([&](auto a)
+                     OCTET_INLINE { acc[a] = _mm512_dpwssd_epi32(acc[a], s, at(offsets, a)); });
+  }
   template <int quads, int accs>
   OCTET_INLINE static inline Raw sum(const Vector (&acc)[accs]) {
     if constexpr (accs == 1) return acc[0];

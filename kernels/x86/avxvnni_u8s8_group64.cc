@@ -34,6 +34,8 @@ struct Machine : GroupedYmm<Machine> {
   static constexpr size_t init_position(size_t quads, size_t channel) {
     return quads == 4 ? channel : DottedOrder::init_position(quads, channel);
   }
+  static constexpr bool kSums = DottedOrder::kSums;
+  static uint32_t to_lane(int16_t offset) { return DottedOrder::to_lane(offset); }
   // Weights are packed in pairs of quads.
   template <int quads>
   static void prepare(const uint8_t* tap, uint8_t* out) {
@@ -61,6 +63,24 @@ struct Machine : GroupedYmm<Machine> {
   template <int quads, typename Index>
   OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
     return _mm256_dpbusd_avx_epi32(acc, pixel, weights);
+  }
+  OCTET_INLINE static inline Vector plus(Vector a, Vector b) { return _mm256_add_epi32(a, b); }
+  OCTET_INLINE static inline Vector plus_pixels(Vector sums, const uint8_t* pixels) {
+    return _mm256_dpbusd_avx_epi32(sums, _mm256_loadu_si256((const __m256i*)pixels),
+                                   _mm256_set1_epi8(1));
+  }
+  OCTET_INLINE static inline void store_sums(Vector s, size_t quads, uint8_t* to) {
+    if (quads > 1) s = plus(s, _mm256_shuffle_epi32(s, 0xb1));
+    if (quads > 2) s = plus(s, _mm256_shuffle_epi32(s, 0x4e));
+    const Vector low = _mm256_and_si256(s, _mm256_set1_epi32(127));
+    _mm256_store_si256((__m256i*)to, _mm256_blend_epi16(low, _mm256_slli_epi32(s, 9), 0xaa));
+  }
+  template <int accs>
+  OCTET_INLINE static inline void add_offsets(Vector (&acc)[accs], const uint8_t* sums,
+                                              const uint8_t* offsets) {
+    const Vector s = _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i*)sums));
+    unroll<accs>([&](auto a)
+                     OCTET_INLINE { acc[a] = _mm256_dpwssd_avx_epi32(acc[a], s, at(offsets, a)); });
   }
   template <int quads, int accs>
   OCTET_INLINE static inline Raw sum(const Vector (&acc)[accs]) {

@@ -228,7 +228,7 @@ Int8Panels take_int8_panels(const ConvBuilder& builder, Arena* arena) {
 void set_weights(const ConvBuilder& builder, const Int8Panels& int8_panels, ConvPlan* plan) {
   const WeightFormat& format = *builder.blob.format;
   plan->payload = section_of(builder.blob, SectionId::kWeights, builder.desc.packed);
-  plan->split =
+  plan->offsets =
       format.kind == KernelKind::kGrouped && format.layout.element_type == ElementType::kS16;
   plan->int8_panels = int8_panels;
   if (int8_panels.kernel) copy_int8_panels(builder.shape, plan->payload, int8_panels);

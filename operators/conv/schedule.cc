@@ -28,7 +28,7 @@ ConvCut cut(const ConvPlan& plan, const Staging& staging, const ConvSizes& sizes
   const size_t units = sizes.batch * grain.units, channels = plan.shape.out_channels;
   // Between equal cuts the one along units wins, because channels share input transforms.
   const GridSteps steps =
-      cut_grid({units, 1, channels, grain.channels}, concurrency, plan.tasks, true);
+      cut_grid({units, 1, channels, grain.channels, grain.start}, concurrency, plan.tasks, true);
   return {units,    steps.rows,    divide_up(units, steps.rows),
           channels, steps.columns, divide_up(channels, steps.columns)};
 }

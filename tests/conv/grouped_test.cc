@@ -44,7 +44,7 @@ TEST(Grouped, EveryExitOfLongLines) {
         }
 }
 
-// Weights that have zero points: some taps, or all, are multiplied in two parts.
+// Weights that have zero points, near and far, so that few or most channels have an offset.
 TEST(Grouped, ZeroPointsOfWeights) {
   for (const octet_isa isa : tiers_to_test())
     for (const size_t group : {2, 4, 8, 16})
@@ -88,7 +88,7 @@ std::vector<int32_t> sums_of(octet_filter_desc filter, octet_conv_algorithm algo
   return dst;
 }
 
-// Zero points from which a weight may be 255 are refused; 254 is the sum of two int8.
+// Differences of -255 to 255, whole taps of each.
 TEST(Grouped, ZeroPointsAtTheEnds) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   filter.shape = square(5, 16, 16, 3, 1, 1, 2);
@@ -97,10 +97,8 @@ TEST(Grouped, ZeroPointsAtTheEnds) {
   const struct {
     octet_type type;
     int32_t zero_point;
-    bool taken;
-  } kCases[] = {{OCTET_S8, -128, false}, {OCTET_S8, -127, true}, {OCTET_S8, 126, true},
-                {OCTET_S8, 127, false},  {OCTET_U8, 0, false},   {OCTET_U8, 1, true},
-                {OCTET_U8, 254, true},   {OCTET_U8, 255, false}};
+  } kCases[] = {{OCTET_S8, -128}, {OCTET_S8, -1}, {OCTET_S8, 0},  {OCTET_S8, 1},
+                {OCTET_S8, 127},  {OCTET_U8, 0},  {OCTET_U8, 255}};
   for (const octet_isa isa : tiers_to_test())
     for (const auto& end : kCases) {
       filter.type = end.type;
@@ -110,19 +108,39 @@ TEST(Grouped, ZeroPointsAtTheEnds) {
         weights[i] = (uint8_t)(i / 8 % 2 ? most(end.type) : least(end.type));
       octet_error error = {};
       const std::vector<int32_t> sums = sums_of(filter, OCTET_CONV_GROUPED, isa, &error);
-      if (!end.taken) {
-        EXPECT_NE(std::string(error.message).find("weights may be 255 from their zero points"),
-                  std::string::npos)
-            << error.message;
-        continue;
-      }
+      EXPECT_EQ(sums.size(), 25u * 16) << error.message;
       EXPECT_EQ(sums, sums_of(filter, OCTET_CONV_DIRECT, isa, &error))
           << octet_isa_name(isa) << ' ' << end.zero_point;
     }
 }
 
-// Panels without a second slot, with one of a tap that one weight needs, and with one of each tap.
-TEST(Grouped, PanelsHaveTheSecondSlotsThatTheyNeed) {
+// Windows whose sums of pixels would not fit two int16 are refused.
+TEST(Grouped, LargestWindowsOfWeightsWithZeroPoints) {
+  const int32_t zero_point = 127;
+  for (const octet_isa isa : tiers_to_test())
+    for (const size_t width : {514, 515}) {  // 2 * 514 * 16 pixels of 16448
+      octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
+      filter.shape = square(4, 16, 16, 2, 1, 0);
+      filter.shape.in_w_max = filter.shape.kernel_w = width;
+      std::vector<int8_t> weights(2 * width * 16 * 16, 127);
+      for (size_t i = 0; i < weights.size(); i += 3) weights[i] = -128;
+      filter.type = OCTET_S8, filter.data = weights.data();
+      filter.zero_points = &zero_point, filter.zero_point_count = 1;
+      octet_error error = {};
+      const std::vector<int32_t> sums = sums_of(filter, OCTET_CONV_GROUPED, isa, &error);
+      if (width > 514) {
+        EXPECT_NE(std::string(error.message).find("weights with zero points are too large"),
+                  std::string::npos)
+            << error.message;
+        continue;
+      }
+      EXPECT_FALSE(sums.empty());
+      EXPECT_EQ(sums, sums_of(filter, OCTET_CONV_DIRECT, isa, &error)) << octet_isa_name(isa);
+    }
+}
+
+// Only channels whose differences leave int8 have an offset.
+TEST(Grouped, ChannelsHaveTheOffsetsThatTheyNeed) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   filter.shape = square(5, 192, 192, 3, 1, 1, 48);
   std::vector<int8_t> weights(192 * 4 * 9, 20);  // 36 of each output channel
@@ -142,23 +160,14 @@ TEST(Grouped, PanelsHaveTheSecondSlotsThatTheyNeed) {
   const octet::ConvShape s = octet::filter_shape(container);
   const uint8_t* const payload =
       octet::section_of(container, octet::SectionId::kWeights, blob.data());
-  EXPECT_EQ(octet::SplitPanel(s, payload, 0).seconds(), 0u);
-  EXPECT_EQ(octet::SplitPanel(s, payload, 64).seconds(), 1u);
-  EXPECT_EQ(octet::SplitPanel(s, payload, 64).tap(0), 1u) << "weights 4 to 7 of a channel";
-  EXPECT_EQ(octet::SplitPanel(s, payload, 128).seconds(), 9u);
+  EXPECT_FALSE(octet::OffsetPanel(s, payload, 0).any(64));
+  const octet::OffsetPanel one(s, payload, 64), last(s, payload, 160);
+  EXPECT_TRUE(one.any(64));
+  for (size_t c = 0; c < 64; ++c) EXPECT_EQ(one.offsets()[c], c == 36 ? -3 : 0) << c;
+  EXPECT_EQ(last.offsets()[0], -2);
+  EXPECT_EQ(last.weights()[0], (uint8_t)-128);
   EXPECT_EQ(sums_of(filter, OCTET_CONV_GROUPED, OCTET_ISA_AUTO, &error),
             sums_of(filter, OCTET_CONV_DIRECT, OCTET_ISA_AUTO, &error));
-}
-
-// The head of a panel from elsewhere may hold anything.
-TEST(Grouped, PanelsStayWithinTheirTaps) {
-  octet::ConvShape s = {};
-  s.in_channels = s.out_channels = 64, s.groups = 8, s.kernel_h = s.kernel_w = 3;
-  const std::vector<uint8_t> payload(octet::split_panel_at(s, 64), 0xff);
-  const octet::SplitPanel panel(s, payload.data(), 48);
-  EXPECT_EQ(panel.seconds(), 9u);
-  for (size_t i = 0; i < panel.seconds(); ++i) EXPECT_LT(panel.tap(i), 9u);
-  EXPECT_EQ(panel.weights() + panel.slots() * 16 * 8, payload.data() + payload.size());
 }
 
 const octet::DepthwiseKernel* traced;

@@ -245,7 +245,7 @@ TEST(Tiers, WantFormsOfTheRightKind) {
     EXPECT_EQ(octet::format_of(tier->depthwise).layout, octet::kDepthwiseLayout);
     EXPECT_EQ(octet::format_of(tier->depthwise_int16).layout, octet::kDepthwiseInt16Layout);
     EXPECT_EQ(octet::format_of(tier->grouped).layout, octet::kGroupedLayout);
-    EXPECT_EQ(octet::format_of(tier->grouped_int16).layout, octet::kGroupedSplitLayout);
+    EXPECT_EQ(octet::format_of(tier->grouped_int16).layout, octet::kGroupedOffsetLayout);
   }
 }
 
@@ -276,8 +276,8 @@ TEST(Formats, AreReadByKernels) {
         *kernel, kernel->layout,
         kernel->layout == octet::kGroupedLayout ? KernelKind::kGrouped : KernelKind::kDepthwise);
   for (const DepthwiseKernel* kernel : octet::depthwise_kernels())
-    if (octet::reads(*kernel, octet::kGroupedSplitLayout))
-      read.insert(octet::find_format_of(octet::kGroupedSplitLayout));
+    if (octet::reads(*kernel, octet::kGroupedOffsetLayout))
+      read.insert(octet::find_format_of(octet::kGroupedOffsetLayout));
   for (const WeightFormat* format : formats()) {
     SCOPED_TRACE(format->name);
     bool wanted = false, built_in = format->tests_only;

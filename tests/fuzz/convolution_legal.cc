@@ -13,13 +13,12 @@ const char* Convolution::refused(octet_conv_algorithm algorithm) const {
 bool Convolution::possible(octet_conv_algorithm algorithm) const {
   if (filter.sparsity == OCTET_SPARSE_2_4 && algorithm > OCTET_CONV_IM2COL) return false;
   const octet_conv2d_shape& s = filter.shape;
-  // In s8; near: 144 (w - zero point) has 16 bits; apart: w may be 255 from the zero point
-  bool centred = true, near = true, apart = false;
+  // In s8; near: 144 (w - zero point) has 16 bits
+  bool centred = true, near = true;
   const int32_t shift = -centre(filter.type);
   const auto look_at = [&](int32_t zero_point) {
     centred = centred && zero_point == 0;
     near = near && zero_point >= -100 && zero_point <= 99;
-    apart |= zero_point == -128 || zero_point == 127;
   };
   if (zero_points_.empty()) look_at(shift);
   for (const int32_t zero_point : zero_points_) look_at(zero_point + shift);
@@ -36,7 +35,7 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
       return s.in_channels == s.groups && !s.transposed;
     case OCTET_CONV_GROUPED:
       return group == s.out_channels / s.groups && group >= 2 && group <= 16 &&
-             (group & (group - 1)) == 0 && !apart && !s.transposed;
+             (group & (group - 1)) == 0 && !s.transposed;
     case OCTET_CONV_WINOGRAD_2X2:
       return plain_3x3 && strides(1);
     case OCTET_CONV_WINOGRAD_4X4:

@@ -76,6 +76,13 @@ struct DottedOrder {
   static void prepare(const uint8_t* tap, uint8_t* out) {
     __builtin_memcpy(out, tap, 64 * quads);
   }
+
+  // Lanes of sums and offsets are two int16, for VPDPWSSD: sum % 128 and sum / 128; the offset, and
+  // 128 times it.
+  static constexpr bool kSums = true;
+  static uint32_t to_lane(int16_t offset) {
+    return (uint16_t)offset | (uint32_t)offset * 128 << 16;
+  }
 };
 
 }  // namespace

@@ -191,7 +191,7 @@ struct ConvPlan {
   const uint8_t* payload;  // written by implementation->pack
   Int8Panels int8_panels;
   TileCycles tile_cycles;  // direct: at the declared sizes
-  bool split;              // grouped: the payload consists of SplitPanels (channelwise.h)
+  bool offsets;            // grouped: the payload consists of OffsetPanels (channelwise.h)
   MemoryTraceFn touch;     // memory trace of copies; null except in the model of memory traffic
   // Of an s16 lhs; else the mode is kNone. The algorithm takes s16 values as they are (lhs_type is
   // kS16) or convolves bytes to s32, with a zero point per image: image i of s16 values is its
@@ -282,9 +282,10 @@ struct ConvTask {
 // How an algorithm's work may be cut into tasks. A unit is an output line unless the algorithm says
 // otherwise.
 struct ConvGrain {
-  size_t units;     // units of one image
-  size_t channels;  // tasks begin at multiples of this
-  size_t lines;     // output lines that are best computed together
+  size_t units;      // units of one image
+  size_t channels;   // tasks begin at multiples of this
+  size_t lines;      // output lines that are best computed together
+  size_t start = 0;  // units that take as long as a task's own preparations
 };
 
 // An algorithm is one constant value, like a kernel. on_panels (block.h) and channelwise add the

@@ -55,10 +55,11 @@ class ChannelBlock {
     weights_ = payload + weights_at(s_, n0) * element_size(kernel.layout.element_type);
     if (grouped_) {
       tile_.groups = tile_.set_groups;
-      if (plan.split) {
-        const SplitPanel panel(s_, plan.payload, n0);
+      if (plan.offsets) {
+        const OffsetPanel panel(s_, plan.payload, n0);
         weights_ = panel.weights();
-        tile_.groups = panel.slots();
+        if (panel.any(channels)) offsets_ = panel.offsets(), tile_.sums = c_.sums;
+        tile_.kernel_w = s_.kernel_w;
       }
       for (size_t slot = 0; slot < tile_.groups; ++slot)
         c_.steps[slot] = step_of(s_, run.out_w) * staged_;
@@ -122,7 +123,8 @@ class ChannelBlock {
         tile_.requantization || tile_.raw ? plan_.epilogue.scale + n0_ : nullptr,
         tile_.requantization || tile_.raw ? plan_.epilogue.tflite.apart : 0,
         tile_.quads,
-        channels_};
+        channels_,
+        offsets_};
     block.lines = run_.out_h;
     block.to_floats = tile_.requantization && tile_.requantization->to_floats;
     if (block.to_floats) {
@@ -263,10 +265,6 @@ class ChannelBlock {
       const uint8_t* pixel = c_.lines[ky].data + x * s_.stride_w * staged_;
       for (size_t kx = 0; kx < s_.kernel_w; ++kx, pixel += s_.dilation_w * staged_) *slot++ = pixel;
     }
-    if (plan_.split) {
-      const SplitPanel panel(s_, plan_.payload, n0_);
-      for (size_t i = 0; i < panel.seconds(); ++i) *slot++ = c_.pixels[panel.tap(i)];
-    }
     return columns;
   }
 
@@ -355,7 +353,8 @@ class ChannelBlock {
   size_t channel_;  // the input channel of output channel n0
   const ChannelCopy copy_;
   size_t image_ = 0, y_ = 0;
-  const uint8_t* weights_;  // of the block
+  const uint8_t* weights_;            // of the block
+  const int16_t* offsets_ = nullptr;  // of a grouped block's weights, or null
   const uint8_t* zero_ = nullptr;
   const uint8_t* walked_ = nullptr;  // the block's first pixel of an image for walk_in_place
   bool padded_;                      // staged lines have their borders filled
@@ -382,8 +381,9 @@ size_t channelwise_block(const ConvPlan& plan) {
                 pads_lines(plan, s.pad_left, s.in_w, out_w) ? 4 : 1);
 }
 
+// Each task prepares its blocks' weights, which takes as long as two lines of 7 pixels.
 ConvGrain channelwise_grain(const ConvPlan& plan, size_t out_h, size_t) {
-  return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan)};
+  return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan), 1};
 }
 
 size_t channelwise_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) {

@@ -19,7 +19,7 @@ namespace octet {
 // Without a division, because tiles call it.
 inline bool is_depthwise(const ConvShape& s) { return s.groups == s.in_channels; }
 
-// A kernel position is a slot, but where SplitPanel gives it two; slots come in groups. In a
+// A kernel position is a slot; slots come in groups. In a
 // depthwise convolution a group is the four slots that a channel's 32-bit lane multiplies at once;
 // in a grouped one it is four channels of one slot. The depthwise slots of a 3x3 are ordered by
 // columns, for walks.
@@ -69,39 +69,35 @@ inline void copy_int8_panels(const ConvShape& s, const uint8_t* payload, const I
   }
 }
 
-// Grouped weights that have zero points. w - zero_point, at most 254 by `refuse`, is the sum of two
-// int8, its parts. The second part of most weights is 0. A tap of which another weight in the panel
-// has a second part gets a second slot; kernels need no code for this, because they multiply the
-// tap's pixels once by each slot.
+// Grouped weights that have zero points: the differences w - zero_point of an output channel span
+// at most 256 values, so they are int8 after an offset is taken off, 0 where they fit already.
 //
-// A panel of 64 channels is a head, the number of second slots and the tap of each, and then the
-// weights as kernels read them: the taps' slots, then the second slots. The size of a panel does
-// not depend on the weights.
-inline size_t split_head_bytes(const ConvShape& s) {
-  return round_up((1 + s.taps()) * sizeof(uint32_t), kAlignment);
-}
-inline size_t split_panel_at(const ConvShape& s, size_t n0) {
-  constexpr size_t panel = kGroupedSplitLayout.width;
-  return n0 / panel * (split_head_bytes(s) + panel * 2 * s.taps() * 4 * quads_of(s));
+// A panel of 64 channels is a head, the offset of each, and then the weights as kernels read them.
+constexpr size_t kOffsetHeadBytes = kGroupedOffsetLayout.width * sizeof(int16_t);
+inline size_t offset_panel_at(const ConvShape& s, size_t n0) {
+  constexpr size_t panel = kGroupedOffsetLayout.width;
+  return n0 / panel * (kOffsetHeadBytes + panel * s.taps() * 4 * quads_of(s));
 }
 
-// The panel of channel n0, in a payload that may be from elsewhere.
-class SplitPanel {
+// The panel of channel n0.
+class OffsetPanel {
  public:
-  SplitPanel(const ConvShape& s, const uint8_t* payload, size_t n0)
-      : taps_(s.taps()), head_((const uint32_t*)(payload + split_panel_at(s, n0))) {
-    constexpr size_t panel = kGroupedSplitLayout.width;
-    weights_ = (const uint8_t*)head_ + split_head_bytes(s) + n0 % panel * slots() * 4 * quads_of(s);
+  OffsetPanel(const ConvShape& s, const uint8_t* payload, size_t n0)
+      : n0_(n0 % kGroupedOffsetLayout.width),
+        slots_(s.taps() * 4 * quads_of(s)),
+        head_(payload + offset_panel_at(s, n0)) {}
+  const int16_t* offsets() const { return (const int16_t*)head_ + n0_; }  // of n0 and following
+  const uint8_t* weights() const { return head_ + kOffsetHeadBytes + n0_ * slots_; }
+  // Whether one of the channels' offsets is not 0
+  bool any(size_t channels) const {
+    int any = 0;
+    for (size_t c = 0; c < channels; ++c) any |= offsets()[c];
+    return any;
   }
-  size_t seconds() const { return smaller(*head_, taps_); }
-  size_t slots() const { return taps_ + seconds(); }
-  size_t tap(size_t second) const { return smaller(head_[1 + second], taps_ - 1); }
-  const uint8_t* weights() const { return weights_; }  // of n0's block
 
  private:
-  size_t taps_;
-  const uint32_t* head_;
-  const uint8_t* weights_;
+  size_t n0_, slots_;
+  const uint8_t* head_;
 };
 
 // Shared by the depthwise and the grouped algorithm. A unit of the grain, and of the block, is as

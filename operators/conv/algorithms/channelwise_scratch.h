@@ -114,6 +114,7 @@ struct Scratch {
   uint8_t* ring_data;
   size_t ring_line;  // bytes of a line
   uint8_t* tile;     // accumulators for the epilogue
+  uint8_t* sums;     // of a line's windows, where grouped weights may have offsets
   size_t bytes;
 };
 
@@ -126,8 +127,7 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
     return workspace ? workspace + at : nullptr;  // a null workspace asks for the size
   };
   c.loop = loop_of(plan), c.rows = rows_of(plan), c.set_groups = set_groups_of(plan);
-  const size_t rows = c.rows, groups = c.set_groups * (plan.split ? 2 : 1),
-               lines = larger(lines_of(s, rows), 4),
+  const size_t rows = c.rows, groups = c.set_groups, lines = larger(lines_of(s, rows), 4),
                slots = larger(slots_per_group(s) * groups, kLinesTogether);
   c.prepared = take(depthwise_prepared_bytes(kPanel, rows * groups * quads_of(s)));
   c.init = (int32_t*)take(kPanel * sizeof(int32_t));
@@ -150,6 +150,7 @@ inline Scratch cut(const ConvPlan& plan, size_t in_w, size_t out_w, uint8_t* wor
   const size_t past = is_depthwise(s) ? 1 : 3 * step_of(s, out_w);
   c.ring_data = take(ring_bytes + c.ring_line + past * pixel);
   c.tile = take(rows * kEpilogueSums * sizeof(int32_t));
+  c.sums = plan.offsets ? take(grouped_sums_bytes(padded_width(s, out_w), s.stride_w)) : nullptr;
   c.bytes = sections.bytes;
   return c;
 }
