@@ -11,9 +11,6 @@ namespace {
 constexpr std::chrono::microseconds kWatching(200);
 constexpr int kLooks = 64;  // between two looks at the clock
 
-constexpr uint64_t kIndices = 0xffffffff;
-constexpr uint64_t job_of(uint64_t left) { return left & ~kIndices; }
-
 template <typename Condition>
 bool watch(const Condition& condition) {
   const auto end = std::chrono::steady_clock::now() + kWatching;
@@ -27,16 +24,14 @@ bool watch(const Condition& condition) {
 }  // namespace
 
 ThreadPool::ThreadPool(size_t threads) {
-  for (size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { serve(); });
+  for (size_t i = 1; i < threads; ++i) workers_.emplace_back();
+  for (size_t i = 1; i < threads; ++i) workers_[i - 1].thread = std::thread([=] { serve(i); });
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    stop_ = true;
-  }
-  start_.notify_all();
-  for (std::thread& worker : workers_) worker.join();
+  stop_ = true;
+  tell(&start_);
+  for (Worker& worker : workers_) worker.thread.join();
 }
 
 // Watches for a while, then sleeps. Whoever makes the condition true looks at sleepers_ after that.
@@ -49,41 +44,34 @@ void ThreadPool::wait(std::condition_variable* changed, const Condition& conditi
   --sleepers_;
 }
 
+void ThreadPool::tell(std::condition_variable* changed) {
+  if (!sleepers_) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  changed->notify_all();
+}
+
 void ThreadPool::run(size_t count, void (*fn)(void*, size_t), void* arg) {
-  fn_ = fn;
-  arg_ = arg;
-  count_ = count;
-  unfinished_ = count;
-  left_ = job_of(left_) + kIndices + 1 + count;
-  if (sleepers_) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    start_.notify_all();
-  }
-  work();
-  wait(&end_, [this] { return unfinished_ == 0; });
+  job_.fn = fn;
+  job_.arg = arg;
+  job_.count = count;
+  const uint64_t number = ++job_.number;
+  tell(&start_);
+  work(0);
+  for (Worker& worker : workers_) wait(&end_, [&] { return worker.done == number; });
 }
 
-// Takes and runs indices of the job that is current, until none is left.
-void ThreadPool::work() {
-  for (uint64_t left = left_; left & kIndices;) {
-    void (*const fn)(void*, size_t) = fn_;
-    void* const arg = arg_;
-    const size_t index = count_ - (left & kIndices);
-    if (!left_.compare_exchange_weak(left, left - 1)) continue;
-    fn(arg, index);
-    if (--unfinished_ == 0 && sleepers_) {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      end_.notify_all();
-    }
-    left = left_;
-  }
+// Runs every threads()th index from the first on.
+void ThreadPool::work(size_t first) {
+  for (size_t i = first; i < job_.count; i += threads()) job_.fn(job_.arg, i);
 }
 
-void ThreadPool::serve() {
-  for (uint64_t job = 0; !stop_;) {
-    wait(&start_, [&] { return stop_ || job_of(left_) != job; });
-    job = job_of(left_);
-    work();
+void ThreadPool::serve(size_t index) {
+  for (uint64_t job = 0;;) {
+    wait(&start_, [&] { return stop_ || job_.number != job; });
+    if (stop_) return;
+    work(index);
+    workers_[index - 1].done = ++job;
+    tell(&end_);
   }
 }
 

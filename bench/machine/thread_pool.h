@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs tasks on a small pool of threads, by a function for octet_gemm_args. Before they sleep,
-// threads spin for a moment, as OpenMP's do: waking one takes longer than many layers.
+// threads spin for a moment, as OpenMP's do: waking one takes longer than many layers. Which thread
+// runs an index is fixed: a run has as many tasks as threads at most.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace tool {
 
@@ -36,23 +37,31 @@ class ThreadPool {
   }
 
  private:
-  void work();
-  void serve();
+  // What the others wait for lies in a line of its own, so that a job costs two messages between
+  // cores: that it begins, and that a worker is done.
+  struct alignas(64) Worker {
+    std::atomic<uint64_t> done{0};  // the number of its last job
+    std::thread thread;
+  };
+  struct alignas(64) Job {
+    void (*fn)(void*, size_t) = nullptr;
+    void* arg = nullptr;
+    size_t count = 0;
+    std::atomic<uint64_t> number{0};
+  };
+
+  void serve(size_t index);
+  void work(size_t first);
   template <typename Condition>
   void wait(std::condition_variable* changed, const Condition& condition);
+  void tell(std::condition_variable* changed);
 
-  // The job's number in the upper half, how many of its indices nobody has taken in the lower one.
-  // While that is 0, the other members may change; a thread that takes an index by an exchange
-  // knows that it has read this job's.
-  std::atomic<uint64_t> left_{0};
-  std::atomic<void (*)(void*, size_t)> fn_{nullptr};
-  std::atomic<void*> arg_{nullptr};
-  std::atomic<size_t> count_{0}, unfinished_{0};
-  std::atomic<int> sleepers_{0};
+  Job job_;
+  alignas(64) std::atomic<int> sleepers_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable start_, end_;
-  std::vector<std::thread> workers_;
+  std::deque<Worker> workers_;
 };
 
 }  // namespace tool

@@ -139,7 +139,7 @@ constexpr OtherCosts kOtherCosts[] = {
         c.copy_bytes = 8.4; c.int16_macs = 22.1; c.int16_exposed = 0.5; c.int16_in = 0.39;
         c.int16_out = 0.26; c.int16_call = 47; c.transform_call = 5.9; c.depthwise = 0.93;
         c.depthwise_line = 112; c.grouped_macs = 44; c.grouped_store = 0.7;
-        c.grouped_partial = 26.5; c.l2_bytes = 56; c.l3_bytes = 5.4; c.memory_bytes = 2.4;
+        c.grouped_partial = 26.5; c.l2_bytes = 56; c.l3_bytes = 8; c.memory_bytes = 2.4;
         c.row_bytes = 24;
      }},
     {OCTET_DESIGN_GOLDEN_COVE, TierId::kAvx2, [](TierCosts& c) {
@@ -159,7 +159,7 @@ constexpr OtherCosts kOtherCosts[] = {
     // Copied windows of few channels and Winograd's products, in which SSE4.1's row was off by 1.2
     // to 1.6 there.
     {OCTET_DESIGN_GOLDEN_COVE, TierId::kSse41, [](TierCosts& c) {
-        c.copy_bytes = 0.6; c.int16_macs = 12;
+        c.copy_bytes = 0.6; c.int16_macs = 12; c.int16_call = 40;
      }},
     // octet tune --calibrate on a Cascade Lake, the mean of three runs (AVX512BW: five), but the
     // depthwise costs of AVX2 and AVX512BW: of a layer of 1 to 64 channels, which no probe is like.

@@ -26,7 +26,8 @@ size_t columns_unit(const MicroKernel& many, const MicroKernel& few) {
 }  // namespace
 
 size_t block_rows(const CpuFeatures& cpu, const MicroKernel& kernel, size_t k) {
-  const size_t row = k * kernel.lhs_element_bytes + kernel.sums_bytes(1) / kernel.mr,
+  constexpr size_t kLine = 64;  // of the output; the next micro-panel may go on in it
+  const size_t row = k * kernel.lhs_element_bytes + kernel.sums_bytes(1) / kernel.mr + kLine,
                rows = cpu.l2_bytes() / 2 / row / kernel.mr * kernel.mr;
   return larger(rows, kernel.mr);
 }
