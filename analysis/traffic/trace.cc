@@ -233,7 +233,8 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.multiply_micro_panel = nullptr;
   if (kernel.multiply_eights) traced.multiply_eights = multiply_eights;
   traced.ahead = {};
-  traced.flip_rows = nullptr;  // the traced multiply reads rows where they lie
+  // The traced multiply reads rows where they lie
+  traced.flip_rows = traced.arrange_rows = nullptr;
   if (kernel.gather) traced.gather = gather;
   traced.sum_panel = nullptr;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;

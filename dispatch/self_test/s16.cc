@@ -160,9 +160,27 @@ bool passes_s16(const MicroKernel& kernel) {
   const ptrdiff_t step = sizeof taps[0];
   tapped.lhs = taps, tapped.lhs_stride = sizeof taps[0][0];
   tapped.depth = 4, tapped.taps = kGroups, tapped.tap_steps = &step;
-  for (const size_t columns : kWidths) {
-    tile.cols = tapped.cols = columns;
-    if (!sums_s16(kernel, tile) || !sums_s16(kernel, tapped)) return false;
+  const auto sums = [&]() {
+    for (const size_t columns : kWidths) {
+      tile.cols = tapped.cols = columns;
+      if (!sums_s16(kernel, tile) || !sums_s16(kernel, tapped)) return false;
+    }
+    return true;
+  };
+  if (!sums()) return false;
+  if (kernel.decoder.decode) {  // ahead, for all tiles
+    alignas(64) uint8_t decoded[2 * sizeof rhs];
+    const Tile encoded = tile;
+    const size_t decoded_panel = kGroups * kernel.decoder.group_bytes;
+    if (divide_up(kColumns, layout.width) * decoded_panel > sizeof decoded) return false;
+    decode_panels(kernel, rhs, group, panel, kColumns, kGroups, decoded);
+    Tile* const both[] = {&tile, &tapped};
+    for (Tile* const t : both) {
+      t->rhs = decoded, t->rhs_decoded = true;
+      t->rhs_stride = kernel.decoder.operand_stride, t->rhs_panel_stride = decoded_panel;
+    }
+    if (!sums()) return false;
+    tile = encoded;
   }
   if (!rounds_to_nearest() || !kernel.is(kRequantizes)) return true;
   memset(rhs, 0, sizeof rhs);

@@ -72,6 +72,43 @@ bool micro_panels_as_tiles(const MicroKernel& kernel, const Tile& tile, uint8_t*
          (!floats || micro_panels_as_tiles(kernel, tile, true, room));
 }
 
+// True if arranged rows, flipped or not, give the sums of tiles one by one: of whole panels and of
+// their first columns, of sixes and a rest. The weights are those of the first depth, and no others
+// are parts of a group, because beyond a depth weights are 0. room: two tiles. Not inlined, as
+// above.
+__attribute__((noinline)) bool arranged_as_tiles(const MicroKernel& kernel, Tile tile,
+                                                 uint8_t* room) {
+  constexpr size_t kRows = 13, kDepths[] = {37, 36, 28};
+  constexpr uint32_t kFlips[] = {0, 0x80808080};
+  alignas(64) uint8_t arranged[kRows * kAlignment];
+  const Rows rows = {(const uint8_t*)tile.lhs, tile.lhs_stride, kRows, 0, 0};
+  const size_t columns[] = {tile.cols, tile.cols - 4};
+  for (const size_t cols : columns)
+    for (const size_t depth : kDepths)
+      for (const uint32_t flip : kFlips) {
+        memset(room, 0, 2 * kTileBytes);
+        Rows flipped = rows;
+        flipped.depth = tile.depth = depth, flipped.flip = (uint8_t)flip;
+        kernel.arrange_rows(flipped, kAlignment, arranged);
+        tile.cols = cols, tile.dst_stride = cols * sizeof(int32_t);
+        Tile all = tile;
+        all.lhs_flip = 0;
+        all.lhs = arranged, all.lhs_stride = kAlignment, all.lhs_arranged = true;
+        all.rows = kRows;
+        all.dst = room;
+        kernel.multiply_micro_panel(all);
+        tile.lhs_flip = flip;
+        for (size_t row = 0; row < kRows; row += tile.rows) {
+          tile.rows = smaller(kernel.mr, kRows - row);
+          tile.lhs = rows.row(row);
+          tile.dst = room + kTileBytes + row * tile.dst_stride;
+          kernel.multiply(tile);
+        }
+        if (memcmp(room, room + kTileBytes, kTileBytes) != 0) return false;
+      }
+  return true;
+}
+
 // True if rows of a convolution give the same bytes in one call as tile by tile: rows that overlap
 // and rows that do not, of several taps, deeper together than a part of AVX2's words, by several
 // panels of weights, which begin a group apart. Not inlined, as above.
@@ -189,6 +226,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
       for (; some.cols >= least_columns; some.cols /= 2)
         if (!micro_panels_as_tiles(kernel, some, (uint8_t*)out)) return false;
     }
+    if (kernel.arrange_rows && !arranged_as_tiles(kernel, tile, (uint8_t*)out)) return false;
   }
   kernel.multiply(tile);
   return is_product(

@@ -18,6 +18,8 @@ bool passes(const TierOps& ops);
 bool passes(const RuntimeOps& ops);
 bool passes(const ScaleBlockKernel& kernel);
 bool passes(const MicroKernel& kernel);  // an int8 kernel
+// The same for weights of 4 bits that no decoder has decoded.
+bool multiplies_encoded(const MicroKernel& kernel);
 
 // The tiers that `cpu` supports and whose operations or listed kernels failed.
 TierMask failing_tiers(const KernelList& kernels, const CpuFeatures& cpu);

@@ -10,15 +10,15 @@
 //
 // Per 16 along depth: 6 loads of lhs, 8 load pairs of rhs, 96 dot products, in the order of the
 // source (pinned.h); then steps of 8, of 4 and of the rest, which read no byte beyond a row. The
-// lhs rows are read where they lie: a copy would cost more than it saves if N is small, and by lane
-// one load serves four groups. A u8 lhs is flipped to s8 as it is loaded. The kernel is
-// instantiated over (rows, 2 or 4 vectors of columns).
+// lhs rows are read where they lie, and by lane one load serves four groups; where N is large, they
+// are copied in eights first (dotprod_eights.h). A u8 lhs is flipped to s8 as it is loaded. The
+// kernel is instantiated over (rows, 2 or 4 vectors of columns).
 #include <arm_neon.h>
 
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/copy_bytes.h"
+#include "kernels/arm/shared/dotprod_eights.h"
 #include "kernels/arm/shared/dotprod_micro_panel.h"
-#include "kernels/arm/shared/flip_rows.h"
 #include "kernels/arm/shared/pinned.h"
 #include "kernels/arm/shared/store_tile.h"
 #include "kernels/core/compiler.h"
@@ -169,12 +169,31 @@ void dispatch(const Tile& t) {
   (t.cols > 8 ? kByRows<4> : kByRows<2>)[t.rows - 1](t, in_order);
 }
 
-// Multiplies all rows by a micro-panel; s32 and clamped f32 outputs and the rows beyond sixes go
-// tile by tile.
+// Multiplies six rows in eights, eight columns at a time: the last columns of a product, and f32
+// with a clamp.
+__attribute__((noinline)) void multiply_arranged(const Tile& t) {
+  constexpr size_t kColumns = 8;
+  Tile tile = t;
+  for (size_t left = t.cols;; left -= kColumns) {
+    tile.cols = left < kColumns ? left : kColumns;
+    int32x4_t acc[kMr][2];
+    const int32x4_t first = vld1q_s32(tile.init), second = vld1q_s32(tile.init + 4);
+    unroll<kMr>([&](auto i) OCTET_INLINE { acc[i][0] = first, acc[i][1] = second; });
+    multiply_eights<2>((const uint8_t*)t.lhs, tile.rhs, t.rhs_stride, t.depth, acc);
+    store_tile<0>(tile, acc);
+    if (left <= kColumns) return;
+    tile.init += kColumns;
+    if (tile.scale) tile.scale += kColumns;
+    tile.rhs += 4 * kColumns;
+    tile.dst = (uint8_t*)tile.dst + kColumns * element_bytes(t);
+  }
+}
+
+// Multiplies all rows by a micro-panel; clamped f32 outputs and the rows beyond sixes go tile by
+// tile.
 void multiply_micro_panel(const Tile& t) {
   size_t row = 0;
-  const Store store = store_of(t);
-  if (store != Store::kS32 && (store != Store::kFloats || floats_leave_registers(t))) {
+  if (t.cols == 4 * kVectors && (store_of(t) != Store::kFloats || floats_leave_registers(t))) {
     row = t.rows / kMr * kMr;
     multiply_tiles_of_six(t, t.rows / kMr);
     if (row == t.rows) return;
@@ -183,7 +202,7 @@ void multiply_micro_panel(const Tile& t) {
   pass_rows(&rest, row);
   for (; row < t.rows; row += rest.rows) {
     rest.rows = t.rows - row < kMr ? t.rows - row : kMr;
-    dispatch<false>(rest);
+    t.lhs_arranged&& rest.rows == kMr ? multiply_arranged(rest) : dispatch<false>(rest);
     pass_rows(&rest, rest.rows);
   }
 }
@@ -200,6 +219,7 @@ constexpr MicroKernel kernel(const char* name) {
       .rhs_layout = kDotprodLayout,
       .lhs_kr = 4,
       .flip_rows = flip_rows,
+      .arrange_rows = in_order ? nullptr : arrange_eights,
       .multiply = dispatch<in_order>,
   };
   k.multiply_micro_panel = multiply_micro_panel;

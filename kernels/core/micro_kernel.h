@@ -25,11 +25,12 @@ struct Tile {
   // Replaces lhs, lhs_stride and tap_steps: pointers to the rows of tap 0, then of tap 1, ...; null
   // for kernels with copy_rows
   const uint8_t* const* lhs_rows = nullptr;
-  uint32_t lhs_flip;         // direct: 0 or 0x80808080, xor-ed to the bytes
-  const uint8_t* rhs;        // first group of the first column
-  bool rhs_decoded = false;  // rhs is what the kernel's decoder wrote
-  size_t rhs_stride;         // bytes between groups of the first panel
-  size_t rhs_panel_stride;   // bytes between panels, for kernels whose nr spans several
+  uint32_t lhs_flip;          // direct: 0 or 0x80808080, xor-ed to the bytes
+  bool lhs_arranged = false;  // the rows are what arrange_rows wrote
+  const uint8_t* rhs;         // first group of the first column
+  bool rhs_decoded = false;   // rhs is what the kernel's decoder wrote
+  size_t rhs_stride;          // bytes between groups of the first panel
+  size_t rhs_panel_stride;    // bytes between panels, for kernels whose nr spans several
   size_t depth;       // of a tap, K of a matrix; rhs is zero beyond it and lhs rows end there
   size_t rows, cols;  // 1..rows_of(cols), 1..nr
   // Readable up to cols rounded up to the layout's step; may alias dst at the same stride
@@ -166,6 +167,10 @@ struct MicroKernel {
   // Direct: null, or copies rows of the other sign, flipped, in whole vectors: faster than to flip
   // them for each tile, where a product has many columns
   CopyRowsFn flip_rows = nullptr;
+  // Direct, with multiply_micro_panel: null, or copies the rows of a block, flipped where they are
+  // of the other sign, in an order that only multiply_micro_panel knows, for every depth and all
+  // columns: row i begins i strides behind the first row. Faster where a product has many columns
+  CopyRowsFn arrange_rows = nullptr;
   // With copy_rows: the depth of a step. Taps that are no multiple of it may take fewer steps
   // together
   uint8_t step_depth = 1;

@@ -7,6 +7,7 @@
 // So whatever the order within a group, one loop decodes it.
 #pragma once
 
+#include "kernels/core/int4_part.h"
 #include "kernels/core/micro_kernel.h"
 
 namespace octet {
@@ -21,7 +22,6 @@ constexpr RhsLayout int4_layout(const RhsLayout& of) {
 void multiply_int4(const MicroKernel& kernel, const MicroKernel& operands, const Tile& tile);
 
 // Decoder::room of a kernel: a part's weights, and its sums.
-constexpr uint32_t kInt4PartBytes = 16384;
 constexpr uint32_t int4_room(size_t tile_elements) {
   return kInt4PartBytes + (uint32_t)(tile_elements * sizeof(int32_t));
 }

@@ -134,6 +134,7 @@ class Product {
       for (float& scale : scales_) scale = block.terms.scale;
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
+    tile_.lhs_arranged = block.lhs_arranged;
     tile_.room = block.room;
     tile_.rhs_decoded = block.decoded;
     tile_.rhs_panel_stride =

@@ -106,6 +106,7 @@ struct Block {
   size_t rows;
   LhsTerms terms;
   const uint8_t* lhs;          // the matrix, if there are no tiles; else null
+  bool lhs_arranged;           // the matrix is what MicroKernel::arrange_rows wrote
   bool reads_to_groups;        // for the matrix, as in BlockTile
   size_t lhs_stride;           // bytes between rows of the matrix, or of a tile with a base
   const ptrdiff_t* tap_steps;  // with a base: bytes from each of a tile's taps to the next

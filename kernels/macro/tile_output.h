@@ -30,7 +30,7 @@ inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
          tile.cols <= kernel.nr && (!(tall || kernel.copy_rows) || !tile.lhs_rows) && tile.taps &&
          (!tile.rhs_decoded || kernel.decoder.decode) && (!tile.row_init || kernel.is(kRowInit)) &&
          (!tile.row_factors || kernel.is(kRowFactors)) &&
-         (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) &&
+         (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) && !tile.lhs_arranged &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
 
@@ -114,10 +114,10 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
   const auto& at_once = kernel.micro_panel;
   const size_t most_columns =
       at_once.taps && makes_floats_in_kernel(*tile, kernel) ? kernel.nr : at_once.most_columns;
-  if (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
-      tile->cols > most_columns || tile->depth < at_once.least || tile->depth > at_once.most ||
-      tile->row_init || tile->lhs_rows ||
-      (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1))
+  if (!tile->lhs_arranged && (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
+                              tile->cols > most_columns || tile->depth < at_once.least ||
+                              tile->depth > at_once.most || tile->row_init || tile->lhs_rows ||
+                              (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1)))
     return multiply_tiles(kernel, tiling, lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);

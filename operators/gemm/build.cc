@@ -225,8 +225,8 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
   plan.needs_workspace = plan.kernel->prepares() || plan.small_kernel->prepares() ||
-                         needs_more_than_panels(plan) || flips_rows(plan, *plan.kernel) ||
-                         flips_rows(plan, *plan.small_kernel);
+                         needs_more_than_panels(plan) || copies_lhs(plan, *plan.kernel) ||
+                         copies_lhs(plan, *plan.small_kernel);
   const bool fast = builder.has_blob && plan.packed && !needs_more_than_panels(plan) &&
                     !builder.epilogue.runtime_scales() && !e.residual.type &&
                     builder.limits.environment.verbose < 2;

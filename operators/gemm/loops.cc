@@ -13,10 +13,25 @@ namespace {
 
 // ---- lhs ----------------------------------------------------------------------------------------
 
+// Copies a block's rows to `to`, where the kernel takes them from a copy, which `rows` becomes.
+// columns: of the task. Returns whether the copy is arranged.
+bool copy_lhs(const GemmPlan& plan, const MicroKernel& kernel, size_t columns, Rows* rows,
+              uint8_t* to) {
+  const bool arranges = arranges_rows(plan, kernel, columns) && rows->rows >= kernel.mr;
+  if (!arranges && !flips_rows(plan, kernel)) return false;
+  const size_t depth = rows->depth,
+               stride = !arranges && rows->stride == depth ? depth : round_up(depth, kAlignment);
+  rows->flip = lhs_flip(plan, kernel);
+  (arranges ? kernel.arrange_rows : kernel.flip_rows)(*rows, stride, to);
+  rows->data = to;
+  rows->stride = stride;
+  return arranges;
+}
+
 // Rows from m0 on as the macro-kernel reads them: quantized where they are f32, with their zero
 // points in the element type that is multiplied.
 void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, size_t m0,
-              uint8_t* workspace, Block* block) {
+              size_t columns, uint8_t* workspace, Block* block) {
   const GemmPlan& plan = run.plan;
   const GemmSections& at = run.schedule.sections;
   const int32_t shift = type_shift(plan.lhs_type, type);
@@ -25,14 +40,10 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   block->lhs = matrix.lhs + m0 * run.lhs_stride;
   block->lhs_stride = run.lhs_stride;
   const MicroKernel& kernel = kernel_for(plan, run.schedule.sizes.m);
-  if (flips_rows(plan, kernel)) {
-    uint8_t* const out = workspace + at.quantized;
-    const size_t k = run.schedule.sizes.k,
-                 stride = block->lhs_stride == k ? k : at.quantized_stride;
-    kernel.flip_rows({block->lhs, block->lhs_stride, block->rows, k, 0}, stride, out);
-    block->lhs = out;
-    block->lhs_stride = stride;
-  }
+  Rows rows = {block->lhs, block->lhs_stride, block->rows, run.schedule.sizes.k, 0};
+  block->lhs_arranged = copy_lhs(plan, kernel, columns, &rows, workspace + at.quantized);
+  block->lhs = rows.data;
+  block->lhs_stride = rows.stride;
   terms.in_bias = plan.lhs_quant == LhsQuant::kStatic;
   if (plan.lhs_quant == LhsQuant::kPerTensor) {
     terms.zero_point = (matrix.lhs_zero_points ? *matrix.lhs_zero_points : 0) + shift;
@@ -110,12 +121,9 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
   // The workspace holds panels and room for decoded weights (prepared_sections)
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
                panel_stride = tile->rhs_panel_stride;
-  const bool decodes = kernel.decoder.decode, flips = flips_rows(plan, kernel);
+  const bool decodes = kernel.decoder.decode;
   const size_t lhs_stride = tile->lhs_stride;
-  if (flips) {
-    tile->lhs_stride = lhs_stride == depth ? depth : round_up(depth, kAlignment);
-    tile->lhs_flip = 0;
-  }
+  if (flips_rows(plan, kernel)) tile->lhs_flip = 0;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * lhs_stride;
@@ -127,9 +135,11 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
                     panel_bytes, workspace);
       block = workspace;
     }
-    if (flips) {
-      kernel.flip_rows({block, lhs_stride, rows, depth, 0}, tile->lhs_stride, workspace);
-      block = workspace;
+    if (!gathers) {
+      Rows in_place = {block, lhs_stride, rows, depth, 0};
+      tile->lhs_arranged = copy_lhs(plan, kernel, end - first, &in_place, workspace);
+      block = in_place.data;
+      tile->lhs_stride = in_place.stride;
     }
     tile->rhs_decoded = decodes_once(kernel, 1, depth, rows, tiling.count);
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
@@ -188,7 +198,7 @@ void run_task(const GemmRun& run, size_t index) {
     const Output to = {matrix.dst, run.dst_stride, matrix.residual, run.residual_stride};
     if (OCTET_IF(RUNTIME_WEIGHTS, leaves_weights(plan, run.schedule.sizes.m), false)) {
       block.rows = run.schedule.sizes.m;
-      read_lhs(run, kFewRowsLhs, matrix, 0, workspace, &block);
+      read_lhs(run, kFewRowsLhs, matrix, 0, 0, workspace, &block);
       block.output.to = to;
       multiply_few_rows(run, matrix, task, block, workspace);
       continue;
@@ -202,7 +212,7 @@ void run_task(const GemmRun& run, size_t index) {
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = smaller(task.m1 - m0, at.rows);
         block.output.to = to.from(m0);
-        read_lhs(run, kernel.lhs_element_type, matrix, m0, workspace, &block);
+        read_lhs(run, kernel.lhs_element_type, matrix, m0, 0, workspace, &block);
         multiply_scale_blocks(run, packed, task, block, workspace);
       }
       continue;
@@ -219,7 +229,7 @@ void run_task(const GemmRun& run, size_t index) {
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
         block.rows = next_block(task.m1 - m0, at.rows, kernel.mr);
         block.output.to = to.from(m0);
-        read_lhs(run, kernel.lhs_element_type, matrix, m0, workspace, &block);
+        read_lhs(run, kernel.lhs_element_type, matrix, m0, n1 - n0, workspace, &block);
         prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);
         multiply(macro_kernel, weights, block, n0 - weights.first, n1 - weights.first);
       }

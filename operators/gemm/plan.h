@@ -113,6 +113,21 @@ inline bool flips_rows(const GemmPlan& plan, const MicroKernel& kernel) {
          !quantizes(plan) && !has_s16(plan);
 }
 
+// Whether blocks of rows are arranged for the kernel as they are read. Rows of its own sign are
+// copied for that alone, which takes more columns to pay: of a task, where `columns` are its own.
+inline bool arranges_rows(const GemmPlan& plan, const MicroKernel& kernel, size_t columns) {
+  const size_t least = lhs_flip(plan, kernel) ? 64 : 256;
+  return kernel.arrange_rows && columns >= least && plan.k >= 32 &&
+         plan.lhs_quant == LhsQuant::kStatic && !has_s16(plan) && !plan.runtime_rhs &&
+         !plan.columns[0].zero_point &&
+         (plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32);
+}
+
+// Whether blocks of rows are copied as they are read, in some task.
+inline bool copies_lhs(const GemmPlan& plan, const MicroKernel& kernel) {
+  return flips_rows(plan, kernel) || arranges_rows(plan, kernel, plan.n);
+}
+
 // The macro-kernel that multiplies a block of rows by the plan's columns.
 inline MacroKernel macro_kernel_of(const GemmPlan& plan, const MicroKernel& kernel, size_t k) {
   const uint8_t flip = flips_rows(plan, kernel) ? 0 : lhs_flip(plan, kernel);

@@ -34,7 +34,7 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
                     : prepared_sections(macro_kernel_of(plan, kernel, k),
                                         plan.runtime_rhs || plan.columns[0].zero_point, at.rows);
   Sections sections = {at.prepared.bytes};
-  if (quantizes(plan) || flips_rows(plan, kernel)) {
+  if (quantizes(plan) || copies_lhs(plan, kernel)) {
     at.quantized_stride = round_up(k, kAlignment);
     at.quantized = sections.take(at.rows * at.quantized_stride);
   }

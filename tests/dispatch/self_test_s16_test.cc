@@ -117,14 +117,23 @@ void takes_tflite_for_float(const octet::Tile& t) {
   other.requantization = &in_float;
   right_kernel->multiply(other);
 }
+void forgets_a_step_of_decoded_weights(const octet::Tile& t) {
+  t.rhs_decoded ? forgets_a_step(t) : right_kernel->multiply(t);
+}
+void forgets_a_step_of_encoded_weights(const octet::Tile& t) {
+  t.rhs_decoded ? right_kernel->multiply(t) : forgets_a_step(t);
+}
 
 TEST(SelfTestS16, WrongKernelsAreFound) {
   for (const octet::MicroKernel* kernel : octet::s16_kernels()) {
     if (!usable(*kernel)) continue;
     right_kernel = kernel;
     EXPECT_TRUE(octet::passes_s16(*right_kernel)) << right_kernel->name;
-    for (const octet::MultiplyFn wrong : {forgets_a_step, forgets_a_row, takes_taps_for_one,
-                                          forgets_the_clamp, takes_tflite_for_float}) {
+    for (const octet::MultiplyFn wrong :
+         {forgets_a_step, forgets_a_row, takes_taps_for_one, forgets_the_clamp,
+          takes_tflite_for_float, forgets_a_step_of_decoded_weights,
+          forgets_a_step_of_encoded_weights}) {
+      if (wrong == forgets_a_step_of_decoded_weights && !kernel->decoder.decode) continue;
       octet::MicroKernel other = *right_kernel;
       other.multiply = wrong;
       EXPECT_FALSE(octet::passes_s16(other));

@@ -118,6 +118,49 @@ TEST_P(SelfTestKernel, OneThatWalksTapsWronglyIsFound) {
   }
 }
 
+// A kernel of 4 bits that is wrong where nobody has decoded the weights, for one count of rows.
+void lies_for_encoded_weights(const octet::Tile& t) {
+  honest->multiply(t);
+  if (!t.rhs_decoded && t.rows == lying_tile.rows) ++*(int32_t*)t.dst;
+}
+
+TEST_P(SelfTestKernel, FindsOneThatDecodesWronglyItself) {
+  if (!kernel().decoder.room) GTEST_SKIP() << kernel().name << " decodes no weights";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  EXPECT_TRUE(octet::multiplies_encoded(kernel()));
+  liar.multiply = lies_for_encoded_weights;
+  for (lying_tile.rows = 1; lying_tile.rows <= kernel().mr; ++lying_tile.rows)
+    EXPECT_FALSE(octet::multiplies_encoded(liar)) << lying_tile.rows << " rows";
+}
+
+// Rows that are arranged wrongly, all or those that are flipped, or multiplied wrongly.
+void arranges_wrongly(const octet::Rows& rows, size_t stride, uint8_t* to) {
+  honest->arrange_rows(rows, stride, to);
+  to[rows.depth / 2] ^= 1;
+}
+void flips_wrongly(const octet::Rows& rows, size_t stride, uint8_t* to) {
+  honest->arrange_rows(rows, stride, to);
+  if (rows.flip) to[rows.depth] ^= 1;
+}
+void lies_for_arranged_rows(const octet::Tile& t) {
+  honest->multiply_micro_panel(t);
+  if (t.lhs_arranged && t.cols < honest->nr) ++*(int32_t*)t.dst;
+}
+
+TEST_P(SelfTestKernel, FindsOneThatArrangesRowsWrongly) {
+  if (!kernel().arrange_rows) GTEST_SKIP() << kernel().name << " arranges no rows";
+  honest = &kernel();
+  for (const octet::CopyRowsFn arrange : {arranges_wrongly, flips_wrongly}) {
+    MicroKernel liar = kernel();
+    liar.arrange_rows = arrange;
+    EXPECT_FALSE(octet::passes(liar));
+  }
+  MicroKernel liar = kernel();
+  liar.multiply_micro_panel = lies_for_arranged_rows;
+  EXPECT_FALSE(octet::passes(liar));
+}
+
 TEST_P(SelfTestKernel, DoesNotRunWhatTheCpuDoesNotSupport) {
   honest = &kernel();
   MicroKernel liar = kernel();

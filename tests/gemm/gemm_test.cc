@@ -110,6 +110,33 @@ TEST_P(GemmKernel, RowBlocks) {
     }
 }
 
+// Rows may be copied first in an order of the kernel's own, where a product, or a task of it, has
+// many columns.
+TEST_P(GemmKernel, RowsOfManyColumns) {
+  if (!kernel().flip_rows && !kernel().arrange_rows) GTEST_SKIP() << kernel().name;
+  const std::vector<size_t> rows = around({kernel().mr, 2u * kernel().mr});
+  uint32_t turn = 0;
+  for (const size_t n : {63, 64, 73, 255, 256, 264, 531})
+    for (const size_t k : {31, 32, 37, 44, 57, 71, 96, 303})
+      for (const octet_type lhs : {OCTET_S8, OCTET_U8}) {
+        GemmCase c;
+        c.kernel = kernel().name;
+        c.m = rows[turn % rows.size()], c.n = n, c.k = k;
+        c.lhs = lhs, c.rhs = types_of(kernel()).front().rhs;
+        c.seed = ++turn;
+        c.data = turn % 3 ? Data::kRandom : Data::kEnds;
+        c.lhs_zero_point = lhs == OCTET_U8 ? 130 : -3;
+        c.rhs_zero_points = turn % 9 == 4 ? ZeroPoints::kChannel : ZeroPoints::kNone;
+        c.padded = turn % 2;
+        c.dst = turn % 4 == 0 ? OCTET_S32 : turn % 4 == 1 ? OCTET_F32 : OCTET_S8;
+        c.activation = turn % 8 == 3 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+        c.residual = turn % 8 == 6 ? OCTET_S8 : kNoResidual;
+        c.concurrency = 1 + turn % 5 / 3;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 // A kernel for few rows runs where there is one; weights that come with a run may stay where they
 // are.
 void expect_kernel_for(size_t m, const char* name, bool runtime_rhs) {

@@ -7,7 +7,7 @@
 // shifted, so that no byte beyond the row is read.
 #pragma once
 
-#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/dotprod_eights.h"
 #include "kernels/arm/shared/store_tile.h"
 
 namespace octet {
@@ -99,19 +99,41 @@ OCTET_INLINE inline void start_tile(
   row_factors += DotMicroPanel::kRows;
 }
 
+// Stores all but bytes in float mode, and passes the rows.
+OCTET_INLINE inline void store_unusually(
+    const Tile& t, Store store, const Requantizing16& requantization,
+    int32x4_t (&acc)[DotMicroPanel::kRows][DotMicroPanel::kVectors], const float*& row_scale,
+    uint8_t*& dst, size_t stride) {
+  constexpr int kRows = DotMicroPanel::kRows;
+  if (store == Store::kTflite)
+    return store_requantized<kRows, DotMicroPanel::kVectors, Store::kTflite>(t, acc, requantization,
+                                                                             dst, stride);
+  if (store == Store::kS32) {
+    store_s32(acc, dst, stride);
+  } else {
+    store_floats(t, row_scale, acc, dst, stride);
+    if (row_scale) row_scale += kRows;
+  }
+  dst += kRows * stride;
+}
+
 // Multiplies `tiles` times six rows.
 void multiply_tiles_of_six(const Tile& t, size_t tiles) {
   constexpr int kRows = DotMicroPanel::kRows;
   static constexpr uint8_t kCount[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const size_t stride = t.lhs_stride, to_stride = t.dst_stride, chunks = t.depth / 16,
-               rest = t.depth % 16, lanes = (rest + 3) / 4;
-  Requantizing16 requantization = requantizing16(*t.requantization);
+  // Arranged rows are asked for where a rest is, so that the loop without either asks once
+  constexpr size_t kArranged = 16;
+  const size_t stride = t.lhs_stride, to_stride = t.dst_stride,
+               chunks = t.lhs_arranged ? 0 : t.depth / 16,
+               rest = t.lhs_arranged ? kArranged : t.depth % 16, lanes = (rest + 3) / 4;
+  const Store store = store_of(t);
+  Requantizing16 requantization = {};
+  if (store != Store::kS32) requantization = requantizing16(*t.requantization);
   spill(requantization);
   // TBL gives zero for indices beyond 15
   uint8x16_t index = vaddq_u8(vld1q_u8(kCount), vdupq_n_u8((uint8_t)(16 - rest)));
   spill(index);
   const bool flip = t.lhs_flip;
-  const Store store = store_of(t);
   const uint8_t *lhs = (const uint8_t*)t.lhs, *const weights = t.rhs;
   const int32_t* const init = t.init;
   const float* const scale = t.scale;
@@ -133,7 +155,9 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       flip_all();
       unroll<4>([&](auto lane) OCTET_INLINE { multiply_lane<lane>(acc, a, rhs); });
     }
-    if (rest) {
+    if (rest == kArranged) {
+      multiply_eights<DotMicroPanel::kVectors>(lhs, weights, 64, t.depth, acc);
+    } else if (rest) {
       if (rest == 8) {
         unroll<kRows>([&](auto i) OCTET_INLINE { load8_row(a[i], from, stride); });
       } else {
@@ -147,15 +171,8 @@ void multiply_tiles_of_six(const Tile& t, size_t tiles) {
       if (lanes > 2) multiply_lane<2>(acc, a, rhs);
       if (lanes > 3) multiply_lane<3>(acc, a, rhs);
     }
-    if (__builtin_expect(store == Store::kFloats, 0)) {
-      store_floats(t, row_scale, acc, dst, to_stride);
-      if (row_scale) row_scale += kRows;
-      dst += kRows * to_stride;
-      continue;
-    }
-    if (__builtin_expect(store == Store::kTflite, 0)) {
-      store_requantized<kRows, DotMicroPanel::kVectors, Store::kTflite>(t, acc, requantization, dst,
-                                                                        to_stride);
+    if (__builtin_expect(store != Store::kSaturated && store != Store::kClamped, 0)) {
+      store_unusually(t, store, requantization, acc, row_scale, dst, to_stride);
       continue;
     }
     FloatScale by[4];
