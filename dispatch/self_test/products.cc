@@ -21,7 +21,8 @@ bool multiplies_encoded(const MicroKernel& kernel) {
   alignas(64) uint8_t weights[2048], panel[1024], room[4096];
   alignas(64) int32_t out[kMaxTile / 2];
   const size_t panels = divide_up(columns, layout.width),
-               needed = decoder.room - kInt4PartBytes + panels * groups * decoder.group_bytes;
+               decoded = panels * groups * decoder.group_bytes,
+               needed = decoder.room ? decoder.room - kInt4PartBytes + decoded : 0;
   if (layout.bytes(columns, kDepth) > sizeof weights || needed > sizeof room ||
       kernel.mr * columns > kMaxTile / 2 ||
       (kernel.gather && kernel.lhs_panel_bytes(kDepth) > sizeof panel))
