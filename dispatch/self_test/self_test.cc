@@ -28,9 +28,9 @@ void make_pairable(uint8_t (&rhs)[sizeof Operands::rhs]) {
     if (i % 67) rhs[i] = (uint8_t)((int8_t)rhs[i] >> 1);
 }
 
-// True if a whole micro-panel of rows gives the same bytes as its tiles one by one, or the same
-// floats, each row by a scale of its own. room: two tiles. Not inlined, since multiplies() has most
-// of the stack that octet.h allows.
+// True if a whole micro-panel of rows gives the same bytes as its tiles one by one, or the same s32
+// or floats, each row by a scale of its own. room: two tiles. Not inlined, since multiplies() has
+// most of the stack that octet.h allows.
 constexpr size_t kTileBytes = kTileRows * kTileColumns;
 struct TileScales {
   float columns[kTileColumns] = {}, rows[kTileRows] = {};
@@ -40,17 +40,19 @@ struct TileScales {
   }
 };
 constexpr TileScales kTileScales;
+enum class Outputs { kBytes, kFloats, kSums };
 __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile,
-                                                     bool floats, uint8_t* room) {
+                                                     Outputs outputs, uint8_t* room) {
+  const bool bytes = outputs == Outputs::kBytes, floats = outputs == Outputs::kFloats;
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
   Requantization requantization = {-3, -128, 127, ElementType::kS8};
   requantization.to_floats = floats;
-  const size_t element = floats ? sizeof(float) : 1;
-  tile.cols = smaller(tile.cols, floats ? kTileColumns / 2 : kernel.micro_panel.most_columns);
+  const size_t element = bytes ? 1 : sizeof(float);
+  if (bytes) tile.cols = smaller(tile.cols, kernel.micro_panel.most_columns);
   const size_t rows = smaller(kTileRows, kTileBytes / (tile.cols * element));
   tile.rows = rows;
-  tile.scale = kTileScales.columns;
+  tile.scale = outputs == Outputs::kSums ? nullptr : kTileScales.columns;
   tile.row_scale = floats ? kTileScales.rows : nullptr;
   tile.requantization = &requantization;
   tile.dst_stride = tile.cols * element;
@@ -67,9 +69,10 @@ __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, 
   return memcmp(micro_panel, tiles, kTileBytes) == 0;
 }
 bool micro_panels_as_tiles(const MicroKernel& kernel, const Tile& tile, uint8_t* room) {
-  const bool floats = kernel.is(kStoresFloats) && kernel.micro_panel.taps;
-  return micro_panels_as_tiles(kernel, tile, false, room) &&
-         (!floats || micro_panels_as_tiles(kernel, tile, true, room));
+  const bool words = kernel.is(kStoresFloats) && kernel.micro_panel.taps;
+  return micro_panels_as_tiles(kernel, tile, Outputs::kBytes, room) &&
+         (!words || (micro_panels_as_tiles(kernel, tile, Outputs::kFloats, room) &&
+                     micro_panels_as_tiles(kernel, tile, Outputs::kSums, room)));
 }
 
 // True if arranged rows, flipped or not, give the sums of tiles one by one: of whole panels and of
@@ -147,7 +150,8 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   tile.rhs_decoded = kernel.decoder.decode;
   tile.rhs_stride = kernel.decoder.decode ? kernel.decoder.operand_stride : stride;
   constexpr size_t kStrides[] = {8, 33};
-  for (; tile.cols >= larger(kernel.micro_panel.least_columns, 1); tile.cols /= 2)
+  for (; tile.cols >= larger(kernel.micro_panel.least_columns, 1);
+       tile.cols = tile.cols > 16 ? tile.cols - 16 : tile.cols / 2)
     for (const size_t lhs_stride : kStrides) {
       tile.lhs_stride = lhs_stride;
       if (!micro_panels_as_tiles(kernel, tile, room)) return false;

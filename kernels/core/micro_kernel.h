@@ -181,8 +181,9 @@ struct MicroKernel {
   struct {
     uint16_t least, most;                  // depths of a tap
     uint16_t least_columns, most_columns;  // of a tile
-    // Several taps, too; then only bytes in float mode and, with kStoresFloats, f32 of up to nr
-    // columns, whole groups of lhs_kr and many rows: is_plain() in kernels/macro/tile_output.h
+    // Several taps, too; then only bytes in float mode and, of up to nr columns, s32 and, with
+    // kStoresFloats, f32; whole groups of lhs_kr and many rows: is_plain() in
+    // kernels/macro/tile_output.h
     bool taps;
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth

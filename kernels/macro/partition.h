@@ -3,7 +3,7 @@
 // pure: the workspace query and run agree because both call them.
 #pragma once
 
-#include "kernels/core/packed_layout.h"
+#include "kernels/core/micro_kernel.h"
 
 namespace octet {
 
@@ -60,6 +60,23 @@ inline size_t columns_of_pass(const PassProblem& p) {
   if (p.blocks <= 1 || weights <= (double)half || pass >= p.columns) return 0;
   const double again = p.lhs_bytes <= half ? lhs : lhs * (double)divide_up(p.columns, pass);
   return weights + again < (double)p.blocks * weights + lhs ? pass : 0;
+}
+
+// A product whose outputs leave the cache while its weights stay in it.
+struct StoresProblem {
+  size_t rows, depth, columns, dst_bytes;
+  size_t block;  // rows
+  size_t cache_bytes;
+};
+
+// Rows of a block. Stores bound products of little depth to s32 or f32: a few rows at a time write
+// lines of outputs that lie side by side before the prefetchers and the TLB forget them.
+inline size_t rows_of_stores(const MicroKernel& kernel, const StoresProblem& p) {
+  constexpr size_t kRows = 84, kDepth = 256;  // rows: of tiles of 6, 7, 12 and 14
+  const bool wide = p.dst_bytes == 4 && p.columns > kernel.nr && p.depth <= kDepth;
+  return wide && p.rows > p.cache_bytes / 4 / p.columns
+             ? smaller(p.block, round_up(kRows, kernel.mr))
+             : p.block;
 }
 
 }  // namespace octet

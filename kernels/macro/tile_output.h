@@ -95,16 +95,17 @@ inline void multiply_tiles(const MicroKernel& kernel, const Tiling& tiling, size
   }
 }
 
-inline bool makes_floats_in_kernel(const Tile& t, const MicroKernel& kernel) {
-  return t.scale && t.requantization->to_floats && kernel.is(kStoresFloats);
+// Whether a kernel makes a tile's outputs of four bytes: s32, or floats.
+inline bool makes_words_in_kernel(const Tile& t, const MicroKernel& kernel) {
+  return !t.scale || (t.requantization->to_floats && kernel.is(kStoresFloats));
 }
 
 // Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call: calls for fewer
-// tiles take no longer, and hold exactly the rows. Floats may have all columns of a tile.
+// tiles take no longer, and hold exactly the rows. Words may have all columns of a tile.
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
-  constexpr size_t kLeastTiles = 4;
+  constexpr size_t kLeastTiles = 3;
   return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
-         (makes_bytes_in_float_mode(tile) || makes_floats_in_kernel(tile, kernel));
+         (makes_bytes_in_float_mode(tile) || makes_words_in_kernel(tile, kernel));
 }
 
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has
@@ -113,7 +114,7 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
                           size_t lhs_panel, Tile* tile) {
   const auto& at_once = kernel.micro_panel;
   const size_t most_columns =
-      at_once.taps && makes_floats_in_kernel(*tile, kernel) ? kernel.nr : at_once.most_columns;
+      at_once.taps && makes_words_in_kernel(*tile, kernel) ? kernel.nr : at_once.most_columns;
   if (!tile->lhs_arranged && (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
                               tile->cols > most_columns || tile->depth < at_once.least ||
                               tile->depth > at_once.most || tile->row_init || tile->lhs_rows ||

@@ -35,7 +35,7 @@ constexpr size_t kRepeated = 300;
 // its copied rows to the stack.
 template <int rows, Form form>
 __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit,
-                                             const FloatsExit& floats, const uint8_t* rhs,
+                                             const WordsExit& floats, const uint8_t* rhs,
                                              size_t column) {
   constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
@@ -51,7 +51,7 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
   uint8_t* const dst = (uint8_t*)t.dst;
   if constexpr (form == Form::kFew)
     leave_few(exit, t, acc, dst + column);
-  else if (makes_floats(t))
+  else if (makes_words(t))
     floats.leave(column, t.row_scale, acc, dst);
   else
     leave_rows(exit, t.scale + column, smaller(t.cols - column, 8 * vectors), acc, dst + column);
@@ -61,9 +61,9 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
 // rows before them.
 void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
-  const FloatsExit floats(t);
+  const WordsExit floats(t);
   const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr,
-             few = t.cols <= kFewColumns && !makes_floats(t);
+             few = t.cols <= kFewColumns && !makes_words(t);
   Tile tile = t;
   for (size_t left = t.rows;;) {
     const size_t rows = narrow && left > kMr ? 2 * kMr : kMr;

@@ -266,11 +266,11 @@ namespace {
 // operands are addressed, and the requantization is read, once. The last tile repeats rows.
 constexpr int kRows = 14;
 
-// Adds the products of fourteen rows and of all taps, by weights as the form has them.
-template <typename Form, bool flip>
+// Adds the products of some rows and of all taps, by weights as the form has them.
+template <typename Form, bool flip, int rows>
 OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint8_t* weights,
-                                  __m512i (&acc)[kRows][Form::kVectors]) {
-  constexpr int vectors = Form::kVectors, kBases = (kRows + 2) / 3, kStep = 4 * Form::kQuads;
+                                  __m512i (&acc)[rows][Form::kVectors]) {
+  constexpr int vectors = Form::kVectors, kBases = (rows + 2) / 3, kStep = 4 * Form::kQuads;
   const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride;
   const uint8_t* base[kBases];
   unroll<kBases>([&](auto b) OCTET_INLINE { base[b] = from + b * 3 * stride; });
@@ -279,7 +279,7 @@ OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint
     for (size_t groups = t.depth / kStep; groups; --groups, weights += 64) {
       __m512i b[vectors];
       unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(weights + v * panel); });
-      unroll<kRows>([&](auto i) OCTET_INLINE {
+      unroll<rows>([&](auto i) OCTET_INLINE {
         const __m512i a = broadcast<Form, flip>(base[i / 3] + (size_t)(i % 3) * stride);
         unroll<vectors>([&](auto v) OCTET_INLINE {
           acc[i][v] = _mm512_dpbusd_epi32(acc[i][v], a, b[v]);
@@ -351,37 +351,38 @@ void multiply_all_rows(const Tile& t) {
   t.lhs_flip ? multiply_all_rows<Form, true>(t) : multiply_all_rows<Form, false>(t);
 }
 
-// To floats, by up to 64 columns, 32 at a time.
-template <bool flip, int vectors>
-OCTET_INLINE inline void multiply_floats(const Tile& t, const FloatsExit& exit, size_t column,
-                                         const uint8_t* from, const float* row_scale,
-                                         uint8_t* dst) {
-  __m512i acc[kRows][vectors];
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    acc[0][v] = _mm512_loadu_si512(t.init + column + 16 * v);
-    unroll<kRows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
-  });
-  add_rows<Wide<vectors>, flip>(t, from, t.rhs + column / 16 * t.rhs_panel_stride, acc);
-  exit.leave(column, row_scale, acc, dst);
-}
-template <bool flip>
-__attribute__((noinline)) void multiply_floats(const Tile& t) {
-  const FloatsExit exit(t);
+// To words: up to 32 columns fourteen rows at a time, more six, which write 256 bytes of a line.
+template <bool flip, int rows, int vectors>
+__attribute__((noinline)) void rows_to_words(const Tile& t) {
+  const WordsExit exit(t);
   const uint8_t* from = (const uint8_t*)t.lhs;
   const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
   for (size_t left = t.rows;;) {
-    OCTET_NO_UNROLL
-    for (size_t column = 0; column < t.cols; column += 32)
-      t.cols - column > 16 ? multiply_floats<flip, 2>(t, exit, column, from, row_scale, dst)
-                           : multiply_floats<flip, 1>(t, exit, column, from, row_scale, dst);
-    if (left == kRows) return;
-    const size_t next = left < 2 * kRows ? left - kRows : kRows;
+    __m512i acc[rows][vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[0][v] = _mm512_loadu_si512(t.init + 16 * v);
+      unroll<rows - 1>([&](auto i) OCTET_INLINE { acc[i + 1][v] = acc[0][v]; });
+    });
+    add_rows<Wide<vectors>, flip>(t, from, t.rhs, acc);
+    exit.leave(0, row_scale, acc, dst);
+    if (left == rows) return;
+    const size_t next = left < 2 * rows ? left - rows : rows;
     left -= next;
     from += next * t.lhs_stride;
     dst += next * t.dst_stride;
     if (row_scale) row_scale += next;
   }
+}
+template <int rows, int vectors>
+void all_rows_to_words(const Tile& t) {
+  t.lhs_flip ? rows_to_words<true, rows, vectors>(t) : rows_to_words<false, rows, vectors>(t);
+}
+template <int rows, int vectors>
+void by_words_of(const Tile& t) {
+  constexpr int most = vectors > kTallVectors ? kMr : kTallMr;
+  multiply_whole_tiles<avx512vnni_multiply_u8s8, most, rows, kRepeated,
+                       all_rows_to_words<rows, vectors>>(t);
 }
 
 constexpr size_t kMostTurned = 4096;  // bytes of weights
@@ -401,19 +402,15 @@ bool multiply_few_columns(const Tile& t) {
   return true;
 }
 
-void multiply_all_floats(const Tile& t) {
-  t.lhs_flip ? multiply_floats<true>(t) : multiply_floats<false>(t);
-}
-
 void multiply_micro_panel(const Tile& t) {
   constexpr MultiplyFn tile = avx512vnni_multiply_u8s8;
-  if (makes_floats(t)) {
+  if (makes_words(t)) {
     // Tiles of few columns meet several groups of steps at once
     if (t.cols <= kMostOfFew && t.depth * t.taps >= (t.cols <= 4 ? 64 : 128))
       return multiply_by_tiles<tile, kTallMr>(t, t.rows);
-    return t.cols <= 16 * kTallVectors
-               ? multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_floats>(t)
-               : multiply_whole_tiles<tile, kMr, kRows, kRepeated, multiply_all_floats>(t);
+    constexpr MultiplyFn words[] = {by_words_of<kRows, 1>, by_words_of<kRows, 2>,
+                                    by_words_of<kMr, 3>, by_words_of<kMr, kVectors>};
+    return words[(t.cols - 1) / 16](t);
   }
   if (t.cols > 16)
     return multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_rows<Wide<2>>>(t);
@@ -439,6 +436,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
+    .flip_rows = flip_rows,
     .multiply = avx512vnni_multiply_u8s8,
     .multiply_micro_panel = multiply_micro_panel,
     .micro_panel = {4, 256, 1, 16 * kTallVectors, true},

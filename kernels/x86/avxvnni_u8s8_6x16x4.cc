@@ -278,7 +278,7 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
   uint8_t* dst = (uint8_t*)t.dst;
   size_t left = t.rows;
   const RowsExit exit(t);
-  const FloatsExit floats(t);
+  const WordsExit floats(t);
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
@@ -297,7 +297,7 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
     }
     if constexpr (quads > 1)
       leave_few(exit, t, acc, dst);
-    else if (makes_floats(t))
+    else if (makes_words(t))
       floats.leave(0, row_scale, acc, dst);
     else
       leave_rows(exit, t.scale, cols, acc, dst);
@@ -321,7 +321,7 @@ void multiply_sixes(const Tile& t) { multiply_all_rows<kMr, 2, 1>(t, t.rhs); }
 constexpr size_t kMostTurned = 4096;  // bytes of weights
 void multiply_twelves(const Tile& t) {
   const size_t bytes = t.depth * t.taps * kFewColumns;
-  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned || makes_floats(t))
+  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned || makes_words(t))
     return multiply_all_rows<2 * kMr, 1, 1>(t, t.rhs);
   alignas(32) uint8_t turned[kMostTurned];
   const uint8_t* rhs = t.rhs;

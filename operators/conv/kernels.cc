@@ -40,9 +40,8 @@ Selected pick(const Table<Kernel>& table, const CpuFeatures& cpu, const RhsLayou
   return Selected::kNoKernel;
 }
 
-// True if a plan made for b (its lhs type, certificate, workspace, tiles) holds for a, too. A field
-// of DepthwiseKernel that plans read belongs here. A plan asks no kernel for floats unless b has
-// them.
+}  // namespace
+
 bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
   if (!a || !b) return !a && !b;
   return a->lhs_element_type == b->lhs_element_type &&
@@ -50,11 +49,9 @@ bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
          (a->flags & kStoresFloats) >= (b->flags & kStoresFloats) && a->channels == b->channels &&
          a->reach == b->reach && a->rows == b->rows && a->walk_rows == b->walk_rows &&
          a->walks_5x5 == b->walks_5x5 && a->copied_5x5 == b->copied_5x5 &&
-         a->partial == b->partial && !a->widen && !b->widen && !a->requantize == !b->requantize &&
-         alike(a->tail, b->tail);
+         copied_bytes(*a) <= copied_bytes(*b) && a->partial == b->partial && !a->widen &&
+         !b->widen && !a->requantize == !b->requantize && alike(a->tail, b->tail);
 }
-
-}  // namespace
 
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16) {
   if (!int16) return nullptr;

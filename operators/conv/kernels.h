@@ -35,6 +35,11 @@ ConvKernel select_conv(const ConvAlgorithm& implementation, const CpuFeatures& c
                        ElementType lhs_type, ElementType rhs_type, size_t columns, size_t depth,
                        const WeightFacts& facts, const char* forced);
 
+// True if a plan made for b (its lhs type, certificate, workspace, tiles) holds for a, too. A field
+// of DepthwiseKernel that plans read belongs here. A plan asks no kernel for floats unless b has
+// them. Null is like null only.
+bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b);
+
 // The best kernel that this CPU runs for int8 depthwise weights, if a plan for `int16`, a kernel of
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);

@@ -7,6 +7,7 @@
 #include "dispatch/tables/formats.h"
 #include "dispatch/tables/runtime_ops.h"
 #include "dispatch/tables/tier_ops.h"
+#include "kernels/macro/partition.h"
 #include "operators/common/check.h"
 #include "operators/epilogue/s16.h"
 #include "operators/gemm/builder.h"
@@ -99,6 +100,12 @@ void set_s16(const GemmBuilder& builder, const S16Arrays& s16, GemmPlan* plan) {
   constexpr size_t kMostRows = 128;
   plan->small_m /= 2;
   plan->block_rows = smaller(larger(plan->block_rows / 2, 1), kMostRows);
+}
+
+size_t block_rows_of(const GemmBuilder& builder) {
+  const octet_gemm_desc& d = builder.desc;
+  return rows_of_stores(*builder.kernel, {d.m_max, d.k, d.n, element_bytes(d.dst_type),
+                                          builder.choice.block, builder.limits.cpu.l2_bytes()});
 }
 
 // A rough sum of the cycles that multiply, pack run-time weights, quantize rows and store outputs.
@@ -203,7 +210,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   };
   plan.requantize_in_kernel = !in_blocks && requantizes(builder.epilogue.max_scaled);
   plan.requantize_with_zero_points = !in_blocks && requantizes(builder.epilogue.max_scaled_any);
-  plan.block_rows = builder.choice.block;
+  plan.block_rows = block_rows_of(builder);
   plan.pass = builder.choice.pass;
   plan.tasks = builder.choice.tasks;
   plan.bias = bias;

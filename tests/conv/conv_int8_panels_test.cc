@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks depthwise convolutions whose weights have zero points: panels whose differences fit int8
 // are multiplied by the int8 kernel, the others by the int16 one.
+#include "dispatch/tables/kernels.h"
 #include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/object.h"
 #include "support/conv_case.h"
@@ -112,6 +113,17 @@ TEST(Int8Panels, AreNotMadeWithoutNeed) {
   Conv plain(centred, how);
   ASSERT_EQ(plain.status(), OCTET_OK) << plain.error().message;
   EXPECT_EQ(plain.get()->plan.int8_panels.kernel, nullptr);
+}
+
+// A kernel that copies lines as int16 needs more room than a plan for one that copies bytes has.
+TEST(Int8Panels, CopiesFitThePlan) {
+  octet::DepthwiseKernel bytes = **octet::depthwise_kernels().begin();
+  bytes.copied_5x5 = true, bytes.widen = bytes.widen_5x5 = nullptr;
+  octet::DepthwiseKernel words = bytes;
+  words.widen_5x5 = [](const uint8_t*, size_t, size_t, size_t, uint8_t, uint16_t*) {};
+  EXPECT_TRUE(octet::alike(&bytes, &bytes));
+  EXPECT_TRUE(octet::alike(&bytes, &words));
+  EXPECT_FALSE(octet::alike(&words, &bytes));
 }
 
 }  // namespace

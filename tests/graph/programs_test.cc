@@ -91,6 +91,23 @@ TEST(Programs, TheOldestGoesAndLivesOn) {
   EXPECT_EQ(run(*second, b.g, {in}), run(*created(b.g), b.g, {in}));
 }
 
+// Fewer images are planned when they run, after the caller's machine may be gone.
+TEST(Programs, KeepTheirMachine) {
+  GraphCase c;
+  const int x = c.input({2, 9, 6, 4}, OCTET_S8, 0.04f, -9),
+            y = c.tensor({2, 9, 6, 8}, OCTET_S8, 0.07f, 11);
+  c.op(Kind::kConvolution, {x, c.weights({8, 3, 3, 4})}, y).window.padding = Padding::kSame;
+  c.g.outputs = {y};
+  octet_machine machine = OCTET_MACHINE_INIT;
+  machine.l2_bytes = 1 << 20;
+  ProgramOptions options;
+  options.machine = &machine;
+  const auto program = created(c.g, options);
+  machine.l2_bytes = 1;  // which no plan takes
+  const Bytes in = c.draw(c.count(c.g.inputs[0]));
+  EXPECT_EQ(run(*program, c.g, {in}, 1, 2), run(*created(c.g), c.g, {in}, 1, 2));
+}
+
 TEST(Programs, PadsAndBeginningsAreSizes) {
   Programs programs({});
   Sized c(6, 6);

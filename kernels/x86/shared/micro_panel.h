@@ -4,18 +4,20 @@
 #pragma once
 
 #include "kernels/core/compiler.h"
+#include "kernels/core/lhs_rows.h"
 #include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/requantize.h"
 
 namespace octet {
 namespace {
 
-inline bool makes_floats(const Tile& t) { return t.scale && t.requantization->to_floats; }
+// Whether a tile's outputs are of four bytes: floats or s32.
+inline bool makes_words(const Tile& t) { return !t.scale || t.requantization->to_floats; }
 
-// Whether a tile's outputs are bytes in float mode, or floats, and its depth is whole groups of
-// four: most are so. Loops over all rows take no other tiles.
+// Whether a tile's outputs are bytes in float mode, or of four bytes, and its depth is whole groups
+// of four: most are so. Loops over all rows take no other tiles.
 inline bool leaves_at_once(const Tile& t) {
-  return (makes_bytes_in_float_mode(t) || makes_floats(t)) && t.depth % 4 == 0;
+  return (makes_words(t) || makes_bytes_in_float_mode(t)) && t.depth % 4 == 0;
 }
 
 // Multiplies rows tile by tile, of nearly equal heights.
@@ -34,7 +36,9 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
 template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
 OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
   if (!leaves_at_once(t) || t.rows < rows) return multiply_by_tiles<multiply, mr>(t, t.rows);
+  static constexpr Requantization kNone = {};
   Tile tile = t;
+  if (!t.scale) tile.requantization = &kNone;  // s32 needs none, but exits are made of one
   const size_t over = t.rows % rows;
   if (over && (rows - over) * t.depth * t.taps > most) {
     const size_t rest = t.rows < 2 * rows ? t.rows : over + rows;
@@ -47,15 +51,15 @@ OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
   whole(tile);
 }
 
-// How a micro-panel's floats leave, a vector of columns of all rows after the other. Each step that
-// is needed takes all rows, so that a branch serves all of them.
-struct FloatsExit {
-  const float* scales;
+// How a micro-panel's floats or s32 leave, a vector of columns of all rows after the other. Each
+// step that is needed takes all rows, so that a branch serves all of them.
+struct WordsExit {
+  const float* scales;  // null: s32
   ptrdiff_t bias_apart;
   float lo, hi;
   bool raises, lowers;
   size_t cols, stride;
-  explicit FloatsExit(const Tile& t)
+  explicit WordsExit(const Tile& t)
       : scales(t.scale),
         bias_apart(t.requantization->bias_apart),
         lo(t.requantization->lo_f32),
@@ -81,25 +85,36 @@ struct FloatsExit {
           pin(x[i]);  // else Clang makes one multiplication of two steps', by factors in memory
         });
       };
-      const EpilogueFloats scale = as_floats(epilogue_vector(scales + n));
-      unroll<rows>([&](auto i) OCTET_INLINE { x[i] = to_floats(acc[i][v]); });
-      if (row_scale)
-        each([&](EpilogueFloats x, int i) OCTET_INLINE { return x * (all(row_scale[i]) * scale); });
-      else
-        each([&](EpilogueFloats x, int) OCTET_INLINE { return x * scale; });
-      if (bias_apart) {
-        const EpilogueFloats bias = as_floats(epilogue_vector(scales + n + bias_apart));
-        each([&](EpilogueFloats x, int) OCTET_INLINE { return x + bias; });
+      if (scales) {
+        const EpilogueFloats scale = as_floats(epilogue_vector(scales + n));
+        unroll<rows>([&](auto i) OCTET_INLINE { x[i] = to_floats(acc[i][v]); });
+        if (row_scale)
+          each([&](EpilogueFloats x, int i)
+                   OCTET_INLINE { return x * (all(row_scale[i]) * scale); });
+        else
+          each([&](EpilogueFloats x, int) OCTET_INLINE { return x * scale; });
+        if (bias_apart) {
+          const EpilogueFloats bias = as_floats(epilogue_vector(scales + n + bias_apart));
+          each([&](EpilogueFloats x, int) OCTET_INLINE { return x + bias; });
+        }
+        if (raises) each([&](EpilogueFloats x, int) OCTET_INLINE { return most_of(all(lo), x); });
+        if (lowers) each([&](EpilogueFloats x, int) OCTET_INLINE { return least_of(all(hi), x); });
+      } else {
+        unroll<rows>([&](auto i) OCTET_INLINE { x[i] = as_floats(acc[i][v]); });
       }
-      if (raises) each([&](EpilogueFloats x, int) OCTET_INLINE { return most_of(all(lo), x); });
-      if (lowers) each([&](EpilogueFloats x, int) OCTET_INLINE { return least_of(all(hi), x); });
       uint8_t* to = dst + n * sizeof(float);
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        _mm_prefetch((const char*)to + ahead, _MM_HINT_T0);
-        store_some((float*)to, x[i], cols - n);
-        to += stride;
-        __asm__("" : "+r"(to));  // else GCC 12 keeps the addresses of all rows
-      });
+      const auto store = [&](size_t count) OCTET_INLINE {
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          if (v * kEpilogueBytes % 64 == 0) _mm_prefetch((const char*)to + ahead, _MM_HINT_T0);
+          if (count == kEpilogueLanes)
+            __builtin_memcpy(to, &x[i], sizeof x[i]);
+          else
+            store_some((float*)to, x[i], count);
+          to += stride;
+          __asm__("" : "+r"(to));  // else GCC 12 keeps the addresses of all rows
+        });
+      };
+      cols - n >= kEpilogueLanes ? store(kEpilogueLanes) : store((cols - n) % kEpilogueLanes);
     });
   }
 };
@@ -332,6 +347,22 @@ struct Few {
                             _mm512_castps_si512(_mm512_shuffle_ps(x, y, 0xdd)));
   }
 };
+
+// MicroKernel::flip_rows. Rows without gaps are one.
+inline void flip_rows(const Rows& rows, size_t stride, uint8_t* to) {
+  const bool dense = rows.stride == rows.depth && stride == rows.depth;
+  const size_t count = dense ? 1 : rows.rows, bytes = dense ? rows.rows * rows.depth : rows.depth;
+  const __m512i flips = _mm512_set1_epi8((char)0x80);
+  for (size_t i = 0; i < count; ++i, to += stride) {
+    const uint8_t* const from = rows.row(i);
+    OCTET_NO_UNROLL
+    for (size_t k = 0; k < bytes; k += 64) {
+      const __mmask64 mask = ~(__mmask64)0 >> (bytes - k < 64 ? 64 - (bytes - k) : 0);
+      _mm512_mask_storeu_epi8(to + k, mask,
+                              _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, from + k), flips));
+    }
+  }
+}
 
 // Repeats the bytes of a row for a group. The same instruction flips an s8 lhs to u8.
 template <typename Form, bool flip>

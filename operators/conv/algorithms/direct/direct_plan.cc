@@ -3,6 +3,7 @@
 // run cuts small images.
 #include <string.h>
 
+#include "kernels/macro/partition.h"
 #include "operators/conv/algorithms/direct/direct.h"
 #include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
@@ -105,7 +106,11 @@ size_t block(const ConvPlan& plan) {
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
       : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
                          : taps.depth;
-  return conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
+  const size_t rows =
+      conv_block_rows(plan, taps.count * sizeof(void*) + sizeof(BlockTile) + gathered);
+  if (!s.pointwise() || reads_lines(plan)) return rows;
+  return rows_of_stores(kernel, {s.batch * s.in_h * s.in_w, taps.depth, s.group_out(),
+                                 plan.dst_bytes, rows, plan.cache_bytes});
 }
 
 size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
