@@ -120,7 +120,7 @@ function(octet_add_program name sources libraries)
   add_executable(${name}_test ${sources})
   target_link_libraries(${name}_test PRIVATE ${libraries})
   if(name MATCHES "^(depthwise|kernel)$") # they run for long
-    target_compile_options(${name}_test PRIVATE -O1)
+    target_compile_options(${name}_test PRIVATE "$<IF:$<CONFIG:Debug>,-O2;-fno-sanitize=undefined,-O1>")
   elseif(libraries MATCHES "octet_test_support" AND TARGET octet_test_main)
     target_compile_options(${name}_test PRIVATE ${octet_test_flags})
     target_precompile_headers(${name}_test REUSE_FROM octet_test_main)
