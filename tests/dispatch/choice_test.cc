@@ -47,18 +47,19 @@ size_t any_pass(Draw* d, size_t unit) { return d->one_in(3) ? 0 : any_block(d, u
 
 octet::TaskLimits any_tasks(Draw* d) { return {d->below(6), d->below(6)}; }
 
-template <typename Kernels, typename LayoutOf>
-const KernelName* any_kernel(Draw* d, const Kernels& kernels, const RhsLayout& layout,
-                             LayoutOf layout_of) {
+bool reads(const MicroKernel& kernel, const RhsLayout& layout) {
+  return kernel.rhs_layout == layout;
+}
+using octet::reads;
+
+template <typename Kernels>
+const KernelName* any_kernel(Draw* d, const Kernels& kernels, const RhsLayout& layout) {
   std::vector<const char*> names;
   for (const auto* kernel : kernels)
-    if (layout_of(*kernel) == layout && octet::supports(octet::this_machine().cpu, *kernel))
+    if (reads(*kernel, layout) && octet::supports(octet::this_machine().cpu, *kernel))
       names.push_back(kernel->name);
   return octet::find_kernel_name(names[d->below(names.size())]);
 }
-
-const RhsLayout& layout_of_int8(const MicroKernel& kernel) { return kernel.rhs_layout; }
-const RhsLayout& layout_of_depthwise(const octet::DepthwiseKernel& kernel) { return kernel.layout; }
 
 Choice any_choice(Draw* d, const Choice& best, bool any_layout) {
   Choice c = best;
@@ -69,8 +70,8 @@ Choice any_choice(Draw* d, const Choice& best, bool any_layout) {
     c.layout = layouts[d->below(layouts.size())];
   }
   if (any_layout || !d->one_in(4)) {
-    c.kernel = any_kernel(d, table(), c.layout, layout_of_int8);
-    c.small_kernel = d->one_in(2) ? c.kernel : any_kernel(d, table(), c.layout, layout_of_int8);
+    c.kernel = any_kernel(d, table(), c.layout);
+    c.small_kernel = d->one_in(2) ? c.kernel : any_kernel(d, table(), c.layout);
   }
   c.block = any_block(d, std::lcm<size_t>(octet::int8_kernel(c.kernel)->mr,
                                           octet::int8_kernel(c.small_kernel)->mr));
@@ -118,13 +119,12 @@ TEST(Choice, NoByteOfAProductDependsOnIt) {
 
 const KernelName* any_conv_kernel(Draw* d, const Choice& best) {
   switch (octet::algorithm_of((uint8_t)best.algorithm)->operands) {
-    case octet::KernelKind::kInt8: return any_kernel(d, table(), best.layout, layout_of_int8);
-    case octet::KernelKind::kInt16:
-      return any_kernel(d, int16_table(), best.layout, layout_of_int8);
+    case octet::KernelKind::kInt8: return any_kernel(d, table(), best.layout);
+    case octet::KernelKind::kInt16: return any_kernel(d, int16_table(), best.layout);
     case octet::KernelKind::kDepthwise:
     case octet::KernelKind::kGrouped: break;
   }
-  return any_kernel(d, octet::depthwise_kernels(), best.layout, layout_of_depthwise);
+  return any_kernel(d, octet::depthwise_kernels(), best.layout);
 }
 
 size_t tile_rows(const Choice& c) {
