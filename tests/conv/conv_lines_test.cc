@@ -115,15 +115,17 @@ TEST(ConvLines, PaddedLines) {
 }
 
 // Few channels in wide lines are read where they lie, if their kernels can: more lines than are
-// computed together, paddings of each side, several images, outputs that are their residual.
+// computed together, paddings of each side, lines of padding only, padded lines that reach several
+// pixels further, several images, outputs that are their residual.
 TEST(ConvLines, FewChannelsInPlace) {
   const struct {
     size_t channels, outputs, kernel, stride, top, left, bottom, right;
-  } kShapes[] = {
-      {12, 12, 3, 1, 1, 1, 1, 1}, {8, 7, 3, 1, 0, 1, 2, 1},   {3, 16, 3, 2, 1, 1, 1, 1},
-      {3, 20, 3, 2, 0, 0, 1, 1},  {16, 32, 3, 2, 1, 1, 1, 1}, {5, 16, 5, 1, 2, 2, 2, 2},
-      {4, 9, 5, 2, 4, 2, 3, 1},   {3, 8, 7, 2, 3, 3, 3, 3},   {24, 24, 3, 1, 2, 2, 2, 2},
-      {8, 16, 3, 1, 0, 0, 0, 0},  {3, 33, 3, 1, 1, 1, 1, 1},  {20, 16, 2, 1, 0, 1, 1, 0}};
+  } kShapes[] = {{12, 12, 3, 1, 1, 1, 1, 1}, {8, 7, 3, 1, 0, 1, 2, 1},   {3, 16, 3, 2, 1, 1, 1, 1},
+                 {3, 20, 3, 2, 0, 0, 1, 1},  {16, 32, 3, 2, 1, 1, 1, 1}, {5, 16, 5, 1, 2, 2, 2, 2},
+                 {4, 9, 5, 2, 4, 2, 3, 1},   {3, 8, 7, 2, 3, 3, 3, 3},   {24, 24, 3, 1, 2, 2, 2, 2},
+                 {8, 16, 3, 1, 0, 0, 0, 0},  {3, 33, 3, 1, 1, 1, 1, 1},  {20, 16, 2, 1, 0, 1, 1, 0},
+                 {1, 16, 9, 1, 0, 0, 0, 0},  {1, 9, 10, 1, 1, 2, 1, 0},  {1, 8, 13, 2, 1, 1, 2, 1},
+                 {1, 8, 3, 1, 1, 1, 90, 1}};
   size_t in_place = 0, others = 0, reading = 0;
   uint32_t turn = 0;
   for (const auto& k : kShapes)
@@ -137,6 +139,8 @@ TEST(ConvLines, FewChannelsInPlace) {
         c.lhs_layout = OCTET_NHWC, c.lhs_extra = turn % 9 == 8;
         c.dst_layout = turn % 5 == 4 ? OCTET_NCHW : OCTET_NHWC;
         c.in_w = turn % 4 == 3 ? width - 5 : 0;
+        if (k.channels == 1)  // in place on each tier that can
+          c.filter_zero_points = FilterZeroPoints::kNone, c.runtime_quant = c.floats = false;
         if (turn % 3 && (c.dst == OCTET_U8 || c.dst == OCTET_S8))
           c.residual = OCTET_U8, c.residual_is_dst = turn % 2;
         ConvHow how;

@@ -82,13 +82,14 @@ class InPlace {
 
   // Copies the edges of these lines, and points a tile at those of each column at the sides.
   size_t copy(size_t image, size_t y, size_t lines, BlockTile* tiles) const {
-    const size_t all = lines_of(s_, lines), top = y * s_.stride_h, columns = left_ + right_;
+    const size_t all = lines_of(s_, lines), top = y * s_.stride_h, columns = left_ + right_,
+                 bottom = run_.pad_top + run_.in_h;
     for (size_t c = 0; c < columns; ++c) {
       const size_t x = c < left_ ? c : run_.out_w - right_ + (c - left_);
       uint8_t* const to = edges_ + c * all * stride_;
       // Lines of the image that are copied; the others are padding
       const size_t before = top < run_.pad_top ? smaller(all, run_.pad_top - top) : 0,
-                   end = larger(before, smaller(all, run_.pad_top + run_.in_h - top));
+                   end = larger(before, top < bottom ? smaller(all, bottom - top) : 0);
       const uint8_t zero = run_.zero_row(image)[0];
       memset(to, zero, before * stride_);
       memset(to + end * stride_, zero, (all - end) * stride_);
@@ -104,8 +105,11 @@ class InPlace {
 
  private:
   static constexpr size_t kColumnsForOne = 12;
+  // Columns at the sides of a run, at most. Padded lines reach a few bytes further, which are up to
+  // three pixels.
   static size_t most_columns(const ConvShape& s) {
-    return divide_up(s.pad_left, s.stride_w) + divide_up(s.pad_right, s.stride_w) + s.padded_lines;
+    const size_t further = divide_up(line_depth(s) - s.kernel_w * s.in_channels, s.in_channels);
+    return divide_up(s.pad_left, s.stride_w) + divide_up(s.pad_right + further, s.stride_w);
   }
   static size_t lines_of(const ConvShape& s, size_t lines) {
     return (lines - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
