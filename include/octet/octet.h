@@ -638,8 +638,8 @@ typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   /* "winograd2x2_int8": F(2x2,3x3) requantized to int8. It is approximate, and needs
    * OCTET_ACCURACY_APPROXIMATE. */
   OCTET_CONV_WINOGRAD_2X2_INT8 = 7,
-  /* "grouped": groups of 2, 4, 8 or 16 channels, as many output as input channels each; zero points
-   * of weights from -127 to 126, or from 1 to 254 (u8, whose null means 0: refused) */
+  /* "grouped": groups of 2, 4, 8 or 16 channels, as many output as input channels each; where
+   * weights have zero points (u8: other than 128), an output has at most 16,448 of them */
   OCTET_CONV_GROUPED = 8
 } octet_conv_algorithm;
 
@@ -715,7 +715,7 @@ typedef struct octet_filter_desc {
   const void* data; /* dense; of 4 bits (n + 1) / 2 bytes; not read by octet_conv2d_pack_size */
   /* -- an older struct may end here -- */
   /* zero_point_count values in the range of type; null means 0. winograd4x4 takes -100 to 99 (u8:
-   * 28 to 227), winograd2x2_int8 0 only (u8: 128, u4: 8), grouped see there, all others any. */
+   * 28 to 227), winograd2x2_int8 0 only (u8: 128, u4: 8), all others any. */
   const int32_t* zero_points;
   size_t zero_point_count; /* 1 (per tensor) or out_channels; 0 with null */
   /* OCTET_CONV_AUTO means what OCTET_CONV says, else the plan's choice. Beats the environment. */

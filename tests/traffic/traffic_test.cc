@@ -214,7 +214,7 @@ TEST(Traffic, WalksTouchWhatRunsReadAndWrite) {
     }
 }
 
-// Depthwise weights that are multiplied as int8, some as int16, and grouped weights in two parts.
+// Depthwise weights that are multiplied as int8, some as int16, and grouped weights.
 TEST(Traffic, WalksOfWeightsWithZeroPoints) {
   const Traffic traffic = create(kLarge);
   std::vector<Channel> small(150);
