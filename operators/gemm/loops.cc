@@ -41,8 +41,8 @@ void read_lhs(const GemmRun& run, ElementType type, const GemmMatrix& matrix, si
   block->lhs_stride = run.lhs_stride;
   const MicroKernel& kernel = kernel_for(plan, run.schedule.sizes.m);
   Rows rows = {block->lhs, block->lhs_stride, block->rows, run.schedule.sizes.k, 0};
-  block->lhs_arranged = !leaves_weights(plan, run.schedule.sizes.m) &&
-                        copy_lhs(plan, kernel, columns, &rows, workspace + at.quantized);
+  const bool copies = copies_lhs(plan, kernel) && !leaves_weights(plan, run.schedule.sizes.m);
+  block->lhs_arranged = copies && copy_lhs(plan, kernel, columns, &rows, workspace + at.quantized);
   block->lhs = rows.data;
   block->lhs_stride = rows.stride;
   terms.in_bias = plan.lhs_quant == LhsQuant::kStatic;

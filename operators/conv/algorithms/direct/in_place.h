@@ -163,7 +163,7 @@ class InPlace {
   const ConvPlan& plan_;
   const ConvShape& s_;
   const ConvRun& run_;
-  const size_t depth_, stride_;  // bytes of a edge, and from one to the next
+  const size_t depth_, stride_;  // bytes of an edge, and from one to the next
   const size_t left_, right_;    // columns at the sides
   const bool joined_;
   uint8_t* const edges_;
