@@ -14,7 +14,9 @@ namespace octet_test {
 namespace {
 
 using octet::ElementType;
+using octet::Requantization;
 using octet::RhsLayout;
+constexpr ElementType kS8 = ElementType::kS8, kU8 = ElementType::kU8;
 
 int32_t read(uint8_t byte, ElementType element_type) {
   return element_type == ElementType::kU8 ? byte : (int8_t)byte;
@@ -251,7 +253,7 @@ void check_in_place(const MicroKernel& kernel, const TileCase& c, KernelTile& wo
 }
 
 void check_requantize(const MicroKernel& kernel, const TileCase& c, KernelTile& work,
-                      const octet::Requantization& requantization) {
+                      const Requantization& requantization) {
   const size_t stride = c.cols + 2, lanes = octet::round_up(c.cols, kernel.rhs_layout.step);
   const Guarded dst((c.rows - 1) * stride + c.cols, c.side);
   const Guarded scale(lanes * sizeof(float), c.side, sizeof(float));
@@ -277,8 +279,7 @@ void check_requantize(const MicroKernel& kernel, const TileCase& c, KernelTile& 
 }
 
 // All ways in which a tile leaves the kernel, for one set of operands.
-void check(const MicroKernel& kernel, const TileCase& c,
-           const octet::Requantization& requantization) {
+void check(const MicroKernel& kernel, const TileCase& c, const Requantization& requantization) {
   KernelTile work(kernel, c);
   check_s32(kernel, c, work);
   check_in_place(kernel, c, work);
@@ -329,15 +330,13 @@ class Kernel : public EachKernel {
 OCTET_FOR_EACH_KERNEL(Kernel);
 
 TEST_P(Kernel, OneByOne) {
-  check(kernel(), {1, 1, 1, false, -1, -1, false, Side::kBack},
-        {3, -100, 100, octet::ElementType::kS8});
+  check(kernel(), {1, 1, 1, false, -1, -1, false, Side::kBack}, {3, -100, 100, kS8});
 }
 
 TEST_P(Kernel, EveryTileShape) {
   // With and without a zero point, a lower clamp and an upper clamp, also clamps that cut off only
   // the type's last value.
-  constexpr octet::ElementType kS8 = octet::ElementType::kS8, kU8 = octet::ElementType::kU8;
-  static constexpr octet::Requantization kRequantizations[] = {
+  static constexpr Requantization kRequantizations[] = {
       {0, 0, 255, kU8},    {0, 0, 254, kU8},   {0, 1, 255, kU8},       {3, 3, 255, kU8},
       {128, 3, 250, kU8},  {255, 0, 255, kU8}, {0, -128, 127, kS8},    {0, -127, 127, kS8},
       {0, -128, 126, kS8}, {0, 0, 127, kS8},   {-128, -128, 127, kS8}, {127, -100, 100, kS8},
@@ -360,8 +359,7 @@ TEST_P(Kernel, EveryDepth) {
           check(kernel(),
                 {rows, kernel().nr - less, depth, flip, -1, -1, false,
                  depth % 2 ? Side::kBack : Side::kFront},
-                less ? octet::Requantization{3, -100, 100, octet::ElementType::kS8}
-                     : octet::Requantization{3, 0, 255, octet::ElementType::kU8});
+                less ? Requantization{3, -100, 100, kS8} : Requantization{3, 0, 255, kU8});
 }
 
 // Some kernels multiply few columns in ways of their own, which depend on the depth.
@@ -372,7 +370,7 @@ TEST_P(Kernel, FewColumns) {
         for (const bool flip : {false, kernel().is(octet::kAnyLhs)}) {
           const TileCase c = {rows, cols, depth,          flip,
                               -1,   -1,   depth % 2 == 0, cols % 2 ? Side::kBack : Side::kFront};
-          check(kernel(), c, {3, -100, 100, octet::ElementType::kS8});
+          check(kernel(), c, {3, -100, 100, kS8});
           if (HasFatalFailure()) return;
         }
 }
@@ -386,7 +384,7 @@ TEST_P(Kernel, FlipsDeepRows) {
         check(kernel(),
               {rows, kernel().nr - less, depth, true, -1, -1, depth % 8 == 0,
                less ? Side::kBack : Side::kFront},
-              {3, -100, 100, octet::ElementType::kS8});
+              {3, -100, 100, kS8});
 }
 
 // Deep weights that are not decoded yet are decoded part by part.
@@ -403,7 +401,7 @@ TEST_P(Kernel, DecodesPartByPart) {
         for (const bool flip : {false, kernel().is(octet::kAnyLhs)}) {
           const TileCase c = {rows, cols, depth,          flip,
                               -1,   -1,   depth % 8 == 0, cols > 1 ? Side::kBack : Side::kFront};
-          check(kernel(), c, {3, -100, 100, octet::ElementType::kS8});
+          check(kernel(), c, {3, -100, 100, kS8});
         }
   }
 }
@@ -416,7 +414,7 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
   micro_panel.flags = (uint16_t)(micro_panel.flags & ~octet::kRowInit);
   const auto& range = micro_panel.micro_panel;
   const size_t mr = micro_panel.rows_of(range.most_columns), least = range.least, most = range.most;
-  size_t columns = range.most_columns;
+  size_t columns = range.most_columns, turn = 0;
   for (size_t depth = least; depth <= most; depth = depth == least + 66 ? most - 17 : depth + 1)
     for (const size_t rows : {size_t{1}, mr - 1, mr, mr + 1, 2 * mr, 3 * mr + 2, 5 * mr - 1})
       for (const bool flip : {false, micro_panel.is(octet::kAnyLhs)}) {
@@ -424,14 +422,15 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
         const Side side = depth % 2 ? Side::kBack : Side::kFront;
         const TileCase c = {rows, columns, depth, flip, -1, -1, false, side, depth % 12 == 0};
         KernelTile work(micro_panel, c);
-        if (rows > mr && depth % 7 == 0) check_s32(micro_panel, c, work);
-        check_requantize(micro_panel, c, work,
-                         rows % 2 ? octet::Requantization{-7, -100, 100, octet::ElementType::kS8}
-                                  : octet::Requantization{-7, -128, 127, octet::ElementType::kS8});
-        check_requantize(micro_panel, c, work,
-                         rows % 2 ? octet::Requantization{7, 0, 255, octet::ElementType::kU8}
-                                  : octet::Requantization{0, 3, 250, octet::ElementType::kU8});
+        const bool odd = rows % 2;
+        check_requantize(micro_panel, c, work, {-7, odd ? -100 : -128, odd ? 100 : 127, kS8});
+        check_requantize(micro_panel, c, work, {odd ? 7 : 0, odd ? 0 : 3, odd ? 255 : 250, kU8});
         if (HasFatalFailure()) return;
+        if (rows <= mr || depth % (range.taps ? 4 : 7)) continue;
+        TileCase words = c;  // s32 may have all columns of a tile
+        if (range.taps) words.cols = 1 + (27 * turn++ + depth / 4) % micro_panel.nr;
+        KernelTile of_words(micro_panel, words);
+        check_s32(micro_panel, words, of_words);
       }
 }
 
