@@ -35,7 +35,7 @@ constexpr size_t kRepeated = 300;
 // its copied rows to the stack.
 template <int rows, Form form>
 __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit,
-                                             const WordsExit& floats, const uint8_t* rhs,
+                                             const WordsExit& words_exit, const uint8_t* rhs,
                                              size_t column) {
   constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
@@ -52,7 +52,7 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
   if constexpr (form == Form::kFew)
     leave_few(exit, t, acc, dst + column);
   else if (makes_words(t))
-    floats.leave(column, t.row_scale, acc, dst);
+    words_exit.leave(column, t.row_scale, acc, dst);
   else
     leave_rows(exit, t.scale + column, smaller(t.cols - column, 8 * vectors), acc, dst + column);
 }
@@ -61,7 +61,7 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
 // rows before them.
 void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
-  const WordsExit floats(t);
+  const WordsExit words_exit(t);
   const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr,
              few = t.cols <= kFewColumns && !makes_words(t);
   Tile tile = t;
@@ -78,13 +78,13 @@ void multiply_all_rows(const Tile& t) {
     OCTET_NO_UNROLL
     for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride)
       if (t.cols - column > kPairHalf)
-        multiply_rows<kMr, Form::kAll>(tile, exit, floats, rhs, column);
+        multiply_rows<kMr, Form::kAll>(tile, exit, words_exit, rhs, column);
       else if (rows == kMr)
-        multiply_rows<kMr, Form::kHalf>(tile, exit, floats, rhs, column);
+        multiply_rows<kMr, Form::kHalf>(tile, exit, words_exit, rhs, column);
       else if (!few)
-        multiply_rows<2 * kMr, Form::kHalf>(tile, exit, floats, rhs, column);
+        multiply_rows<2 * kMr, Form::kHalf>(tile, exit, words_exit, rhs, column);
       else
-        multiply_rows<2 * kMr, Form::kFew>(tile, exit, floats, rhs, column);
+        multiply_rows<2 * kMr, Form::kFew>(tile, exit, words_exit, rhs, column);
     left -= rows;
     if (!left) return;
     pass_rows(&tile, rows);

@@ -300,7 +300,7 @@ struct WideRows {
 // Multiplies some rows by up to 8 * vectors columns from `column` on.
 template <int rows, int vectors>
 OCTET_INLINE inline void multiply_panel(const Tile& t, const RowsExit& exit,
-                                        const WordsExit& floats, size_t column,
+                                        const WordsExit& words_exit, size_t column,
                                         const WideRows& from, const float* row_scale,
                                         uint8_t* dst) {
   __m256i acc[rows][vectors];
@@ -317,7 +317,7 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const RowsExit& exit,
     if (!--taps) break;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += from.tap - 4 * from.groups; });
   }
-  if (makes_words(t)) return floats.leave(column, row_scale, acc, dst);
+  if (makes_words(t)) return words_exit.leave(column, row_scale, acc, dst);
   const size_t cols = t.cols - column < 8 * vectors ? t.cols - column : 8 * vectors;
   leave_rows(exit, t.scale + column, cols, acc, dst + column);
 }
@@ -334,7 +334,7 @@ void multiply_all_rows(const Tile& t) {
   const WideRows wide = {words, overlap ? stride : row_bytes, span, overlap ? t.taps : 1,
                          t.depth / 4 * (overlap ? 1 : t.taps)};
   const RowsExit exit(t);
-  const WordsExit floats(t);
+  const WordsExit words_exit(t);
   const uint8_t* from = (const uint8_t*)t.lhs;
   const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
@@ -359,8 +359,8 @@ void multiply_all_rows(const Tile& t) {
     for (size_t column = 0; column < t.cols; column += 16) {
       if (t.cols - column <= 8) {
         rows > kWideMr
-            ? multiply_panel<2 * kWideMr, 1>(t, exit, floats, column, wide, row_scale, dst)
-            : multiply_panel<kWideMr, 1>(t, exit, floats, column, wide, row_scale, dst);
+            ? multiply_panel<2 * kWideMr, 1>(t, exit, words_exit, column, wide, row_scale, dst)
+            : multiply_panel<kWideMr, 1>(t, exit, words_exit, column, wide, row_scale, dst);
         break;
       }
       WideRows some = wide;
@@ -368,7 +368,7 @@ void multiply_all_rows(const Tile& t) {
       uint8_t* to_some = dst;
       OCTET_NO_UNROLL
       for (size_t row = 0; row < rows; row += kWideMr) {
-        multiply_panel<kWideMr, 2>(t, exit, floats, column, some, some_scales, to_some);
+        multiply_panel<kWideMr, 2>(t, exit, words_exit, column, some, some_scales, to_some);
         some.words += kWideMr * some.stride;
         if (row_scale) some_scales += kWideMr;
         to_some += kWideMr * t.dst_stride;

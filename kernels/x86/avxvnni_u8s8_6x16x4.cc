@@ -278,7 +278,7 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
   uint8_t* dst = (uint8_t*)t.dst;
   size_t left = t.rows;
   const RowsExit exit(t);
-  const WordsExit floats(t);
+  const WordsExit words_exit(t);
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
@@ -298,7 +298,7 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
     if constexpr (quads > 1)
       leave_few(exit, t, acc, dst);
     else if (makes_words(t))
-      floats.leave(0, row_scale, acc, dst);
+      words_exit.leave(0, row_scale, acc, dst);
     else
       leave_rows(exit, t.scale, cols, acc, dst);
     if (left == rows) return;

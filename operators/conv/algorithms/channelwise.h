@@ -19,10 +19,9 @@ namespace octet {
 // Without a division, because tiles call it.
 inline bool is_depthwise(const ConvShape& s) { return s.groups == s.in_channels; }
 
-// A kernel position is a slot; slots come in groups. In a
-// depthwise convolution a group is the four slots that a channel's 32-bit lane multiplies at once;
-// in a grouped one it is four channels of one slot. The depthwise slots of a 3x3 are ordered by
-// columns, for walks.
+// A kernel position is a slot; slots come in groups. In a depthwise convolution a group is the
+// four slots that a channel's 32-bit lane multiplies at once; in a grouped one it is four channels
+// of one slot. The depthwise slots of a 3x3 are ordered by columns, for walks.
 inline size_t slots_per_group(const ConvShape& s) { return is_depthwise(s) ? 4 : 1; }
 inline bool by_columns(const ConvShape& s) {
   return is_depthwise(s) && s.kernel_h == 3 && s.kernel_w == 3;
