@@ -77,7 +77,7 @@ template <int most>
 OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, size_t at,
                                       size_t steps, const uint8_t* order, uint32_t flip,
                                       uint8_t* to) {
-  const auto for_each_row = [rows](const auto& f) OCTET_INLINE {
+  const auto for_each_row = [=](const auto& f) OCTET_INLINE {
     if constexpr (most != 0) {
       unroll<most>([&](auto i) OCTET_INLINE { f((size_t)i); });
     } else {
