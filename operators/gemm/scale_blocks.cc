@@ -12,10 +12,11 @@ namespace {
 constexpr size_t kRows = 128;
 
 // Rows of s8 where they lie, or copies of rows of u8 with their top bits flipped.
-const uint8_t* rows_of(const GemmRun& run, const Block& block, uint8_t* copies, size_t* stride) {
+const uint8_t* rows_of(const GemmRun& run, const Block& block, uint8_t* workspace, size_t* stride) {
   *stride = block.lhs_stride;
   if (run.plan.lhs_type == ElementType::kS8) return block.lhs;
   const size_t k = run.schedule.sizes.k;
+  uint8_t* const copies = workspace + run.schedule.sections.block_lhs;
   *stride = round_up(k, kAlignment);
   copy_rows({block.lhs, block.lhs_stride, block.rows, k, 0x80}, *stride, copies);
   return copies;
@@ -52,10 +53,10 @@ void multiply_scale_blocks(const GemmRun& run, size_t index, const GemmTask& tas
   const ScaleBlocks& blocks = plan.scale_blocks;
   ScaleBlockTile tile = {};
   tile.blocks = blocks;
-  const uint8_t* const lhs = rows_of(run, block, workspace + at.block_lhs, &tile.lhs_stride);
+  const uint8_t* const lhs = rows_of(run, block, workspace, &tile.lhs_stride);
   int32_t* const init = (int32_t*)(workspace + at.block_init);
   float* const zero_points = (float*)(workspace + at.block_zero_points);
-  float* const row_sums = (float*)(workspace + at.block_row_sums);
+  float* const row_sums = plan.minimums ? (float*)(workspace + at.block_row_sums) : nullptr;
   const bool any = write_zero_points(plan, block, zero_points);
   for (size_t i = 0; i < block.rows; ++i) {
     int32_t* const row = init + i * blocks.count;

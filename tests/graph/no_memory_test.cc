@@ -17,6 +17,11 @@ __attribute__((noinline)) void* operator new(size_t bytes) {
   if (void* const memory = std::malloc(bytes ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
+// A sanitizer's own would not match the deletes below.
+__attribute__((noinline)) void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  if (allocation_that_fails && --allocation_that_fails == 0) return nullptr;
+  return std::malloc(bytes ? bytes : 1);
+}
 #ifndef _WIN32  // whose aligned_alloc is another function, with a free of its own
 __attribute__((noinline)) void* operator new(size_t bytes, std::align_val_t alignment) {
   if (allocation_that_fails && --allocation_that_fails == 0) throw std::bad_alloc();
