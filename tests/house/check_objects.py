@@ -24,7 +24,8 @@ C_LIBRARY = """
 # The names that compilers, fortified C libraries and outlined Arm atomics give some of them.
 MADE_OF_THEM = """
     bcmp memchr strchr strcpy __memcpy_chk __memset_chk __snprintf_chk __vsnprintf_chk __fprintf_chk
-    __read_chk mkostemp64 open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __open64_2 __open_2
+    __read_chk mkostemp64 open64 stat64 fstat64 __stat64_time64 __fstat64_time64 __clock_gettime64
+    __open64_2 __open_2
     __aarch64_ldadd4_acq_rel __aarch64_cas4_acq_rel
 """
 # Of the variables that each thread has: analysis/traffic/trace.cc.
