@@ -18,8 +18,9 @@ using octet::TierId;
 const MicroKernel* honest;
 void lies(const octet::Tile& t) {
   honest->multiply(t);
-  auto* row = (int32_t*)((uint8_t*)t.dst + (t.rows - 1) * t.dst_stride);
-  ++row[t.cols - 1];
+  uint8_t* const row = (uint8_t*)t.dst + (t.rows - 1) * t.dst_stride;
+  const bool bytes = t.scale && !t.requantization->to_floats;
+  bytes ? ++row[t.cols - 1] : ++((uint32_t*)row)[t.cols - 1];
 }
 
 TEST(SelfTest, ThisMachineTellsTheTruth) {

@@ -20,9 +20,9 @@ std::vector<octet_isa> native_tiers();   // of this architecture, the portable o
 std::vector<octet_isa> foreign_tiers();  // all others
 
 // The tiers that this machine runs; if OCTET_TEST_TIERS is set, only the ones in its list,
-// separated by commas, and else, under AddressSanitizer, the best, every second one after it, and
-// the portable one: the code around the kernels is the same for all, and kernels work between guard
-// pages.
+// separated by commas, and else, under AddressSanitizer, the best, the portable one, and every
+// second one of the others: in programs whose names have an even length, and in the others, not the
+// same ones. The code around the kernels is the same for all, and kernels work between guard pages.
 std::vector<octet_isa> tiers_to_test();
 bool is_to_test(octet_isa isa);
 
