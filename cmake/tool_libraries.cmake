@@ -3,7 +3,7 @@
 set(OCTET_TOOL_HEADERS "" CACHE PATH "For cross builds: a directory with the headers of CLI11, fmt \
 and nlohmann_json, which need no more")
 find_package(Threads)
-octet_choose(octet_tool_libraries OFF "${Threads_FOUND}" WIN32) # its peers are processes of POSIX
+octet_choose(octet_tool_libraries "${Threads_FOUND}" OFF NOT WIN32 OR MINGW) # it asks pthreads' clock
 foreach(library CLI11 fmt nlohmann_json)
   if(OCTET_TOOL_HEADERS)
     add_library(${library}::${library} INTERFACE IMPORTED)
@@ -17,6 +17,5 @@ endforeach()
 if(octet_tool_libraries)
   include(bench/peers/onednn.cmake)
 else()
-  message(STATUS
-    "Octet: the octet command needs CLI11, fmt, nlohmann_json, threads and POSIX; it is left out")
+  message(STATUS "Octet: no octet command without CLI11, fmt, nlohmann_json and threads")
 endif()

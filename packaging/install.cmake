@@ -42,7 +42,7 @@ if(TARGET octet_command)
     INSTALL_RPATH $<$<BOOL:${BUILD_SHARED_LIBS}>:$ORIGIN/../${CMAKE_INSTALL_LIBDIR}>)
   # The command writes them: a cross build needs an emulator for that.
   find_package(Python3 COMPONENTS Interpreter)
-  if(Python3_FOUND AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
+  if(Python3_FOUND AND NOT WIN32 AND (NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR))
     set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
     add_custom_command(OUTPUT ${manual}/octet.1 DEPENDS octet_command packaging/manual.py README.md
       COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/packaging/manual.py

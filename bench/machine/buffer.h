@@ -5,13 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 
 namespace tool {
 
 struct Free {
-  void operator()(void* memory) const { std::free(memory); }
+  void operator()(void* memory) const;
 };
 
 class Buffer {

@@ -11,6 +11,7 @@
 #include <sys/sysctl.h>
 #endif
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -48,6 +49,9 @@ std::string cpu_name() {
   char name[256] = "";
   size_t bytes = sizeof name;
   if (sysctlbyname("machdep.cpu.brand_string", name, &bytes, nullptr, 0) == 0) return name;
+#endif
+#if defined(_WIN32)
+  if (const char* name = std::getenv("PROCESSOR_IDENTIFIER")) return name;
 #endif
   if (const std::string name = cpuinfo_line("model name"); !name.empty()) return name;
   const std::string implementer = cpuinfo_line("CPU implementer"), part = cpuinfo_line("CPU part");

@@ -4,6 +4,12 @@
 
 namespace tool {
 
+#if defined(_WIN32)  // peer_program.cc stops and continues processes of POSIX
+std::unique_ptr<Peer> make_peer_program(const std::string& command, size_t) {
+  throw Error("no program can be a peer on Windows: " + command);
+}
+#endif
+
 std::unique_ptr<Peer> make_peer(const std::string& wanted, const Forced& forced, ThreadPool* pool) {
   const size_t threads = pool->threads();
   if (wanted.empty()) return nullptr;

@@ -5,16 +5,27 @@
 #include <cstdlib>
 
 namespace tool {
+namespace {
+
+// kernel: null for none.
+void set_variable(const char* kernel) {
+#if defined(_WIN32)
+  _putenv_s("OCTET_KERNEL", kernel ? kernel : "");
+#else
+  kernel ? setenv("OCTET_KERNEL", kernel, 1) : unsetenv("OCTET_KERNEL");
+#endif
+}
+
+}  // namespace
 
 PackingFor::PackingFor(const Forced& forced) : forced_(forced) {
   if (!forced.kernel) return;
   if (const char* kernel = std::getenv("OCTET_KERNEL")) before_ = kernel;
-  setenv("OCTET_KERNEL", forced.kernel, 1);
+  set_variable(forced.kernel);
 }
 
 PackingFor::~PackingFor() {
-  if (!forced_.kernel) return;
-  before_ ? setenv("OCTET_KERNEL", before_->c_str(), 1) : unsetenv("OCTET_KERNEL");
+  if (forced_.kernel) set_variable(before_ ? before_->c_str() : nullptr);
 }
 
 }  // namespace tool
