@@ -24,7 +24,7 @@ inline __attribute__((always_inline)) uint64_t read_lines(const Vector* lines, s
 }
 
 // The hardware prefetches best from caches, two pages ahead by hand is best from memory.
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__GLIBC__)  // which resolves them by ifunc
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define WIDEST
