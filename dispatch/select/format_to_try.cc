@@ -8,9 +8,10 @@
 
 namespace octet {
 
-const WeightFormat* format_to_try(TierMask tiers, size_t lanes, size_t depth) {
+const WeightFormat* format_to_try(TierMask tiers, size_t lanes, size_t columns, size_t depth) {
   const Tier& tier = tier_of(best_of(tiers & compiled_tiers()));
-  if (tier.try_first == FormatId::kNone || lanes < tier.try_lanes || depth < tier.try_depth)
+  if (tier.try_first == FormatId::kNone || lanes < tier.try_lanes ||
+      depth < (columns <= 4 ? tier.try_few : tier.try_depth))
     return nullptr;
   const WeightFormat& format = format_of(tier.try_first);
   for (const MicroKernel* kernel : conv_kernels())

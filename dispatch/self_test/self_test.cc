@@ -28,6 +28,12 @@ void make_pairable(uint8_t (&rhs)[sizeof Operands::rhs]) {
     if (i % 67) rhs[i] = (uint8_t)((int8_t)rhs[i] >> 1);
 }
 
+// Takes the top bit from most values, for kernels that take small ones another way.
+void make_mild(uint8_t (&lhs)[sizeof Operands::lhs]) {
+  for (size_t i = 0; i < sizeof lhs; ++i)
+    if (i % 67) lhs[i] &= 0x7f;
+}
+
 // True if a whole micro-panel of rows gives the same bytes as its tiles one by one, or the same s32
 // or floats, each row by a scale of its own. room: two tiles. Not inlined, since multiplies() has
 // most of the stack that octet.h allows.
@@ -150,13 +156,18 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   tile.rhs_decoded = kernel.decoder.decode;
   tile.rhs_stride = kernel.decoder.decode ? kernel.decoder.operand_stride : stride;
   constexpr size_t kStrides[] = {8, 33};
-  for (; tile.cols >= larger(kernel.micro_panel.least_columns, 1);
-       tile.cols = tile.cols > 16 ? tile.cols - 16 : tile.cols / 2)
-    for (const size_t lhs_stride : kStrides) {
-      tile.lhs_stride = lhs_stride;
-      if (!micro_panels_as_tiles(kernel, tile, room)) return false;
-    }
-  return true;
+  const auto walks = [&](Tile some) {
+    for (; some.cols >= larger(kernel.micro_panel.least_columns, 1);
+         some.cols = some.cols > 16 ? some.cols - 16 : some.cols / 2)
+      for (const size_t lhs_stride : kStrides) {
+        some.lhs_stride = lhs_stride;
+        if (!micro_panels_as_tiles(kernel, some, room)) return false;
+      }
+    return true;
+  };
+  if (!walks(tile)) return false;
+  make_mild(operands.lhs);
+  return walks(tile);
 }
 
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t depth) {
@@ -174,9 +185,9 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
       (kernel.gather && kernel.lhs_panel_bytes(depth) > kLhsPanelBytes))
     return false;
   uint8_t(&rhs)[sizeof operands.rhs] = operands.rhs;
+  if (steps) make_mild(operands.lhs);
   if (kernel.is(kNoInt8Min))
     for (uint8_t& byte : rhs) byte = byte == 0x80 ? 0x81 : byte;
-
   // Weights that the layout has bits for
   const int unused = layout.sparse() || layout.bits >= 8 ? 0 : 8 - layout.bits;
   for (uint8_t& byte : rhs) byte = (uint8_t)((int8_t)(byte << unused) >> unused);

@@ -157,6 +157,7 @@ constexpr Tier kTiers[] = {
         .try_first = FormatId::kS8_16x4_paired,
         .try_lanes = 32,
         .try_depth = 96,
+        .try_few = 96,
         .costs = kAvx512BwCosts,
     },
     {
@@ -170,7 +171,8 @@ constexpr Tier kTiers[] = {
         .s16 = FormatId::kS16_16x2,
         .try_first = FormatId::kS8_16x4_paired,
         .try_lanes = 16,
-        .try_depth = 32,
+        .try_depth = 96,
+        .try_few = 32,
         .costs = kAvx2Costs,
     },
     {

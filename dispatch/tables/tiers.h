@@ -28,9 +28,9 @@ struct Tier {
            sparse_tight = FormatId::kS8_16x32_2of4;
   size_t tight_rows = 0;
   // A format that packing tries first for s8 and u8 weights (Packing::trial); or kNone. Matrices of
-  // fewer lanes or less depth are not tried
+  // fewer lanes or less depth are not tried; try_few: the least depth of up to four columns
   FormatId try_first = FormatId::kNone;
-  uint16_t try_lanes = 0, try_depth = 0;
+  uint16_t try_lanes = 0, try_depth = 0, try_few = 0;
   TierCosts costs;
 };
 

@@ -157,7 +157,7 @@ const MicroKernel avx2_s16s8_6x16x4 = {
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16,
-    .m_max = 4 * kMr - 1,  // avx2_u8s8_6x48x4 takes more rows without a gather
+    .m_max = 4 * kMr - 1,  // avx2_u8s8_rows_6x64x4 takes more rows without a gather
     .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kGathersEvenStepsFirst |
              kRowInit,
     .rhs_layout = kX86Layout,

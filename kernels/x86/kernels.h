@@ -27,7 +27,7 @@ extern const MicroKernel avx512bw_u8s8_6x64x4;
 extern const MicroKernel avx2_s16s8_6x16x4;
 extern const MicroKernel avx2_s8s8_sparse_4x16x16;
 extern const MicroKernel avx2_u8s8_8x8x4;
-extern const MicroKernel avx2_u8s8_6x48x4;
+extern const MicroKernel avx2_u8s8_rows_6x64x4;
 extern const MicroKernel avx2_u8s8_6x64x4;
 extern const MicroKernel sse41_s16s8_6x8x4;
 extern const MicroKernel avx512vnni_u8s4_6x64x8;

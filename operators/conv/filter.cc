@@ -293,7 +293,8 @@ const WeightFormat* format_to_try(const FilterBuilder& d, uint8_t algorithm) {
     return nullptr;
   const PackedPanels weights =
       implementation.panels(packed_layout(d, implementation), d.shape, nullptr);
-  const WeightFormat* const format = format_to_try(d.cpu.tiers, weights.lanes, weights.depth);
+  const WeightFormat* const format =
+      format_to_try(d.cpu.tiers, weights.lanes, d.shape.group_out(), weights.depth);
   Container container;
   if (!format || !plan_blob(d, *format, algorithm, &container)) return nullptr;
   const size_t most = d.given->packed_bytes_max;

@@ -81,7 +81,7 @@ octet_status choose_formats(const octet_rhs_desc& rhs, octet_isa isa, Formats* f
                   ? forced->rhs_layout.sparse()
                   : gains_by_sparsity(best, cpu, rhs.m_max, rhs.n, rhs.k)};
   if (!environment.kernel && !is_4bit(rhs.type))
-    formats->tried = format_to_try(cpu.tiers, formats->dense->layout.lanes(rhs.n), rhs.k);
+    formats->tried = format_to_try(cpu.tiers, formats->dense->layout.lanes(rhs.n), rhs.n, rhs.k);
   return OCTET_OK;
 }
 

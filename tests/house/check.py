@@ -45,7 +45,7 @@ RETIRED_IN = re.compile(r"^(docs/measurements/|tests/abi/|tests/house/|tools/mut
 
 # {isa}_{types}[_{variant}]_{mr}x{nr}x{kr}; depthwise and grouped kernels end in their channels.
 KERNEL = re.compile(
-    r"^([a-z0-9]+)_(?:[su](?:4|8|16)){2}(?:_(?:sparse|inorder|int8min|sve256))*_"
+    r"^([a-z0-9]+)_(?:[su](?:4|8|16)){2}(?:_(?:sparse|inorder|int8min|rows|sve256))*_"
     r"(\d+x\d+x\d+|dw\d+|group\d+)$")
 
 

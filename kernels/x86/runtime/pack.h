@@ -23,7 +23,7 @@ OCTET_INLINE inline void pack_step(Vector (&v)[4], size_t depth, uint8_t* to, co
   transpose_elements(v);
   unroll<4>([&](auto i) OCTET_INLINE {
     if (4 * i.value < depth) store(to + 4 * i.value * kWidth, v[i]);
-    if (sums) totals[i] = dot(totals[i], bytes_of(1), v[i]);
+    if (sums) totals[i] = sum_neighbours(totals[i], v[i]);
   });
 }
 
@@ -82,7 +82,7 @@ void pack_columns_of(const RuntimeWeights& w, uint8_t* panels, int32_t* sums) {
 OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size_t rows,
                                         const Part& part, const uint8_t* flip, size_t columns,
                                         size_t panel_bytes, uint8_t* to, int32_t* sums) {
-  const Vector ones = bytes_of(1), flips = part.load(flip);
+  const Vector flips = part.load(flip);
   Vector totals[4] = {};
   uint8_t copy[4][kBytes];
   for (;;) {
@@ -94,7 +94,8 @@ OCTET_INLINE inline void pack_some_rows(const uint8_t* from, size_t stride, size
       unroll<4>([&](auto i) OCTET_INLINE {
         constexpr size_t n = i.value * kElements;
         if (n < columns) store(to + n / kWidth * panel_bytes + n % kWidth * 4, v[i]);
-        totals[i] = dot(totals[i], ones, v[i]);
+        if (!sums) return;
+        totals[i] = sum_neighbours(totals[i], v[i]);
         pin(totals[i]);
       });
     }

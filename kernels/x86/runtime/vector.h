@@ -22,7 +22,7 @@ struct DepthBlocks {
   size_t step;  // depth of a block
 
   explicit DepthBlocks(const RuntimeWeights& w)
-      : weights(w), far(w.k * w.k_stride > kFarSpan), step(far ? kFarStep : 64) {}
+      : weights(w), far(w.k * w.k_stride > kFarSpan), step(far ? kFarStep : kBytes) {}
   const uint8_t* at(size_t k, size_t n) const { return weights.data + k * weights.k_stride + n; }
   // The block after the one at depth k, in as many columns as a vector has bytes.
   OCTET_INLINE inline void prefetch_next(size_t k, size_t n) const {
@@ -85,6 +85,16 @@ OCTET_INLINE inline Vector dot(Vector acc, Vector lhs, Vector weights) {
   acc = OCTET_MM(add_epi32)(acc, OCTET_MM(madd_epi16)(OCTET_MM(maddubs_epi16)(low, weights), ones));
   return OCTET_MM(add_epi32)(acc,
                              OCTET_MM(madd_epi16)(OCTET_MM(maddubs_epi16)(high, weights), ones));
+#endif
+}
+// acc += the sums of four neighbours.
+OCTET_INLINE inline Vector sum_neighbours(Vector acc, Vector weights) {
+#if defined(__AVX512VNNI__) || defined(__AVXVNNI__)
+  return dot(acc, bytes_of(1), weights);
+#else
+  return OCTET_MM(add_epi32)(
+      acc,
+      OCTET_MM(madd_epi16)(OCTET_MM(maddubs_epi16)(bytes_of(1), weights), OCTET_MM(set1_epi16)(1)));
 #endif
 }
 OCTET_INLINE inline Vector add(Vector a, Vector b) { return OCTET_MM(add_epi32)(a, b); }

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// u8 x s8 -> s32, 8 bits or f32, on ymm, up to 6 rows x 64 columns of rows that are read where they
+// lie. Exact for all inputs.
+//
+// VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. That is exact where two
+// neighbours of a row are not both large, as ReLU leaves nearly all of them. So the kernel looks at
+// a tile's rows first (avx2_rows.h). Rows that fit are multiplied as bytes, where they lie or
+// copied to the stack, a part of the depth at a time; of a few groups of four steps that do not
+// fit, the top bits are multiplied in addition. Other rows are widened to int16, and VPMADDWD
+// multiplies them: see avx2_s16s8_6x16x4.cc, whose order of words this is. So the time depends on
+// the lhs, the sums do not.
+//
+//                      columns 0-7   8-15
+//                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
+//   row i, 4 bytes    | acc[i][0]  |  [1]   |      1 product: 16 registers of 16; or
+//   broadcast         +------------+--------+      12 rows x 8 columns
+//
+// Per group and vector of columns: six times VPMADDUBSW, VPMADDWD by ones and VPADDD; of words, two
+// VPMADDWD and two VPADDD.
+#include <immintrin.h>
+
+#include "kernels/core/compiler.h"
+#include "kernels/x86/avx2_rows.h"
+#include "kernels/x86/kernels.h"
+#include "kernels/x86/shared/accumulate.h"
+#include "kernels/x86/shared/micro_panel.h"
+#include "kernels/x86/shared/quads.h"
+#include "kernels/x86/shared/store_tile_ymm.h"
+
+namespace octet {
+namespace {
+
+constexpr int kWideNr = 64;
+// Products of a column that are repeated rather than multiplied in tiles of fewer rows
+constexpr size_t kRepeated = 300;
+
+enum class Form { kBytes, kWords };
+
+// Assembly, because GCC 12 would keep the ones in a register that the tile needs.
+OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i int16) {
+  __asm__("vpmaddwd %1, %0, %0" : "+x"(int16) : "m"(*(const __m256i*)kOnes));
+  accumulate(acc, int16);
+}
+
+// Adds a group of bytes.
+template <int vectors, int rows, int most>
+OCTET_INLINE inline void add_bytes(const uint8_t* const (&lhs)[(rows + 2) / 3], size_t stride,
+                                   const uint8_t* rhs, __m256i (&acc)[rows][most]) {
+  __m256i b[vectors];
+  unroll<vectors>([&](auto v)
+                      OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    const __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride));
+    unroll<vectors>([&](auto v)
+                        OCTET_INLINE { add_pairs(acc[i][v], _mm256_maddubs_epi16(a, b[v])); });
+  });
+}
+
+template <int rows>
+OCTET_INLINE inline void pass_group(const uint8_t* (&lhs)[rows]) {
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    lhs[i] += 4;
+    __asm__("" : "+r"(lhs[i]));
+  });
+}
+
+// lhs: of each three rows, the first; odd: as in avx2_rows.h.
+template <Form form, size_t odd, int vectors, int rows, int most>
+OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
+                                    const uint8_t*& rhs, size_t groups,
+                                    __m256i (&acc)[rows][most]) {
+  OCTET_NO_UNROLL
+  for (; groups; --groups, rhs += kGroup) {
+    if constexpr (form == Form::kBytes) {
+      _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
+      add_bytes<vectors>(lhs, stride, rhs, acc);
+      pass_group(lhs);
+      continue;
+    }
+    unroll<2>([&](auto p) OCTET_INLINE {
+      // See avx2_s16s8_6x16x4.cc
+      if (p) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
+      if (!p) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
+      __m256i b[vectors];
+      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = s16_of_quads<p>(rhs + 32 * v); });
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride + (p ? odd : 0)));
+        unroll<vectors>([&](auto v)
+                            OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(a, b[v])); });
+      });
+    });
+    pass_group(lhs);
+  }
+}
+
+// Adds the top bits of crowded groups.
+template <size_t odd, int vectors, int rows, int most>
+OCTET_INLINE inline void add_crowd(const Crowd& crowd, const uint8_t* bytes, size_t stride,
+                                   const uint8_t* rhs, __m256i (&acc)[rows][most]) {
+  const uint8_t* lhs[(rows + 2) / 3];
+  unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = bytes + odd + i * 3 * stride; });
+  OCTET_NO_UNROLL
+  for (size_t e = 0; e < crowd.count; ++e) {
+    add_bytes<vectors>(lhs, stride, rhs + crowd.groups[e] * kGroup, acc);
+    pass_group(lhs);
+  }
+}
+
+template <int rows>
+void multiply_wide(const Tile& t) {
+  alignas(64) uint8_t words[kOdd + rows * kRowBytes];
+  alignas(32) int32_t sums[rows][kWideNr];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    // See avx512vnni_u8s8_6x64x4.cc
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  });
+  Tile panel = t;  // the tile of one panel: its columns and dst
+  Crowd crowd;
+  const size_t end = t.taps * round_up_pow2(t.depth, 4);
+  for (size_t at = 0, part; at < end; at += part) {
+    part = end - at < kPart ? end - at : kPart;
+    const bool bytes = copy_part(t, at, part, words, &crowd);
+    if (!bytes) widen_part(t, at, part, words);
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < t.cols; column += 16) {
+      const size_t cols = t.cols - column < 16 ? t.cols - column : 16;
+      __m256i acc[rows][2];
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        unroll<2>([&](auto v) OCTET_INLINE {
+          const int32_t* const from = (at ? sums[i] : t.init + i * t.init_stride) + column;
+          acc[i][v] = _mm256_loadu_si256((const __m256i*)(from + 8 * v));
+        });
+      });
+      if (!at) add_row_init(t, acc);
+      const uint8_t *lhs[(rows + 2) / 3], *const first = t.rhs + column / 16 * t.rhs_panel_stride +
+                                                         at / 4 * kGroup;
+      unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = words + i * 3 * kRowBytes; });
+      const auto add = [&](auto vectors) OCTET_INLINE {
+        const uint8_t* rhs = first;
+        if (bytes) {
+          add_groups<Form::kBytes, kOdd, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
+          add_crowd<kOdd, vectors>(crowd, words, kRowBytes, first, acc);
+        } else {
+          add_groups<Form::kWords, kOdd, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
+        }
+      };
+      cols > 8 ? add(Int<2>{}) : add(Int<1>{});
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        __m256i(&row)[2] = acc[i];  // as in avx2_s16s8_6x16x4.cc
+        pin(row[0]);
+        pin(row[1]);
+      });
+      if (at + part < end) {
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          unroll<2>([&](auto v) OCTET_INLINE {
+            _mm256_storeu_si256((__m256i*)&sums[i][column + 8 * v], acc[i][v]);
+          });
+        });
+        continue;
+      }
+      panel.cols = cols;
+      const bool one = t.scale && !t.requantization->to_floats;  // byte of a column
+      panel.dst = (uint8_t*)t.dst + (one ? column : column * sizeof(int32_t));
+      if (t.scale) panel.scale = t.scale + column;
+      store_tile<kWideMr>(panel, acc);
+    }
+  }
+}
+
+void dispatch_wide(const Tile& t) {
+  static constexpr MultiplyFn kWide[kWideMr] = {multiply_wide<1>, multiply_wide<2>,
+                                                multiply_wide<3>, multiply_wide<4>,
+                                                multiply_wide<5>, multiply_wide<6>};
+  kWide[t.rows - 1](t);
+}
+
+// Multiplies some rows by up to 8 * vectors columns from `column` on.
+template <int rows, int vectors, Form form>
+__attribute__((noinline)) void multiply_panel(const Tile& t, const RowsExit& exit,
+                                              const WordsExit& words, size_t column,
+                                              const SomeRows& from, const uint8_t* data,
+                                              const float* row_scale, uint8_t* dst) {
+  __m256i acc[rows][vectors];
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + column + 8 * v));
+      pin(acc[i][v]);
+    });
+  });
+  const uint8_t *lhs[rows / 3], *const first =
+                                    t.rhs + column / 16 * t.rhs_panel_stride + column % 16 * 4;
+  unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
+  const uint8_t* rhs = first;
+  for (size_t tap = 0;;) {
+    add_groups<form, kAllOdd, vectors>(lhs, from.stride, rhs, from.groups, acc);
+    if (++tap == from.taps) break;
+    const size_t step =
+        (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;
+    unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
+  }
+  if (form == Form::kBytes) add_crowd<kAllOdd, vectors>(*from.crowd, data, from.stride, first, acc);
+  if (makes_words(t)) return words.leave(column, row_scale, acc, dst);
+  const size_t cols = t.cols - column < 8 * vectors ? t.cols - column : 8 * vectors;
+  leave_rows(exit, t.scale + column, cols, acc, dst + column);
+}
+
+template <int rows, int vectors>
+OCTET_INLINE inline void multiply(const Tile& t, const RowsExit& exit, const WordsExit& words,
+                                  size_t column, const SomeRows& from, const uint8_t* data,
+                                  const float* row_scale, uint8_t* dst) {
+  (from.crowd ? multiply_panel<rows, vectors, Form::kBytes>
+              : multiply_panel<rows, vectors, Form::kWords>)(t, exit, words, column, from, data,
+                                                             row_scale, dst);
+}
+
+// Multiplies six rows or more in one call, twelve at a time. The last ones may repeat rows before
+// them.
+void multiply_all_rows(const Tile& t) {
+  RowReader reader(t);
+  const RowsExit exit(t);
+  const WordsExit words(t);
+  const uint8_t* from = (const uint8_t*)t.lhs;
+  const float* row_scale = t.row_scale;
+  uint8_t* dst = (uint8_t*)t.dst;
+  for (size_t left = t.rows;;) {
+    const size_t rows = left > kWideMr ? reader.most() : kWideMr;
+    if (left < rows) {
+      from -= (rows - left) * t.lhs_stride;
+      dst -= (rows - left) * t.dst_stride;
+      if (row_scale) row_scale -= rows - left;
+      left = rows;
+    }
+    const SomeRows all = reader.read(from, rows);
+    // Words take few shifts for all of twelve rows, which fit the registers with eight columns
+    const size_t columns = all.crowd || rows == kWideMr ? 16 : 8;
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < t.cols; column += columns) {
+      if (columns == 8 || t.cols - column <= 8) {
+        rows > kWideMr
+            ? multiply<2 * kWideMr, 1>(t, exit, words, column, all, all.data, row_scale, dst)
+            : multiply<kWideMr, 1>(t, exit, words, column, all, all.data, row_scale, dst);
+        continue;
+      }
+      const uint8_t* data = all.data;
+      const float* some_scales = row_scale;
+      uint8_t* to_some = dst;
+      OCTET_NO_UNROLL
+      for (size_t row = 0; row < rows; row += kWideMr) {
+        multiply<kWideMr, 2>(t, exit, words, column, all, data, some_scales, to_some);
+        data += kWideMr * all.stride;
+        if (row_scale) some_scales += kWideMr;
+        to_some += kWideMr * t.dst_stride;
+      }
+    }
+    left -= rows;
+    if (!left) return;
+    from += rows * t.lhs_stride;
+    dst += rows * t.dst_stride;
+    if (row_scale) row_scale += rows;
+  }
+}
+
+void multiply_micro_panel(const Tile& t) {
+  if (t.taps * t.depth > 2 * kPart || t.rows < 2 * kWideMr)
+    return multiply_by_tiles<dispatch_wide, kWideMr>(t, t.rows);
+  multiply_whole_tiles<dispatch_wide, kWideMr, kWideMr, kRepeated, multiply_all_rows>(t);
+}
+
+}  // namespace
+
+const MicroKernel avx2_u8s8_rows_6x64x4 = {
+    .name = "avx2_u8s8_rows_6x64x4",
+    .tier_id = TierId::kAvx2,
+    .lhs_element_type = ElementType::kU8,
+    .mr = kWideMr,
+    .nr = kWideNr,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
+    .rhs_layout = kX86Layout,
+    .lhs_kr = 4,
+    .multiply = dispatch_wide,
+    .multiply_micro_panel = multiply_micro_panel,
+    .micro_panel = {4, 2 * kPart, 1, kWideNr, true},
+};
+
+}  // namespace octet
