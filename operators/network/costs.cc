@@ -20,6 +20,8 @@ size_t bytes_of(const NetworkTensor& t, size_t images) {
 // Cycles of a function's value in vectors; of tasks its cost is four times that.
 constexpr double kValue = 0.25;
 
+constexpr size_t kLine = 64;  // bytes of a line of the cache
+
 // The slowdown of an op in bands of so many of its lines: bands cut tiles at their ends, and each
 // fetches weights and tables anew. whole: the band is all that a task computes of the op, as its
 // tasks by itself would. An estimate (docs/chains.md).
@@ -265,18 +267,37 @@ Costs::Blocks Costs::blocks_of(const NetworkOp& op, const NetworkPart& part) con
                           : kernel.copy_rows && taps > 1 ? block * kernel.copied_stride(depth, taps)
                                                          : 0,
                pointers = taps > 1 ? block * taps * sizeof(void*) : 0;
+  const size_t micro_panels = divide_up(cols, kernel.nr), nr = smaller(kernel.nr, cols),
+               weights = round_up(nr, kernel.rhs_layout.step) * taps *
+                         kernel.rhs_layout.lane_bytes(depth),
+               row = cols * element_bytes(out.type), some = nr * element_bytes(out.type);
+  const bool whole_lines = row % kLine == 0 && (some % kLine == 0 || kLine % some == 0);
+  const size_t written = smaller(row, whole_lines ? round_up(some, kLine) : some + kLine);
+  // Rows a multiple of 2, 4, ... lines apart leave all but each 2nd, 4th, ... set to others
+  const size_t apart = row % kLine ? kLine : row & (0 - row);
   return {divide_up(rows, block),
           (size_t)read + gathered + pointers + kernel.decoded_bytes(taps, depth, block),
-          divide_up(cols, kernel.nr)};
+          weights,
+          block * written,
+          written < apart ? part_of(written, apart) : 1,
+          2 * block * (micro_panels * written - row),
+          micro_panels};
 }
 
-// Bytes of blocks that leave the cache before the next micro-panel reads them again.
+// Bytes of blocks that leave the cache before the next micro-panel reads them again, and of lines
+// of the output that it finishes. Sets of the cache are not filled evenly.
 double Costs::rows_again(const NetworkOp& op, const NetworkPart& part) const {
   if (!op.conv && !op.gemm) return 0;
   const Blocks b = blocks_of(op, part);
-  return b.micro_panels && !stay(b.bytes)
-             ? (double)b.count * (double)(b.micro_panels - 1) * (double)b.bytes
-             : 0;
+  if (b.micro_panels < 2) return 0;
+  const auto leaves = [&](double bytes) {
+    const double share = 4 * bytes / (double)machine_.cache_bytes - 3.5;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+  };
+  const double same = (double)(b.bytes + b.weights);
+  const double share =
+      b.sets * leaves(same + (double)b.written / b.sets) + (1 - b.sets) * leaves(same);
+  return share * (double)b.count * (double)((b.micro_panels - 1) * b.bytes + b.again);
 }
 
 // How often an op reads its weights: once per block of rows if they do not stay in the cache,

@@ -89,10 +89,13 @@ class Costs {
 
  private:
   // A block of rows is multiplied by one micro-panel of weights after the other. bytes: the part of
-  // the input that it reads, and its gathered copy. Zeros for algorithms that read their input in
-  // another way.
+  // the input that it reads, and its gathered copy; weights: a micro-panel's; written: lines of the
+  // output that a micro-panel writes, in a share of the cache's sets; again: bytes moved for lines
+  // that several write. Zeros for algorithms that read their input in another way.
   struct Blocks {
-    size_t count, bytes, micro_panels;
+    size_t count, bytes, weights, written;
+    double sets;
+    size_t again, micro_panels;
   };
 
   const NetworkTensor& alias_root(size_t tensor) const {
