@@ -57,27 +57,16 @@ struct Dotprod : Sixteen {
   }
 };
 
-// Differences that fit int8 after a factor.
-struct DotprodFactored : Dotprod {
-  OCTET_INLINE static inline void settle(Column& column) {
-    unroll<4>([&](auto i) OCTET_INLINE { pin(column.t[i]); });
-  }
-};
-
-// An image of fewer lines takes more instructions with factors, which take longer to prepare, than
-// NEON's int16: 7x7 831 in place of 736 per 1000 products.
-constexpr size_t kLeastLines = 8;
-
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
   WeightsAs& as = differs_as(prepared);
-  if (b.loop != DepthwiseLoop::kCopied5x5 && are_int8(b)) {
+  if (b.loop == DepthwiseLoop::kWalk || (b.loop == DepthwiseLoop::kWalkBy2 && stores_bytes(b))) {
+    const Factors factors(b);
+    as = factors.any() ? WeightsAs::kFactored : WeightsAs::kInt8;
+    if (!factors.any()) return prepare_int8<Dotprod>(b, prepared);
+    if (factors.fit()) return factors.prepare<Dotprod>(prepared);
+  } else if (b.loop != DepthwiseLoop::kCopied5x5 && are_int8(b)) {
     as = WeightsAs::kInt8;
     return prepare_int8<Dotprod>(b, prepared);
-  }
-  if (stores_bytes(b) && b.loop == DepthwiseLoop::kWalk && b.lines >= kLeastLines) {
-    const Differences differences(b);
-    as = WeightsAs::kFactored;
-    if (differences.fit()) return differences.prepare<Dotprod>(prepared);
   }
   as = WeightsAs::kInt16;
   neon_s8s16_dw16.prepare(b, prepared);
@@ -86,7 +75,7 @@ void prepare_differences(const DepthwiseBlock& b, void* prepared) {
 void multiply_differences(const DepthwiseTile& t) {
   switch (differs_as(t.prepared)) {
     case WeightsAs::kInt8: return depthwise_multiply<Dotprod>(t);
-    case WeightsAs::kFactored: return multiply_factored<DotprodFactored>(t);
+    case WeightsAs::kFactored: return multiply_factored<Dotprod>(t);
     default: return neon_s8s16_dw16.multiply(t);
   }
 }

@@ -89,7 +89,6 @@ struct DepthwiseBlock {
   bool to_floats = false;
   const float* bias_f32 = nullptr;  // null: none
   float lhs_scale = 1;
-  size_t lines = SIZE_MAX;  // of an image's outputs
 };
 
 // A tile: some output lines, adjacent columns, one block of channels. Pointers are to the block's

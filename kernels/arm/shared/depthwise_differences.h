@@ -5,15 +5,13 @@
 //     sum x (w' + f) = sum x w' + f * sum x
 //
 // A block whose differences are int8 is one of int8. DOTPROD's walk of a 3x3 with stride 1 adds
-// factors, all other loops multiply int16 (depthwise_int16.h):
+// factors, all other loops multiply int16 (depthwise_int16.h). Two neighbours share the products of
+// two columns with the factors:
 //
-//     columns a b c [d]     starts += f * (sum of column d - sum of column a)
-//
-// that is, the accumulators of output x + 1 start with the window's sum of output x, changed by the
-// column that enters and the one that leaves.
+//     columns a b c d     shared = init + f * (b + c),  shared + f * a,  shared + f * d
 #pragma once
 
-#include "kernels/arm/shared/copied_5x5.h"
+#include "kernels/arm/shared/depthwise_int16.h"
 
 namespace octet {
 namespace {
@@ -30,183 +28,197 @@ inline WeightsAs& weights_as(const void* prepared) {
 
 #if defined(__aarch64__)
 
-// The factors of a block of a 3x3 lie behind its weights.
-template <typename M>
-inline int16_t* factors_of(const void* prepared) {
-  return (int16_t*)((uint8_t*)prepared + M::kPrepared + 3 * M::kWalkSets * M::kColumn);
-}
-
-// The input lines of a walk by two rows.
-template <typename M>
+// The input lines of a walk. Of four, the last one is of a second row, if there is one.
+template <typename M, int lines, bool flip>
 struct WalkedLines {
   const uint8_t* pixel[4];
   size_t step[4], column;
-  const size_t in_w;
+  const size_t in_w, rows;
   const uint8_t* const zero;
-  const Loads<M, true> load;
+  const Loads<M, flip> load;
 
   OCTET_INLINE inline explicit WalkedLines(const DepthwiseTile& t)
-      : in_w(t.in_w), zero(t.zero), load(t) {}
+      : in_w(t.in_w), rows(t.rows), zero(t.zero), load(t) {}
   OCTET_INLINE inline void start(const uint8_t* const* pixels, const size_t* steps, size_t first) {
-    unroll<4>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
+    unroll<3>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
+    pixel[3] = zero, step[3] = 0;
+    if (rows > 1) pixel[3] = pixels[3], step[3] = steps[3];
     column = first;
   }
-  OCTET_INLINE inline void next(int8x16_t (&p)[4]) {
+  OCTET_INLINE inline void next(typename M::Column& to) {
+    int8x16_t p[4];
     if (__builtin_expect(column < in_w, 1))
-      unroll<4>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
+      unroll<lines>([&](auto i) OCTET_INLINE { p[i] = load.next(pixel[i], step[i]); });
     else
       p[0] = p[1] = p[2] = p[3] = load(zero);
     ++column;
+    if constexpr (lines == 3) p[3] = p[2];  // its weight is 0
+    M::fill(to, p);
+    unroll<4>([&](auto i) OCTET_INLINE { pin(to.t[i]); });
   }
 };
 
-// Sums of columns of two rows' lines, and the starts of the accumulators of both rows.
-struct WindowStarts {
-  struct {
-    alignas(64) int16_t columns[3][32];
-    alignas(16) int16_t factors[16];
-  } kept;
-  alignas(64) int32_t starts[2][16];
+// Assembly, because compilers copy what one load or store needs in neighbouring registers. Dot
+// products of a column with four of them:
+#define OCTET_DOT(sum, column, w) "sdot v" sum ".4s, %[" column "].16b, v" w ".16b\n "
+#define OCTET_DOT_EVEN(column)      \
+  OCTET_DOT("16", column "0", "20") \
+  OCTET_DOT("17", column "1", "21") \
+  OCTET_DOT("18", column "2", "22") OCTET_DOT("19", column "3", "23")
+#define OCTET_DOT_ODD(column)       \
+  OCTET_DOT("16", column "0", "24") \
+  OCTET_DOT("17", column "1", "25") \
+  OCTET_DOT("18", column "2", "26") OCTET_DOT("19", column "3", "27")
+#define OCTET_LOAD_EVEN "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[weights]], #64\n "
+#define OCTET_LOAD_ODD "ld1 {v24.16b, v25.16b, v26.16b, v27.16b}, [%[weights]], #64\n "
+#define OCTET_SUMS(move, at) move " {v16.4s, v17.4s, v18.4s, v19.4s}, [%[" at "]]\n "
+#define OCTET_FIRST                                                      \
+  OCTET_SUMS("ld1", "init")                                              \
+  OCTET_LOAD_EVEN OCTET_LOAD_ODD OCTET_DOT_EVEN("b") OCTET_DOT_EVEN("c") \
+      OCTET_SUMS("st1", "shared") OCTET_DOT_EVEN("a")
+#define OCTET_SECOND OCTET_SUMS("ld1", "shared") OCTET_LOAD_EVEN OCTET_LOAD_ODD OCTET_DOT_EVEN("c")
+#define OCTET_OUTPUT(name, start)                                                                  \
+  OCTET_INLINE inline Sixteen::Acc name(const int8x16_t(&a)[4], const int8x16_t(&b)[4],            \
+                                        const int8x16_t(&c)[4], const uint8_t* init,               \
+                                        const uint8_t* weights, int32_t(&shared)[16]) {            \
+    register int32x4_t x0 __asm__("v16"), x1 __asm__("v17"), x2 __asm__("v18"), x3 __asm__("v19"); \
+    __asm__(start OCTET_LOAD_EVEN OCTET_DOT_ODD("a") OCTET_LOAD_ODD OCTET_DOT_EVEN("b")            \
+                OCTET_DOT_ODD("c")                                                                 \
+            : "=&w"(x0), "=&w"(x1), "=&w"(x2), "=&w"(x3), [weights] "+r"(weights), "+m"(shared)    \
+            : [a0] "w"(a[0]), [a1] "w"(a[1]), [a2] "w"(a[2]), [a3] "w"(a[3]), [b0] "w"(b[0]),      \
+              [b1] "w"(b[1]), [b2] "w"(b[2]), [b3] "w"(b[3]), [c0] "w"(c[0]), [c1] "w"(c[1]),      \
+              [c2] "w"(c[2]), [c3] "w"(c[3]), [init] "r"(init), [shared] "r"(shared)               \
+            : "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27");                             \
+    return {{x0, x1, x2, x3}};                                                                     \
+  }
+// The sums of the output of columns a, b and c, by a row's factors and weights. The first one keeps
+// what the second one shares, whose columns begin with b.
+OCTET_OUTPUT(first_output, OCTET_FIRST)
+OCTET_OUTPUT(second_output, OCTET_SECOND)
+#undef OCTET_OUTPUT
+#undef OCTET_SECOND
+#undef OCTET_FIRST
+#undef OCTET_SUMS
+#undef OCTET_LOAD_ODD
+#undef OCTET_LOAD_EVEN
+#undef OCTET_DOT_ODD
+#undef OCTET_DOT_EVEN
+#undef OCTET_DOT
 
-  OCTET_INLINE inline explicit WindowStarts(const int16_t* factors) {
-    __builtin_memcpy(kept.factors, factors, sizeof kept.factors);
-  }
-  OCTET_INLINE inline void restart(const void* init) {
-    __builtin_memset(kept.columns, 0, sizeof kept.columns);
-    unroll<2>([&](auto r) OCTET_INLINE { __builtin_memcpy(starts[r], init, 64); });
-  }
-  // Column `slot` leaves the window. Returns the start of row 1. In assembly, because compilers
-  // copy what one ST1 is to store, and run out of registers.
-  template <int slot>
-  OCTET_INLINE inline Sixteen::Acc enter(const int8x16_t (&p)[4]) {
-    register int32x4_t a __asm__("v16");
-    register int32x4_t b __asm__("v17");
-    register int32x4_t c __asm__("v18");
-    register int32x4_t d __asm__("v19");
-    __asm__(
-        "saddl v20.8h, %7.8b, %8.8b\n saddl2 v21.8h, %7.16b, %8.16b\n"
-        "ldp q16, q17, [%10, %12]\n ldp q18, q19, [%10, %12 + 32]\n"
-        "saddw v22.8h, v20.8h, %6.8b\n saddw2 v23.8h, v21.8h, %6.16b\n"
-        "saddw v24.8h, v20.8h, %9.8b\n saddw2 v25.8h, v21.8h, %9.16b\n"
-        "ldp q20, q21, [%10, 192]\n"
-        "stp q22, q23, [%10, %12]\n stp q24, q25, [%10, %12 + 32]\n"
-        "sub v22.8h, v22.8h, v16.8h\n sub v23.8h, v23.8h, v17.8h\n"
-        "sub v24.8h, v24.8h, v18.8h\n sub v25.8h, v25.8h, v19.8h\n"
-        "ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%11]\n"
-        "smlal v16.4s, v22.4h, v20.4h\n smlal2 v17.4s, v22.8h, v20.8h\n"
-        "smlal v18.4s, v23.4h, v21.4h\n smlal2 v19.4s, v23.8h, v21.8h\n"
-        "st1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%11]\n"
-        "ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%13]\n"
-        "smlal v16.4s, v24.4h, v20.4h\n smlal2 v17.4s, v24.8h, v20.8h\n"
-        "smlal v18.4s, v25.4h, v21.4h\n smlal2 v19.4s, v25.8h, v21.8h\n"
-        "st1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%13]"
-        : "=&w"(a), "=&w"(b), "=&w"(c), "=&w"(d), "+m"(kept), "+m"(starts)
-        : "w"(p[0]), "w"(p[1]), "w"(p[2]), "w"(p[3]), "r"(&kept), "r"(starts[0]), "n"(64 * slot),
-          "r"(starts[1])
-        : "v20", "v21", "v22", "v23", "v24", "v25");
-    return {{a, b, c, d}};
-  }
-  OCTET_INLINE inline Sixteen::Acc first() {
-    register int32x4_t a __asm__("v16");
-    register int32x4_t b __asm__("v17");
-    register int32x4_t c __asm__("v18");
-    register int32x4_t d __asm__("v19");
-    __asm__("ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%4]"
-            : "=w"(a), "=w"(b), "=w"(c), "=w"(d)
-            : "r"(starts[0]), "m"(starts));
-    return {{a, b, c, d}};
-  }
-};
+// Prepared: for each of two rows the factors, then the weights of three columns.
+template <typename M>
+constexpr size_t kFactoredRow = 4 * M::kColumn;
 
-// As depthwise_walk of two rows, the second of which is stored first. Columns take turns instead of
-// moving to the next register.
-template <typename M, DepthwiseOutput kind>
+// As depthwise_walk of one or two rows.
+template <typename M, bool flip, DepthwiseOutput kind, bool saturates>
 __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
-  const DepthwiseStore<M, kind> store(t);
-  const typename M::Ends ends((const uint8_t*)t.prepared);
-  const uint8_t* const weights = (const uint8_t*)t.prepared + M::kPrepared;
-  const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns,
-               end = t.first_column + 2 + columns;
-  WalkedLines<M> lines(t);
-  WindowStarts window(factors_of<M>(t.prepared));
+  const WalkStore<M, kind, saturates> store(t);
+  const uint8_t *const init = (const uint8_t*)t.prepared, *const weights = init + M::kPrepared;
+  const typename M::Ends ends(init);
+  const size_t rows = t.rows, dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns;
+  WalkedLines<M, 4, flip> lines(t);
+  alignas(64) int32_t shared[2][16];
   uint8_t* dst;
-  const auto output = [&](typename M::Column& a, typename M::Column& b, typename M::Column& c,
-                          auto slot) OCTET_INLINE {
-    int8x16_t p[4];
-    M::settle(a), M::settle(b);
-    lines.next(p);
-    typename M::Acc acc = window.enter<slot.value>(p);
-    M::fill(c, p);
-    M::settle(c);
-    dot_columns<M, 1>(acc, weights + 3 * (M::kWalkSets - 1) * M::kColumn, a, b, c);
-    store(acc, ends, dst + dst_line);
-    acc = window.first();
-    dot_columns<M, 0>(acc, weights, a, b, c);
-    store(acc, ends, dst);
+  const auto output = [&](const auto& of_row) OCTET_INLINE {
+    store(of_row(weights, shared[0]), ends, dst);
+    if (rows > 1) store(of_row(weights + kFactoredRow<M>, shared[1]), ends, dst + dst_line);
     dst += dst_pixel;
   };
   const uint8_t* const* pixels = t.pixels;
   const size_t* steps = t.steps;
   uint8_t* first_dst = t.dst;
-  for (size_t tiles = t.tiles; tiles; --tiles, first_dst += 2 * dst_line) {
+  for (size_t tiles = t.tiles; tiles; --tiles, first_dst += rows * dst_line) {
     lines.start(pixels, steps, t.first_column);
-    pixels += 2, steps += 2;
+    pixels += rows, steps += rows;
     dst = first_dst;
-    window.restart(t.prepared);
     typename M::Column a, b, c;
-    int8x16_t p[4];
-    lines.next(p);
-    window.enter<0>(p);
-    M::fill(a, p);
-    lines.next(p);
-    window.enter<1>(p);
-    M::fill(b, p);
-    while (columns) {
-      output(a, b, c, Int<2>{});
-      if (lines.column == end) break;
-      output(b, c, a, Int<0>{});
-      if (lines.column == end) break;
-      output(c, a, b, Int<1>{});
-      if (lines.column == end) break;
+    lines.next(a);
+    lines.next(b);
+    for (size_t x = columns;;) {
+      lines.next(c);
+      output([&](const uint8_t* w, int32_t(&kept)[16])
+                 OCTET_INLINE { return first_output(a.t, b.t, c.t, init, w, kept); });
+      if (!--x) break;
+      lines.next(a);
+      output([&](const uint8_t* w, int32_t(&kept)[16])
+                 OCTET_INLINE { return second_output(b.t, c.t, a.t, init, w, kept); });
+      if (!--x) break;
+      b = a, a = c;
     }
   }
 }
 
-// The same of one row: the second one, of a line of zero points, is overwritten.
-inline void walk_rows(const DepthwiseTile& t, void (*walk)(const DepthwiseTile&)) {
-  if (t.rows > 1) return walk(t);
-  DepthwiseTile one = t;
-  const uint8_t* pixels[] = {nullptr, nullptr, nullptr, t.zero};
-  size_t steps[4] = {};
-  one.pixels = pixels, one.steps = steps;
-  one.tiles = 1, one.dst_line = 0;
-  for (size_t tile = 0; tile < t.tiles; ++tile, one.dst += t.dst_line) {
-    for (size_t i = 0; i < 3; ++i) pixels[i] = t.pixels[tile + i], steps[i] = t.steps[tile + i];
-    walk(one);
+// The same of one row with stride 2: the column that ends an output begins the next one.
+template <typename M, bool flip, DepthwiseOutput kind, bool saturates>
+__attribute__((noinline)) void walk_factored_by_2(const DepthwiseTile& t) {
+  using Column = typename M::Column;
+  const WalkStore<M, kind, saturates> store(t);
+  const uint8_t *const init = (const uint8_t*)t.prepared, *const weights = init + M::kPrepared;
+  const typename M::Ends ends(init);
+  const DepthwiseWeights<4> factors(weights);
+  const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns;
+  WalkedLines<M, 3, flip> lines(t);
+  const auto add = [&](Sixteen::Acc& acc, const Column& column, size_t of) OCTET_INLINE {
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], column.t[v], factors.val[v]); });
+    M::template dot<0, 3>(acc, column, weights + (of + 1) * M::kColumn);
+  };
+  const uint8_t* const* pixels = t.pixels;
+  const size_t* steps = t.steps;
+  uint8_t* first_dst = t.dst;
+  for (size_t tiles = t.tiles; tiles; --tiles, first_dst += dst_line, pixels += 2, steps += 2) {
+    lines.start(pixels, steps, t.first_column);
+    uint8_t* dst = first_dst;
+    Sixteen::Acc begun;
+    Column column;
+    const auto begin = [&]() OCTET_INLINE {
+      load_two<0>(begun.a[0], begun.a[1], init);
+      load_two<32>(begun.a[2], begun.a[3], init);
+      add(begun, column, 0);
+    };
+    lines.next(column);
+    begin();
+    OCTET_NO_UNROLL
+    for (size_t x = columns; x; --x, dst += dst_pixel) {
+      lines.next(column);
+      add(begun, column, 1);
+      lines.next(column);
+      add(begun, column, 2);
+      store(begun, ends, dst);
+      begin();
+    }
   }
 }
 
-// Of blocks and tiles: whether outputs have 8 bits, and their mode.
+// Whether outputs have 8 bits. Others have no walk by 2, to save code.
 inline bool stores_bytes(const DepthwiseBlock& b) { return b.scale && !b.to_floats; }
-inline bool in_tflite_mode(const DepthwiseTile& t) {
-  return t.requantization && t.requantization->tflite_apart;
-}
 
-// All bytes of pixels are flipped, maybe with zeros, and s32 and f32 have no walks: both save code.
 template <typename M>
 void multiply_factored(const DepthwiseTile& t) {
-  walk_rows(t, in_tflite_mode(t) ? walk_factored<M, DepthwiseOutput::kTflite>
-                                 : walk_factored<M, DepthwiseOutput::kFloat>);
+  by_output(t, [&](auto kind) OCTET_INLINE {
+    const auto walk = [&](auto flip, auto saturates) OCTET_INLINE {
+      constexpr bool flips = flip.value, saturated = saturates.value;
+      if constexpr (kind.value != DepthwiseOutput::kSumsOrFloats)
+        if (t.loop == DepthwiseLoop::kWalkBy2)
+          return walk_factored_by_2<M, flips, kind.value, saturated>(t);
+      walk_factored<M, flips, kind.value, saturated>(t);
+    };
+    if constexpr (kind.value == DepthwiseOutput::kFloat)
+      if (!t.flip && saturates_s8(*t.requantization)) return walk(Int<0>{}, Int<1>{});
+    walk(Int<1>{}, Int<0>{});
+  });
 }
 
 constexpr size_t kMostGroups = 16;  // of differences in int8: a 7x7 has 13
 
-// Where vector i of eight differences lies.
-constexpr size_t place(size_t group, int i) {
-  return group * kDepthwiseGroup + (size_t)i / 2 * 64 + (size_t)i % 2 * 8;
+// Two vectors of a group's differences: the four slots of four channels.
+inline int16x8x2_t differences(const DepthwiseBlock& b, size_t group, int i) {
+  const int16_t* const from = (const int16_t*)b.weights + group * kDepthwiseGroup + 64 * i;
+  return {{vld1q_s16(from), vld1q_s16(from + 8)}};
 }
-inline int16x8_t difference(const DepthwiseBlock& b, size_t group, int i) {
-  return vld1q_s16((const int16_t*)b.weights + place(group, i));
+// The same of int8.
+inline int8x16_t low_bytes(const int16x8x2_t& d) {
+  return vuzp1q_s8(vreinterpretq_s8_s16(d.val[0]), vreinterpretq_s8_s16(d.val[1]));
 }
 
 // Whether a block's differences are from -127 to 127.
@@ -215,79 +227,89 @@ inline bool are_int8(const DepthwiseBlock& b) {
   int16x8_t most = vdupq_n_s16(0);
   OCTET_NO_UNROLL
   for (size_t g = 0; g < b.groups; ++g)
-    unroll<8>([&](auto i) OCTET_INLINE { most = vmaxq_s16(most, vabsq_s16(difference(b, g, i))); });
+    unroll<4>([&](auto i) OCTET_INLINE {
+      const int16x8x2_t d = differences(b, g, i);
+      most = vmaxq_s16(most, vmaxq_s16(vabsq_s16(d.val[0]), vabsq_s16(d.val[1])));
+    });
   return vmaxvq_s16(most) <= 127;
 }
 
-// Prepares a block less `taken`, in int8.
+// Prepares a block in int8.
 template <typename M>
-inline void prepare_int8(const DepthwiseBlock& b, const int16x8_t (&taken)[8], void* prepared) {
+inline void prepare_int8(const DepthwiseBlock& b, void* prepared) {
   alignas(64) int8_t weights[kMostGroups * kDepthwiseGroup];
   OCTET_NO_UNROLL
   for (size_t g = 0; g < b.groups; ++g)
-    unroll<8>([&](auto i) OCTET_INLINE {
-      vst1_s8(weights + place(g, i), vmovn_s16(vsubq_s16(difference(b, g, i), taken[i])));
+    unroll<4>([&](auto i) OCTET_INLINE {
+      vst1q_s8(weights + g * kDepthwiseGroup + 64 * i, low_bytes(differences(b, g, i)));
     });
   DepthwiseBlock block = b;
   block.weights = (const uint8_t*)weights;
   depthwise_prepare<M>(block, prepared);
 }
-template <typename M>
-inline void prepare_int8(const DepthwiseBlock& b, void* prepared) {
-  static constexpr int16x8_t kNone[8] = {};
-  prepare_int8<M>(b, kNone, prepared);
-}
 
-// The factors of a block of a 3x3. A walk leaves the fourth slot of a column empty.
-class Differences {
+// The factors of a block of a 3x3: those next to 0.
+class Factors {
  public:
-  explicit Differences(const DepthwiseBlock& b) : b_(b) {
-    const int16x8_t zero = vdupq_n_s16(0);
-    int16x8_t los[8], his[8];
-    unroll<8>([&](auto i) OCTET_INLINE { los[i] = his[i] = zero; });
+  explicit Factors(const DepthwiseBlock& b) : b_(b) {
+    int16x8_t lo[8], hi[8];
+    unroll<8>([&](auto i) OCTET_INLINE { lo[i] = hi[i] = vdupq_n_s16(0); });
     OCTET_NO_UNROLL
-    for (size_t g = 0; g < b.groups; ++g)
+    for (size_t g = 0; g < 3; ++g)
       unroll<8>([&](auto i) OCTET_INLINE {
-        const int16x8_t w = difference(b, g, i);
-        los[i] = vminq_s16(los[i], w), his[i] = vmaxq_s16(his[i], w);
+        const int16x8_t d = differences(b, g, i / 2).val[i % 2];
+        lo[i] = vminq_s16(lo[i], d), hi[i] = vmaxq_s16(hi[i], d);
       });
-    int16x8_t least = zero;
+    int8x8_t factors[2];
     unroll<2>([&](auto half) OCTET_INLINE {
-      const int16x8_t *const l = los + 4 * half, *const h = his + 4 * half;
-      const int16x8_t lo = vpminq_s16(vpminq_s16(l[0], l[1]), vpminq_s16(l[2], l[3])),
-                      hi = vpmaxq_s16(vpmaxq_s16(h[0], h[1]), vpmaxq_s16(h[2], h[3]));
-      // The factor next to 0 that leaves no more than 127, and no less than -128 if both go
-      const int16x8_t f = vmaxq_s16(vsubq_s16(hi, vdupq_n_s16(127)),
-                                    vminq_s16(zero, vsubq_s16(lo, vdupq_n_s16(-128))));
-      factors_[half] = f;
-      least = vminq_s16(least, vsubq_s16(lo, f));
-      const int16x8_t pairs[] = {vzip1q_s16(f, f), vzip2q_s16(f, f)};
-      unroll<4>([&](auto i) OCTET_INLINE {
-        const int32x4_t pair = vreinterpretq_s32_s16(pairs[i / 2]);
-        const int32x4_t four = i % 2 ? vzip2q_s32(pair, pair) : vzip1q_s32(pair, pair);
-        taken_[4 * half + i] = vandq_s16(vreinterpretq_s16_s32(four), vld1q_s16(kTakes));
-      });
+      const int16x8_t *const l = lo + 4 * half, *const h = hi + 4 * half;
+      const int16x8_t least = vpminq_s16(vpminq_s16(l[0], l[1]), vpminq_s16(l[2], l[3])),
+                      most = vpmaxq_s16(vpmaxq_s16(h[0], h[1]), vpmaxq_s16(h[2], h[3])),
+                      f = vmaxq_s16(vsubq_s16(most, vdupq_n_s16(127)),
+                                    vminq_s16(vdupq_n_s16(0), vsubq_s16(least, vdupq_n_s16(-128))));
+      factors[half] = vmovn_s16(f);
+      any_ |= vmaxvq_s16(vabsq_s16(f));
+      fit_ &= vminvq_s16(vsubq_s16(least, f)) >= -128 && vmaxvq_s16(f) <= 127;
     });
-    fit_ = vminvq_s16(least) >= -128;
+    const int8x16_t f = vcombine_s8(factors[0], factors[1]);
+    const int16x8_t twice[] = {vreinterpretq_s16_s8(vzip1q_s8(f, f)),
+                               vreinterpretq_s16_s8(vzip2q_s8(f, f))};
+    unroll<4>([&](auto i) OCTET_INLINE {
+      const int16x8_t t = twice[i / 2];
+      of_row_[i] = vandq_u32(vreinterpretq_u32_s16(i % 2 ? vzip2q_s16(t, t) : vzip1q_s16(t, t)),
+                             vdupq_n_u32(0xFFFFFF));
+    });
   }
 
-  // Less their factors, in int8. Zero points leave no others.
+  // Whether a channel has one.
+  bool any() const { return any_; }
+  // Whether they, and differences less them, are int8. Zero points of -128 have a factor of 128 if
+  // a weight is 127.
   bool fit() const { return fit_; }
 
-  // Prepares a block less its factors, and them.
+  // Prepares the block for walk_factored. The second row's weights are a line below.
   template <typename M>
   void prepare(void* prepared) const {
-    prepare_int8<M>(b_, taken_, prepared);
-    int16_t* const to = factors_of<M>(prepared);
-    unroll<2>([&](auto i) OCTET_INLINE { vst1q_s16(to + 8 * i, factors_[i]); });
+    write_ends<M>(b_, prepared);
+    uint32_t* const to = (uint32_t*)((uint8_t*)prepared + M::kPrepared);
+    const auto write = [&](size_t at, uint32x4_t w) OCTET_INLINE {
+      vst1q_u32(to + at, w);
+      vst1q_u32(to + kFactoredRow<M> / 4 + at, vshlq_n_u32(w, 8));
+    };
+    unroll<4>([&](auto i) OCTET_INLINE {
+      write(4 * i, of_row_[i]);
+      const int8x16_t f = vreinterpretq_s8_u32(of_row_[i]);
+      unroll<3>([&](auto g) OCTET_INLINE {
+        const int8x16_t w = vsubq_s8(low_bytes(differences(b_, g, i)), f);
+        write(16 * (g + 1) + 4 * i, vreinterpretq_u32_s8(w));
+      });
+    });
   }
 
  private:
-  static constexpr int16_t kTakes[] = {-1, -1, -1, 0, -1, -1, -1, 0};
-
   const DepthwiseBlock& b_;
-  int16x8_t factors_[2], taken_[8];  // of two channels each, four times
-  bool fit_;
+  uint32x4_t of_row_[4];  // of four channels each, in the slots of the window's three lines
+  bool any_ = false, fit_ = true;
 };
 
 #endif

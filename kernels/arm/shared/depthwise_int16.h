@@ -21,14 +21,32 @@ struct Wide {
   int16x8_t low, high;
 };
 
-// One block of assembly, because GCC 12 copies sums from one statement to the next.
-OCTET_INLINE inline void multiply_add(Sixteen::Acc& acc, const Wide& p, const Wide& w) {
-  __asm__ volatile(
-      "smlal %0.4s, %4.4h, %6.4h\n smlal2 %1.4s, %4.8h, %6.8h\n"
-      "smlal %2.4s, %5.4h, %7.4h\n smlal2 %3.4s, %5.8h, %7.8h"
-      : "+&w"(acc.a[0]), "+&w"(acc.a[1]), "+&w"(acc.a[2]), "+&w"(acc.a[3])
-      : "w"(p.low), "w"(p.high), "w"(w.low), "w"(w.high));
-}
+// Load the sums of an output before its products, and multiply: of sums in one of two sets of fixed
+// registers, because GCC 12 copies them between others.
+#define OCTET_SET_OF_SUMS(set, r0, r1, r2, r3)                                                \
+  OCTET_INLINE inline void load_start(Int<set>, const uint8_t* prepared, Sixteen::Acc& acc) { \
+    register int32x4_t x0 __asm__("v" #r0), x1 __asm__("v" #r1), x2 __asm__("v" #r2),         \
+        x3 __asm__("v" #r3);                                                                  \
+    __asm__ volatile("ld1 {%0.4s, %1.4s, %2.4s, %3.4s}, [%4]"                                 \
+                     : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3)                                 \
+                     : "r"(prepared));                                                        \
+    acc = {{x0, x1, x2, x3}};                                                                 \
+  }                                                                                           \
+  OCTET_INLINE inline void multiply_add(Int<set>, Sixteen::Acc& acc, const Wide& p,           \
+                                        const Wide& w) {                                      \
+    register int32x4_t x0 __asm__("v" #r0) = acc.a[0], x1 __asm__("v" #r1) = acc.a[1],        \
+                                      x2 __asm__("v" #r2) = acc.a[2],                         \
+                                      x3 __asm__("v" #r3) = acc.a[3];                         \
+    __asm__ volatile(                                                                         \
+        "smlal %0.4s, %4.4h, %6.4h\n smlal2 %1.4s, %4.8h, %6.8h\n"                            \
+        "smlal %2.4s, %5.4h, %7.4h\n smlal2 %3.4s, %5.8h, %7.8h"                              \
+        : "+&w"(x0), "+&w"(x1), "+&w"(x2), "+&w"(x3)                                          \
+        : "w"(p.low), "w"(p.high), "w"(w.low), "w"(w.high));                                  \
+    acc = {{x0, x1, x2, x3}};                                                                 \
+  }
+OCTET_SET_OF_SUMS(0, 0, 1, 2, 3)
+OCTET_SET_OF_SUMS(1, 4, 5, 6, 7)
+#undef OCTET_SET_OF_SUMS
 
 // Load two neighbours, which are 32 bytes each, and advance past them.
 #define OCTET_LOAD_TWO(name, r0, r1, r2, r3)                                          \
@@ -44,29 +62,23 @@ OCTET_LOAD_TWO(load_pixels_0, 24, 25, 26, 27)
 OCTET_LOAD_TWO(load_pixels_2, 20, 21, 22, 23)
 #undef OCTET_LOAD_TWO
 
-// Loads the pixels of a line for one output, or for two neighbours, and advances to those of the
-// next ones. step: from an output to the next, less four pixels.
-template <int outputs>
-OCTET_INLINE inline void load_pixels(const uint8_t*& from, size_t step, Wide (&to)[6]) {
+// Loads the pixels of a line for so many neighbouring outputs, and advances to those of the next
+// ones. step: from an output to the next, less four pixels.
+OCTET_INLINE inline void load_pixels(Int<1>, const uint8_t*& from, size_t step, Wide (&to)[6]) {
+  load_pixels_0(from, to[0], to[1]);
+  load_pixels_2(from, to[2], to[3]);
+  register int16x8_t x0 __asm__("v16"), x1 __asm__("v17");
+  __asm__ volatile("ld1 {%0.8h, %1.8h}, [%2], %3" : "=w"(x0), "=w"(x1), "+r"(from) : "r"(step));
+  to[4] = {x0, x1};
+}
+OCTET_INLINE inline void load_pixels(Int<2>, const uint8_t*& from, size_t step, Wide (&to)[6]) {
   load_pixels_0(from, to[0], to[1]);
   load_pixels_2(from, to[2], to[3]);
   register int16x8_t x0 __asm__("v16"), x1 __asm__("v17"), x2 __asm__("v18"), x3 __asm__("v19");
-  if constexpr (outputs == 2) {
-    __asm__ volatile("ld1 {%0.8h, %1.8h, %2.8h, %3.8h}, [%4], %5"
-                     : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from)
-                     : "r"(step + 32));
-    to[5] = {x2, x3};
-  } else {
-    __asm__ volatile("ld1 {%0.8h, %1.8h}, [%2], %3" : "=w"(x0), "=w"(x1), "+r"(from) : "r"(step));
-  }
-  to[4] = {x0, x1};
-}
-
-// The sums of an output before its products. Two loads: GCC 12 would copy what one load needs in
-// neighbouring registers.
-OCTET_INLINE inline void load_start(const uint8_t* prepared, Sixteen::Acc& acc) {
-  load_two<0>(acc.a[0], acc.a[1], prepared);
-  load_two<32>(acc.a[2], acc.a[3], prepared);
+  __asm__ volatile("ld1 {%0.8h, %1.8h, %2.8h, %3.8h}, [%4], %5"
+                   : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from)
+                   : "r"(step + 32));
+  to[4] = {x0, x1}, to[5] = {x2, x3};
 }
 
 // The three input lines of an output line. Columns outside the image are pixels of zero points.
@@ -159,7 +171,7 @@ __attribute__((noinline)) void walk_int16_by_1(const DepthwiseTile& t) {
   const auto output = [&](const Column& a, const Column& b, Column& c) OCTET_INLINE {
     lines.next(c);
     Sixteen::Acc acc;
-    load_start(init, acc);
+    load_start(Int<0>{}, init, acc);
     const uint8_t* from = weights;
     const auto pixel = [&](int tap) OCTET_INLINE {
       return tap < 3 ? a[tap] : tap < 6 ? b[tap - 3] : c[tap - 6];
@@ -167,12 +179,12 @@ __attribute__((noinline)) void walk_int16_by_1(const DepthwiseTile& t) {
     unroll<4>([&](auto i) OCTET_INLINE {
       Wide w[2];
       load_two_taps(from, w[0], w[1]);
-      multiply_add(acc, pixel(2 * i), w[0]);
-      multiply_add(acc, pixel(2 * i + 1), w[1]);
+      multiply_add(Int<0>{}, acc, pixel(2 * i), w[0]);
+      multiply_add(Int<0>{}, acc, pixel(2 * i + 1), w[1]);
     });
     Wide last;
     load_two<0>(last.low, last.high, from);
-    multiply_add(acc, pixel(8), last);
+    multiply_add(Int<0>{}, acc, pixel(8), last);
     store(acc, ends, dst);
     dst += dst_pixel;
   };
@@ -210,7 +222,8 @@ __attribute__((noinline)) void walk_int16_by_2(const DepthwiseTile& t) {
                end = t.first_column + 1 + 2 * t.columns, last = t.in_w - 1;
   using Pixels = typename WidenedLines<flip>::Pixels;
   uint8_t* dst;
-  const auto output = [&](Sixteen::Acc& acc, Sixteen::Acc& begun) OCTET_INLINE {
+  const auto output = [&](auto set, Sixteen::Acc& acc, Sixteen::Acc& begun) OCTET_INLINE {
+    constexpr int other = 1 - set.value;
     Pixels p, q;
     if (__builtin_expect(lines.column < last, 1)) {
       lines.load(p);
@@ -220,11 +233,12 @@ __attribute__((noinline)) void walk_int16_by_2(const DepthwiseTile& t) {
       lines.load_if(lines.column + 1 < lines.in_w, q);
     }
     lines.pass(2);
-    lines.widen(p, [&](auto i, const Wide& x) OCTET_INLINE { multiply_add(acc, x, w[3 + i]); });
-    load_start(init, begun);
+    lines.widen(p, [&](auto i, const Wide& x)
+                       OCTET_INLINE { multiply_add(Int<set.value>{}, acc, x, w[3 + i]); });
+    load_start(Int<other>{}, init, begun);
     lines.widen(q, [&](auto i, const Wide& x) OCTET_INLINE {
-      multiply_add(acc, x, w[6 + i]);
-      multiply_add(begun, x, w[i]);
+      multiply_add(Int<set.value>{}, acc, x, w[6 + i]);
+      multiply_add(Int<other>{}, begun, x, w[i]);
     });
     store(acc, ends, dst);
     dst += dst_pixel;
@@ -236,15 +250,16 @@ __attribute__((noinline)) void walk_int16_by_2(const DepthwiseTile& t) {
     lines.start(pixels, steps, t.first_column);
     dst = first_dst;
     Sixteen::Acc a, b;
-    load_start(init, a);
+    load_start(Int<0>{}, init, a);
     Pixels first;
     lines.load_if(lines.column < lines.in_w, first);
     lines.pass(1);
-    lines.widen(first, [&](auto i, const Wide& x) OCTET_INLINE { multiply_add(a, x, w[i]); });
+    lines.widen(first,
+                [&](auto i, const Wide& x) OCTET_INLINE { multiply_add(Int<0>{}, a, x, w[i]); });
     while (true) {
-      output(a, b);
+      output(Int<0>{}, a, b);
       if (lines.column == end) break;
-      output(b, a);
+      output(Int<1>{}, b, a);
       if (lines.column == end) break;
     }
   }
@@ -278,16 +293,17 @@ __attribute__((noinline)) void five_by_int16(const DepthwiseTile& t) {
   // Makes `outputs` neighbours
   const auto make = [&](auto outputs, uint8_t* dst) OCTET_INLINE {
     Sixteen::Acc acc[outputs.value];
-    unroll<outputs>([&](auto i) OCTET_INLINE { load_start(init, acc[i]); });
+    unroll<outputs>([&](auto i) OCTET_INLINE { load_start(Int<i>{}, init, acc[i]); });
     const uint8_t* from = weights;
     Wide p[6], w[2];
     unroll<5>([&](auto ky) OCTET_INLINE {
-      load_pixels<outputs>(line[ky], step, p);
+      load_pixels(Int<outputs.value>{}, line[ky], step, p);
       unroll<5>([&](auto kx) OCTET_INLINE {
         constexpr int tap = 5 * ky.value + kx.value;
         if constexpr (tap == 24) load_two<0>(w[0].low, w[0].high, from);
         if constexpr (tap < 24 && tap % 2 == 0) load_two_taps(from, w[0], w[1]);
-        unroll<outputs>([&](auto i) OCTET_INLINE { multiply_add(acc[i], p[kx + i], w[tap % 2]); });
+        unroll<outputs>(
+            [&](auto i) OCTET_INLINE { multiply_add(Int<i>{}, acc[i], p[kx + i], w[tap % 2]); });
       });
     });
     unroll<outputs>([&](auto i) OCTET_INLINE { finish(acc[i], dst + i * dst_pixel); });

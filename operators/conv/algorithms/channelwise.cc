@@ -125,7 +125,6 @@ class ChannelBlock {
         tile_.quads,
         channels_,
         offsets_};
-    block.lines = run_.out_h;
     block.to_floats = tile_.requantization && tile_.requantization->to_floats;
     if (block.to_floats) {
       block.bias_f32 = plan_.epilogue.bias_f32 ? plan_.epilogue.bias_f32 + n0_ : nullptr;
