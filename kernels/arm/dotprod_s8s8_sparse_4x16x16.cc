@@ -40,21 +40,22 @@ OCTET_INLINE inline void load_places(int8x16_t (&to)[kVectors], const uint8_t*& 
   OCTET_LOAD_LINE(4, 5, 6, 7);
 }
 
-// Loads `count` tables of eight bytes.
-template <int count>
-OCTET_INLINE inline void load_tables(int8x16_t (&to)[4], const uint8_t*& from) {
-  static_assert(count >= 2 && count <= 4, "");
-  register int8x16_t a __asm__("v16"), b __asm__("v17"), c __asm__("v18"), d __asm__("v19");
-  if constexpr (count == 2)
-    __asm__ volatile("ld1 {v16.8b-v17.8b}, [%2], #16" : "=w"(a), "=w"(b), "+r"(from));
-  else if constexpr (count == 3)
-    __asm__ volatile("ld1 {v16.8b-v18.8b}, [%3], #24" : "=w"(a), "=w"(b), "=w"(c), "+r"(from));
-  else
-    __asm__ volatile("ld1 {v16.8b-v19.8b}, [%4], #32"
-                     : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
+// Loads so many tables of eight bytes.
+OCTET_INLINE inline void load_tables(Int<2>, int8x16_t (&to)[4], const uint8_t*& from) {
+  register int8x16_t a __asm__("v16"), b __asm__("v17");
+  __asm__ volatile("ld1 {v16.8b-v17.8b}, [%2], #16" : "=w"(a), "=w"(b), "+r"(from));
   to[0] = a, to[1] = b;
-  if constexpr (count > 2) to[2] = c;
-  if constexpr (count > 3) to[3] = d;
+}
+OCTET_INLINE inline void load_tables(Int<3>, int8x16_t (&to)[4], const uint8_t*& from) {
+  register int8x16_t a __asm__("v16"), b __asm__("v17"), c __asm__("v18");
+  __asm__ volatile("ld1 {v16.8b-v18.8b}, [%3], #24" : "=w"(a), "=w"(b), "=w"(c), "+r"(from));
+  to[0] = a, to[1] = b, to[2] = c;
+}
+OCTET_INLINE inline void load_tables(Int<4>, int8x16_t (&to)[4], const uint8_t*& from) {
+  register int8x16_t a __asm__("v16"), b __asm__("v17"), c __asm__("v18"), d __asm__("v19");
+  __asm__ volatile("ld1 {v16.8b-v19.8b}, [%4], #32"
+                   : "=w"(a), "=w"(b), "=w"(c), "=w"(d), "+r"(from));
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
 
 OCTET_INLINE inline void dot(int32x4_t& acc, int8x16_t values, int8x16_t looked_up) {
@@ -75,7 +76,7 @@ OCTET_INLINE inline void add_groups(int32x4_t (&acc)[rows][kVectors], const uint
     constexpr int half = at % 2;
     if constexpr (half == 0) load_places(place, places, kSparseGroup);
     load_values(value, values, half ? kSparseGroup - kSparseLine : kSparseLine);
-    if constexpr (at % kHalves == 0) load_tables<rows * kHalves>(table, tables);
+    if constexpr (at % kHalves == 0) load_tables(Int<rows * kHalves>{}, table, tables);
     uint8x16_t here[kVectors];
     unroll<rows * kVectors / kAhead>([&](auto turn) OCTET_INLINE {
       int8x16_t lhs[kAhead];

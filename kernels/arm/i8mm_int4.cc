@@ -39,24 +39,26 @@ void add_products(const Tile& t, size_t steps, int32_t* sums) {
 
 // Loads the first or the second groups of a panel's 16 depth steps, 16 times. Both loads are of the
 // same bytes, for six pairs of rows leave no registers to keep them; the second one advances.
-template <bool second>
-OCTET_INLINE inline void load_sixteenfold(int8x16_t (&to)[4], const uint8_t*& from,
+OCTET_INLINE inline void load_sixteenfold(Int<0>, int8x16_t (&to)[4], const uint8_t*& from,
+                                          int8x16_t) {
+  register int8x16_t a __asm__("v28"), b __asm__("v29"), c __asm__("v30"), d __asm__("v31");
+  __asm__ volatile(
+      "ld1 {v28.16b-v31.16b}, [%4]\n"
+      "shl %0.16b, %0.16b, #4\n shl %1.16b, %1.16b, #4\n"
+      "shl %2.16b, %2.16b, #4\n shl %3.16b, %3.16b, #4"
+      : "=w"(a), "=w"(b), "=w"(c), "=w"(d)
+      : "r"(from));
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+}
+OCTET_INLINE inline void load_sixteenfold(Int<1>, int8x16_t (&to)[4], const uint8_t*& from,
                                           int8x16_t upper) {
   register int8x16_t a __asm__("v28"), b __asm__("v29"), c __asm__("v30"), d __asm__("v31");
-  if constexpr (second)
-    __asm__ volatile(
-        "ld1 {v28.16b-v31.16b}, [%4], #64\n"
-        "and %0.16b, %0.16b, %5.16b\n and %1.16b, %1.16b, %5.16b\n"
-        "and %2.16b, %2.16b, %5.16b\n and %3.16b, %3.16b, %5.16b"
-        : "=&w"(a), "=&w"(b), "=&w"(c), "=&w"(d), "+r"(from)
-        : "w"(upper));
-  else
-    __asm__ volatile(
-        "ld1 {v28.16b-v31.16b}, [%4]\n"
-        "shl %0.16b, %0.16b, #4\n shl %1.16b, %1.16b, #4\n"
-        "shl %2.16b, %2.16b, #4\n shl %3.16b, %3.16b, #4"
-        : "=w"(a), "=w"(b), "=w"(c), "=w"(d)
-        : "r"(from));
+  __asm__ volatile(
+      "ld1 {v28.16b-v31.16b}, [%4], #64\n"
+      "and %0.16b, %0.16b, %5.16b\n and %1.16b, %1.16b, %5.16b\n"
+      "and %2.16b, %2.16b, %5.16b\n and %3.16b, %3.16b, %5.16b"
+      : "=&w"(a), "=&w"(b), "=&w"(c), "=&w"(d), "+r"(from)
+      : "w"(upper));
   to[0] = a, to[1] = b, to[2] = c, to[3] = d;
 }
 
@@ -72,7 +74,7 @@ void multiply_panel(const uint8_t* lhs, const uint8_t* rhs, size_t groups, const
   do {
     unroll<2>([&](auto second) OCTET_INLINE {
       int8x16_t b[4];
-      load_sixteenfold<second>(b, rhs, upper);
+      load_sixteenfold(second, b, rhs, upper);
       const auto multiply = [&](auto p, int8x16_t a) OCTET_INLINE {
         unroll<4>([&](auto j) OCTET_INLINE { Types::mmla(acc[p][j], a, b[j]); });
       };

@@ -11,29 +11,27 @@ namespace {
 
 // Loads the five pixels of a line by two instructions, and advances by `step` bytes. The lines take
 // turns in two sets of registers.
-template <typename M, int line>
-OCTET_INLINE inline void load_line(const uint8_t*& from, [[maybe_unused]] size_t step,
-                                   typename M::Pixel* to) {
 #if defined(__aarch64__)
-#define OCTET_LOAD_LINE(r0, r1, r2, r3, r4)                                         \
-  register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1), x2 __asm__("v" #r2), \
-      x3 __asm__("v" #r3), x4 __asm__("v" #r4);                                     \
-  __asm__ volatile("ldr %q0, [%1, #64]" : "=w"(x4) : "r"(from));                    \
-  __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b, %3.16b}, [%4], %5"                 \
-                   : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from)             \
-                   : "r"(step));                                                    \
-  to[0] = x0, to[1] = x1, to[2] = x2, to[3] = x3, to[4] = x4;
-  if constexpr (line % 2 == 0) {
-    OCTET_LOAD_LINE(22, 23, 24, 25, 26)
-  } else {
-    OCTET_LOAD_LINE(27, 28, 29, 30, 31)
+#define OCTET_LOAD_LINE(set, r0, r1, r2, r3, r4)                                                   \
+  OCTET_INLINE inline void load_line(Int<set>, const uint8_t*& from, size_t step, int8x16_t* to) { \
+    register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1), x2 __asm__("v" #r2),              \
+        x3 __asm__("v" #r3), x4 __asm__("v" #r4);                                                  \
+    __asm__ volatile("ldr %q0, [%1, #64]" : "=w"(x4) : "r"(from));                                 \
+    __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b, %3.16b}, [%4], %5"                              \
+                     : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from)                          \
+                     : "r"(step));                                                                 \
+    to[0] = x0, to[1] = x1, to[2] = x2, to[3] = x3, to[4] = x4;                                    \
   }
+OCTET_LOAD_LINE(0, 22, 23, 24, 25, 26)
+OCTET_LOAD_LINE(1, 27, 28, 29, 30, 31)
 #undef OCTET_LOAD_LINE
 #else
-  unroll<5>([&](auto i) OCTET_INLINE { to[i] = M::load(from + M::kChannels * i); });
+template <int set>
+OCTET_INLINE inline void load_line(Int<set>, const uint8_t*& from, size_t step, int8x16_t* to) {
+  unroll<5>([&](auto i) OCTET_INLINE { to[i] = Sixteen::load(from + 16 * i); });
   from += step;
-#endif
 }
+#endif
 
 template <typename M, DepthwiseOutput kind>
 __attribute__((noinline)) void multiply_copied(const DepthwiseTile& t) {
@@ -52,11 +50,11 @@ __attribute__((noinline)) void multiply_copied(const DepthwiseTile& t) {
     for (size_t x = columns; x; --x, dst += dst_pixel) {
       typename M::Acc acc = ends.start();
       typename M::Pixel pixel[25];
-      load_line<M, 0>(line[0], step, pixel);
+      load_line(Int<0>{}, line[0], step, pixel);
       unroll<6>([&](auto group) OCTET_INLINE {
         constexpr int next = (4 * group + 3) / 5;
         if constexpr (next > (4 * group - 1) / 5)
-          load_line<M, next>(line[next], step, pixel + 5 * next);
+          load_line(Int<next % 2>{}, line[next], step, pixel + 5 * next);
         typename M::Pixel p[4];
         unroll<4>([&](auto i) OCTET_INLINE { p[i] = pixel[4 * group + i]; });
         typename M::Column column;

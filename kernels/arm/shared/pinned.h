@@ -54,50 +54,57 @@ OCTET_INLINE inline void load_columns(int8x16_t& b0, int8x16_t& b1, const uint8_
 }
 
 // Load `count` neighbouring registers, which only fixed ones are, and advance past them. Of the two
-// lists either is loaded while the other one is in use.
+// lists either is loaded while the other one is in use. Fixed registers are in no template, because
+// GCC 10 forgets them there.
 #define OCTET_LOAD_LIST(name, r0, r1, r2, r3)                                         \
-  template <int count>                                                                \
-  OCTET_INLINE inline void name(int8x16_t(&to)[4], const uint8_t*& from) {            \
+  OCTET_INLINE inline void name(Int<4>, int8x16_t(&to)[4], const uint8_t*& from) {    \
     register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1), x2 __asm__("v" #r2), \
         x3 __asm__("v" #r3);                                                          \
-    if constexpr (count == 4) {                                                       \
-      __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b, %3.16b}, [%4], #64"              \
-                       : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from));         \
-      to[3] = x3;                                                                     \
-    } else if constexpr (count == 3) {                                                \
-      __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b}, [%3], #48"                      \
-                       : "=w"(x0), "=w"(x1), "=w"(x2), "+r"(from));                   \
-    } else if constexpr (count == 2) {                                                \
-      __asm__ volatile("ldp %q0, %q1, [%2], #32" : "=w"(x0), "=w"(x1), "+r"(from));   \
-    } else {                                                                          \
-      __asm__ volatile("ldr %q0, [%1], #16" : "=w"(x0), "+r"(from));                  \
-    }                                                                                 \
+    __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b, %3.16b}, [%4], #64"                \
+                     : "=w"(x0), "=w"(x1), "=w"(x2), "=w"(x3), "+r"(from));           \
+    to[0] = x0, to[1] = x1, to[2] = x2, to[3] = x3;                                   \
+  }                                                                                   \
+  OCTET_INLINE inline void name(Int<3>, int8x16_t(&to)[4], const uint8_t*& from) {    \
+    register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1), x2 __asm__("v" #r2); \
+    __asm__ volatile("ld1 {%0.16b, %1.16b, %2.16b}, [%3], #48"                        \
+                     : "=w"(x0), "=w"(x1), "=w"(x2), "+r"(from));                     \
+    to[0] = x0, to[1] = x1, to[2] = x2;                                               \
+  }                                                                                   \
+  OCTET_INLINE inline void name(Int<2>, int8x16_t(&to)[4], const uint8_t*& from) {    \
+    register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1);                      \
+    __asm__ volatile("ldp %q0, %q1, [%2], #32" : "=w"(x0), "=w"(x1), "+r"(from));     \
+    to[0] = x0, to[1] = x1;                                                           \
+  }                                                                                   \
+  OCTET_INLINE inline void name(Int<1>, int8x16_t(&to)[4], const uint8_t*& from) {    \
+    register int8x16_t x0 __asm__("v" #r0);                                           \
+    __asm__ volatile("ldr %q0, [%1], #16" : "=w"(x0), "+r"(from));                    \
     to[0] = x0;                                                                       \
-    if constexpr (count > 1) to[1] = x1;                                              \
-    if constexpr (count > 2) to[2] = x2;                                              \
+  }                                                                                   \
+  template <int count>                                                                \
+  OCTET_INLINE inline void name(int8x16_t(&to)[4], const uint8_t*& from) {            \
+    name(Int<count>{}, to, from);                                                     \
   }
 OCTET_LOAD_LIST(load_rows_list, 24, 25, 26, 27)
 OCTET_LOAD_LIST(load_columns_list, 28, 29, 30, 31)
 #undef OCTET_LOAD_LIST
 
 // Loads 32 bytes of row `i`, then advances past them.
+#define OCTET_LOAD_TWICE(i, r0, r1)                                                       \
+  OCTET_INLINE inline void load_rows_twice(Int<i>, int8x16_t& first, int8x16_t& second,   \
+                                           const uint8_t*& from) {                        \
+    register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1);                          \
+    __asm__ volatile("ld1 {%0.16b, %1.16b}, [%2], #32" : "=w"(x0), "=w"(x1), "+r"(from)); \
+    first = x0, second = x1;                                                              \
+  }
+OCTET_LOAD_TWICE(0, 20, 21)
+OCTET_LOAD_TWICE(1, 22, 23)
+OCTET_LOAD_TWICE(2, 24, 25)
+OCTET_LOAD_TWICE(3, 26, 27)
+#undef OCTET_LOAD_TWICE
 template <int i>
 OCTET_INLINE inline void load_rows_twice(int8x16_t& first, int8x16_t& second,
                                          const uint8_t*& from) {
-#define OCTET_LOAD_TWICE(r0, r1)                                                        \
-  register int8x16_t x0 __asm__("v" #r0), x1 __asm__("v" #r1);                          \
-  __asm__ volatile("ld1 {%0.16b, %1.16b}, [%2], #32" : "=w"(x0), "=w"(x1), "+r"(from)); \
-  first = x0, second = x1;
-  if constexpr (i == 0) {
-    OCTET_LOAD_TWICE(20, 21)
-  } else if constexpr (i == 1) {
-    OCTET_LOAD_TWICE(22, 23)
-  } else if constexpr (i == 2) {
-    OCTET_LOAD_TWICE(24, 25)
-  } else {
-    OCTET_LOAD_TWICE(26, 27)
-  }
-#undef OCTET_LOAD_TWICE
+  load_rows_twice(Int<i>{}, first, second, from);
 }
 
 template <int offset>
