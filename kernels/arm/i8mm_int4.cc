@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// s8 or u8 x s4 -> s32 or 8 bits: decodes weights for i8mm_12x64x8.cc and i8mm_1x16x8.cc. A single
+// s8 or u8 x s4 -> s32 or 8 bits: decodes weights for i8mm_12x64x8.cc and i8mm_1x64x8.cc. A single
 // row, and as many as make few tiles, decode them in registers.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/i8mm_blocks.h"
@@ -165,10 +165,10 @@ const MicroKernel i8mm_s8s4_12x64x16 =
 const MicroKernel i8mm_u8s4_12x64x16 =
     kernel<i8mm_u8s8_12x64x8, 12, 64>("i8mm_u8s4_12x64x16", ElementType::kU8,
                                       multiply_rows<i8mm_u8s4_12x64x16, i8mm_u8s8_12x64x8, U8S8>);
-const MicroKernel i8mm_s8s4_1x16x16 = kernel<i8mm_s8s8_1x16x8, 1, 16>(
-    "i8mm_s8s4_1x16x16", ElementType::kS8, multiply_row<i8mm_s8s4_1x16x16, i8mm_s8s8_1x16x8, true>);
+const MicroKernel i8mm_s8s4_1x16x16 = kernel<i8mm_s8s8_1x64x8, 1, 16>(
+    "i8mm_s8s4_1x16x16", ElementType::kS8, multiply_row<i8mm_s8s4_1x16x16, i8mm_s8s8_1x64x8, true>);
 const MicroKernel i8mm_u8s4_1x16x16 =
-    kernel<i8mm_u8s8_1x16x8, 1, 16>("i8mm_u8s4_1x16x16", ElementType::kU8,
-                                    multiply_row<i8mm_u8s4_1x16x16, i8mm_u8s8_1x16x8, false>);
+    kernel<i8mm_u8s8_1x64x8, 1, 16>("i8mm_u8s4_1x16x16", ElementType::kU8,
+                                    multiply_row<i8mm_u8s4_1x16x16, i8mm_u8s8_1x64x8, false>);
 
 }  // namespace octet

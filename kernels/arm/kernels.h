@@ -24,9 +24,9 @@ using I8mmPanel = void (*)(const uint8_t* lhs, const uint8_t* rhs, size_t groups
 // Multiplies a tile of i8mm_*_12x64x8 panel by panel; the functions are by pairs - 1.
 void i8mm_multiply_by(const I8mmPanel (&by_pairs)[6], const Tile& tile);
 extern const I8mmPanel sve256_panels[3][6];  // of s8 x s8, u8 x s8, u8 x u8
-extern const MicroKernel i8mm_s8s8_1x16x8;
-extern const MicroKernel i8mm_u8s8_1x16x8;
-extern const MicroKernel i8mm_u8u8_1x16x8;
+extern const MicroKernel i8mm_s8s8_1x64x8;
+extern const MicroKernel i8mm_u8s8_1x64x8;
+extern const MicroKernel i8mm_u8u8_1x64x8;
 
 extern const MicroKernel dotprod_s8s8_6x16x4;
 void dotprod_multiply_s8s8(const Tile& tile);  // its `multiply`

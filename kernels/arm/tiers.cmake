@@ -27,7 +27,7 @@ octet_add_tier(DOTPROD FLAGS ${octet_armv82} SOURCES dotprod_s8s8_6x16x4.cc
   INT4 dotprod_s8s4_6x16x8.cc dotprod_s8u4_blocks_4x16x8.cc SPARSE dotprod_s8s8_sparse_4x16x16.cc
   DEPTHWISE dotprod_s8s8_dw16.cc dotprod_s8s8_group64.cc
   PROBE "vgetq_lane_s32(vdotq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
-octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x16x8.cc
+octet_add_tier(I8MM FLAGS ${octet_armv82}+i8mm SOURCES i8mm_12x64x8.cc i8mm_1x64x8.cc
   INT4 i8mm_int4.cc i8mm_s8u4_blocks_8x16x8.cc
   PROBE "vgetq_lane_s32(vmmlaq_s32(int32x4_t{}, int8x16_t{}, int8x16_t{}), 0)")
 if(OCTET_BUILDS_I8MM AND CMAKE_SYSTEM_NAME MATCHES "Linux|Android")
