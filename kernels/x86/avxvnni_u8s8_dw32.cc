@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm, and s16 values, VPDPWSSD, blocks of 32
-// channels.
+// Depthwise, u8 x s8 -> s32 or 8 bits, VPDPBUSD on ymm; u8 x s16 and s16 values, VPDPWSSD; blocks
+// of 32 channels.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -57,4 +57,6 @@ const DepthwiseKernel avxvnni_s16s8_full_dw32 =
     ymm_s16_kernel("avxvnni_s16s8_full_dw32", TierId::kAvxVnni);
 const DepthwiseKernel avxvnni_u8s8_dw32 =
     ymm_kernel<Dots>("avxvnni_u8s8_dw32", TierId::kAvxVnni, &avxvnni_s16s8_full_dw32);
+const DepthwiseKernel avxvnni_u8s16_dw32 =
+    ymm_kernel<Int16, uint64_t>("avxvnni_u8s16_dw32", TierId::kAvxVnni);
 }  // namespace octet

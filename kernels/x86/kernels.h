@@ -56,6 +56,7 @@ extern const DepthwiseKernel avx512vnni_u8s8_dw32;
 extern const DepthwiseKernel avx512bw_s16s8_dw64;
 extern const DepthwiseKernel avx512bw_u8s16_dw64;
 extern const DepthwiseKernel avxvnni_u8s8_dw32;
+extern const DepthwiseKernel avxvnni_u8s16_dw32;
 extern const DepthwiseKernel avx2_s16s8_dw32;
 extern const DepthwiseKernel avx512vnni_u8s16_dw64;
 extern const DepthwiseKernel avx512vnni_u8s16_dw32;
