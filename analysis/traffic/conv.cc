@@ -87,9 +87,11 @@ size_t output_size(const Requantization* r) {
 
 // Traces a block of channels of one output pixel in each of the tile's lines.
 void write_outputs(MemoryTrace& trace, const DepthwiseTile& t, size_t x) {
-  for (size_t row = 0; row < t.rows; ++row)
-    trace.write(t.dst + row * t.dst_line + x * t.dst_pixel,
-                t.channels * output_size(t.requantization));
+  for (size_t row = 0; row < t.rows; ++row) {
+    const uint8_t* const at = t.dst + row * t.dst_line + x * t.dst_pixel;
+    if (t.adds) trace.read(at + t.residual, t.channels);
+    trace.write(at, t.channels * output_size(t.requantization));
+  }
 }
 
 void multiply(const DepthwiseTile& t) {

@@ -74,8 +74,11 @@ void multiply(const Tile& t) {
   const bool floats = t.scale && t.requantization->to_floats;
   if (floats && t.requantization->bias_apart)
     trace.read(t.scale + t.requantization->bias_apart, t.cols * sizeof *t.scale);
-  for (size_t i = 0; i < t.rows; ++i)
-    trace.write((uint8_t*)t.dst + i * t.dst_stride, t.scale && !floats ? t.cols : row);
+  for (size_t i = 0; i < t.rows; ++i) {
+    uint8_t* const to = (uint8_t*)t.dst + i * t.dst_stride;
+    if (t.scale && t.adds) trace.read(to + t.residual, t.cols);
+    trace.write(to, t.scale && !floats ? t.cols : row);
+  }
 }
 
 // Columns are read again for each tile of rows.

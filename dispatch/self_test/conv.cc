@@ -3,6 +3,7 @@
 #include "dispatch/self_test/conv.h"
 
 #include "dispatch/self_test/product.h"
+#include "dispatch/self_test/requantize.h"
 #include "dispatch/self_test/s16.h"
 #include "dispatch/self_test/self_test.h"
 #include "dispatch/tables/tiers.h"
@@ -141,6 +142,7 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
   if (!gives(kernel, &tile, kRequantizeU8, cases.u8) ||
       !gives(kernel, &tile, kRequantizeS8, cases.s8))
     return false;
+  if (adds_residual(kernel, tile.loop) && !adds_residuals(kernel, tile, cases)) return false;
   if (knows_floats(kernel, tile.loop) && !converts_to_floats(kernel, block, tile, prepared, cases))
     return false;
   block.tflite_apart = kTileColumns;

@@ -55,16 +55,31 @@ bool epilogue_float_is_right(EpilogueFn epilogue, const FloatCases& cases,
 
 bool epilogue_residual_is_right(EpilogueFn epilogue, const FloatCases& cases) {
   uint8_t out[kTileColumns];
-  Epilogue f = epilogue_of(EpilogueMode::kFloat8, kRequantizeU8);
+  Epilogue f = residual_epilogue();
   f.scale = cases.scale;
-  f.has_residual = true;
-  f.residual_type = ElementType::kU8;
-  f.residual_zero_point = kResidualZeroPoint;
-  f.residual_scale = kResidualScale;
   EpilogueTile tile = epilogue_tile_of(cases.acc, out);
   tile.to.residual = cases.residual;
   epilogue(f, tile);
   return memcmp(out, cases.sum, sizeof out) == 0;
+}
+
+// True if a kernel adds the residual of the cases to each of a tile's outputs, which are rows or
+// pixels.
+template <typename Kernel, typename AnyTile>
+__attribute__((noinline)) bool adds_residuals(const Kernel& kernel, AnyTile tile, size_t outputs,
+                                              size_t columns, const FloatCases& cases) {
+  uint8_t out[2][kTileRows * kTileColumns];
+  Epilogue f = residual_epilogue();
+  f.scale = cases.scale;
+  tile.requantization = &kRequantizeU8;
+  tile.adds = &f;
+  tile.dst = out[0];
+  tile.residual = sizeof out[0];
+  for (size_t i = 0; i < outputs; ++i) memcpy(out[1] + i * kTileColumns, cases.residual, columns);
+  kernel.multiply(tile);
+  for (size_t i = 0; i < outputs; ++i)
+    if (memcmp(out[0] + i * kTileColumns, cases.sum, columns) != 0) return false;
+  return true;
 }
 
 bool epilogue_f32_is_right(EpilogueFn epilogue, const FloatCases& cases) {
@@ -236,6 +251,21 @@ __attribute__((noinline)) bool converts_to_floats(const MicroKernel& kernel, Til
 
 }  // namespace
 
+Epilogue residual_epilogue() {
+  Epilogue f = epilogue_of(EpilogueMode::kFloat8, kRequantizeU8);
+  f.has_residual = true;
+  f.residual_type = ElementType::kU8;
+  f.residual_zero_point = kResidualZeroPoint;
+  f.residual_scale = kResidualScale;
+  return f;
+}
+
+bool adds_residuals(const DepthwiseKernel& kernel, DepthwiseTile tile, const FloatCases& cases) {
+  tile.dst_pixel = kTileColumns;
+  tile.dst_line = tile.columns * kTileColumns;
+  return adds_residuals(kernel, tile, tile.rows * tile.columns, kernel.channels, cases);
+}
+
 bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
   const EpilogueFn epilogue = ops.epilogue;
   return (!ops.find_tflite_add || epilogue_bytes_are_right(ops, cases)) &&
@@ -305,6 +335,11 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   kernel.multiply(tile);
   if (!same_rows(out, cases.s8, rows, columns)) return false;
   if (kernel.is(kStoresFloats) && !converts_to_floats(kernel, tile, cases)) return false;
+  if (kernel.is(kAddsResidual)) {
+    Tile alike = tile;
+    alike.init_stride = 0;
+    if (!adds_residuals(kernel, alike, rows, columns, cases)) return false;
+  }
   if (!kernel.is(kRequantizesTflite)) return true;
   const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;

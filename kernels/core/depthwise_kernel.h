@@ -124,6 +124,10 @@ struct DepthwiseTile {
   bool raw = false;                      // store s32 in the kernel's own order, for `requantize`
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
+  // Null, or the epilogue with a residual in float mode, for adds_residual(); bytes from an
+  // output to its residual
+  const Epilogue* adds = nullptr;
+  ptrdiff_t residual = 0;
 };
 
 // A line of raw accumulators and its output.
@@ -165,6 +169,7 @@ struct DepthwiseKernel {
   // Copy lines as int16, which multiply reads then: of grouped kernels and of kCopied5x5. Null:
   // multiply reads int8
   WidenPixelsFn widen = nullptr, widen_5x5 = nullptr;
+  bool adds = false;     // walks of 3x3 add a residual in registers, in float mode
   bool partial = false;  // can store fewer channels than a block's as 8 bits or f32
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
   // Multiplies s16 values (kS16) by the same weights to s32, at most kMostS16Taps of them; or null
@@ -196,6 +201,11 @@ constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
 // Whether a loop of the kernel stores f32: of x86's, which have `requantize`, walks of 3x3 only.
 constexpr bool knows_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
   return (kernel.flags & kStoresFloats) && (!kernel.requantize || (is_walk(loop) && !is_5x5(loop)));
+}
+
+// Whether a loop of the kernel adds a residual in registers.
+constexpr bool adds_residual(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
+  return kernel.adds && is_walk(loop) && !is_5x5(loop);
 }
 
 constexpr bool reads(const DepthwiseKernel& kernel, const RhsLayout& layout) {

@@ -11,6 +11,8 @@
 
 namespace octet {
 
+struct Epilogue;
+
 // dst[i,j] = init[i,j] + sum over k of lhs[i,k] * rhs[k,j], stored as s32, or requantized.
 // Kernels know no zero points: init holds their terms. A kernel without a gather is direct: it
 // reads the lhs rows where they lie.
@@ -49,6 +51,10 @@ struct Tile {
   const Requantization* requantization;  // with scale
   // With kStoresFloats: one per row, which multiplies the columns' scales; null = 1
   const float* row_scale = nullptr;
+  // With scale and kAddsResidual, or null: the epilogue, of float mode, whose residual lies so many
+  // bytes from dst, row for row
+  const Epilogue* adds = nullptr;
+  ptrdiff_t residual = 0;
   uint8_t* room = nullptr;  // Decoder::room bytes of workspace
   // Not null: the sums of the products, by SumsAhead, from which multiply adds init and stores
   const int32_t* sums = nullptr;
@@ -135,6 +141,8 @@ enum KernelFlags : uint16_t {
   // The kernel subtracts Tile::row_factors times column_factors, for zero points of weights or of
   // rows. No kernel has both this flag and kRowInit.
   kRowFactors = 8192,
+  // With kRequantizes: tiles of 17 to 32 and of 49 to 64 columns can get a residual in registers.
+  kAddsResidual = 16384,
 };
 
 struct MicroKernel {

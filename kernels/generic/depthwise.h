@@ -30,6 +30,7 @@
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
 //   kFloats       whether a machine that shuffles stores Floats, too
+//   kAdds         whether it has Adds, which add a residual
 //   Columns       holds the last three columns, in registers or, where those are few, in memory
 // and the types and functions used below.
 #pragma once
@@ -54,7 +55,7 @@ struct ColumnsInMemory {
   static constexpr int kColumn = column_bytes, kWalkSets = 2;
   static constexpr bool kTogether = true, kCopyPerSign = false, kWholeGroups = false,
                         kAcross = false, kLoadsAndSteps = false, kShuffles = true,
-                        kWalks5x5 = false, kFloats = false;
+                        kWalks5x5 = false, kFloats = false, kAdds = false;
   struct Column {
     uint8_t* at;
   };
@@ -314,6 +315,15 @@ OCTET_INLINE inline void depthwise_form(const DepthwiseTile& t) {
   }
 }
 
+// Of walks of 3x3 with a residual.
+template <typename M>
+OCTET_INLINE inline void depthwise_adds(const DepthwiseTile& t) {
+  constexpr DepthwiseOutput kind = DepthwiseOutput::kAdds;
+  if (t.loop == DepthwiseLoop::kWalkBy2) return depthwise_walk<M, 1, 2, true, kind>(t);
+  return t.rows > 1 ? depthwise_walk<M, 2, 1, true, kind>(t)
+                    : depthwise_walk<M, 1, 1, true, kind>(t);
+}
+
 // Without kCopyPerSign all pixels are xor-ed, maybe with zeros. This costs a few per cent of the
 // time and saves a third of the code.
 template <typename M>
@@ -322,6 +332,8 @@ void depthwise_multiply(const DepthwiseTile& t) {
   constexpr Kind others = M::kShuffles ? Kind::kSumsOrFloat : Kind::kFloat,
                  walks = M::kShuffles ? Kind::kAny : Kind::kFloat;
   if constexpr (M::kShuffles) {
+    if constexpr (M::kAdds)
+      if (t.adds) return depthwise_adds<M>(t);
     if (!t.requantization || t.requantization->to_floats)
       return depthwise_form<M, true, Kind::kSums, others, walks>(t);
   } else {
@@ -402,6 +414,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, TierId tier_id, Ele
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
   k.walks_tiles = true;
+  if constexpr (M::kShuffles) k.adds = M::kAdds;
   k.walks_5x5 = M::kWalks5x5;
   k.s16 = OCTET_IF(INT16, s16, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;

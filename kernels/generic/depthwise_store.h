@@ -13,7 +13,17 @@ namespace {
 // copies of the loops. The same holds for kSumsOrFloats, of machines that do not shuffle, in f32,
 // and kSumsOrFloat, of machines that do, in float mode. Of machines that shuffle and have Floats
 // (kFloats), kSums is f32, too, and kAny is sums, f32 or bytes.
-enum class DepthwiseOutput { kSums, kSumsOrFloats, kSumsOrFloat, kAny, kFloat, kTflite, kS16 };
+// kAdds is bytes in float mode with a residual, of machines with Adds.
+enum class DepthwiseOutput {
+  kSums,
+  kSumsOrFloats,
+  kSumsOrFloat,
+  kAny,
+  kFloat,
+  kTflite,
+  kS16,
+  kAdds
+};
 
 template <typename M, DepthwiseOutput>
 struct DepthwiseStore;
@@ -36,6 +46,11 @@ struct DepthwiseStore<M, DepthwiseOutput::kTflite> {
     requantization.store(acc, dst);
   }
   typename M::Tflite requantization;
+};
+
+template <typename M>
+struct DepthwiseStore<M, DepthwiseOutput::kAdds> : M::Adds {
+  using M::Adds::Adds;
 };
 
 template <typename M>

@@ -132,6 +132,11 @@ class Product {
       output_.requantize_in_kernel = false;
     if (block.terms.scaled && !block.terms.scales)
       for (float& scale : scales_) scale = block.terms.scale;
+    if (takes_residual(kernel_, output_) && !block.terms.scaled) {
+      output_.adds_in_kernel = true;
+      tile_.adds = output_.epilogue;
+      tile_.residual = output_.to.residual - output_.to.dst;
+    }
     tile_.lhs_stride = block.lhs_stride;
     tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
     tile_.lhs_arranged = block.lhs_arranged;
@@ -248,7 +253,7 @@ class Product {
     tile_.depth = block_.reads_to_groups && !block_.panels ? tap_steps_ : macro_kernel_.taps.depth;
     const size_t n = weights_.first + n_, lhs_panel = block_.panels ? block_.panel_bytes : 0;
     const float* const row_scales = block_.terms.scaled ? block_.terms.scales : nullptr;
-    if (output_.in_place())
+    if (output_.in_place(tile_.cols))
       return multiply_micro_panel(kernel_, output_, block_.rows, n, row_scales, lhs_panel, &tile_);
     multiply_through_epilogue(kernel_, output_, Tiling(block_.rows, kernel_, tile_.cols), n, lanes_,
                               row_scales, lhs_panel, &tile_);
@@ -308,7 +313,7 @@ class Product {
     tile_.row_scale = nullptr;
     point_at_rows(used, 0, macro_kernel_.taps.needed(used.taps.count(), n_));
     const size_t lhs_panel = kernel_.gather ? block_.panel_bytes : 0, n = weights_.first + n_;
-    if (output_.in_place()) {
+    if (output_.in_place(tile_.cols)) {
       uint8_t* const dst = to.dst + n * output_.dst_bytes;
       tile_.dst = dst;
       tile_.dst_stride = to.stride;
@@ -362,7 +367,8 @@ class Product {
     const Output to = output_.to.from(used.pixel, used.step);
     if (taps.needed(range.count(), n_) == 0) {
       TileOutput output = output_;
-      output.requantize_in_kernel = false;  // no kernel runs, so the epilogue requantizes
+      output.requantize_in_kernel = output.adds_in_kernel =
+          false;  // no kernel runs, so the epilogue requantizes
       MicroKernel only_init = kernel_;
       only_init.multiply = copy_init;
       tile_.rhs_decoded = false;

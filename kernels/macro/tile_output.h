@@ -15,13 +15,23 @@ struct TileOutput {
   const TierOps* ops;
   const Epilogue* epilogue;
   const Requantization* requantization;
-  bool requantize_in_kernel;  // also to f32
-  size_t dst_bytes;           // bytes of one output element
-  Output to;                  // at column 0
+  bool requantize_in_kernel;    // also to f32
+  size_t dst_bytes;             // bytes of one output element
+  Output to;                    // at column 0
+  bool adds_in_kernel = false;  // where takes_residual() says so
 
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
-  bool in_place() const { return requantize_in_kernel || s32(); }  // the kernel stores to dst
+  // Whether the kernel stores tiles of so many columns to dst.
+  bool in_place(size_t cols) const {
+    return requantize_in_kernel || s32() || (adds_in_kernel && (cols - 1) % 32 >= 16);
+  }
 };
+
+// Whether a kernel adds the residual of an output to tiles of some widths.
+inline bool takes_residual(const MicroKernel& kernel, const TileOutput& output) {
+  return kernel.is(kAddsResidual) && output.epilogue->adds_in_kernel() &&
+         output.to.stride == output.to.residual_stride;
+}
 
 // The precondition of every kernel on its tiles.
 inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
@@ -53,7 +63,7 @@ inline void multiply_into(const MicroKernel& kernel, const TileOutput& output, c
                           size_t n, size_t lanes, const float* row_scale, Tile* tile) {
   OCTET_ASSERT(may_multiply(kernel, *tile));
   const Output at = to.column(n, output.dst_bytes);
-  if (output.in_place()) {
+  if (output.in_place(tile->cols)) {
     tile->dst = at.dst;
     tile->dst_stride = at.stride;
     tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
@@ -115,10 +125,11 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
   const auto& at_once = kernel.micro_panel;
   const size_t most_columns =
       at_once.taps && makes_words_in_kernel(*tile, kernel) ? kernel.nr : at_once.most_columns;
-  if (!tile->lhs_arranged && (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
-                              tile->cols > most_columns || tile->depth < at_once.least ||
-                              tile->depth > at_once.most || tile->row_init || tile->lhs_rows ||
-                              (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1)))
+  if (!tile->lhs_arranged &&
+      (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
+       tile->cols > most_columns || tile->depth < at_once.least || tile->depth > at_once.most ||
+       tile->row_init || tile->adds || tile->lhs_rows ||
+       (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1)))
     return multiply_tiles(kernel, tiling, lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);

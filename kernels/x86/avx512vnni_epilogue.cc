@@ -22,7 +22,7 @@ void avx512vnni_look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t 
 }
 
 void avx512vnni_requantize(const Tile& t, const int32_t* acc, size_t acc_stride) {
-  requantize_tile(t, acc, acc_stride);
+  requantize_tile<avx512vnni_add_residual>(t, acc, acc_stride);
   _mm256_zeroupper();
 }
 

@@ -228,7 +228,7 @@ void multiply(const Tile& t) {
     lhs.next_tap(*again, tap, k);
   }
   if constexpr (Form::kQuads == 1)
-    store_tile(*again, acc);
+    store_tile<avx512vnni_requantize, false, true>(*again, acc);
   else
     store_few<Form>(*again, acc);
 }
@@ -433,7 +433,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
     .nr = 16 * kVectors,
-    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit,
+    .flags = kAnyLhs | kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit | kAddsResidual,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .flip_rows = flip_rows,

@@ -36,6 +36,12 @@ OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m512i v) {
 OCTET_INLINE inline void store_masked(uint8_t* dst, __mmask64 mask, __m256i v) {
   _mm256_mask_storeu_epi8(dst, (__mmask32)mask, v);
 }
+OCTET_INLINE inline __m512i load_masked(const uint8_t* p, __mmask64 mask, __m512i) {
+  return _mm512_maskz_loadu_epi8(mask, p);
+}
+OCTET_INLINE inline __m256i load_masked(const uint8_t* p, __mmask64 mask, __m256i) {
+  return _mm256_maskz_loadu_epi8((__mmask32)mask, p);
+}
 OCTET_INLINE inline void store_lanes(uint8_t* dst, __mmask16 mask, __m512i v) {
   _mm512_mask_storeu_epi32(dst, mask, v);
 }
@@ -56,6 +62,13 @@ OCTET_INLINE inline __m256i odd_quarters(__m256i a, __m256i b) {
   return _mm256_shuffle_i64x2(a, b, 3);
 }
 
+// A block of 32 channels is no faster so than two pixels at a time from memory.
+#ifdef __AVX512VNNI__
+constexpr bool kAddsResiduals = true;
+#else
+constexpr bool kAddsResiduals = false;
+#endif
+
 template <typename Vector>
 OCTET_INLINE inline Vector load_vector(const void* p) {
   Vector v;
@@ -69,7 +82,7 @@ struct Wide {
                        kColumn = 4 * kInt8, kWalkSets = 2;
   static constexpr bool kTogether = false, kCopyPerSign = kInt8 == 64, kWholeGroups = false,
                         kAcross = false, kLoadsAndSteps = false, kShuffles = true, kWalks5x5 = true,
-                        kFloats = true;
+                        kFloats = true, kAdds = kAddsResiduals && kInt8 == 64;
   using Pixel = Vector;
   struct Column {
     Vector t[4];
@@ -150,6 +163,29 @@ struct Wide {
     }
   };
 
+  // The residual's bytes lie as the packs leave the sums'.
+  struct Adds {
+    Requantizer<kInt8> requantizer;
+    FloatAddend<kInt8> addend;
+    __mmask64 mask;
+    ptrdiff_t residual;
+    explicit Adds(const DepthwiseTile& t)
+        : requantizer(*t.requantization),
+          addend(*t.adds),
+          mask(~(__mmask64)0 >> (64 - t.channels)),
+          residual(t.residual) {}
+
+    template <typename E>
+    OCTET_INLINE inline void operator()(const Acc& acc, const E& ends, uint8_t* dst) const {
+      typename FloatAddend<kInt8>::Floats product[4];
+      unroll<4>([&](auto v)
+                    OCTET_INLINE { product[v] = to_floats(acc.a[v]) * as_floats(ends.scale(v)); });
+      Vector q[4];
+      addend.template add<false>(load_masked(dst + residual, mask, Vector()), product, q);
+      store_masked(dst, mask, requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
+    }
+  };
+
   OCTET_INLINE static inline void store_raw(const Acc& acc, uint8_t* dst) {
     unroll<4>([&](auto v)
                   OCTET_INLINE { __builtin_memcpy(dst + kInt8 * v, &acc.a[v], sizeof acc.a[v]); });
@@ -220,7 +256,7 @@ struct WideInt16 : Wide<kInt8> {
   using typename Wide<kInt8>::Pixel;
   using typename Wide<kInt8>::Acc;
   static constexpr int kColumn = 8 * kInt8;
-  static constexpr bool kCopyPerSign = false, kFloats = false;
+  static constexpr bool kCopyPerSign = false, kFloats = false, kAdds = false;
   struct Column {
     Vector t[8];
   };

@@ -13,10 +13,27 @@ namespace {
 constexpr float kByteBase = 8388608.0f;
 constexpr uint32_t kByteBaseBits = 0x4b000000;
 
+template <typename Vector>
+OCTET_INLINE inline Vector splat_float(float value) {
+  int32_t bits;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return splat<Vector>(bits);
+}
+
 // Makes floats of a residual's bytes, which lie as packs of four vectors leave them: vector v of
 // the four, as 2^23 + byte.
-#ifdef __AVX512BW__
+template <int kInt8>
 struct ByteFloats {
+  template <int v>
+  OCTET_INLINE inline __m256 of(__m256i bytes) const {
+    const __m256i zero = splat<__m256i>(0), base = splat<__m256i>((uint16_t)(kByteBaseBits >> 16)),
+                  half = v < 2 ? low_bytes(bytes, zero) : high_bytes(bytes, zero);
+    return as_floats(v % 2 ? high_int16(half, base) : low_int16(half, base));
+  }
+};
+#ifdef __AVX512BW__
+template <>
+struct ByteFloats<64> {
   __m512i base = splat<__m512i>(kByteBaseBits), places[4];
   __mmask64 lowest = 0x1111111111111111;  // bytes
   ByteFloats() {
@@ -31,42 +48,38 @@ struct ByteFloats {
     return as_floats(_mm512_mask_shuffle_epi8(base, lowest, bytes, places[v]));
   }
 };
-#else
-struct ByteFloats {
-  template <int v>
-  OCTET_INLINE inline __m256 of(__m256i bytes) const {
-    const __m256i zero = splat<__m256i>(0), base = splat<__m256i>((uint16_t)(kByteBaseBits >> 16)),
-                  half = v < 2 ? low_bytes(bytes, zero) : high_bytes(bytes, zero);
-    return as_floats(v % 2 ? high_int16(half, base) : low_int16(half, base));
-  }
-};
 #endif
 
 // The steps from four vectors of products and their residual to sums.
+template <int kInt8>
 struct FloatAddend {
-  const ByteFloats floats = {};
-  EpilogueVector flip;
-  EpilogueFloats scale, zero, product_lo, product_hi, most;
+  using Vector = typename VectorOf<kInt8>::Type;
+  using Floats = decltype(as_floats(Vector()));
+  const ByteFloats<kInt8> floats = {};
+  Vector flip;
+  Floats scale, zero, product_lo, product_hi, most;
   bool limits;
+  OCTET_INLINE static inline Floats all_of(float x) { return as_floats(splat_float<Vector>(x)); }
   explicit FloatAddend(const Epilogue& f)
-      : flip(splat<EpilogueVector>((uint8_t)(f.residual_type == ElementType::kU8 ? 0 : 0x80))),
-        scale(all(f.residual_scale)),
-        zero(all(kByteBase +
-                 (float)(f.residual_zero_point + (f.residual_type == ElementType::kU8 ? 0 : 128)))),
-        product_lo(all(f.clamps_product ? f.product_lo_f32 : -__builtin_inff())),
-        product_hi(all(f.clamps_product ? f.product_hi_f32 : __builtin_inff())),
+      : flip(splat<Vector>((uint8_t)(f.residual_type == ElementType::kU8 ? 0 : 0x80))),
+        scale(all_of(f.residual_scale)),
+        zero(all_of(kByteBase + (float)(f.residual_zero_point +
+                                        (f.residual_type == ElementType::kU8 ? 0 : 128)))),
+        product_lo(all_of(f.clamps_product ? f.product_lo_f32 : -__builtin_inff())),
+        product_hi(all_of(f.clamps_product ? f.product_hi_f32 : __builtin_inff())),
         // A conversion that overflows is negative
-        most(all(f.fits_int32 ? __builtin_inff() : 32767.0f)),
+        most(all_of(f.fits_int32 ? __builtin_inff() : 32767.0f)),
         limits(f.clamps_product || !f.fits_int32) {}
 
-  // residual: its bytes in the order in which packs leave the sums'.
-  OCTET_INLINE inline void add(EpilogueVector residual, const EpilogueFloats (&product)[4],
-                               EpilogueVector (&sum)[4]) const {
+  // residual: its bytes in the order in which packs leave the sums'. any: whether `limits` may be.
+  template <bool any = true>
+  OCTET_INLINE inline void add(Vector residual, const Floats (&product)[4],
+                               Vector (&sum)[4]) const {
     residual = residual ^ flip;
-    EpilogueFloats r[4];
+    Floats r[4];
     unroll<4>([&](auto v)
                   OCTET_INLINE { r[v] = (floats.template of<v.value>(residual) - zero) * scale; });
-    if (limits)
+    if (any && limits)
       unroll<4>([&](auto v) OCTET_INLINE {
         r[v] = least_of(least_of(most_of(product[v], product_lo), product_hi) + r[v], most);
       });
@@ -85,7 +98,7 @@ __attribute__((noinline)) void epilogue_float_rows(const Epilogue& f, const Epil
   constexpr size_t together = 4 / vectors;
   const Requantizer<kEpilogueBytes> requantizer(
       Requantization{f.zero_point, f.lo, f.hi, f.dst_type});
-  const FloatAddend addend(f);
+  const FloatAddend<kEpilogueBytes> addend(f);
   EpilogueFloats scale[vectors];
   unroll<vectors>([&](auto v) OCTET_INLINE {
     scale[v] = as_floats(epilogue_vector(f.scale + t.column + column + v * kEpilogueLanes));

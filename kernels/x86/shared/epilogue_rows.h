@@ -9,6 +9,12 @@
 namespace octet {
 namespace {
 
+OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
+OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
+OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
+// Rounds by MXCSR, which the caller has set
+OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
 #ifdef __AVX512BW__
 constexpr int kEpilogueBytes = 64;
 using EpilogueFloats = __m512;
@@ -42,14 +48,8 @@ OCTET_INLINE inline void store_some(float* dst, __m512 x, size_t count) {
 #else
 constexpr int kEpilogueBytes = 32;
 using EpilogueFloats = __m256;
-OCTET_INLINE inline __m256 as_floats(__m256i x) { return _mm256_castsi256_ps(x); }
 OCTET_INLINE inline __m256i as_bits(__m256 x) { return _mm256_castps_si256(x); }
 OCTET_INLINE inline __m256 all(float value) { return _mm256_set1_ps(value); }
-OCTET_INLINE inline __m256 to_floats(__m256i x) { return _mm256_cvtepi32_ps(x); }
-OCTET_INLINE inline __m256 least_of(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
-OCTET_INLINE inline __m256 most_of(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
-// Rounds by MXCSR, which the caller has set
-OCTET_INLINE inline __m256i rounded(__m256 x) { return _mm256_cvtps_epi32(x); }
 using EpilogueDoubles = __m256d;
 OCTET_INLINE inline __m256d all_doubles_at(const double* x) { return _mm256_loadu_pd(x); }
 OCTET_INLINE inline __m256d doubles_of(const int32_t* x) {

@@ -124,7 +124,18 @@ inline void requantize_tflite(const StoredTile& t) {
        : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
 }
 
+template <EpilogueFn add_residual = nullptr>
 inline void requantize_tile(const Tile& t, const int32_t* acc, size_t acc_stride) {
+  if constexpr (add_residual != nullptr)
+    if (t.adds)
+      return add_residual(
+          *t.adds, {acc,
+                    acc_stride,
+                    t.rows,
+                    t.cols,
+                    (size_t)(t.scale - t.adds->scale),
+                    nullptr,
+                    {(uint8_t*)t.dst, t.dst_stride, (uint8_t*)t.dst + t.residual, t.dst_stride}});
   const StoredTile tile = {t.rows,           t.cols,          acc,         acc_stride, t.scale,
                            t.requantization, (uint8_t*)t.dst, t.dst_stride};
   t.requantization->tflite_apart ? requantize_tflite(tile)

@@ -7,6 +7,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/shared/by_rows.h"
+#include "kernels/x86/shared/epilogue_float.h"
 #include "kernels/x86/shared/requantize.h"
 #include "kernels/x86/shared/store_floats.h"
 #include "kernels/x86/shared/tflite.h"
@@ -137,14 +138,49 @@ OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vector
   });
 }
 
+// Scales accumulators in float mode, adds their residual and stores bytes.
+template <int most, int vectors>
+OCTET_INLINE inline void store_with_residual(const Tile& t, const __m512i (&acc)[most][vectors]) {
+  constexpr int together = 4 / vectors;
+  const Requantizer<64> requantizer(*t.requantization);
+  const FloatAddend<64> addend(*t.adds);
+  const __mmask64 mask = ~(__mmask64)0 >> (64 - t.cols);
+  const size_t stride = t.dst_stride, rows = t.rows, cols = t.cols;
+  const ptrdiff_t residual = t.residual;
+  uint8_t* dst = (uint8_t*)t.dst;
+  __m512 scale[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm512_loadu_ps(t.scale + 16 * v); });
+  unroll<most / together>([&](auto group) OCTET_INLINE {
+    constexpr size_t first = group.value * together;
+    if (first && first >= rows) return;
+    __m512 product[4];
+    unroll<4>([&](auto at) OCTET_INLINE {
+      constexpr int v = at.value % vectors;
+      product[at] = to_floats(acc[first + at.value / vectors][v]) * scale[v];
+    });
+    __m512i q[4];
+    addend.add<false>(
+        as_packed(load_rows<16 * vectors>(dst + residual, stride, rows - first, cols)), product, q);
+    const __m512i bytes =
+        in_order(requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
+    unroll<together>([&](auto part) OCTET_INLINE {
+      if (part == 0 || first + part.value < rows) store_part<vectors, part.value>(dst, mask, bytes);
+      dst += stride;
+    });
+  });
+}
+
 // requantize: a function above, which no tile needs here; without the call GCC 12 copies 176
 // instead of 72 registers in the depth loops of avx512vnni_u8s8_6x64x4. few: tiles of `most` rows
 // may have one row, too.
-template <auto requantize = avx512vnni_requantize, bool few = false, int most, int vectors>
+template <auto requantize = avx512vnni_requantize, bool few = false, bool adds = false, int most,
+          int vectors>
 OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]) {
   if (t.scale && t.requantization->to_floats) return store_floats(t, t.rows, acc);
+  if constexpr (adds && most * vectors == 24)
+    if (t.scale && t.adds) return store_with_residual(t, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
-  if (!t.scale) return store_through_memory<requantize>(t, acc);
+  if (!t.scale || (adds && t.adds)) return store_through_memory<requantize>(t, acc);
   if (!tflite)
     scale_float<(most > 8 && !few)>(t, acc);
   else if (t.requantization->tflite_right_only)

@@ -12,12 +12,6 @@
 namespace octet {
 namespace {
 
-template <typename Vector>
-OCTET_INLINE inline Vector splat_float(float value) {
-  int32_t bits;
-  __builtin_memcpy(&bits, &value, sizeof bits);
-  return splat<Vector>(bits);
-}
 // The bits of floats: of fl(fl(acc) * scale) + bias, of the greater and the lesser of two, or b.
 #define OCTET_FLOATS(bits)                                                                    \
   OCTET_INLINE inline __m##bits##i floats_of(__m##bits##i acc, __m##bits##i scale,            \
@@ -48,7 +42,7 @@ struct OnlyPacks {
 struct AddsFloats {
   static constexpr bool kAdds = true;
   const Requantizer<kEpilogueBytes> requantizer;
-  const FloatAddend addend;
+  const FloatAddend<kEpilogueBytes> addend;
   explicit AddsFloats(const DepthwiseRaw& r) : requantizer(*r.requantization), addend(*r.adds) {}
   OCTET_INLINE inline EpilogueVector bytes(const EpilogueVector (&q)[4],
                                            EpilogueVector residual) const {

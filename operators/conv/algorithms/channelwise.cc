@@ -74,12 +74,15 @@ class ChannelBlock {
                                                : kernel.flags & kRequantizes)
             ? &plan.requantization
             : nullptr;
-    tile_.raw = kernel.requantize && plan.epilogue.finishes_in_place() &&
+    if (adds_in_registers())
+      tile_.requantization = &plan.requantization, tile_.adds = &plan.epilogue;
+    tile_.raw = !tile_.adds && kernel.requantize && plan.epilogue.finishes_in_place() &&
                 (plan.epilogue.has_residual ? channels == kernel.channels && adds_to_raw()
                                             : plan.epilogue.tflite.rows != nullptr);
     ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
     const size_t whole =
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
+    if (tile_.adds) tile_.residual = run.to.residual - run.to.dst;
     direct_ = ends_ && (channels == whole || (tile_.requantization && kernel.partial));
     tile_.channels = direct_ ? channels : whole;
     micro_panel_ = direct_ ? run.out_w : smaller(kEpilogueSums / whole, run.out_w);
@@ -159,6 +162,12 @@ class ChannelBlock {
   }
 
  private:
+  // Whether the kernel adds the residual before it stores.
+  bool adds_in_registers() const {
+    return adds_residual(kernel_, tile_.loop) && plan_.epilogue.adds_in_kernel() &&
+           !run_.lhs_scales && run_.to.stride == run_.to.residual_stride;
+  }
+
   // Whether the kernel's `requantize` adds the residual.
   bool adds_to_raw() const {
     const Epilogue& f = plan_.epilogue;
