@@ -297,7 +297,7 @@ bool passes(const MicroKernel& kernel) {
     return multiplies(kernel, rows, columns, kDepth) &&
            (!requantizing || requantizes(kernel, rows, columns));
   };
-  const size_t columns = smaller(kernel.nr, kTileColumns);
+  const size_t columns = smaller(kernel.words_nr(), kTileColumns);
   // Kernels that decode weights may do so in registers for few rows
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
          (!kernel.decoder.decode || multiplies(kernel, 1, columns, kDepth)) &&

@@ -193,6 +193,7 @@ struct MicroKernel {
     // kStoresFloats, f32; whole groups of lhs_kr and many rows: is_plain() in
     // kernels/macro/tile_output.h
     bool taps;
+    uint16_t words_columns;  // if not nr, whole panels of nr: a tile of s32 or f32 and of one tap
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows
@@ -244,6 +245,10 @@ struct MicroKernel {
   // Bytes of the sums of so many tiles that are multiplied ahead.
   constexpr size_t sums_bytes(size_t tiles) const {
     return ahead.note ? tiles * mr * nr * sizeof(int32_t) : 0;
+  }
+  // The columns of a tile of s32 or f32 where one call takes all rows, which are many.
+  constexpr size_t words_nr() const {
+    return micro_panel.words_columns ? micro_panel.words_columns : nr;
   }
   // The most rows that a tile of this many columns may have.
   constexpr size_t rows_of(size_t cols) const { return cols <= tall_nr ? tall_mr : mr; }

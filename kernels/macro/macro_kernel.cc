@@ -142,6 +142,8 @@ class Product {
     tile_.lhs_arranged = block.lhs_arranged;
     tile_.room = block.room;
     tile_.rhs_decoded = block.decoded;
+    nr_ = columns_of_micro_panel(kernel_, output_.words_in_place() && macro_kernel.taps.count == 1,
+                                 block.rows, macro_kernel.taps.depth);
     tile_.rhs_panel_stride =
         block.decoded ? groups() * kernel_.decoder.group_bytes : panel_stride();
   }
@@ -167,16 +169,16 @@ class Product {
   // Points at the micro-panel at place_, which ends before column n1.
   __attribute__((noinline)) void point_at_micro_panel(size_t n1) {
     const size_t panel = place_.panel, lane = place_.lane, turn = macro_kernel_.taps.short_from;
-    width_ = smaller(larger(layout_.width, kernel_.nr), weights_.lanes - panel);
+    width_ = smaller(larger(layout_.width, nr_), weights_.lanes - panel);
     // A narrower last panel has other strides, and is multiplied by itself
     if (width_ > layout_.width) width_ = width_ / layout_.width * layout_.width;
     group_ = smaller(layout_.width, width_) * lane_group_;
     tap_ = smaller(layout_.width, width_) * tap_lane_;
     n_ = panel + lane;
-    lanes_ = smaller(smaller(kernel_.nr, width_ - lane), n_ < turn ? turn - n_ : SIZE_MAX);
+    lanes_ = smaller(smaller(nr_, width_ - lane), n_ < turn ? turn - n_ : SIZE_MAX);
     // Within a panel, or at the beginning of a panel
     micro_panel_ = weights_.panels + panel * weights_.lane_bytes +
-                   lane * (kernel_.nr > layout_.width ? weights_.lane_bytes : lane_group_);
+                   lane * (nr_ > layout_.width ? weights_.lane_bytes : lane_group_);
     tile_.cols = smaller(lanes_, n1 - n_);
   }
   void pass_micro_panel(size_t n1) {
@@ -416,6 +418,7 @@ class Product {
   const RhsLayout& layout_;
   const size_t lane_group_, tap_lane_;  // bytes of one column: of a group, of a tap
   const size_t tap_steps_;              // a tap's depth that kernels multiply
+  size_t nr_;                           // columns of a micro-panel
   Start start_;
   float scales_[kMaxTileRows];
   // Where the micro-panel begins: a panel, or the first of several that it spans, and a lane there

@@ -25,6 +25,10 @@ struct TileOutput {
   bool in_place(size_t cols) const {
     return requantize_in_kernel || s32() || (adds_in_kernel && (cols - 1) % 32 >= 16);
   }
+  // ... outputs of four bytes
+  bool words_in_place() const {
+    return s32() || (requantize_in_kernel && epilogue->mode == EpilogueMode::kF32);
+  }
 };
 
 // Whether a kernel adds the residual of an output to tiles of some widths.
@@ -37,9 +41,9 @@ inline bool takes_residual(const MicroKernel& kernel, const TileOutput& output) 
 inline bool may_multiply(const MicroKernel& kernel, const Tile& tile) {
   const bool tall = tile.rows > kernel.mr;
   return tile.rows && tile.rows <= kernel.rows_of(tile.cols) && tile.cols &&
-         tile.cols <= kernel.nr && (!(tall || kernel.copy_rows) || !tile.lhs_rows) && tile.taps &&
-         (!tile.rhs_decoded || kernel.decoder.decode) && (!tile.row_init || kernel.is(kRowInit)) &&
-         (!tile.row_factors || kernel.is(kRowFactors)) &&
+         tile.cols <= kernel.words_nr() && (!(tall || kernel.copy_rows) || !tile.lhs_rows) &&
+         tile.taps && (!tile.rhs_decoded || kernel.decoder.decode) &&
+         (!tile.row_init || kernel.is(kRowInit)) && (!tile.row_factors || kernel.is(kRowFactors)) &&
          (!tile.lhs_flip || kernel.gather || kernel.is(kAnyLhs)) && !tile.lhs_arranged &&
          (tile.init_stride == 0 || tile.init_stride >= tile.cols);
 }
@@ -112,10 +116,19 @@ inline bool makes_words_in_kernel(const Tile& t, const MicroKernel& kernel) {
 
 // Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call: calls for fewer
 // tiles take no longer, and hold exactly the rows. Words may have all columns of a tile.
+constexpr size_t kLeastTiles = 3;
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
-  constexpr size_t kLeastTiles = 3;
   return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
          (makes_bytes_in_float_mode(tile) || makes_words_in_kernel(tile, kernel));
+}
+
+// Columns of a micro-panel whose rows have one tap; words: the kernel makes them of its outputs.
+inline size_t columns_of_micro_panel(const MicroKernel& kernel, bool words, size_t rows,
+                                     size_t depth) {
+  return words && depth <= kernel.micro_panel.most && depth % kernel.lhs_kr == 0 &&
+                 rows >= kLeastTiles * kernel.mr
+             ? kernel.words_nr()
+             : kernel.nr;
 }
 
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has
@@ -123,8 +136,9 @@ inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& tiling,
                           size_t lhs_panel, Tile* tile) {
   const auto& at_once = kernel.micro_panel;
-  const size_t most_columns =
-      at_once.taps && makes_words_in_kernel(*tile, kernel) ? kernel.nr : at_once.most_columns;
+  const size_t most_columns = at_once.taps && makes_words_in_kernel(*tile, kernel)
+                                  ? kernel.words_nr()
+                                  : at_once.most_columns;
   if (!tile->lhs_arranged &&
       (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
        tile->cols > most_columns || tile->depth < at_once.least || tile->depth > at_once.most ||

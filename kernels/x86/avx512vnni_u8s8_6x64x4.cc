@@ -11,13 +11,12 @@
 // Per group of 4 along depth: 4 loads, one from each of four panels, 6 broadcasts, 24 dot products.
 // The lhs rows, and the rows of each tap of a convolution, are read where they lie: no copy. The
 // kernel is instantiated over the vectors of columns. Each count of rows and each sign of the lhs
-// has depth loops of its own; all other code is shared. Few rows split the depth over several sets
-// of accumulators to hide the latency.
+// has depth loops of its own. Few rows split the depth over several sets of accumulators.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/kernels.h"
-#include "kernels/x86/shared/micro_panel.h"
+#include "kernels/x86/shared/shallow_zmm.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
 
 namespace octet {
@@ -278,7 +277,10 @@ OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint
     OCTET_NO_UNROLL
     for (size_t groups = t.depth / kStep; groups; --groups, weights += 64) {
       __m512i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(weights + v * panel); });
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        b[v] = _mm512_loadu_si512(weights + v * panel);
+        if constexpr (rows == 3) pin(b[v]);  // as in add_groups
+      });
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m512i a = broadcast<Form, flip>(base[i / 3] + (size_t)(i % 3) * stride);
         unroll<vectors>([&](auto v) OCTET_INLINE {
@@ -410,6 +412,7 @@ void multiply_micro_panel(const Tile& t) {
       return multiply_by_tiles<tile, kTallMr>(t, t.rows);
     constexpr MultiplyFn words[] = {by_words_of<kRows, 1>, by_words_of<kRows, 2>,
                                     by_words_of<kMr, 3>, by_words_of<kMr, kVectors>};
+    if (multiply_shallow<tile, kMr, kRepeated>(t)) return;
     return words[(t.cols - 1) / 16](t);
   }
   if (t.cols > 16)

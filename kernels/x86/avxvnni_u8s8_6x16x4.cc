@@ -21,6 +21,7 @@ namespace octet {
 namespace {
 
 constexpr int kMr = 6;
+constexpr size_t kNr = 16;
 // Prefetch distance of the weights in bytes: 16 columns with a depth of 2048 fill L1, so that
 // deeper weights come from L2 for every tile
 constexpr int kAhead = 2048;
@@ -224,7 +225,29 @@ constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1>, multiply<2>, m
                                                      multiply<4>, multiply<5>, multiply<6>};
 
 template <bool lhs_is_s8>
+void dispatch(const Tile& t);
+// Goes on to panel `columns` / kNr of a tile of several panels.
+void pass_columns(Tile* t, size_t columns) {
+  t->rhs += columns / kNr * t->rhs_panel_stride;
+  t->init += columns;
+  if (t->scale) t->scale += columns;
+  t->dst = (uint8_t*)t->dst + columns * (makes_words(*t) ? sizeof(int32_t) : 1);
+}
+// Multiplies a tile of several panels.
+template <bool lhs_is_s8>
+__attribute__((noinline)) void multiply_panels(const Tile& t) {
+  Tile tile = t;
+  for (size_t left = t.cols;; left -= kNr) {
+    tile.cols = left < kNr ? left : kNr;
+    dispatch<lhs_is_s8>(tile);
+    if (left <= kNr) return;
+    pass_columns(&tile, kNr);
+  }
+}
+
+template <bool lhs_is_s8>
 void dispatch(const Tile& t) {
+  if (__builtin_expect(t.cols > kNr, 0)) return multiply_panels<lhs_is_s8>(t);
   if (!lhs_is_s8 && t.rows == kMr && t.cols <= 8) return multiply_up_to_8(t);
   kByRows[t.rows - 1](t, lhs_is_s8);
 }
@@ -268,26 +291,44 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[rows / 3], size_t stri
   }
 }
 
+// Stores words: sums of whole lines line by line, so that halves of a line meet on their way.
+template <int rows, int vectors>
+OCTET_INLINE inline void leave_words(const WordsExit& exit, size_t column, const float* row_scale,
+                                     const __m256i (&acc)[rows][vectors], uint8_t* dst) {
+  if (vectors == 1 || exit.scales || exit.cols - column < kNr)
+    return exit.leave(column, row_scale, acc, dst);
+  uint8_t *to = dst + column * sizeof(int32_t), *next = to + rows * exit.stride;
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    _mm_prefetch((const char*)next, _MM_HINT_T0);
+    unroll<vectors>([&](auto v)
+                        OCTET_INLINE { _mm256_storeu_si256((__m256i*)(to + 32 * v), acc[i][v]); });
+    to += exit.stride, next += exit.stride;
+    __asm__("" : "+r"(to), "+r"(next));  // else GCC 12 keeps the addresses of all rows
+  });
+}
+
 // Multiplies all rows by a micro-panel in one call, six at a time, or twelve by at most eight
-// columns.
+// columns. Rows of words meet up to four panels, one after the other: what they write lies side by
+// side.
 template <int rows, int vectors, bool flip, int quads>
 __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* weights) {
   const size_t cols = t.cols, stride = t.lhs_stride, groups = t.depth / (4 * quads);
-  const uint8_t* from = (const uint8_t*)t.lhs;
+  const uint8_t *from = (const uint8_t*)t.lhs, *panel = weights;
   const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
-  size_t left = t.rows;
+  size_t left = t.rows, column = 0;
   const RowsExit exit(t);
   const WordsExit words_exit(t);
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = quads == 1 ? init_of(t, 0, v) : _mm256_setzero_si256();
+        acc[i][v] = quads == 1 ? _mm256_loadu_si256((const __m256i*)(t.init + column + 8 * v))
+                               : _mm256_setzero_si256();
         pin(acc[i][v]);
       });
     });
-    const uint8_t *lhs[rows / 3], *rhs = weights;
+    const uint8_t *lhs[rows / 3], *rhs = panel;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = from + i * 3 * stride; });
     for (size_t tap = 1;; ++tap) {
       add_groups<rows, vectors, flip, quads>(lhs, stride, rhs, groups, acc);
@@ -298,10 +339,17 @@ __attribute__((noinline)) void multiply_all_rows(const Tile& t, const uint8_t* w
     if constexpr (quads > 1)
       leave_few(exit, t, acc, dst);
     else if (makes_words(t))
-      words_exit.leave(0, row_scale, acc, dst);
+      leave_words(words_exit, column, row_scale, acc, dst);
     else
       leave_rows(exit, t.scale, cols, acc, dst);
+    if (vectors == 2 && column + kNr < cols) {
+      column += kNr;
+      panel += t.rhs_panel_stride;
+      continue;
+    }
     if (left == rows) return;
+    column = 0;
+    panel = weights;
     const size_t next = left < 2 * rows ? left - rows : rows;
     left -= next;
     from += next * stride;
@@ -333,6 +381,15 @@ void multiply_twelves(const Tile& t) {
 }
 
 void multiply_micro_panel(const Tile& t) {
+  const size_t last = t.cols % kNr;
+  if (t.cols > kNr && last && last <= 8) {  // twelve rows at a time, as others of so few columns
+    Tile tile = t;
+    tile.cols -= last;
+    multiply_micro_panel(tile);
+    pass_columns(&tile, tile.cols);
+    tile.cols = last;
+    return multiply_micro_panel(tile);
+  }
   t.cols > 8 ? multiply_whole_tiles<dispatch<false>, kMr, kMr, kRepeated / 2, multiply_sixes>(t)
              : multiply_whole_tiles<dispatch<false>, kMr, 2 * kMr, kRepeated, multiply_twelves>(t);
 }
@@ -346,13 +403,13 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .tier_id = TierId::kAvxVnni,
     .lhs_element_type = ElementType::kU8,
     .mr = kMr,
-    .nr = 16,
+    .nr = kNr,
     .flags = kAnyLhs | kFlags,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .multiply = dispatch<false>,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 256, 1, 16, true},
+    .micro_panel = {4, 256, 1, kNr, true, 4 * kNr},
     .few_nr = 8,
 };
 
@@ -362,7 +419,7 @@ const MicroKernel avxvnni_s8s8_6x16x4 = {
     .tier_id = TierId::kAvxVnni,
     .lhs_element_type = ElementType::kS8,
     .mr = kMr,
-    .nr = 16,
+    .nr = kNr,
     .flags = kFlags,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,

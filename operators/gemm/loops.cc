@@ -145,10 +145,12 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
     tile->rhs_decoded = decodes_once(kernel, 1, depth, rows, tiling.count);
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
-    for (size_t n = first, lane = 0; n < end; n += kernel.nr, lane += kernel.nr) {
+    const size_t nr =
+        columns_of_micro_panel(kernel, makes_words_in_kernel(*tile, kernel), rows, depth);
+    for (size_t n = first, lane = 0; n < end; n += nr, lane += nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
-      tile->cols = smaller(kernel.nr, end - n);
+      tile->cols = smaller(nr, end - n);
       tile->rhs = rhs + panel * plan.packed_lane + lane * group;
       tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
       if (tile->rhs_decoded) {

@@ -429,7 +429,7 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
         if (HasFatalFailure()) return;
         if (rows <= mr || depth % (range.taps ? 4 : 7)) continue;
         TileCase words = c;  // s32 may have all columns of a tile
-        if (range.taps) words.cols = 1 + (27 * turn++ + depth / 4) % micro_panel.nr;
+        if (range.taps) words.cols = 1 + (27 * turn++ + depth / 4) % micro_panel.words_nr();
         KernelTile of_words(micro_panel, words);
         check_s32(micro_panel, words, of_words);
       }
