@@ -24,6 +24,9 @@
 // {"error": "..."} in place of any answer ends the bench with that sentence.
 #include <fmt/format.h>
 #include <signal.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -184,6 +187,9 @@ class Program {
     if (process_ < 0) fail("cannot be started");
     setpgid(process_, 0);  // also for its children; both processes call it, for either may be first
     if (process_ == 0) {
+#if defined(__linux__)
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a bench that is killed leaves no stopped process
+#endif
       close(ends[0]);
       serve(ends[1]);
       _exit(127);
@@ -274,7 +280,9 @@ class ProgramPeer : public Peer {
   std::string name() const override { return name_; }
   std::optional<double> call_us() const override { return call_us_; }
 
+  // Requests have no zero points of weights.
   std::unique_ptr<Contestant> gemm(const GemmData& d) override {
+    if (!d.rhs_zero_points.empty()) return nullptr;
     const GemmShape& s = d.shape;
     const char* const run_time = d.run_time == OCTET_KN ? "kn" : d.run_time == OCTET_NK ? "nk" : "";
     return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"run_time", run_time}}, d.types,
@@ -285,6 +293,7 @@ class ProgramPeer : public Peer {
                       s.m * s.n);
   }
   std::unique_ptr<Contestant> conv(const ConvData& d) override {
+    if (!d.filter_zero_points.empty()) return nullptr;
     const octet_conv2d_shape& g = d.shape.geometry;
     return contestant("conv",
                       {{"in", {g.batch_max, g.in_h_max, g.in_w_max, g.in_channels}},
