@@ -132,6 +132,12 @@ bool converts_to_floats(const DepthwiseKernel& kernel, DepthwiseBlock block, Dep
   return gives(kernel, &tile, floats, halves, sizeof(float));
 }
 
+bool adds_residuals(const DepthwiseKernel& kernel, DepthwiseTile tile, const FloatCases& cases) {
+  tile.dst_pixel = kTileColumns;
+  tile.dst_line = tile.columns * kTileColumns;
+  return adds_residuals(kernel, tile, tile.rows * tile.columns, kernel.channels, cases);
+}
+
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
                  void* prepared) {

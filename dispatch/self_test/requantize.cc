@@ -63,25 +63,6 @@ bool epilogue_residual_is_right(EpilogueFn epilogue, const FloatCases& cases) {
   return memcmp(out, cases.sum, sizeof out) == 0;
 }
 
-// True if a kernel adds the residual of the cases to each of a tile's outputs, which are rows or
-// pixels.
-template <typename Kernel, typename AnyTile>
-__attribute__((noinline)) bool adds_residuals(const Kernel& kernel, AnyTile tile, size_t outputs,
-                                              size_t columns, const FloatCases& cases) {
-  uint8_t out[2][kTileRows * kTileColumns];
-  Epilogue f = residual_epilogue();
-  f.scale = cases.scale;
-  tile.requantization = &kRequantizeU8;
-  tile.adds = &f;
-  tile.dst = out[0];
-  tile.residual = sizeof out[0];
-  for (size_t i = 0; i < outputs; ++i) memcpy(out[1] + i * kTileColumns, cases.residual, columns);
-  kernel.multiply(tile);
-  for (size_t i = 0; i < outputs; ++i)
-    if (memcmp(out[0] + i * kTileColumns, cases.sum, columns) != 0) return false;
-  return true;
-}
-
 bool epilogue_f32_is_right(EpilogueFn epilogue, const FloatCases& cases) {
   float out[kTileColumns];
   Epilogue f = {};
@@ -258,12 +239,6 @@ Epilogue residual_epilogue() {
   f.residual_zero_point = kResidualZeroPoint;
   f.residual_scale = kResidualScale;
   return f;
-}
-
-bool adds_residuals(const DepthwiseKernel& kernel, DepthwiseTile tile, const FloatCases& cases) {
-  tile.dst_pixel = kTileColumns;
-  tile.dst_line = tile.columns * kTileColumns;
-  return adds_residuals(kernel, tile, tile.rows * tile.columns, kernel.channels, cases);
 }
 
 bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
