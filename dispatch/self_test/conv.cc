@@ -14,7 +14,7 @@ namespace {
 
 // Depthwise kernels: 2 or 3 output columns of a 3x3 filter, tap by tap, and by each walk that the
 // kernel knows.
-constexpr size_t kPixel = 64, kInColumns = 7, kLines = 5, kSlots = 28, kMostOutputs = 9;
+constexpr size_t kPixel = kTileColumns, kInColumns = 7, kLines = 5, kSlots = 28, kMostOutputs = 9;
 static_assert(sizeof Operands::rhs >= kLines * kInColumns * kPixel, "pixels");
 
 uint8_t pixel_byte(const Operands& operands, size_t line, size_t column, size_t channel) {
@@ -132,23 +132,18 @@ bool converts_to_floats(const DepthwiseKernel& kernel, DepthwiseBlock block, Dep
   return gives(kernel, &tile, floats, halves, sizeof(float));
 }
 
-bool adds_residuals(const DepthwiseKernel& kernel, DepthwiseTile tile, const FloatCases& cases) {
-  tile.dst_pixel = kTileColumns;
-  tile.dst_line = tile.columns * kTileColumns;
-  return adds_residuals(kernel, tile, tile.rows * tile.columns, kernel.channels, cases);
-}
-
 // Tests all outputs of a kernel: accumulators start at the cases, and the weights are zeros.
 bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseTile tile,
                  void* prepared) {
   const FloatCases cases(kernel.flags & kRequantizes16 ? Accumulators::kInt16 : Accumulators::kAll);
-  block.init = cases.acc;
-  block.scale = cases.scale;
+  block.init = cases.acc, block.scale = cases.scale;
   kernel.prepare(block, prepared);
   if (!gives(kernel, &tile, kRequantizeU8, cases.u8) ||
       !gives(kernel, &tile, kRequantizeS8, cases.s8))
     return false;
-  if (adds_residual(kernel, tile.loop) && !adds_residuals(kernel, tile, cases)) return false;
+  if (adds_residual(kernel, tile.loop) &&
+      !adds_residuals(kernel, tile, tile.rows * tile.columns, kernel.channels, cases))
+    return false;
   if (knows_floats(kernel, tile.loop) && !converts_to_floats(kernel, block, tile, prepared, cases))
     return false;
   block.tflite_apart = kTileColumns;
