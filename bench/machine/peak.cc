@@ -22,23 +22,23 @@ namespace {
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
 
 #define CLOBBERS CLOBBERS_16, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"
-__attribute__((target("avx512f"))) void vpdpbusd_zmm(long n) {
+__attribute__((target("avx512f"))) void vpdpbusd_zmm(int64_t n) {
   LOOP(ACCUMULATORS_24, "vpdpbusd %%zmm30,%%zmm31,%%zmm\\r\n");
 }
-__attribute__((target("avx512bw"))) void vpmaddwd_zmm(long n) {
+__attribute__((target("avx512bw"))) void vpmaddwd_zmm(int64_t n) {
   LOOP(ACCUMULATORS_24, "vpmaddwd %%zmm30,%%zmm31,%%zmm29\n vpaddd %%zmm29,%%zmm\\r,%%zmm\\r\n");
 }
 #undef CLOBBERS
 
 #define CLOBBERS CLOBBERS_16
-__attribute__((target("avx2"))) void vpdpbusd_ymm_vex(long n) {
+__attribute__((target("avx2"))) void vpdpbusd_ymm_vex(int64_t n) {
   LOOP(ACCUMULATORS_12, "%{vex%} vpdpbusd %%ymm14,%%ymm15,%%ymm\\r\n");
 }
-__attribute__((target("sse4.1"))) void pmaddwd_xmm(long n) {
+__attribute__((target("sse4.1"))) void pmaddwd_xmm(int64_t n) {
   LOOP(ACCUMULATORS_12,
        "movdqa %%xmm15,%%xmm13\n pmaddwd %%xmm14,%%xmm13\n paddd %%xmm13,%%xmm\\r\n");
 }
-__attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
+__attribute__((target("avx2"))) void vpmaddwd_ymm(int64_t n) {
   LOOP(ACCUMULATORS_12, "vpmaddwd %%ymm14,%%ymm15,%%ymm13\n vpaddd %%ymm13,%%ymm\\r,%%ymm\\r\n");
 }
 #undef CLOBBERS
@@ -53,8 +53,8 @@ __attribute__((target("avx2"))) void vpmaddwd_ymm(long n) {
                  "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21",      \
                  "v22", "v23")
 
-void smmla(long n) { LOOP("0x4e9fa7c0"); }  // smmla v\r.4s, v30.16b, v31.16b
-void sdot(long n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
+void smmla(int64_t n) { LOOP("0x4e9fa7c0"); }  // smmla v\r.4s, v30.16b, v31.16b
+void sdot(int64_t n) { LOOP("0x4e9f97c0"); }   // sdot v\r.4s, v30.16b, v31.16b
 
 #endif
 
@@ -111,7 +111,7 @@ bool has_peak_row(const char* tier) {
 }
 
 double sample_peak(const PeakLoop& loop, ThreadPool* pool, const Clock& clock) {
-  constexpr long kIterations = 100000;
+  constexpr int64_t kIterations = 100000;
   const auto one = [](void* arg, size_t) { ((const PeakLoop*)arg)->iterate(kIterations); };
   const double seconds = clock.time([&] { pool->run(pool->threads(), one, (PeakLoop*)(&loop)); });
   return loop.ops_per_iteration * kIterations * (double)pool->threads() / seconds / 1e9;

@@ -4,6 +4,8 @@
 // percentages of it.
 #pragma once
 
+#include <cstdint>
+
 #include "bench/machine/clock.h"
 #include "bench/machine/thread_pool.h"
 
@@ -12,7 +14,7 @@ namespace tool {
 struct PeakLoop {
   const char* instruction;
   double ops_per_iteration;  // a multiplication and an addition count as two
-  void (*iterate)(long iterations);
+  void (*iterate)(int64_t iterations);
 };
 
 // The loop of this kernel's instruction; null if there is none.
