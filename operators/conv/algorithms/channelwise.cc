@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kernels/core/assert.h"
 #include "kernels/macro/row_tiles.h"
 #include "operators/conv/algorithms/channelwise_scratch.h"
 
@@ -84,6 +85,7 @@ class ChannelBlock {
         grouped_ ? smaller(round_up(channels, kGroupedBlock), kernel.channels) : kernel.channels;
     if (tile_.adds) tile_.residual = run.to.residual - run.to.dst;
     direct_ = ends_ && (channels == whole || (tile_.requantization && kernel.partial));
+    OCTET_ASSERT(direct_ || !tile_.adds);  // the residual lies beside dst, not beside sums
     tile_.channels = direct_ ? channels : whole;
     micro_panel_ = direct_ ? run.out_w : smaller(kEpilogueSums / whole, run.out_w);
     most_tiles_ = direct_ ? SIZE_MAX : larger(quotient(kEpilogueSums / whole, run.out_w), 1);
