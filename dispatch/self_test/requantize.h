@@ -16,6 +16,7 @@ namespace octet {
 bool epilogue_is_right(const TierOps& ops, const FloatCases& cases);
 // Adds a residual of FloatCases and makes bytes of kRequantizeU8; its scale is not set.
 Epilogue residual_epilogue();
+
 // True if a kernel adds the residual of the cases to each of a tile's outputs, which are rows or
 // pixels, kTileColumns apart; accumulators start at the cases.
 template <typename Kernel, typename AnyTile>
@@ -34,6 +35,7 @@ __attribute__((noinline)) bool adds_residuals(const Kernel& kernel, AnyTile tile
     if (memcmp(out[0] + i * kTileColumns, cases.sum, columns) != 0) return false;
   return true;
 }
+
 bool quantizes(const TierOps& ops);
 bool looks_up(const TierOps& ops, Features has);  // by TierOps::look_up
 // Tests a kernel that requantizes its tile.

@@ -55,10 +55,10 @@ struct Epilogue {
   const uint8_t* lut;
   LookUpFn look_up;  // looks up in `lut`; null if the tier has no vectors for it
 
-  // Whether kernels may add the residual to a product in registers.
-  bool adds_in_kernel() const {
+  // Whether kernels may add the residual of an output to its product in registers.
+  bool adds_in_kernel(const Output& to) const {
     return has_residual && mode == EpilogueMode::kFloat8 && fits_int32 && !clamps_product &&
-           finishes_in_place();
+           finishes_in_place() && to.stride == to.residual_stride;
   }
   // Whether outputs that are stored without the table's step can get it in place; true without a
   // table.

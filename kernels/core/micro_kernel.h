@@ -145,6 +145,8 @@ enum KernelFlags : uint16_t {
   kAddsResidual = 16384,
 };
 
+constexpr bool adds_residual_to(size_t cols) { return (cols - 1) % 32 >= 16; }  // kAddsResidual
+
 struct MicroKernel {
   const char* name;  // {isa}_{types}_{mr}x{nr}x{kr}
   TierId tier_id;

@@ -23,7 +23,7 @@ struct TileOutput {
   bool s32() const { return epilogue->mode == EpilogueMode::kS32; }
   // Whether the kernel stores tiles of so many columns to dst.
   bool in_place(size_t cols) const {
-    return requantize_in_kernel || s32() || (adds_in_kernel && (cols - 1) % 32 >= 16);
+    return requantize_in_kernel || s32() || (adds_in_kernel && adds_residual_to(cols));
   }
   // ... outputs of four bytes
   bool words_in_place() const {
@@ -33,8 +33,7 @@ struct TileOutput {
 
 // Whether a kernel adds the residual of an output to tiles of some widths.
 inline bool takes_residual(const MicroKernel& kernel, const TileOutput& output) {
-  return kernel.is(kAddsResidual) && output.epilogue->adds_in_kernel() &&
-         output.to.stride == output.to.residual_stride;
+  return kernel.is(kAddsResidual) && output.epilogue->adds_in_kernel(output.to);
 }
 
 // The precondition of every kernel on its tiles.
@@ -114,9 +113,9 @@ inline bool makes_words_in_kernel(const Tile& t, const MicroKernel& kernel) {
   return !t.scale || (t.requantization->to_floats && kernel.is(kStoresFloats));
 }
 
-// Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call: calls for fewer
-// tiles take no longer, and hold exactly the rows. Words may have all columns of a tile.
-constexpr size_t kLeastTiles = 3;
+constexpr size_t kLeastTiles = 3;  // of many rows: calls for fewer take no longer, one by one
+// Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call, which holds
+// exactly the rows. Words may have all columns of a tile.
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
   return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
          (makes_bytes_in_float_mode(tile) || makes_words_in_kernel(tile, kernel));

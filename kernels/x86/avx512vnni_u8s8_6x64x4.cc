@@ -277,10 +277,7 @@ OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint
     OCTET_NO_UNROLL
     for (size_t groups = t.depth / kStep; groups; --groups, weights += 64) {
       __m512i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        b[v] = _mm512_loadu_si512(weights + v * panel);
-        if constexpr (rows == 3) pin(b[v]);  // as in add_groups
-      });
+      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = _mm512_loadu_si512(weights + v * panel); });
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m512i a = broadcast<Form, flip>(base[i / 3] + (size_t)(i % 3) * stride);
         unroll<vectors>([&](auto v) OCTET_INLINE {

@@ -30,7 +30,8 @@ GROWN = re.compile(
     r"type of 'uintptr_t reserved\[\d\]' changed:|type name changed from 'uintptr_t\[.*|"
     r"array type (size|subrange) .*changed.*")
 # ... and of a member `reserved` that it is further behind, and shorter.
-SHORTER = re.compile(r"and offset changed|array subrange changed:|upper bound of '.*' change from")
+SHORTER = re.compile(r"and offset changed.*|array subrange changed:|"
+                     r"upper bound of '.*' change from '(\d+)' to '(\d+)'")
 complaints = []
 
 
@@ -110,8 +111,10 @@ def check_types(old, library):
     for line in filter(None, map(str.strip, output.split("\n")[3:])):
         member = line if line.startswith("type of '") else member
         size = re.fullmatch(r"type size changed from (\d+) to (\d+) \(in bits\)", line)
-        moved = " reserved[" in member and SHORTER.match(line)
-        if not (size and int(size[1]) < int(size[2]) or moved or GROWN.fullmatch(line)
+        shorter = " reserved[" in member and SHORTER.fullmatch(line)
+        longer = shorter and shorter[1] and int(shorter[1]) <= int(shorter[2])
+        if not (size and int(size[1]) < int(size[2]) or GROWN.fullmatch(line)
+                or (shorter and not longer)
                 or re.fullmatch(r"\d+ functions? with some indirect sub-type change:", line)):
             complaints.append(f"abidiff, of {member or 'a function'}: {line}")
     print(f"{len(re.findall(r'type size changed', output))} structs have grown, as abidiff sees it")

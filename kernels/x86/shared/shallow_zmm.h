@@ -10,8 +10,8 @@ namespace {
 // Sums of one tap of little depth, of 64 columns: as many at once as keep both multipliers busy.
 // Stores of more than twelve vectors do not overlap with the next tile's products.
 constexpr int kShallowRows = 3, kShallowVectors = 4;
-constexpr size_t kShallow = 96;
-constexpr size_t kFar = 4096;  // rows a page apart are written six at a time
+constexpr size_t kShallow = 96;  // depth
+constexpr size_t kFar = 4096;    // rows a page apart are written six at a time
 template <bool flip>
 __attribute__((noinline)) void shallow_to_s32(const Tile& t) {
   const size_t stride = t.lhs_stride, to_stride = t.dst_stride, panel = t.rhs_panel_stride,
@@ -31,7 +31,8 @@ __attribute__((noinline)) void shallow_to_s32(const Tile& t) {
       __m512i b[kShallowVectors];
       unroll<kShallowVectors>([&](auto v) OCTET_INLINE {
         b[v] = _mm512_loadu_si512(rhs + v * panel);
-        __asm__ volatile("" : "+v"(b[v]));  // as in add_groups
+        // Volatile, else GCC 12 moves loads, and keeps addresses in vector registers
+        __asm__ volatile("" : "+v"(b[v]));
       });
       unroll<kShallowRows>([&](auto i) OCTET_INLINE {
         const __m512i a = broadcast<Wide<kShallowVectors>, flip>(lhs + i * stride);

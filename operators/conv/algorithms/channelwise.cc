@@ -166,8 +166,8 @@ class ChannelBlock {
  private:
   // Whether the kernel adds the residual before it stores.
   bool adds_in_registers() const {
-    return adds_residual(kernel_, tile_.loop) && plan_.epilogue.adds_in_kernel() &&
-           !run_.lhs_scales && run_.to.stride == run_.to.residual_stride;
+    return adds_residual(kernel_, tile_.loop) && plan_.epilogue.adds_in_kernel(run_.to) &&
+           !run_.lhs_scales;
   }
 
   // Whether the kernel's `requantize` adds the residual.
