@@ -80,6 +80,35 @@ TEST_F(Sides, Groups) {
   }
 }
 
+// Groups of few channels, which AVX-VNNI copies one by one: other pads, dilations and strides, and
+// images that take several copies.
+TEST_F(Sides, GroupsOfFewChannels) {
+  constexpr size_t kChannels[][2] = {{24, 24}, {12, 12}, {20, 9}, {28, 31}, {4, 17}, {22, 24}};
+  constexpr struct {
+    size_t h, w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, pads[4];
+  } kLines[] = {
+      {14, 14, 3, 3, 1, 1, 1, {1, 1, 1, 1}}, {27, 28, 3, 3, 2, 2, 1, {1, 1, 1, 1}},
+      {9, 41, 3, 3, 2, 2, 1, {0, 1, 0, 1}},  {12, 40, 5, 5, 2, 2, 1, {2, 2, 2, 2}},
+      {13, 30, 5, 5, 1, 1, 1, {2, 2, 2, 2}}, {9, 26, 3, 2, 1, 1, 2, {2, 1, 0, 1}},
+      {7, 27, 1, 3, 2, 2, 1, {0, 0, 1, 0}},  {11, 36, 2, 3, 3, 1, 1, {0, 1, 2, 0}},
+      {33, 41, 3, 3, 1, 1, 1, {1, 1, 1, 1}}, {6, 90, 3, 3, 1, 2, 1, {3, 0, 1, 2}},
+  };
+  size_t groups = 2, turn = 0;
+  for (const auto& line : kLines)
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const auto& channels = kChannels[turn++ % std::size(kChannels)];
+      octet_conv2d_shape s = square(1, groups * channels[0], groups * channels[1], 1, 1, 0, groups);
+      s.in_h_max = line.h, s.in_w_max = line.w;
+      s.kernel_h = line.kernel_h, s.kernel_w = line.kernel_w;
+      s.stride_h = line.stride_h, s.stride_w = line.stride_w, s.dilation_h = line.dilation_h;
+      s.pad_top = line.pads[0], s.pad_bottom = line.pads[1];
+      s.pad_left = line.pads[2], s.pad_right = line.pads[3];
+      s.batch_max = 1 + groups % 2;
+      groups = groups % 3 + 2;
+      check_shape(s);
+    }
+}
+
 // With few pixels the costs decide how an image is cut: by rows where tiles wait for their weights,
 // as with a small L2; by columns on Zen 4; by all sides on Zen 5, which reads weights fast.
 TEST_F(Sides, FewPixels) {

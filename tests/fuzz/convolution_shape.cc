@@ -95,7 +95,9 @@ void Convolution::draw_shape() {
   s.batch_max = take(&budget, c_->any<size_t>({1, 1, 2, 3}));
   size_t in = c_->one_in(6) ? 64 * some(1, 3) : c_->size(70), out = c_->size(70);
   if (deep) in = 220 + c_->below(200);
+  const bool wide_groups = kind == kWide && c_->one_in(3);
   if (kind == kWide) in = some(3, 16), out = some(16, 40);
+  if (wide_groups) in = 4 * some(7, 8);
   if (kind == kDepthwise) in = 1, out = c_->any<size_t>({1, 1, some(4, 8)});
   if (kind == kGroups) in = some(4, 20), out = some(4, 20);
   if (kind == kSmallGroups) in = out = c_->any<size_t>({2, 4, 8, 16});
@@ -103,6 +105,7 @@ void Convolution::draw_shape() {
   out = take(&budget, out);
   const size_t groups = kind == kDepthwise                 ? c_->size(150)
                         : kind == kSmallGroups             ? c_->size(40)
+                        : wide_groups                      ? 1 + c_->below(4)
                         : kind == kGroups || c_->one_in(8) ? 1 + c_->below(20)
                                                            : 1;
   s.groups = take(&budget, groups);

@@ -8,6 +8,7 @@
 
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
 #include "operators/conv/algorithms/direct/transposed.h"
@@ -182,6 +183,40 @@ __attribute__((noinline)) void run_in_place(const ConvPlan& plan, const ConvRun&
   }
 }
 
+// Computes a task by copied windows, group by group.
+__attribute__((noinline)) void run_groups(const ConvPlan& plan, const ConvRun& run,
+                                          const ConvTask& task, uint8_t* workspace) {
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  const Taps taps = direct_taps(by_lines.shape);
+  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, true);
+  GroupWindows windows(plan, run, workspace + round_up(w.bytes, kAlignment));
+  ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
+  BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
+  Block block = make_block(plan);
+  block.tap_steps = steps;
+  block.tiles = tiles;
+  const size_t group_out = plan.shape.group_out();
+  for (size_t line = task.first, lines; line < task.end; line += lines) {
+    const size_t image = line / run.out_h, y = line % run.out_h;
+    lines = smaller(smaller(task.end - line, run.out_h - y),
+                    smaller(windows.most_lines(), larger(w.rows / run.out_w, 1)));
+    block.rows = lines * run.out_w;
+    for (size_t g = task.n0 / group_out, n0; (n0 = g * group_out) < task.n1; ++g) {
+      windows.copy(image, g, y, lines);
+      for (int edges = 0; edges < 2; ++edges) {
+        const GroupWindows::Part part =
+            edges ? windows.edges(lines, steps, tiles) : windows.inside(lines, steps, tiles);
+        block.lhs_stride = part.row_stride;
+        block.tile_count = part.tiles;
+        run_block(by_lines, run, taps,
+                  {0, 0, larger(n0, task.n0), smaller(n0 + group_out, task.n1)}, image,
+                  line * run.out_w, {w.prepared, workspace + w.prepared_at}, &block, [](size_t) {});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
@@ -189,6 +224,7 @@ void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
   if (takes_s16(plan)) return run_direct_s16(plan, run, task, workspace);
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
+  if (GroupWindows::suit(plan, run)) return run_groups(plan, run, task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
   if (!run.borders) return run_in_place(plan, run, task, workspace);
   ConvPlan by_lines = plan;

@@ -5,6 +5,7 @@
 
 #include "kernels/macro/partition.h"
 #include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
 #include "operators/conv/algorithms/direct/transposed.h"
@@ -113,7 +114,7 @@ size_t block(const ConvPlan& plan) {
                                  plan.dst_bytes, rows, plan.cache_bytes});
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t out_h, size_t out_w) {
   if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w, out_w);
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
@@ -126,6 +127,8 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   const bool lines = reads_lines(plan);
   const size_t bytes = plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes;
+  if (GroupWindows::suit(plan, in_w))
+    return round_up(bytes, kAlignment) + GroupWindows::bytes(plan, out_h, out_w);
   return lines ? round_up(bytes, kAlignment) + InPlace::bytes(plan, out_h) : bytes;
 }
 
