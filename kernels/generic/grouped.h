@@ -10,6 +10,7 @@
 //   kVectors      vectors of weights per tap; kAccs: vectors of accumulators per pixel
 //   kWide, kTail  adjacent pixels, and those at the end of a line; kStore: pixels stored together
 //   kEven         whether a line is cut evenly instead: kWide, one and two fewer pixels
+//   kTwice        or, without kEven, begins with twice kWide while that many, or nearly, are left
 //   Pixel, load   the part of a pixel that kAccs vectors of weights multiply
 //   dot           adds its products with one of these vectors
 //   Raw, sum      a pixel's 16 sums, in M's own order; raw_position: the index of each
@@ -53,7 +54,7 @@ struct GroupedBlock {
 };
 
 // Multiplies some adjacent pixels of one block, from column x on.
-template <typename M, int quads, bool requantization, int pixels>
+template <typename M, int quads, int pixels>
 OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
                                         const GroupedBlock<M, quads>& block, size_t channel,
                                         size_t x) {
@@ -116,22 +117,21 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
     });
     const size_t left = t.columns < first ? 0 : t.columns - first,  // of a line shorter than pixels
         wanted = left < here ? left : here;
-    if constexpr (requantization) {
+    if (__builtin_expect(t.requantization != nullptr, 1))
       machine.template store<quads>(raw, block.scale, dst + channel, t.dst_pixel, wanted,
                                     t.channels - channel);
-    } else {
+    else
       unroll<here>([&](auto i) OCTET_INLINE {
         if (i >= wanted) return;
         uint8_t* const to = dst + i * t.dst_pixel + 4 * channel;
         t.raw ? M::store_raw(raw[i], to) : M::template store_s32<quads>(raw[i], to);
       });
-    }
     dst += M::kStore * t.dst_pixel;
   });
 }
 
 // Cuts a line into nearly equal parts of kTail to kWide pixels.
-template <typename M, int quads, bool requantization>
+template <typename M, int quads>
 OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
                                        const GroupedBlock<M, quads>& block, size_t channel) {
   constexpr int wide = M::template kWide<quads>, tail = M::template kTail<quads>;
@@ -141,42 +141,43 @@ OCTET_INLINE inline void grouped_parts(const DepthwiseTile& t, const M& machine,
   for (size_t x = 0; parts; --parts) {
     const size_t pixels = (columns - x + parts - 1) / parts;
     if (pixels == wide) {
-      grouped_pixels<M, quads, requantization, wide>(t, machine, block, channel, x);
+      grouped_pixels<M, quads, wide>(t, machine, block, channel, x);
     } else if (pixels == wide - 1) {
-      grouped_pixels<M, quads, requantization, wide - 1>(t, machine, block, channel, x);
+      grouped_pixels<M, quads, wide - 1>(t, machine, block, channel, x);
     } else {
       const size_t last = columns < tail ? 0 : columns - tail;
-      grouped_pixels<M, quads, requantization, tail>(t, machine, block, channel,
-                                                     x < last ? x : last);
+      grouped_pixels<M, quads, tail>(t, machine, block, channel, x < last ? x : last);
     }
     x += pixels;
   }
 }
 
 // The last step begins early enough to be a full one, so some pixels are computed twice.
-template <typename M, int quads, bool requantization>
+template <typename M, int quads>
 __attribute__((noinline)) void grouped_line(const DepthwiseTile& t) {
   constexpr size_t wide = M::template kWide<quads>, tail = M::template kTail<quads>;
   const M machine(t);
-  const size_t columns = t.columns,
-               whole = wide == tail || columns < wide ? 0 : (columns + wide - tail - 1) / wide;
-  const auto from = [&](size_t x, size_t pixels) OCTET_INLINE {
-    return x + pixels <= columns ? x : columns < pixels ? 0 : columns - pixels;
-  };
+  const size_t columns = t.columns;
   for (size_t channel = 0; channel < t.channels; channel += kGroupedBlock) {
     const GroupedBlock<M, quads> block(t.prepared, channel / kGroupedBlock, t.groups);
     if constexpr (M::template kEven<quads>) {
-      grouped_parts<M, quads, requantization>(t, machine, block, channel);
+      grouped_parts<M, quads>(t, machine, block, channel);
       continue;
     }
+    size_t x = 0;
+    const auto step = [&](auto pixels) OCTET_INLINE {
+      const size_t from = x + pixels <= columns ? x : columns < pixels ? 0 : columns - pixels;
+      grouped_pixels<M, quads, pixels>(t, machine, block, channel, from);
+      x += pixels;
+    };
+    if constexpr (M::template kTwice<quads>) OCTET_NO_UNROLL
+    while (x + 2 * wide <= columns + 2) step(Int<2 * wide>{});
+    size_t whole =
+        wide == tail || columns < wide || x >= columns ? 0 : (columns - x + wide - tail - 1) / wide;
     OCTET_NO_UNROLL
-    for (size_t i = 0; i < whole; ++i)
-      grouped_pixels<M, quads, requantization, (int)wide>(t, machine, block, channel,
-                                                          from(wide * i, wide));
+    for (; whole; --whole) step(Int<wide>{});
     OCTET_NO_UNROLL
-    for (size_t x = wide * whole; x < columns; x += tail)
-      grouped_pixels<M, quads, requantization, (int)tail>(t, machine, block, channel,
-                                                          from(x, tail));
+    while (x < columns) step(Int<tail>{});
   }
 }
 
@@ -222,9 +223,7 @@ template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
   if constexpr (M::kSums)
     if (t.sums) sum_windows<M>(t);
-  for_quads(t.quads, [&](auto quads) OCTET_INLINE {
-    t.requantization ? grouped_line<M, quads, true>(t) : grouped_line<M, quads, false>(t);
-  });
+  for_quads(t.quads, [&](auto quads) OCTET_INLINE { grouped_line<M, quads>(t); });
 }
 
 template <typename M, int quads>

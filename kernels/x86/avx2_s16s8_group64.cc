@@ -6,11 +6,13 @@
 //      groups of 4:  pixel    | g0 g0 g1 g1 | g2 g2 g3 g3 |      pairs of int16
 //                    weights  | member j of g0, g1 | g2, g3 |    for j = 0..3
 //
-// Groups of 16 channels have as many outputs as two registers have lanes, so their weights meet two
-// input channels at a time, and their sums need no additions:
+// Groups of 8 and 16 channels have as many outputs as one register, or two, have lanes, so their
+// weights meet two input channels at a time, and their sums need no additions:
 //
 //      2 of a pixel's 16    members 0-7  8-15
 //      channels, repeated x | 0 1 .. 7 | 8 .. |    6 pixels x 2 accumulators
+//
+//      2 of each group of 8 x | 0 1 .. 7 | of the one, and the other, group
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/grouped_ymm.h"
 
@@ -20,30 +22,29 @@ namespace {
 struct Machine : GroupedYmm<Machine> {
   using GroupedYmm::GroupedYmm;
   static constexpr int kInputBytes = 2;
+  // Of groups of 8, what meets the first accumulator's weights and what the second's
+  struct Pixel {
+    Vector of[2];
+  };
   template <int quads>
   static constexpr int kVectors = 4 * quads;
   template <int quads>
-  static constexpr int kAccs = quads == 1   ? 4
-                               : quads == 2 ? 8
-                                            : 2;
+  static constexpr int kAccs = quads == 1 ? 4 : 2;
   template <int quads>
-  static constexpr int kWide = quads == 1   ? 2
-                               : quads == 2 ? 1
-                                            : 6;
+  static constexpr int kWide = quads == 1 ? 2 : 6;
   template <int quads>
-  static constexpr int kTail = quads == 4 ? 4 : kWide<quads>;
+  static constexpr int kTail = quads == 1 ? 2 : 4;
   template <int quads>
-  static constexpr bool kEven = quads == 4;
+  static constexpr bool kEven = quads > 1;
 
-  // Groups of 8: the order after two additions of neighbours; groups of 4: after one.
+  // Groups of 4: the order after an addition of neighbours.
   static constexpr size_t raw_position(size_t quads, size_t channel) {
-    return quads == 4   ? channel
-           : quads == 2 ? channel % 8 / 4 * 8 + channel / 8 * 4 + channel % 4
-                        : channel % 4 / 2 * 8 + channel / 8 * 4 + channel % 2 * 2 + channel / 4 % 2;
+    return quads > 1 ? channel
+                     : channel % 4 / 2 * 8 + channel / 8 * 4 + channel % 2 * 2 + channel / 4 % 2;
   }
   // A 32-bit lane of packed weights becomes two lanes.
   static constexpr size_t init_position(size_t quads, size_t channel) {
-    return quads == 4 ? channel : grouped_position(quads, channel, 0) / 2;
+    return quads > 1 ? channel : grouped_position(quads, channel, 0) / 2;
   }
 
   // Stores eight channels' weights of eight inputs, which come as two channels per register, as one
@@ -67,16 +68,16 @@ struct Machine : GroupedYmm<Machine> {
   static void prepare(const uint8_t* tap, const int16_t* offsets, uint8_t* out) {
     widen_weights<quads>(tap, out);
     for (size_t c = 0; offsets && c < kGroupedBlock; ++c)
-      for (size_t i = 0; i < 4 * quads; i += quads < 4 ? 4 : 2) {
-        // Groups of 16: two inputs of a channel in a lane
+      for (size_t i = 0; i < 4 * quads; i += quads == 1 ? 4 : 2) {
+        // Groups of 8 and 16: two inputs of a channel in a lane
         uint8_t* const lanes =
-            quads < 4 ? out + 2 * grouped_position(quads, c, i / 4) : out + 32 * i + 4 * c;
+            quads == 1 ? out + 2 * grouped_position(quads, c, i / 4) : out + 32 * i + 4 * c;
         uint64_t four = 0;
-        __builtin_memcpy(&four, lanes, quads < 4 ? 8 : 4);
+        __builtin_memcpy(&four, lanes, quads == 1 ? 8 : 4);
         const __m128i sum =
             _mm_add_epi16(_mm_cvtsi64_si128((int64_t)four), _mm_set1_epi16(offsets[c]));
         four = (uint64_t)_mm_cvtsi128_si64(sum);
-        __builtin_memcpy(lanes, &four, quads < 4 ? 8 : 4);
+        __builtin_memcpy(lanes, &four, quads == 1 ? 8 : 4);
       }
   }
   template <int quads>
@@ -87,6 +88,15 @@ struct Machine : GroupedYmm<Machine> {
       for (size_t i = 0; i < 4; ++i)
         store_pairs({at(4 * i), at(4 * i + 1), at(4 * i + 2), at(4 * i + 3)},
                     out + i / 2 * 256 + i % 2 * 32);
+      return;
+    }
+    if (quads == 2) {  // a register holds a member of each group
+      store_pairs({_mm_unpacklo_epi64(at(0), at(1)), _mm_unpacklo_epi64(at(2), at(3)),
+                   _mm_unpacklo_epi64(at(4), at(5)), _mm_unpacklo_epi64(at(6), at(7))},
+                  out);
+      store_pairs({_mm_unpackhi_epi64(at(0), at(1)), _mm_unpackhi_epi64(at(2), at(3)),
+                   _mm_unpackhi_epi64(at(4), at(5)), _mm_unpackhi_epi64(at(6), at(7))},
+                  out + 32);
       return;
     }
     for (size_t i = 0; i < 4 * quads; ++i)
@@ -107,28 +117,26 @@ struct Machine : GroupedYmm<Machine> {
   }
 
   template <int quads>
-  OCTET_INLINE static inline Vector load(const uint8_t* p, int part) {
-    if (quads < 4) return _mm256_loadu_si256((const __m256i*)p);
-    int32_t pair;
-    __builtin_memcpy(&pair, p + 4 * part, sizeof pair);
-    return _mm256_set1_epi32(pair);
+  OCTET_INLINE static inline Pixel load(const uint8_t* p, int part) {
+    if (quads == 1) return {{_mm256_loadu_si256((const __m256i*)p)}};
+    const auto pair = [p](int at) OCTET_INLINE {
+      int32_t two;
+      __builtin_memcpy(&two, p + 4 * at, sizeof two);
+      return _mm256_set1_epi32(two);
+    };
+    if (quads == 2) return {{pair(part), pair(4 + part)}};
+    return {{pair(part)}};
   }
   template <int quads, typename Index>
-  OCTET_INLINE static inline Vector dot(Vector acc, Vector pixel, Vector weights, Index) {
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(pixel, weights));
+  OCTET_INLINE static inline Vector dot(Vector acc, const Pixel& pixel, Vector weights, Index) {
+    return _mm256_add_epi32(
+        acc, _mm256_madd_epi16(pixel.of[quads == 2 ? Index::value % 2 : 0], weights));
   }
   template <int quads, int accs>
   OCTET_INLINE static inline Raw sum(const Vector (&acc)[accs]) {
     if constexpr (accs == 2) return {{acc[0], acc[1]}};
     if constexpr (accs == 4)
       return {{add_neighbours(acc[0], acc[1]), add_neighbours(acc[2], acc[3])}};
-    if constexpr (accs == 8) {
-      const auto four = [&](int a) OCTET_INLINE {
-        return add_neighbours(add_neighbours(acc[a], acc[a + 1]),
-                              add_neighbours(acc[a + 2], acc[a + 3]));
-      };
-      return {{four(0), four(4)}};
-    }
   }
 };
 

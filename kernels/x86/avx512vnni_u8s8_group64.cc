@@ -34,6 +34,8 @@ struct Machine : DottedOrder {
   static constexpr int kTail = 4;
   template <int>
   static constexpr bool kEven = false;
+  template <int quads>
+  static constexpr bool kTwice = quads == 4;
 
   Requantizer<64> requantizer;
   explicit Machine(const DepthwiseTile& t)

@@ -31,6 +31,8 @@ struct GroupedSixteen {
   static constexpr int kTail = kSideBySide;
   template <int>
   static constexpr bool kEven = false;
+  template <int>
+  static constexpr bool kTwice = false;
 
   static constexpr size_t raw_position(size_t, size_t channel) { return channel; }
   static constexpr size_t init_position(size_t, size_t channel) { return channel; }

@@ -22,6 +22,8 @@ struct GroupedYmm {
   };
   static constexpr int kChannels = 64, kStore = 2;
   static constexpr bool kPacksSwap = true;
+  template <int>
+  static constexpr bool kTwice = false;
 
   Requantizer<32> requantizer;
   explicit GroupedYmm(const DepthwiseTile& t)
@@ -64,11 +66,18 @@ struct GroupedYmm {
                   OCTET_INLINE { _mm256_storeu_si256((__m256i*)(dst + 32 * h), raw.half[h]); });
   }
   template <int quads>
-  static inline void store_s32(const Raw& raw, uint8_t* dst) {
-    alignas(32) int32_t sums[16];
-    store_raw(raw, (uint8_t*)sums);
-    for (size_t c = 0; c < 16; ++c)
-      __builtin_memcpy(dst + 4 * c, sums + M::raw_position(quads, c), sizeof sums[0]);
+  OCTET_INLINE static inline void store_s32(const Raw& raw, uint8_t* dst) {
+    unroll<2>([&](auto h) OCTET_INLINE {
+      // Bit 3 of an index tells from which half
+      const __m256i order =
+          _mm256_load_si256((const __m256i*)&kChannelOrder<M, int32_t, quads> + h);
+      const auto of = [&](__m256i half) OCTET_INLINE {
+        return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, order));
+      };
+      _mm256_storeu_ps((float*)(dst + 32 * h),
+                       _mm256_blendv_ps(of(raw.half[0]), of(raw.half[1]),
+                                        _mm256_castsi256_ps(_mm256_slli_epi32(order, 28))));
+    });
   }
 };
 
