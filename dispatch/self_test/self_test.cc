@@ -63,6 +63,7 @@ __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, 
   tile.requantization = &requantization;
   tile.dst_stride = tile.cols * element;
   tile.dst = micro_panel;
+  if (tile.room) memset(tile.room, 0, kRoomHead);
   kernel.multiply_micro_panel(tile);
   const uint8_t* const lhs = (const uint8_t*)tile.lhs;
   for (size_t row = 0; row < rows; row += tile.rows) {
@@ -126,9 +127,9 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   constexpr ptrdiff_t kTapSteps[kTaps - 1] = {24, 16};
   const RhsLayout& layout = kernel.rhs_layout;
   Operands operands;
-  alignas(64) uint8_t weights[(kGroups + 3) * 128], room[2 * kTileBytes];
-  const size_t stride = layout.width * layout.group_bytes(),
-               group = kernel.decoder.decode ? kernel.decoder.group_bytes : stride,
+  alignas(64) uint8_t weights[(kGroups + 2) * 96], room[2 * kTileBytes],
+      decoded[kRoomHead + kTapDepth / 4 * 128];  // a tap of a panel
+  const size_t group = layout.width * layout.group_bytes(),
                panels = divide_up(kernel.nr, layout.width);
   Tile tile = make_tile(operands.lhs, weights, 1, kTileRows, kernel.nr, nullptr);
   tile.rhs_panel_stride = group;
@@ -144,8 +145,6 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
     tile.rhs_panel_stride = 0;
   } else if ((kGroups + panels - 1) * group > sizeof weights) {
     return false;
-  } else if (kernel.decoder.decode) {
-    kernel.decoder.decode(operands.rhs, stride / 2, kGroups + panels - 1, weights);
   } else {
     for (size_t i = 0; i < sizeof weights; ++i)
       weights[i] = operands.rhs[i % (sizeof operands.rhs - 1)];
@@ -153,14 +152,15 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   tile.depth = kTapDepth;
   tile.taps = kTaps;
   tile.tap_steps = kTapSteps;
-  tile.rhs_decoded = kernel.decoder.decode;
-  tile.rhs_stride = kernel.decoder.decode ? kernel.decoder.operand_stride : stride;
+  tile.rhs_stride = group;
   constexpr size_t kStrides[] = {8, 33};
   const auto walks = [&](Tile some) {
     for (; some.cols >= larger(kernel.micro_panel.least_columns, 1);
          some.cols = some.cols > 16 ? some.cols - 16 : some.cols / 2)
       for (const size_t lhs_stride : kStrides) {
         some.lhs_stride = lhs_stride;
+        if (some.cols <= layout.width && kernel.micro_panel.room)
+          some.taps = 1, some.room = decoded;
         if (!micro_panels_as_tiles(kernel, some, room)) return false;
       }
     return true;

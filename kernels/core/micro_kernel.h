@@ -55,7 +55,7 @@ struct Tile {
   // bytes from dst, row for row
   const Epilogue* adds = nullptr;
   ptrdiff_t residual = 0;
-  uint8_t* room = nullptr;  // Decoder::room bytes of workspace
+  uint8_t* room = nullptr;  // room_bytes of workspace
   // Not null: the sums of the products, by SumsAhead, from which multiply adds init and stores
   const int32_t* sums = nullptr;
 };
@@ -76,6 +76,8 @@ inline void pass_rows(Tile* t, size_t rows) {
 }
 
 using MultiplyFn = void (*)(const Tile&);
+
+constexpr size_t kRoomHead = 448;  // see MicroKernel::micro_panel
 
 // Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
 // int8 or int16, so that multiply need not do so again for every tile.
@@ -195,7 +197,11 @@ struct MicroKernel {
     // kStoresFloats, f32; whole groups of lhs_kr and many rows: is_plain() in
     // kernels/macro/tile_output.h
     bool taps;
-    uint16_t words_columns;  // if not nr, whole panels of nr: a tile of s32 or f32 and of one tap
+    uint16_t words_columns = 0;  // if not nr, whole panels of nr: a tile of s32 or f32, of one tap
+    // With taps, bytes of Tile::room for each group of a panel's width, of up to `most` steps of
+    // all taps, behind kRoomHead bytes, which begin with a null pointer where weights or rows may
+    // be others than those of the call before; 0: none
+    uint16_t room = 0;
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows
@@ -241,6 +247,13 @@ struct MicroKernel {
     const size_t bytes = taps * divide_up(depth, rhs_layout.kr) * divide_up(nr, rhs_layout.width) *
                          decoder.group_bytes;
     return bytes <= kMost ? bytes : 0;
+  }
+  // Bytes of workspace in which multiply or multiply_micro_panel decodes weights itself.
+  constexpr size_t room_bytes(size_t taps, size_t depth) const {
+    const size_t groups =
+        divide_up(smaller(taps * round_up_pow2(depth, lhs_kr), micro_panel.most), rhs_layout.kr);
+    const size_t room = divide_up(nr, rhs_layout.width) * groups * micro_panel.room;
+    return room ? kRoomHead + room : decoder.room;
   }
   // Whether a run needs workspace for it: panels of the lhs, or decoded weights.
   constexpr bool prepares() const { return gather || decoder.decode; }

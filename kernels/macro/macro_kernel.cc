@@ -141,6 +141,7 @@ class Product {
     tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
     tile_.lhs_arranged = block.lhs_arranged;
     tile_.room = block.room;
+    if (kernel_.micro_panel.room && block.room) *(const void**)block.room = nullptr;
     tile_.rhs_decoded = block.decoded;
     nr_ = columns_of_micro_panel(kernel_, output_.words_in_place() && macro_kernel.taps.count == 1,
                                  block.rows, macro_kernel.taps.depth);

@@ -62,14 +62,15 @@ PreparedSections prepared_sections(const MacroKernel& macro_kernel, bool weight_
   PreparedSections at = {};
   const Taps& taps = macro_kernel.taps;
   const bool copies = kernel.copy_rows && pointed;
-  if (!kernel.prepares() && !copies && !weight_zero_points) return at;
+  const size_t room = kernel.room_bytes(taps.count, taps.depth);
+  if (!kernel.prepares() && !copies && !weight_zero_points && !room) return at;
   if (copies) at.panels = sections.take(pointed * kernel.copied_stride(taps.depth, taps.most));
   if (kernel.gather)
     at.panels =
         sections.take(divide_up(rows, kernel.mr) * kernel.lhs_panel_bytes(taps.depth, taps.most));
   if (weight_zero_points)
     at.row_sums = sections.take((rows + kernel.lhs_lanes_step) * sizeof(int32_t));
-  at.room = sections.take(kernel.decoder.room);
+  at.room = sections.take(room);
   at.decoded = sections.take(kernel.decoded_bytes(taps.count, taps.depth, rows));
   if (kernel.ahead.note) {
     at.sums_tiles = larger(divide_up(rows, kernel.mr), SumsAhead::kTiles);
@@ -91,7 +92,7 @@ void prepare(const MacroKernel& macro_kernel, const Columns& columns, const Prep
   block->row_factors =
       kernel.is(kRowFactors) && !weight_zero_points ? block->terms.zero_points : nullptr;
   block->decoded = nullptr;
-  block->room = kernel.decoder.room ? workspace + at.room : nullptr;
+  block->room = at.bytes ? workspace + at.room : nullptr;
   const bool copies = kernel.copy_rows && block->tiles;
   if (!kernel.prepares() && !copies && !weight_zero_points) return;
   const BlockTile all = whole_matrix(macro_kernel, *block);

@@ -64,45 +64,61 @@ inline __m256i load_some(const uint8_t* from, size_t count) {
   return _mm256_load_si256((const __m256i*)some);
 }
 
-// Copies `bytes` bytes of row_at(0), ... to rows that begin row_bytes apart, in whole vectors, and
-// adds their crowded groups, of which the first is first_group, until there are more than
-// most_crowded. step: rows at a time, of which `rows` is a multiple; limits: what each pair may sum
-// to, or null for Crowd::kLargest.
-template <int step, typename RowAt>
-OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
-                                   uint8_t* to, size_t row_bytes, size_t first_group,
-                                   const int16_t* limits, size_t most_crowded, Crowd* crowd) {
-  const __m256i flips = _mm256_set1_epi32((int)flip), ones = _mm256_set1_epi8(1);
-  for (size_t k = 0; k < bytes; k += 32, to += 32, first_group += 8) {
+// Passes all vectors of `bytes` bytes of row_at(0), ..., xor-ed with flip, to f(vector, place).
+// Places of a row begin row_bytes apart, from `to` on. After each vector of all rows it goes on
+// where next(done) says so. step: rows at a time, of which `rows` is a multiple.
+template <int step, typename RowAt, typename F, typename Next>
+OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_t bytes,
+                                         uint32_t flip, uint8_t* to, size_t row_bytes, const F& f,
+                                         const Next& next) {
+  const __m256i flips = _mm256_set1_epi32((int)flip);
+  for (size_t k = 0; k < bytes; k += 32, to += 32) {
     const size_t left = bytes - k;
     const __m256i groups = groups_of(left);
-    __m256i largest = _mm256_setzero_si256();
-    const auto copy_all = [&](const auto& load) OCTET_INLINE {
+    const auto all_rows = [&](const auto& load) OCTET_INLINE {
       uint8_t* row = to;
       OCTET_NO_UNROLL
       for (size_t i = 0; i < rows; i += step)
         unroll<step>([&](auto j) OCTET_INLINE {
-          const __m256i x = _mm256_xor_si256(load(row_at(i + j) + k), flips);
-          _mm256_storeu_si256((__m256i*)row, x);
-          largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(x, ones));
+          f(_mm256_xor_si256(load(row_at(i + j) + k), flips), row);
           row += row_bytes;
         });
     };
     if (left >= 32)
-      copy_all([](const uint8_t* from)
+      all_rows([](const uint8_t* from)
                    OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)from); });
     else if (left % 4 == 0)
-      copy_all([&](const uint8_t* from)
+      all_rows([&](const uint8_t* from)
                    OCTET_INLINE { return _mm256_maskload_epi32((const int*)from, groups); });
     else
-      copy_all([&](const uint8_t* from) OCTET_INLINE { return load_some(from, left); });
-    const __m256i most = limits ? _mm256_loadu_si256((const __m256i*)(limits + k / 2))
-                                : _mm256_set1_epi16(Crowd::kLargest);
-    const uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(largest, most));
-    if (!crowded) continue;
-    crowd->add(first_group, crowded, most_crowded);
-    if (crowd->count > most_crowded) return;
+      all_rows([&](const uint8_t* from) OCTET_INLINE { return load_some(from, left); });
+    if (!next(k)) return;
   }
+}
+
+// Copies `bytes` bytes of row_at(0), ... to rows that begin row_bytes apart, in whole vectors, and
+// adds their crowded groups, of which the first is first_group, until there are more than
+// most_crowded. limits: what each pair may sum to, or null for Crowd::kLargest.
+template <int step, typename RowAt>
+OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
+                                   uint8_t* to, size_t row_bytes, size_t first_group,
+                                   const int16_t* limits, size_t most_crowded, Crowd* crowd) {
+  const __m256i ones = _mm256_set1_epi8(1);
+  __m256i largest = _mm256_setzero_si256();
+  for_each_vector<step>(
+      row_at, rows, bytes, flip, to, row_bytes,
+      [&](__m256i x, uint8_t* place) OCTET_INLINE {
+        _mm256_storeu_si256((__m256i*)place, x);
+        largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(x, ones));
+      },
+      [&](size_t k) OCTET_INLINE {
+        const __m256i most = limits ? _mm256_loadu_si256((const __m256i*)(limits + k / 2))
+                                    : _mm256_set1_epi16(Crowd::kLargest);
+        const uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(largest, most));
+        largest = _mm256_setzero_si256();
+        if (crowded) crowd->add(first_group + k / 4, crowded, most_crowded);
+        return crowd->count <= most_crowded;
+      });
 }
 
 // Splits the crowded groups of all rows into their lower seven bits, in place, and the top bits.
@@ -120,22 +136,14 @@ OCTET_INLINE inline void split(const Crowd& crowd, size_t rows, uint8_t* bytes, 
   }
 }
 
-// Widens `bytes` bytes of row_at(0), ..., in whole vectors.
-template <typename RowAt>
+// Widens `bytes` bytes of row_at(0), ..., in whole vectors. step: as above.
+template <int step, typename RowAt>
 OCTET_INLINE inline void widen_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
                                     uint8_t* to, size_t row_bytes, size_t odd) {
-  const __m256i flips = _mm256_set1_epi32((int)flip), rest = groups_of(bytes % 32);
-  for (size_t i = 0; i < rows; ++i, to += row_bytes) {
-    const uint8_t* const from = row_at(i);
-    size_t k = 0;
-    OCTET_NO_UNROLL
-    for (; k + 32 <= bytes; k += 32)
-      widen(_mm256_xor_si256(_mm256_loadu_si256((const __m256i*)(from + k)), flips), to + k, odd);
-    if (k == bytes) continue;
-    const __m256i some = bytes % 4 ? load_some(from + k, bytes - k)
-                                   : _mm256_maskload_epi32((const int*)(from + k), rest);
-    widen(_mm256_xor_si256(some, flips), to + k, odd);
-  }
+  for_each_vector<step>(
+      row_at, rows, bytes, flip, to, row_bytes,
+      [&](__m256i x, uint8_t* place) OCTET_INLINE { widen(x, place, odd); },
+      [](size_t) OCTET_INLINE { return true; });
 }
 
 // What pairs may sum to with a micro-panel's weights.
@@ -187,47 +195,6 @@ __attribute__((noinline)) void find_limits(const Tile& t, size_t groups, Limits*
   limits->least = a < b ? a : b;
 }
 
-// Calls f(row_at, bytes, done) for each tap that has bytes of [at, at + part) of all taps: bytes of
-// row_at(i) are `done` bytes after the part's first one.
-template <typename F>
-OCTET_INLINE inline void for_each_tap(const Tile& t, size_t at, size_t part, const F& f) {
-  const size_t steps = round_up_pow2(t.depth, 4);
-  const uint8_t* first = (const uint8_t*)t.lhs;  // of the tap's rows
-  size_t tap = 0;
-  const auto next_tap = [&] {
-    if (++tap < t.taps && !t.lhs_rows) first += t.tap_steps[tap - 1];
-  };
-  for (; at >= steps; at -= steps) next_tap();
-  for (size_t done = 0, count; done < part; done += count, at = 0, next_tap()) {
-    count = smaller(steps - at, part - done);
-    f(
-        [&](size_t i) OCTET_INLINE {
-          return (t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : first + i * t.lhs_stride) + at;
-        },
-        smaller(t.depth - at, count), done);
-  }
-}
-
-// Copies bytes [at, at + part) of all taps of each row; false where too many groups are crowded.
-__attribute__((noinline)) bool copy_part(const Tile& t, size_t at, size_t part, uint8_t* to,
-                                         Crowd* crowd) {
-  const size_t most = part / 16;
-  crowd->count = 0;
-  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    copy_rows<1>(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, done / 4, nullptr, most,
-                 crowd);
-  });
-  if (crowd->count > most) return false;
-  split(*crowd, t.rows, to, kRowBytes, kOdd);
-  return true;
-}
-
-__attribute__((noinline)) void widen_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
-  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    widen_rows(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, kOdd);
-  });
-}
-
 // Some rows of a micro-panel: row after row, where they lie or copied, or, where rows overlap, all
 // rows of a tap as one.
 struct SomeRows {
@@ -235,143 +202,238 @@ struct SomeRows {
   size_t stride, taps, groups;  // bytes between rows; groups of a tap
   const ptrdiff_t* tap_steps;   // bytes between taps; null: tap bytes
   size_t tap;
-  const Crowd* crowd;  // null: words
+  bool words;
+  const int32_t* init;  // of each row, init_stride apart
+  size_t init_stride;
 };
 
-// Six rows or twelve at a time: where they lie, if no pair is crowded, or copied as bytes or words.
+// What is known of the rows and weights of a micro-panel from one call to the next.
+struct Answers {
+  const uint8_t* rhs;  // Tile::rhs; null: nothing is known
+  // Calls of RowReader::read that do not ask: still, and after the last rows that were widened
+  size_t unasked, pause;
+  bool found, decoded;  // the limits, the weights
+  Limits limits;
+
+  void begin(const Tile& t) {
+    rhs = t.rhs, unasked = pause = 0, found = decoded = false;
+    limits.least = Crowd::kLargest;
+    for (size_t i = 0; i < t.taps * t.depth / 2 + 16; i += 16)
+      _mm256_store_si256((__m256i*)(limits.most + i), _mm256_set1_epi16(Crowd::kLargest));
+  }
+};
+static_assert(sizeof(Answers) <= kRoomHead);
+
+// Six rows or twelve at a time: where they lie, or copied if they are flipped, if few pairs are
+// crowded, else as words.
 class RowReader {
  public:
-  explicit RowReader(const Tile& t)
+  // answers: of the rows before, or new
+  RowReader(const Tile& t, Answers* answers)
       : t_(t),
+        answers_(*answers),
         stride_(t.lhs_stride),
         depth_(t.depth),
         deep_(t.taps * t.depth > kPart),
         overlap_(t.lhs_stride < t.depth && t.lhs_stride % 4 == 0),
-        spans_(overlap_ || (t.lhs_stride == t.depth && t.depth % 32)) {
-    const size_t groups = t.taps * t.depth / 4;
-    const __m256i all = _mm256_set1_epi16(Crowd::kLargest);
-    for (size_t i = 0; i < 2 * groups + 16; i += 16)
-      _mm256_store_si256((__m256i*)(limits_.most + i), all);
+        lying_{nullptr, t.lhs_stride, t.taps, t.depth / 4, t.tap_steps, 0, false, t.init, 0},
+        copied_(overlap_ ? SomeRows{data_, stride_, t.taps, depth_ / 4, nullptr, 0, true, t.init, 0}
+                         : SomeRows{data_, row_bytes(), 1, t.taps * depth_ / 4, nullptr, 0, true,
+                                    t.init, 0}) {
+    if (answers_.rhs != t.rhs) answers_.begin(t);
   }
   // Deeper rows than a part are read six at a time.
   size_t most() const { return deep_ ? kWideMr : 2 * kWideMr; }
 
-  // After rows that it had to widen it asks less often.
-  OCTET_INLINE inline SomeRows read(const uint8_t* from, size_t rows) {
-    crowd_.count = 0;
-    if (unasked_) {
-      --unasked_;
-      return widened(from, rows);
+  // After rows that it had to widen it asks less often. The answer lives until the next question.
+  OCTET_INLINE inline const SomeRows& read(const uint8_t* from, size_t rows) {
+    if (!answers_.unasked) {
+      lying_.data = from;
+      if (t_.lhs_flip) copy<false>(from, rows);
+      SomeRows& bytes = t_.lhs_flip ? copied_ : lying_;
+      bytes.init = t_.init, bytes.init_stride = 0;
+      do
+        if (fit(bytes, rows)) return bytes;
+      while (!t_.lhs_flip && find_more());
+      if (correct(&bytes, rows)) return bytes;
+      constexpr size_t kMostUnasked = 63;
+      answers_.unasked = answers_.pause = smaller(2 * answers_.pause + 1, kMostUnasked);
+    } else {
+      --answers_.unasked;
     }
-    if (!t_.lhs_flip && (fit_where_they_lie(from, rows) || find_more(from, rows)))
-      return {from, stride_, t_.taps, depth_ / 4, t_.tap_steps, 0, &crowd_};
-    if (!overlap_ && copied(from, rows))
-      return {data_, row_bytes(), 1, t_.taps * depth_ / 4, nullptr, 0, &crowd_};
-    constexpr size_t kMostUnasked = 15;
-    unasked_ = pause_ = smaller(2 * pause_ + 1, kMostUnasked);
-    return widened(from, rows);
+    copy<true>(from, rows);
+    return copied_;
   }
 
  private:
-  // Looks at the weights, once, where that pays, and whether the rows fit these.
-  __attribute__((noinline)) bool find_more(const uint8_t* from, size_t rows) {
+  // Looks at the weights, once, where that pays.
+  bool find_more() {
     constexpr size_t kManyRows = 192;
-    if (found_ || t_.rows < kManyRows) return false;
-    found_ = true;
-    find_limits(t_, t_.taps * depth_ / 4, &limits_);
-    return fit_where_they_lie(from, rows);
-  }
-
-  size_t row_bytes() const { return deep_ ? 2 * kRowBytes : kRowBytes; }
-  template <typename F>
-  OCTET_INLINE inline void for_each_tap(const uint8_t* tap, const F& f) const {
-    for (size_t i = 0;; tap += t_.tap_steps[i++]) {
-      f(tap);
-      if (i + 1 == t_.taps) return;
-    }
-  }
-
-  OCTET_INLINE inline bool fit_where_they_lie(const uint8_t* from, size_t rows) const {
-    const __m256i ones = _mm256_set1_epi8(1), least = _mm256_set1_epi16(limits_.least);
-    const size_t bytes = spans_ ? (rows - 1) * stride_ + depth_ : depth_, stride = stride_;
-    const __m256i rest = groups_of(bytes % 32);
-    const int16_t* most = limits_.most;
-    bool fit = true;
-    for_each_tap(from, [&](const uint8_t* tap) OCTET_INLINE {
-      __m256i crowded = _mm256_setzero_si256();
-      const auto check = [&](const auto& load, size_t k) OCTET_INLINE {
-        __m256i largest = _mm256_setzero_si256();
-        const auto add = [&](const uint8_t* at) OCTET_INLINE {
-          largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(load(at), ones));
-        };
-        const uint8_t* at = tap + k;
-        if (spans_) {
-          add(at);
-          crowded = _mm256_or_si256(crowded, _mm256_cmpgt_epi16(largest, least));
-          return;
-        }
-        OCTET_NO_UNROLL
-        for (size_t row = 0; row < rows; row += kWideMr)
-          unroll<kWideMr>([&](auto) OCTET_INLINE {
-            add(at);
-            at += stride;
-          });
-        crowded = _mm256_or_si256(
-            crowded,
-            _mm256_cmpgt_epi16(largest, _mm256_loadu_si256((const __m256i*)(most + k / 2))));
-      };
-      size_t k = 0;
-      for (; fit && k + 32 <= bytes; k += 32) {
-        check([](const uint8_t* at) OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)at); },
-              k);
-        if (!spans_) fit = _mm256_testz_si256(crowded, crowded);
-      }
-      if (fit && k < bytes)
-        check([&](const uint8_t* at)
-                  OCTET_INLINE { return _mm256_maskload_epi32((const int*)at, rest); },
-              k);
-      most += depth_ / 2;
-      fit = fit && _mm256_testz_si256(crowded, crowded);
-    });
-    return fit;
-  }
-
-  __attribute__((noinline)) bool copied(const uint8_t* from, size_t rows) {
-    const size_t most = t_.taps * depth_ / 16;
-    size_t done = 0;
-    for_each_tap(from, [&](const uint8_t* tap) {
-      copy_rows<kWideMr>([&](size_t i) OCTET_INLINE { return tap + i * stride_; }, rows, depth_,
-                         t_.lhs_flip, data_ + done, row_bytes(), done / 4, limits_.most + done / 2,
-                         most, &crowd_);
-      done += depth_;
-    });
-    if (crowd_.count > most) return false;
-    split(crowd_, rows, data_, row_bytes(), kAllOdd);
+    if (answers_.found || t_.rows < kManyRows) return false;
+    answers_.found = true;
+    find_limits(t_, t_.taps * depth_ / 4, &answers_.limits);
     return true;
   }
 
-  // Of rows that overlap, all of a tap at once.
-  __attribute__((noinline)) SomeRows widened(const uint8_t* from, size_t rows) {
-    const size_t span = overlap_ ? (rows - 1) * stride_ + depth_ : depth_;
-    uint8_t* to = data_;
-    for_each_tap(from, [&](const uint8_t* tap) {
-      widen_rows([&](size_t i) OCTET_INLINE { return tap + i * stride_; }, overlap_ ? 1 : rows,
-                 span, t_.lhs_flip, to, row_bytes(), kAllOdd);
-      to += span;
-    });
-    if (overlap_) return {data_, stride_, t_.taps, depth_ / 4, nullptr, span, nullptr};
-    return {data_, row_bytes(), 1, t_.taps * depth_ / 4, nullptr, 0, nullptr};
+  size_t row_bytes() const { return deep_ ? 2 * kRowBytes : kRowBytes; }
+
+  // Calls f(vector, k) for the vectors of `bytes` bytes while it says so.
+  template <typename F>
+  OCTET_INLINE static inline bool for_each_load(size_t bytes, const F& f) {
+    size_t k = 0;
+    for (; k + 32 <= bytes; k += 32)
+      if (!f([](const uint8_t* at) OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)at); },
+             k))
+        return false;
+    if (k == bytes) return true;
+    const __m256i rest = groups_of(bytes - k);
+    return f([&](const uint8_t* at)
+                 OCTET_INLINE { return _mm256_maskload_epi32((const int*)at, rest); },
+             k);
   }
 
+  // Whether no pair is crowded. Rows that overlap or lie side by side are looked at as one.
+  OCTET_INLINE inline bool fit(const SomeRows& some, size_t rows) const {
+    const Limits& limits = answers_.limits;
+    const __m256i ones = _mm256_set1_epi8(1), least = _mm256_set1_epi16(limits.least);
+    const size_t depth = 4 * some.groups, stride = some.stride;
+    const bool spans = stride == depth ? depth % 32 : stride < depth && stride % 4 == 0;
+    const size_t bytes = spans ? (rows - 1) * stride + depth : depth;
+    const int16_t* most = limits.most;
+    const uint8_t* tap = some.data;
+    for (size_t i = 0;; most += depth / 2) {
+      __m256i crowded = _mm256_setzero_si256();
+      const bool fits = for_each_load(bytes, [&](const auto& load, size_t k) OCTET_INLINE {
+        __m256i largest = _mm256_setzero_si256();
+        const uint8_t* at = tap + k;
+        const auto add = [&]() OCTET_INLINE {
+          largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(load(at), ones));
+          at += stride;
+        };
+        if (spans) {
+          add();
+          crowded = _mm256_or_si256(crowded, _mm256_cmpgt_epi16(largest, least));
+          return true;
+        }
+        OCTET_NO_UNROLL
+        for (size_t row = 0; row < rows; row += kWideMr)
+          unroll<kWideMr>([&](auto) OCTET_INLINE { add(); });
+        crowded = _mm256_cmpgt_epi16(largest, _mm256_loadu_si256((const __m256i*)(most + k / 2)));
+        return _mm256_testz_si256(crowded, crowded) != 0;
+      });
+      if (!fits || !_mm256_testz_si256(crowded, crowded)) return false;
+      if (++i == some.taps) return true;
+      tap += some.tap_steps ? (size_t)some.tap_steps[i - 1] : some.tap;
+    }
+  }
+
+  // Adds to the init of the rows what crowded groups lose, unless these are too many.
+  __attribute__((noinline)) bool correct(SomeRows* some, size_t rows) {
+    const size_t depth = 4 * some->groups, all = some->taps * depth,
+                 most = smaller(rows * all / 64, kMostCrowded);
+    for (size_t row = 0; corrected_ == kNone && row < 2 * kWideMr; ++row) set_init(row);
+    for (size_t e = 0; corrected_ != kNone && e < corrected_; ++e) set_init(crowded_[e].row);
+    corrected_ = 0;
+    size_t count = 0;
+    const uint8_t* tap = some->data;
+    for (size_t i = 0, first = 0;; first += depth) {
+      OCTET_NO_UNROLL
+      for (size_t k = 0; k < depth; k += 32) {
+        const __m256i limits = _mm256_loadu_si256(
+                          (const __m256i*)(answers_.limits.most + (first + k) / 2)),
+                      groups = groups_of(depth - k);
+        OCTET_NO_UNROLL
+        for (size_t row = 0; row < rows; ++row) {
+          const uint8_t* const at = tap + row * some->stride + k;
+          const __m256i pairs = _mm256_maddubs_epi16(_mm256_maskload_epi32((const int*)at, groups),
+                                                     _mm256_set1_epi8(1));
+          uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(pairs, limits));
+          OCTET_NO_UNROLL
+          while (crowded) {
+            if (count == most) return false;
+            const uint32_t group = (uint32_t)__builtin_ctz(crowded) / 4;
+            crowded &= ~(15u << 4 * group);
+            crowded_[count++] = {load_quad(at + 4 * group), (uint8_t)row,
+                                 (uint8_t)((first + k) / 4 + group)};
+          }
+        }
+      }
+      if (++i == some->taps) break;
+      tap += some->tap_steps ? (size_t)some->tap_steps[i - 1] : some->tap;
+    }
+    for (size_t e = 0; e < count; ++e) add_loss(crowded_[e]);
+    corrected_ = count;
+    some->init = init_, some->init_stride = kColumns;
+    return true;
+  }
+
+  __attribute__((noinline)) void set_init(size_t row) {
+    const int32_t* const from = t_.init;
+    const size_t columns = t_.cols;
+    int32_t* const to = init_ + row * kColumns;
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < columns; column += 8)
+      _mm256_store_si256((__m256i*)(to + column),
+                         _mm256_loadu_si256((const __m256i*)(from + column)));
+  }
+
+  struct CrowdedGroup {
+    int32_t quad;
+    uint8_t row, group;
+  };
+  // What VPMADDUBSW loses of a group by each column.
+  __attribute__((noinline)) void add_loss(const CrowdedGroup& crowded) {
+    const __m256i bytes = _mm256_set1_epi32(crowded.quad),
+                  even = _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)),
+                  odd = _mm256_srli_epi16(bytes, 8);
+    const uint8_t* const first = t_.rhs + crowded.group * kGroup;
+    const size_t columns = t_.cols, panel = t_.rhs_panel_stride;
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < columns; column += 8) {
+      const uint8_t* const weights = first + column / 16 * panel + column % 16 * 4;
+      const __m256i some = _mm256_madd_epi16(
+          _mm256_maddubs_epi16(bytes, _mm256_loadu_si256((const __m256i*)weights)),
+          _mm256_set1_epi16(1));
+      __m256i* const sum = (__m256i*)(init_ + crowded.row * kColumns + column);
+      *sum = _mm256_add_epi32(_mm256_sub_epi32(*sum, some),
+                              _mm256_add_epi32(_mm256_madd_epi16(even, s16_of_quads<0>(weights)),
+                                               _mm256_madd_epi16(odd, s16_of_quads<1>(weights))));
+    }
+  }
+
+  // Copies or widens. Of rows that overlap, all of a tap at once.
+  template <bool words>
+  __attribute__((noinline)) void copy(const uint8_t* from, size_t rows) {
+    const size_t span = overlap_ ? (rows - 1) * stride_ + depth_ : depth_;
+    uint8_t* to = data_;
+    for (size_t i = 0;; to += span) {
+      const auto row_at = [&](size_t row) OCTET_INLINE { return from + row * stride_; };
+      const auto put = [](__m256i x, uint8_t* place) OCTET_INLINE {
+        words ? widen(x, place, kAllOdd) : _mm256_storeu_si256((__m256i*)place, x);
+      };
+      const auto all = [](size_t) OCTET_INLINE { return true; };
+      if (overlap_)
+        for_each_vector<1>(row_at, 1, span, t_.lhs_flip, to, 0, put, all);
+      else
+        for_each_vector<kWideMr>(row_at, rows, span, t_.lhs_flip, to, row_bytes(), put, all);
+      if (++i == t_.taps) break;
+      from += t_.tap_steps[i - 1];
+    }
+    copied_.tap = span, copied_.words = words;
+    if (words) corrected_ = kNone;  // the odd words are where the init was
+    copied_.init = t_.init, copied_.init_stride = 0;
+  }
+
+  static constexpr size_t kMostCrowded = 16, kColumns = 64, kNone = SIZE_MAX;
   const Tile& t_;
+  Answers& answers_;
   const size_t stride_, depth_;
-  const bool deep_, overlap_, spans_;
-  bool found_ = false;  // the limits
-  // Calls of read that do not ask: still, and after the last rows that were widened
-  size_t unasked_ = 0, pause_ = 0;
-  Crowd crowd_;
-  Limits limits_;
-  alignas(64) uint8_t data_[2 * kAllOdd];
+  const bool deep_, overlap_;
+  SomeRows lying_, copied_;
+  CrowdedGroup crowded_[kMostCrowded];
+  size_t corrected_ = kNone;  // of these, by which init_ differs from t_.init; kNone: it is not set
+  alignas(64) uint8_t data_[kAllOdd + 2 * kWideMr * kColumns * sizeof(int32_t)];
+  int32_t* const init_ = (int32_t*)(data_ + kAllOdd);  // of bytes
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ constexpr int kWideNr = 64;
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
 
-enum class Form { kBytes, kWords };
+// Of words, the weights are widened in the loop, or decoded before it.
+enum class Form { kBytes, kWords, kDecoded };
 
 // Assembly, because GCC 12 would keep the ones in a register that the tile needs.
 OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i int16) {
@@ -69,8 +70,9 @@ template <Form form, size_t odd, int vectors, int rows, int most>
 OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
                                     const uint8_t*& rhs, size_t groups,
                                     __m256i (&acc)[rows][most]) {
+  constexpr bool decoded = form == Form::kDecoded;
   OCTET_NO_UNROLL
-  for (; groups; --groups, rhs += kGroup) {
+  for (; groups; --groups, rhs += decoded ? kS16Group : kGroup) {
     if constexpr (form == Form::kBytes) {
       _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
       add_bytes<vectors>(lhs, stride, rhs, acc);
@@ -79,10 +81,13 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
     }
     unroll<2>([&](auto p) OCTET_INLINE {
       // See avx2_s16s8_6x16x4.cc
-      if (p) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
-      if (!p) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
+      if (p && !decoded) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
+      if (!p && !decoded) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
       __m256i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE { b[v] = s16_of_quads<p>(rhs + 32 * v); });
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        b[v] = decoded ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))
+                       : s16_of_quads<p>(rhs + 32 * v);
+      });
       unroll<rows>([&](auto i) OCTET_INLINE {
         const __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride + (p ? odd : 0)));
         unroll<vectors>([&](auto v)
@@ -104,6 +109,47 @@ OCTET_INLINE inline void add_crowd(const Crowd& crowd, const uint8_t* bytes, siz
     add_bytes<vectors>(lhs, stride, rhs + crowd.groups[e] * kGroup, acc);
     pass_group(lhs);
   }
+}
+
+// Calls f(row_at, bytes, done) for each tap that has bytes of [at, at + part) of all taps: bytes of
+// row_at(i) are `done` bytes after the part's first one.
+template <typename F>
+OCTET_INLINE inline void for_each_tap(const Tile& t, size_t at, size_t part, const F& f) {
+  const size_t steps = round_up_pow2(t.depth, 4);
+  const uint8_t* first = (const uint8_t*)t.lhs;  // of the tap's rows
+  size_t tap = 0;
+  const auto next_tap = [&] {
+    if (++tap < t.taps && !t.lhs_rows) first += t.tap_steps[tap - 1];
+  };
+  for (; at >= steps; at -= steps) next_tap();
+  for (size_t done = 0, count; done < part; done += count, at = 0, next_tap()) {
+    count = smaller(steps - at, part - done);
+    f(
+        [&](size_t i) OCTET_INLINE {
+          return (t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : first + i * t.lhs_stride) + at;
+        },
+        smaller(t.depth - at, count), done);
+  }
+}
+
+// Copies bytes [at, at + part) of all taps of each row; false where too many groups are crowded.
+__attribute__((noinline)) bool copy_part(const Tile& t, size_t at, size_t part, uint8_t* to,
+                                         Crowd* crowd) {
+  const size_t most = part / 16;
+  crowd->count = 0;
+  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
+    copy_rows<1>(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, done / 4, nullptr, most,
+                 crowd);
+  });
+  if (crowd->count > most) return false;
+  split(*crowd, t.rows, to, kRowBytes, kOdd);
+  return true;
+}
+
+__attribute__((noinline)) void widen_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
+  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
+    widen_rows<1>(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, kOdd);
+  });
 }
 
 template <int rows>
@@ -174,49 +220,75 @@ void dispatch_wide(const Tile& t) {
   kWide[t.rows - 1](t);
 }
 
-// Multiplies some rows by up to 8 * vectors columns from `column` on.
+// Multiplies all of some rows by up to 8 * vectors columns from `column` on, `rows` at a time.
 template <int rows, int vectors, Form form>
 __attribute__((noinline)) void multiply_panel(const Tile& t, const RowsExit& exit,
                                               const WordsExit& words, size_t column,
-                                              const SomeRows& from, const uint8_t* data,
+                                              const SomeRows& from, size_t count,
                                               const float* row_scale, uint8_t* dst) {
-  __m256i acc[rows][vectors];
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    unroll<vectors>([&](auto v) OCTET_INLINE {
-      acc[i][v] = _mm256_loadu_si256((const __m256i*)(t.init + column + 8 * v));
-      pin(acc[i][v]);
+  const uint8_t* data = from.data;
+  const int32_t* init = from.init + column;
+  const size_t init_stride = form == Form::kBytes ? from.init_stride : 0;
+  for (;;) {
+    __m256i acc[rows][vectors];
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = _mm256_loadu_si256((const __m256i*)(init + i * init_stride + 8 * v));
+        pin(acc[i][v]);
+      });
     });
-  });
-  const uint8_t *lhs[rows / 3], *const first =
-                                    t.rhs + column / 16 * t.rhs_panel_stride + column % 16 * 4;
-  unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
-  const uint8_t* rhs = first;
-  for (size_t tap = 0;;) {
-    add_groups<form, kAllOdd, vectors>(lhs, from.stride, rhs, from.groups, acc);
-    if (++tap == from.taps) break;
-    const size_t step =
-        (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;
-    unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
+    const uint8_t *lhs[rows / 3], *rhs = t.rhs + column / 16 * t.rhs_panel_stride;
+    unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
+    for (size_t tap = 0;;) {
+      add_groups<form, kAllOdd, vectors>(lhs, from.stride, rhs, from.groups, acc);
+      if (++tap == from.taps) break;
+      const size_t step =
+          (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;
+      unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
+    }
+    if (makes_words(t)) {
+      words.leave(column, row_scale, acc, dst);
+    } else {
+      const size_t cols = t.cols - column < 8 * vectors ? t.cols - column : 8 * vectors;
+      leave_rows(exit, t.scale + column, cols, acc, dst + column);
+    }
+    count -= rows;
+    if (!count) return;
+    data += rows * from.stride;
+    init += rows * init_stride;
+    if (row_scale) row_scale += rows;
+    dst += rows * t.dst_stride;
   }
-  if (form == Form::kBytes) add_crowd<kAllOdd, vectors>(*from.crowd, data, from.stride, first, acc);
-  if (makes_words(t)) return words.leave(column, row_scale, acc, dst);
-  const size_t cols = t.cols - column < 8 * vectors ? t.cols - column : 8 * vectors;
-  leave_rows(exit, t.scale + column, cols, acc, dst + column);
 }
 
 template <int rows, int vectors>
 OCTET_INLINE inline void multiply(const Tile& t, const RowsExit& exit, const WordsExit& words,
-                                  size_t column, const SomeRows& from, const uint8_t* data,
+                                  size_t column, const SomeRows& from, size_t count,
                                   const float* row_scale, uint8_t* dst) {
-  (from.crowd ? multiply_panel<rows, vectors, Form::kBytes>
-              : multiply_panel<rows, vectors, Form::kWords>)(t, exit, words, column, from, data,
+  (from.words ? multiply_panel<rows, vectors, Form::kDecoded>
+              : multiply_panel<rows, vectors, Form::kBytes>)(t, exit, words, column, from, count,
                                                              row_scale, dst);
 }
 
+// A tile whose weights are decoded to its room, behind the answers.
+__attribute__((noinline)) Tile decoded(const Tile& t, Answers* answers) {
+  const size_t groups = t.taps * t.depth / 4;
+  Tile tile = t;
+  tile.rhs = t.room + kRoomHead, tile.rhs_panel_stride = groups * kS16Group;
+  for (size_t panel = 0; !answers->decoded && panel < divide_up(t.cols, 16); ++panel)
+    decode_s16(t.rhs + panel * t.rhs_panel_stride, kGroup, groups,
+               t.room + kRoomHead + panel * tile.rhs_panel_stride);
+  answers->decoded = true;
+  return tile;
+}
+
 // Multiplies six rows or more in one call, twelve at a time. The last ones may repeat rows before
-// them.
-void multiply_all_rows(const Tile& t) {
-  RowReader reader(t);
+// them. Returns how many rows are left where they are words and there is no room for their weights.
+__attribute__((noinline)) size_t multiply_rows(const Tile& t) {
+  Tile words_tile = {};
+  Answers own, &answers = t.room ? *(Answers*)t.room : own;
+  if (!t.room) own.rhs = nullptr;
+  RowReader reader(t, &answers);
   const RowsExit exit(t);
   const WordsExit words(t);
   const uint8_t* from = (const uint8_t*)t.lhs;
@@ -230,34 +302,34 @@ void multiply_all_rows(const Tile& t) {
       if (row_scale) row_scale -= rows - left;
       left = rows;
     }
-    const SomeRows all = reader.read(from, rows);
-    // Words take few shifts for all of twelve rows, which fit the registers with eight columns
-    const size_t columns = all.crowd || rows == kWideMr ? 16 : 8;
-    OCTET_NO_UNROLL
-    for (size_t column = 0; column < t.cols; column += columns) {
-      if (columns == 8 || t.cols - column <= 8) {
-        rows > kWideMr
-            ? multiply<2 * kWideMr, 1>(t, exit, words, column, all, all.data, row_scale, dst)
-            : multiply<kWideMr, 1>(t, exit, words, column, all, all.data, row_scale, dst);
-        continue;
-      }
-      const uint8_t* data = all.data;
-      const float* some_scales = row_scale;
-      uint8_t* to_some = dst;
-      OCTET_NO_UNROLL
-      for (size_t row = 0; row < rows; row += kWideMr) {
-        multiply<kWideMr, 2>(t, exit, words, column, all, data, some_scales, to_some);
-        data += kWideMr * all.stride;
-        if (row_scale) some_scales += kWideMr;
-        to_some += kWideMr * t.dst_stride;
-      }
+    const SomeRows& all = reader.read(from, rows);
+    if (all.words && !words_tile.rhs) {
+      if (!t.room) return left;
+      words_tile = decoded(t, &answers);
     }
+    const Tile& tile = all.words ? words_tile : t;
+    OCTET_NO_UNROLL
+    for (size_t column = 0; column < t.cols; column += 16)
+      if (t.cols - column > 8)
+        multiply<kWideMr, 2>(tile, exit, words, column, all, rows, row_scale, dst);
+      else if (rows > kWideMr)
+        multiply<2 * kWideMr, 1>(tile, exit, words, column, all, rows, row_scale, dst);
+      else
+        multiply<kWideMr, 1>(tile, exit, words, column, all, rows, row_scale, dst);
     left -= rows;
-    if (!left) return;
+    if (!left) return 0;
     from += rows * t.lhs_stride;
     dst += rows * t.dst_stride;
     if (row_scale) row_scale += rows;
   }
+}
+
+void multiply_all_rows(const Tile& t) {
+  const size_t left = multiply_rows(t);
+  if (!left) return;
+  Tile rest = t;
+  pass_rows(&rest, t.rows - left);
+  multiply_by_tiles<dispatch_wide, kWideMr>(rest, left);
 }
 
 void multiply_micro_panel(const Tile& t) {
@@ -279,7 +351,7 @@ const MicroKernel avx2_u8s8_rows_6x64x4 = {
     .lhs_kr = 4,
     .multiply = dispatch_wide,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 2 * kPart, 1, kWideNr, true},
+    .micro_panel = {4, 2 * kPart, 1, kWideNr, true, 0, kS16Group},
 };
 
 }  // namespace octet

@@ -166,6 +166,16 @@ size_t padded_columns(const GemmBuilder& builder) {
   return round_up(lanes + (builder.has_s16() ? kS16Columns : 0), kTogether);
 }
 
+void set_workspace_needs(size_t m_max, GemmPlan* plan) {
+  const MicroKernel &kernel = *plan->kernel, &small = *plan->small_kernel;
+  plan->tasks_need_none = !kernel.prepares() && !small.prepares() &&
+                          !needs_more_than_panels(*plan) && !copies_lhs(*plan, kernel) &&
+                          !copies_lhs(*plan, small);
+  const bool rooms = kernel.micro_panel.room && m_max >= kLeastTiles * kernel.mr &&
+                     plan->k <= kernel.micro_panel.most;
+  plan->needs_workspace = !plan->tasks_need_none || rooms;
+}
+
 // Called twice: without memory to learn the size, with it to build.
 octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   const octet_gemm_desc& d = builder.desc;
@@ -231,9 +241,7 @@ octet_gemm* build(const GemmBuilder& builder, Arena* arena) {
   gemm->max_acc = INT32_MAX >> builder.epilogue.max_shift;
   gemm->verbose = builder.limits.environment.verbose;
   gemm->allocator = d.allocator;
-  plan.needs_workspace = plan.kernel->prepares() || plan.small_kernel->prepares() ||
-                         needs_more_than_panels(plan) || copies_lhs(plan, *plan.kernel) ||
-                         copies_lhs(plan, *plan.small_kernel);
+  set_workspace_needs(d.m_max, &plan);
   const bool fast = builder.has_blob && plan.packed && !needs_more_than_panels(plan) &&
                     !builder.epilogue.runtime_scales() && !e.residual.type &&
                     builder.limits.environment.verbose < 2;

@@ -129,8 +129,12 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * lhs_stride;
     const Tiling tiling(gathers || decodes ? rows : 0, kernel);  // for every micro-panel
-    tile->room = workspace + tiling.count * panel_bytes;
-    uint8_t* const decoded = tile->room + round_up_pow2(kernel.decoder.room, kAlignment);
+    if (tile->room) {
+      tile->room = workspace + tiling.count * panel_bytes;
+      if (kernel.micro_panel.room) *(const void**)tile->room = nullptr;
+    }
+    uint8_t* const decoded = workspace + tiling.count * panel_bytes +
+                             round_up_pow2(kernel.room_bytes(1, depth), kAlignment);
     if (gathers) {
       gather_panels(kernel, tiling, {block, lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
@@ -272,7 +276,7 @@ void run_matrix(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_s
   tile.lhs_stride = lhs_stride;
   tile.dst = dst;
   tile.dst_stride = dst_stride;
-  tile.room = workspace;
+  if (plan.needs_workspace) tile.room = workspace;
   if (!tile.rhs)
     run_in_general(plan, m, lhs, lhs_stride, dst, dst_stride, workspace);
   else if (kernel.gather)
@@ -297,7 +301,7 @@ struct MatrixTasks {
 
 void run_matrix_in_tasks(const GemmPlan& plan, size_t m, const uint8_t* lhs, size_t lhs_stride,
                          uint8_t* dst, size_t dst_stride, const Pool& pool) {
-  OCTET_ASSERT(!plan.needs_workspace && plan.first.rhs);
+  OCTET_ASSERT(plan.tasks_need_none && plan.first.rhs);
   const MicroKernel& kernel = kernel_for(plan, m);
   alignas(64) MatrixTasks tasks = {
       plan,       kernel, m,          lhs,

@@ -43,6 +43,7 @@ struct GemmPlan {
   const RuntimeOps* runtime;         // the tier's own packing of run-time weights, or null
   size_t few_rows;                   // runs of at most so many rows leave run-time weights unpacked
   bool needs_workspace;              // in some run
+  bool tasks_need_none;              // tasks of the fast path: kernels can do without Tile::room
   bool requantize_in_kernel;         // the kernel may requantize to 8 bits
   bool requantize_with_zero_points;  // the same where run-time weights have zero points
   size_t dst_bytes;                  // of one output

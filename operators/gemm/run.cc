@@ -182,7 +182,7 @@ bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
     return false;
   const size_t tasks =
       a.concurrency > 1 && a.parallel_for ? tasks_of(gemm, {1, m, 0, 0}, a.concurrency) : 1;
-  if (tasks > 1 && (plan.needs_workspace || !plan.first.rhs)) return false;
+  if (tasks > 1 && (!plan.tasks_need_none || !plan.first.rhs)) return false;
   const size_t dst_stride = stride * plan.dst_bytes, lhs_bytes = (m - 1) * lhs_stride + plan.k,
                dst_bytes = (m - 1) * dst_stride + gemm.row_bytes;
   if (!a.lhs || !a.dst || (uintptr_t)a.dst & (plan.dst_bytes - 1)) return false;
@@ -198,7 +198,7 @@ bool run_fast(const octet_gemm& gemm, const octet_gemm_args& a) {
       !apart(a.workspace, a.workspace_bytes, a.lhs, lhs_bytes) ||
       !apart(a.workspace, a.workspace_bytes, gemm.packed, gemm.packed_bytes))
     return false;
-  if (plan.needs_workspace && !workspace_suffices(gemm, a)) return false;
+  if (plan.needs_workspace && tasks == 1 && !workspace_suffices(gemm, a)) return false;
   const uint8_t* const lhs = (const uint8_t*)a.lhs;
   uint8_t* const dst = (uint8_t*)a.dst;
   if (tasks > 1)

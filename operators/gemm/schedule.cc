@@ -26,7 +26,7 @@ void lay_out(const GemmPlan& plan, const MicroKernel& kernel, size_t m, size_t n
              GemmSections* out) {
   GemmSections& at = *out;
   at.rows = smaller(m, plan.block_rows);
-  at.bytes = 0;
+  at.bytes = at.prepared.bytes = 0;
   if (!plan.needs_workspace) return;
   const bool few = leaves_weights(plan, m);
   at.prepared = few || plan.scale_block_kernel || has_s16(plan)

@@ -98,8 +98,8 @@ class KernelTile {
     tile_.rhs_stride = std::min<size_t>(layout_.width, lanes) * layout_.group_bytes();
     tile_.rhs_panel_stride = layout_.width * lane_bytes;
     if (kernel.decoder.decode && (c.depth % 2 || c.depth % 8 == 4)) decode(lanes);  // both ways
-    room_ = Guarded(kernel.decoder.room, c.side, 64);
-    tile_.room = room_.data();
+    room_ = Guarded(c.depth % 8 ? kernel.room_bytes(1, c.depth) : kernel.decoder.room, c.side, 64);
+    if (room_.bytes()) tile_.room = room_.data();
     tile_.depth = c.depth;
     tile_.rows = c.rows;
     tile_.cols = c.cols;
