@@ -26,7 +26,8 @@ constexpr Store kEpilogueCases[] = {{OCTET_U8, kNoResidual, false}, {OCTET_S32, 
 // Runs each case with the next epilogue and the next number of tasks.
 class Sides : public testing::Test {
  protected:
-  void check_shape(const octet_conv2d_shape& shape, const octet_machine* machine = nullptr) {
+  void check_shape(const octet_conv2d_shape& shape,
+                   const std::vector<const octet_machine*>& machines = {nullptr}) {
     for (const Nothing& nothing : kNothing) {
       ConvCase c;
       c.shape = shape;
@@ -37,13 +38,14 @@ class Sides : public testing::Test {
       c.dst_extra = turn_ % 3;
       if (store.in_place) c.residual_extra = c.dst_extra;
       const ConvProblem problem(c);
-      for (const octet_isa isa : tiers_to_test()) {
-        ConvHow how;
-        how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.machine = machine;
-        how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
-        check(problem, how);
-        if (HasFatalFailure()) return;
-      }
+      for (const octet_machine* machine : machines)
+        for (const octet_isa isa : tiers_to_test()) {
+          ConvHow how;
+          how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.machine = machine;
+          how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
+          check(problem, how);
+          if (HasFatalFailure()) return;
+        }
     }
   }
 
@@ -112,20 +114,19 @@ TEST_F(Sides, GroupsOfFewChannels) {
 // With few pixels the costs decide how an image is cut: by rows where tiles wait for their weights,
 // as with a small L2; by columns on Zen 4; by all sides on Zen 5, which reads weights fast.
 TEST_F(Sides, FewPixels) {
-  octet_machine machine = OCTET_MACHINE_INIT;
-  for (const octet_cpu_design design : {OCTET_DESIGN_UNKNOWN, OCTET_DESIGN_ZEN4, OCTET_DESIGN_ZEN5})
-    for (const size_t size : {1, 2, 3, 4, 5, 7})
-      for (const size_t stride : {1, 2}) {
-        machine.design = design;
-        machine.l2_bytes = design == OCTET_DESIGN_UNKNOWN ? 4096 : 1 << 20;
-        octet_conv2d_shape s = square(size, 96, 160, 3, stride, 1);
-        s.batch_max = 1 + size % 3;
-        check_shape(s, &machine);
-        s.in_w_max = size + 2, s.dilation_h = size > 2 ? 2 : 1;
-        check_shape(s, &machine);
-        if (size > 3) continue;
-        check_shape(square(size, 256, 320, 3, stride, 1), &machine);
-      }
+  octet_machine small = OCTET_MACHINE_INIT, zen4 = small, zen5 = small;
+  small.l2_bytes = 4096, zen4.l2_bytes = zen5.l2_bytes = 1 << 20;
+  zen4.design = OCTET_DESIGN_ZEN4, zen5.design = OCTET_DESIGN_ZEN5;
+  const std::vector<const octet_machine*> machines = {&small, &zen4, &zen5};
+  for (const size_t size : {1, 2, 3, 4, 5, 7})
+    for (const size_t stride : {1, 2}) {
+      octet_conv2d_shape s = square(size, 96, 160, 3, stride, 1);
+      s.batch_max = 1 + size % 3;
+      check_shape(s, machines);
+      s.in_w_max = size + 2, s.dilation_h = size > 2 ? 2 : 1;
+      check_shape(s, machines);
+      if (size <= 3) check_shape(square(size, 256, 320, 3, stride, 1), machines);
+    }
 }
 
 // Tiles of a transposed layer omit taps that are padding for all of their pixels, and serve several

@@ -22,6 +22,7 @@ import packages  # noqa: E402
 packages.need(pathlib.Path(sys.argv[2]), [TOOL / "requirements.txt", ROOT / "tests" / "conformance" / "requirements.txt"], "flatbuffers", "onnx", "tflite")
 import numpy as np
 import onnx
+from describing import described
 from onnx import TensorProto, helper, numpy_helper
 
 U8, S8, S32, F32 = TensorProto.UINT8, TensorProto.INT8, TensorProto.INT32, TensorProto.FLOAT
@@ -71,7 +72,7 @@ def describe(model, *more):
 
 
 def fails(says, model, *more, code=1):
-    done = run(sys.executable, TOOL / "describe.py", model, *more)
+    done = described(model, *more)
     assert done.returncode == code and says in done.stderr and "Traceback" not in done.stderr, done.stderr
 
 
@@ -145,7 +146,7 @@ def bad_models(path):
     whole = (path / "integers.onnx").read_bytes()
     for at in range(0, len(whole), len(whole) // 12):  # a damaged file may lose an operator, but gives no traceback
         (path / "damaged.onnx").write_bytes(whole[:at] + bytes([whole[at] ^ 0x41]) + whole[at + 1:])
-        done = run(sys.executable, TOOL / "describe.py", path / "damaged.onnx", "-o", path / "damaged.json")
+        done = described(path / "damaged.onnx", "-o", path / "damaged.json")
         assert "Traceback" not in done.stderr, done.stderr
     fails("the input has 4 dimensions, not 2", path / "open.onnx", "--shape", "x=3,3")
     fails("there is no such input", path / "open.onnx", "--shape", "z=1,8,5,4")

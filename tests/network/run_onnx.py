@@ -8,8 +8,6 @@ ONNX Runtime computes integer operators, with any scales; the reference evaluato
 scales that are powers of two: then both are exact up to the last rounding. docs/networks.md says so. Exits with 77, which ctest shows as skipped,
 where the Python packages are missing and cannot be installed.
 """
-import contextlib
-import io
 import pathlib
 import subprocess
 import sys
@@ -21,7 +19,7 @@ sys.path.append(str(TOOL))
 import packages  # noqa: E402
 
 packages.need(pathlib.Path(sys.argv[1]), [TOOL / "requirements.txt", ROOT / "tests" / "conformance" / "requirements.txt"], "flatbuffers", "onnx", "onnxruntime", "tflite")
-import describe
+import describing
 import numpy as np
 import onnx
 import onnxruntime
@@ -86,16 +84,10 @@ def run(*command):
 
 
 def described(model, code=0):
-    """In this process: of the time of a process of its own, most would be that of importing onnx."""
-    out, said, status = model.with_suffix(".json"), io.StringIO(), 0
-    with contextlib.redirect_stderr(said):
-        try:
-            describe.main([str(model), "-o", str(out), "--data"])
-        except SystemExit as refused:
-            said.write(f"{refused.code}\n")
-            status = 1
-    assert status == code, said.getvalue()
-    return out, said.getvalue()
+    out = model.with_suffix(".json")
+    done = describing.described(model, "-o", out, "--data")
+    assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
+    return out, done.stderr
 
 
 def nhwc(array):

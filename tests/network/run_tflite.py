@@ -22,6 +22,7 @@ packages.need(pathlib.Path(sys.argv[1]), [TOOL / "requirements.txt", ROOT / "tes
               "tflite")
 import flatbuffers
 import numpy as np
+from describing import described
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
@@ -119,7 +120,7 @@ def run(*command):
 def compare(octet, model, inputs, outputs, *said):
     """inputs and outputs: the tensors that octet run is to be given and to write, in this order. said: by describe.py or by octet run."""
     description, data = model.with_suffix(".json"), b""
-    done = run(sys.executable, TOOL / "describe.py", model, "-o", description, "--data")
+    done = described(model, "-o", description, "--data")
     assert done.returncode == 0 and "damaged" not in done.stderr and "Traceback" not in done.stderr, done.stderr
     interpreter = Interpreter(model_path=str(model), experimental_op_resolver_type=OpResolverType.BUILTIN_REF, experimental_preserve_all_tensors=True)
     interpreter.allocate_tensors()
@@ -275,10 +276,10 @@ def damaged(_, path):
     whole = (path / "bare.tflite").read_bytes()
     for at in range(0, len(whole), len(whole) // 24):
         (path / "damaged.tflite").write_bytes(whole[:at] + bytes([whole[at] ^ 0x85]) + whole[at + 1:])
-        done = run(sys.executable, TOOL / "describe.py", path / "damaged.tflite")
+        done = described(path / "damaged.tflite")
         assert "Traceback" not in done.stderr and done.returncode in (0, 1), done.stderr
     (path / "damaged.tflite").write_bytes(whole[: len(whole) // 2])
-    done = run(sys.executable, TOOL / "describe.py", path / "damaged.tflite")
+    done = described(path / "damaged.tflite")
     assert done.returncode == 1 and "damaged.tflite: it is damaged: " in done.stderr, done.stderr
 
 

@@ -71,10 +71,9 @@ std::ostream& operator<<(std::ostream& out, const EpilogueCase& c) {
 }
 
 std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int32_t hi) {
-  std::vector<int32_t> out;
-  out.reserve(count);
-  for (size_t i = 0; i < count; ++i)
-    out.push_back((int32_t)(lo + (int64_t)((*random)() % ((uint32_t)(hi - lo) + 1u))));
+  std::vector<int32_t> out(count);
+  const uint64_t values = (uint64_t)((int64_t)hi - lo) + 1;
+  for (int32_t& one : out) one = (int32_t)(lo + (int64_t)((*random)() * values >> 32));
   return out;
 }
 

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <iosfwd>
-#include <random>
 #include <vector>
 
 #include "octet/octet.h"
+#include "support/draw.h"
 #include "support/guarded.h"
 
 namespace octet_test {
@@ -48,7 +48,6 @@ int32_t centre(octet_type type);  // the zero point of symmetric values
 size_t element_bytes(octet_type type);
 const char* name_of(octet_type type);
 
-using Random = std::mt19937;
 std::vector<int32_t> draw_integers(Random* random, size_t count, int32_t lo, int32_t hi);
 
 // The arrays between guard pages, until create has copied them.

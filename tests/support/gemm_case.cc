@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <ostream>
+#include <random>
 #include <thread>
 
 #include "support/reference.h"

@@ -35,8 +35,15 @@ def install(environment, python, requirements):
     texts, done = "".join(file.read_text() for file in requirements), environment / "installed.txt"
     wanted = [argument for file in requirements for argument in ("-r", file)]
     if not done.exists() or done.read_text() != texts:
-        for command in ([sys.executable, "-m", "venv", environment], [python, "-m", "pip", "install", "-q", "--no-compile", *wanted]):
-            if subprocess.run(command, check=False).returncode:
+        venv, pip = [sys.executable, "-m", "venv", environment], [sys.executable, "-m", "pip", "--python", python]
+        if subprocess.run([*venv, "--without-pip"], check=False).returncode:
+            return False
+        # A pip of its own takes seconds to make; this Python's, from 22.3 on, installs for another one
+        if subprocess.run([*pip, "--version"], check=False, capture_output=True).returncode:
+            pip = [python, "-m", "pip"]
+            if subprocess.run(venv, check=False).returncode:
                 return False
+        if subprocess.run([*pip, "install", "-q", "--no-compile", *wanted], check=False).returncode:
+            return False
         done.write_text(texts)
     return True

@@ -2,6 +2,7 @@
 """The mutations of one point of a source. They rely on clang-format's spaces: a binary operator stands between two, a template's bracket and a
 pointer's star do not."""
 
+import functools
 import re
 from collections import namedtuple
 
@@ -94,10 +95,8 @@ def _at(text, tokens, pairs, i):
     elif word in _VALUES:
         yield Change("value", start, end, _VALUES[word])
     elif token.kind == "word":
-        for pattern, new in _SWAPS:
-            swapped = pattern.sub(new, word)
-            if swapped != word:
-                yield Change("extreme" if word in _SWAPPED_WORDS else "name", start, end, swapped)
+        for swapped in _swapped(word):
+            yield Change("extreme" if word in _SWAPPED_WORDS else "name", start, end, swapped)
     if word == "if" and tokens[i + 1].text == "(":
         first, last = tokens[i + 1].end, tokens[pairs[i + 1]].start
         condition = text[first:last]
@@ -106,6 +105,12 @@ def _at(text, tokens, pairs, i):
             yield Change("condition", first, last, f"!({condition})")
             yield Change("condition", first, last, "true" + kept)
             yield Change("condition", first, last, "false" + kept)
+
+
+@functools.lru_cache(maxsize=None)
+def _swapped(word):
+    """The names that a name may become; a source has few names, each many times."""
+    return [new for new in (pattern.sub(behind, word) for pattern, behind in _SWAPS) if new != word]
 
 
 def _other_numbers(word):
