@@ -59,11 +59,13 @@ struct Dotprod : Sixteen {
 
 void prepare_differences(const DepthwiseBlock& b, void* prepared) {
   WeightsAs& as = differs_as(prepared);
-  if (b.loop == DepthwiseLoop::kWalk || (b.loop == DepthwiseLoop::kWalkBy2 && stores_bytes(b))) {
+  const bool by_2 = b.loop == DepthwiseLoop::kWalkBy2;
+  if (by_2 || b.loop == DepthwiseLoop::kWalk) {
     const Factors factors(b);
     as = factors.any() ? WeightsAs::kFactored : WeightsAs::kInt8;
     if (!factors.any()) return prepare_int8<Dotprod>(b, prepared);
-    if (factors.fit()) return factors.prepare<Dotprod>(prepared);
+    if (factors.fit())
+      return by_2 ? factors.prepare_by_2<Dotprod>(prepared) : factors.prepare<Dotprod>(prepared);
   } else if (b.loop != DepthwiseLoop::kCopied5x5 && are_int8(b)) {
     as = WeightsAs::kInt8;
     return prepare_int8<Dotprod>(b, prepared);

@@ -80,7 +80,7 @@ struct WalkedLines {
 #define OCTET_OUTPUT(name, start)                                                                  \
   OCTET_INLINE inline Sixteen::Acc name(const int8x16_t(&a)[4], const int8x16_t(&b)[4],            \
                                         const int8x16_t(&c)[4], const uint8_t* init,               \
-                                        const uint8_t* weights, int32_t(&shared)[16]) {            \
+                                        const uint8_t*& weights, int32_t(&shared)[16]) {           \
     register int32x4_t x0 __asm__("v16"), x1 __asm__("v17"), x2 __asm__("v18"), x3 __asm__("v19"); \
     __asm__(start OCTET_LOAD_EVEN OCTET_DOT_ODD("a") OCTET_LOAD_ODD OCTET_DOT_EVEN("b")            \
                 OCTET_DOT_ODD("c")                                                                 \
@@ -91,8 +91,8 @@ struct WalkedLines {
             : "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27");                             \
     return {{x0, x1, x2, x3}};                                                                     \
   }
-// The sums of the output of columns a, b and c, by a row's factors and weights. The first one keeps
-// what the second one shares, whose columns begin with b.
+// The sums of the output of columns a, b and c, by a row's factors and weights, past which they
+// advance. The first one keeps what the second one shares, whose columns begin with b.
 OCTET_OUTPUT(first_output, OCTET_FIRST)
 OCTET_OUTPUT(second_output, OCTET_SECOND)
 #undef OCTET_OUTPUT
@@ -120,8 +120,9 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
   alignas(64) int32_t shared[2][16];
   uint8_t* dst;
   const auto output = [&](const auto& of_row) OCTET_INLINE {
-    store(of_row(weights, shared[0]), ends, dst);
-    if (rows > 1) store(of_row(weights + kFactoredRow<M>, shared[1]), ends, dst + dst_line);
+    const uint8_t* w = weights;
+    store(of_row(w, shared[0]), ends, dst);
+    if (rows > 1) store(of_row(w, shared[1]), ends, dst + dst_line);
     dst += dst_pixel;
   };
   const uint8_t* const* pixels = t.pixels;
@@ -136,11 +137,11 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
     lines.next(b);
     for (size_t x = columns;;) {
       lines.next(c);
-      output([&](const uint8_t* w, int32_t(&kept)[16])
+      output([&](const uint8_t*& w, int32_t(&kept)[16])
                  OCTET_INLINE { return first_output(a.t, b.t, c.t, init, w, kept); });
       if (!--x) break;
       lines.next(a);
-      output([&](const uint8_t* w, int32_t(&kept)[16])
+      output([&](const uint8_t*& w, int32_t(&kept)[16])
                  OCTET_INLINE { return second_output(b.t, c.t, a.t, init, w, kept); });
       if (!--x) break;
       b = a, a = c;
@@ -148,64 +149,72 @@ __attribute__((noinline)) void walk_factored(const DepthwiseTile& t) {
   }
 }
 
-// The same of one row with stride 2: the column that ends an output begins the next one.
+// The same of one row with stride 2. The two new columns are two vectors of four taps, whose second
+// one begins the next output, too:
+//
+//     columns a b c    b0 b1 b2 c2    c0 c1 b2 c2
 template <typename M, bool flip, DepthwiseOutput kind, bool saturates>
 __attribute__((noinline)) void walk_factored_by_2(const DepthwiseTile& t) {
+  using Lines = WidenedLines<flip>;
+  using Pixels = typename Lines::Pixels;
   using Column = typename M::Column;
   const WalkStore<M, kind, saturates> store(t);
   const uint8_t *const init = (const uint8_t*)t.prepared, *const weights = init + M::kPrepared;
   const typename M::Ends ends(init);
-  const DepthwiseWeights<4> factors(weights);
+  const DepthwiseWeights<4> of_two(weights), of_three(weights + M::kColumn);
   const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line, columns = t.columns;
-  WalkedLines<M, 3, flip> lines(t);
-  const auto add = [&](Sixteen::Acc& acc, const Column& column, size_t of) OCTET_INLINE {
-    unroll<4>([&](auto v)
-                  OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], column.t[v], factors.val[v]); });
-    M::template dot<0, 3>(acc, column, weights + (of + 1) * M::kColumn);
+  Lines lines(t);
+  Sixteen::Acc acc;
+  const auto add = [&](const Column& x, const DepthwiseWeights<4>& w) OCTET_INLINE {
+    unroll<4>([&](auto v) OCTET_INLINE { acc.a[v] = vdotq_s32(acc.a[v], x.t[v], w.val[v]); });
+  };
+  const auto begin = [&](const Column& x) OCTET_INLINE {
+    load_start(Int<0>{}, init, acc);
+    add(x, of_three);
+    M::template dot<0, 4>(acc, x, weights + 2 * M::kColumn);
   };
   const uint8_t* const* pixels = t.pixels;
   const size_t* steps = t.steps;
   uint8_t* first_dst = t.dst;
-  for (size_t tiles = t.tiles; tiles; --tiles, first_dst += dst_line, pixels += 2, steps += 2) {
+  for (size_t line = t.tiles; line; --line, first_dst += dst_line, pixels += 2, steps += 2) {
     lines.start(pixels, steps, t.first_column);
     uint8_t* dst = first_dst;
-    Sixteen::Acc begun;
-    Column column;
-    const auto begin = [&]() OCTET_INLINE {
-      load_two<0>(begun.a[0], begun.a[1], init);
-      load_two<32>(begun.a[2], begun.a[3], init);
-      add(begun, column, 0);
-    };
-    lines.next(column);
-    begin();
+    Pixels b, c;
+    Column x, y;
+    lines.load_if(lines.column < lines.in_w, c);
+    lines.pass(1);
+    lines.flip_all(c);
+    M::fill(x, {c[0], c[1], c[2], c[2]});
+    begin(x);
     OCTET_NO_UNROLL
-    for (size_t x = columns; x; --x, dst += dst_pixel) {
-      lines.next(column);
-      add(begun, column, 1);
-      lines.next(column);
-      add(begun, column, 2);
-      store(begun, ends, dst);
-      begin();
+    for (size_t left = columns; left; --left, dst += dst_pixel) {
+      lines.load_two(b, c);
+      lines.flip_all(b);
+      lines.flip_all(c);
+      M::fill(x, {b[0], b[1], b[2], c[2]});
+      M::fill(y, {c[0], c[1], b[2], c[2]});
+      add(x, of_two);
+      M::template dot<0, 4>(acc, x, weights + 3 * M::kColumn);
+      add(y, of_two);
+      M::template dot<0, 4>(acc, y, weights + 4 * M::kColumn);
+      store(acc, ends, dst);
+      begin(y);
     }
   }
 }
 
-// Whether outputs have 8 bits. Others have no walk by 2, to save code.
-inline bool stores_bytes(const DepthwiseBlock& b) { return b.scale && !b.to_floats; }
-
 template <typename M>
 void multiply_factored(const DepthwiseTile& t) {
   by_output(t, [&](auto kind) OCTET_INLINE {
-    const auto walk = [&](auto flip, auto saturates) OCTET_INLINE {
-      constexpr bool flips = flip.value, saturated = saturates.value;
-      if constexpr (kind.value != DepthwiseOutput::kSumsOrFloats)
-        if (t.loop == DepthwiseLoop::kWalkBy2)
-          return walk_factored_by_2<M, flips, kind.value, saturated>(t);
-      walk_factored<M, flips, kind.value, saturated>(t);
-    };
+    const bool by_2 = t.loop == DepthwiseLoop::kWalkBy2;
     if constexpr (kind.value == DepthwiseOutput::kFloat)
-      if (!t.flip && saturates_s8(*t.requantization)) return walk(Int<0>{}, Int<1>{});
-    walk(Int<1>{}, Int<0>{});
+      if (!t.flip && saturates_s8(*t.requantization))
+        return (by_2 ? walk_factored_by_2<M, false, kind.value, true>
+                     : walk_factored<M, false, kind.value, true>)(t);
+    if constexpr (kind.value == DepthwiseOutput::kSumsOrFloats)
+      if (by_2 && !t.flip) return walk_factored_by_2<M, false, kind.value, false>(t);
+    (by_2 ? walk_factored_by_2<M, true, kind.value, false>
+          : walk_factored<M, true, kind.value, false>)(t);
   });
 }
 
@@ -298,15 +307,33 @@ class Factors {
     };
     unroll<4>([&](auto i) OCTET_INLINE {
       write(4 * i, of_row_[i]);
-      const int8x16_t f = vreinterpretq_s8_u32(of_row_[i]);
-      unroll<3>([&](auto g) OCTET_INLINE {
-        const int8x16_t w = vsubq_s8(low_bytes(differences(b_, g, i)), f);
-        write(16 * (g + 1) + 4 * i, vreinterpretq_u32_s8(w));
-      });
+      unroll<3>([&](auto g) OCTET_INLINE { write(16 * (g + 1) + 4 * i, weights(g, i)); });
+    });
+  }
+  // The same for walk_factored_by_2.
+  template <typename M>
+  void prepare_by_2(void* prepared) const {
+    write_ends<M>(b_, prepared);
+    uint32_t* const to = (uint32_t*)((uint8_t*)prepared + M::kPrepared);
+    unroll<4>([&](auto i) OCTET_INLINE {
+      const uint32x4_t f = of_row_[i], of_two = vandq_u32(f, vdupq_n_u32(0xFFFF)),
+                       a = weights(0, i), c = weights(2, i);
+      vst1q_u32(to + 4 * i, of_two);
+      vst1q_u32(to + 16 + 4 * i, vsliq_n_u32(of_two, f, 24));
+      vst1q_u32(to + 32 + 4 * i,
+                vsliq_n_u32(vandq_u32(a, vdupq_n_u32(0xFFFF)), vshrq_n_u32(a, 16), 24));
+      vst1q_u32(to + 48 + 4 * i, vsliq_n_u32(weights(1, i), vshrq_n_u32(c, 16), 24));
+      vst1q_u32(to + 64 + 4 * i, vsliq_n_u32(c, of_two, 16));
     });
   }
 
  private:
+  // Of a column's window, of four channels, less the factors.
+  uint32x4_t weights(size_t column, int four) const {
+    return vreinterpretq_u32_s8(
+        vsubq_s8(low_bytes(differences(b_, column, four)), vreinterpretq_s8_u32(of_row_[four])));
+  }
+
   const DepthwiseBlock& b_;
   uint32x4_t of_row_[4];  // of four channels each, in the slots of the window's three lines
   bool any_ = false, fit_ = true;

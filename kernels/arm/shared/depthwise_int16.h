@@ -88,12 +88,12 @@ struct WidenedLines {
   using Pixels = int8x16_t[3];
   const uint8_t* pixel[3];
   size_t step[3], column;
-  const size_t in_w;
+  const size_t in_w, last;
   const uint8_t* const zero;
   const int8x16_t sign;
 
   OCTET_INLINE inline explicit WidenedLines(const DepthwiseTile& t)
-      : in_w(t.in_w), zero(t.zero), sign(Sixteen::sign(t.flip)) {}
+      : in_w(t.in_w), last(in_w - 1), zero(t.zero), sign(Sixteen::sign(t.flip)) {}
   OCTET_INLINE inline void start(const uint8_t* const* pixels, const size_t* steps, size_t first) {
     unroll<3>([&](auto i) OCTET_INLINE { pixel[i] = pixels[i], step[i] = steps[i]; });
     column = first;
@@ -107,10 +107,24 @@ struct WidenedLines {
     else
       p[0] = p[1] = p[2] = Sixteen::load(zero);
   }
+  // The next two columns.
+  OCTET_INLINE inline void load_two(Pixels& p, Pixels& q) {
+    if (__builtin_expect(column < last, 1)) {
+      load(p);
+      load(q);
+    } else {
+      load_if(column < in_w, p);
+      load_if(column + 1 < in_w, q);
+    }
+    pass(2);
+  }
   // The count is hidden: compilers would compute it anew from others.
   OCTET_INLINE inline void pass(size_t columns) {
     column += columns;
     __asm__("" : "+r"(column));
+  }
+  OCTET_INLINE inline void flip_all(Pixels& p) const {
+    if constexpr (flip) unroll<3>([&](auto i) OCTET_INLINE { p[i] = veorq_s8(p[i], sign); });
   }
   // Calls use(i, pixel) for three pixels.
   template <typename Use>
@@ -219,20 +233,13 @@ __attribute__((noinline)) void walk_int16_by_2(const DepthwiseTile& t) {
                 OCTET_INLINE { load_two<32 * tap>(w[tap].low, w[tap].high, init + M::kPrepared); });
   WidenedLines<flip> lines(t);
   const size_t dst_pixel = t.dst_pixel, dst_line = t.dst_line,
-               end = t.first_column + 1 + 2 * t.columns, last = t.in_w - 1;
+               end = t.first_column + 1 + 2 * t.columns;
   using Pixels = typename WidenedLines<flip>::Pixels;
   uint8_t* dst;
   const auto output = [&](auto set, Sixteen::Acc& acc, Sixteen::Acc& begun) OCTET_INLINE {
     constexpr int other = 1 - set.value;
     Pixels p, q;
-    if (__builtin_expect(lines.column < last, 1)) {
-      lines.load(p);
-      lines.load(q);
-    } else {
-      lines.load_if(lines.column < lines.in_w, p);
-      lines.load_if(lines.column + 1 < lines.in_w, q);
-    }
-    lines.pass(2);
+    lines.load_two(p, q);
     lines.widen(p, [&](auto i, const Wide& x)
                        OCTET_INLINE { multiply_add(Int<set.value>{}, acc, x, w[3 + i]); });
     load_start(Int<other>{}, init, begun);
