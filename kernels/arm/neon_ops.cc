@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of the Arm tiers besides multiplying. TFLite mode's epilogue is written in NEON,
-// because compilers do not vectorize it, and so is that to f32 on AArch64, which also converts the
-// sums that kernels have stored; the rest is the baseline's, which on AArch64 is NEON, too.
+// The operations of the Arm tiers besides multiplying. The epilogues to 8 bits are written in NEON,
+// because compilers take many times the instructions, and so is that to f32 on AArch64, which also
+// converts the sums that kernels have stored; the rest is the baseline's.
 #include "kernels/arm/kernels.h"
 #include "kernels/arm/shared/requantize.h"
 #include "kernels/arm/shared/store_floats.h"
@@ -19,62 +19,117 @@
 namespace octet {
 namespace {
 
-constexpr size_t kLanes = 16;  // columns per step
+constexpr size_t kLanes = 8;  // columns per step
 
-// TFLite's ADD of products and residuals.
-struct Addition {
-  TfliteVector product, residual, sum;
-  int32x4_t lo, hi;
-  explicit Addition(const Epilogue& f)
+// Residuals of kLanes columns, less their zero point.
+struct Residuals {
+  uint8x8_t flip;
+  int16x8_t zero_point;
+  explicit Residuals(const Epilogue& f) {
+    const int32_t shift = f.residual_type == ElementType::kU8 ? 128 : 0;
+    flip = vdup_n_u8((uint8_t)shift);
+    zero_point = vdupq_n_s16((int16_t)(f.residual_zero_point - shift));
+  }
+  OCTET_INLINE inline void load(const uint8_t* from, int32x4_t (&to)[2]) const {
+    const int8x8_t bytes = vreinterpret_s8_u8(veor_u8(vld1_u8(from), flip));
+    const int16x8_t wide = vsubq_s16(vmovl_s8(bytes), zero_point);
+    to[0] = vmovl_s16(vget_low_s16(wide)), to[1] = vmovl_s16(vget_high_s16(wide));
+  }
+};
+
+// Float mode. It always adds: the zeros of no residual change no integer.
+struct FloatMode {
+  static constexpr bool kAdds = true;
+  float32x4_t scale[2], product_lo, product_hi, residual_scale, magic;
+  int32x4_t offset;
+  FloatMode(const Epilogue& f, size_t n, const Requantizing& r)
+      : scale{vld1q_f32(f.scale + n), vld1q_f32(f.scale + n + 4)},
+        residual_scale(vdupq_n_f32(f.has_residual ? f.residual_scale : 0)),
+        magic(r.magic),
+        offset(r.offset) {
+    const float infinity = __builtin_inff();
+    product_lo = vdupq_n_f32(f.clamps_product ? f.product_lo_f32 : -infinity);
+    product_hi = vdupq_n_f32(f.clamps_product ? f.product_hi_f32 : infinity);
+  }
+  OCTET_INLINE inline int32x4_t of(int v, int32x4_t acc, int32x4_t residual,
+                                   const float* row_scale) const {
+    const float32x4_t by = row_scale ? vmulq_f32(vld1q_dup_f32(row_scale), scale[v]) : scale[v],
+                      product = vminq_f32(vmaxq_f32(vmulq_f32(vcvtq_f32_s32(acc), by), product_lo),
+                                          product_hi),
+                      x = vaddq_f32(product, vmulq_f32(vcvtq_f32_s32(residual), residual_scale));
+    return vqsubq_s32(vreinterpretq_s32_f32(vaddq_f32(x, magic)), offset);  // as scaled()
+  }
+};
+
+// TFLite mode, and its ADD of products and residuals, none of whose shifts is to the left.
+template <bool adds>
+struct TfliteMode {
+  static constexpr bool kAdds = adds;
+  TfliteVector scale[2], product, residual, sum;
+  int32x4_t lo, hi, zero_point;
+  TfliteMode(const Epilogue& f, size_t n, const Requantizing&)
       : product(tflite_vector(f.product_scale)),
         residual(tflite_vector(f.residual_tflite)),
         sum(tflite_vector(f.sum_scale)),
         lo(vdupq_n_s32(f.product_lo)),
-        hi(vdupq_n_s32(f.product_hi)) {}
-  OCTET_INLINE inline int32x4_t add(int32x4_t x, int32x4_t y) const {
-    x = vminq_s32(vmaxq_s32(x, lo), hi);
-    return sum.scale(
-        vaddq_s32(product.scale(vshlq_n_s32(x, 20)), residual.scale(vshlq_n_s32(y, 20))));
+        hi(vdupq_n_s32(f.product_hi)),
+        zero_point(vdupq_n_s32(f.zero_point - (f.dst_type == ElementType::kU8 ? 128 : 0))) {
+    unroll<2>([&](auto v) OCTET_INLINE {
+      scale[v].set(vld1q_s32(f.multiplier + n + 4 * v), vld1q_s32(f.shift + n + 4 * v));
+    });
+  }
+  OCTET_INLINE inline int32x4_t of(int v, int32x4_t acc, int32x4_t y, const float*) const {
+    int32x4_t x = scale[v].scale(acc);
+    if (adds) {
+      x = vminq_s32(vmaxq_s32(x, lo), hi);
+      x = sum.divided(
+          vaddq_s32(product.divided(vshlq_n_s32(x, 20)), residual.divided(vshlq_n_s32(y, 20))));
+    }
+    return vqaddq_s32(x, zero_point);
   }
 };
 
+// Copies fewer than kLanes elements.
+template <typename T>
+OCTET_INLINE inline void copy_some(const T* from, size_t count, T* to) {
+  OCTET_NO_UNROLL
+  for (size_t j = 0; j < count; ++j) to[j] = from[j];
+}
+
 // Does kLanes columns or, through copies, fewer.
-template <bool adds>
-void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t, size_t first, size_t count) {
+template <typename Mode>
+__attribute__((noinline)) void epilogue_of_columns(const Epilogue& f, const EpilogueTile& t,
+                                                   size_t first, size_t count) {
   const Requantizing n = requantizing({f.zero_point, f.lo, f.hi, f.dst_type});
-  const int32x4_t zero_point =
-      vdupq_n_s32(f.zero_point - (f.dst_type == ElementType::kU8 ? 128 : 0));
-  const Addition addition(f);
-  int32_t multiplier[kLanes] = {}, shift[kLanes] = {}, acc[kLanes] = {}, residual[kLanes] = {};
-  for (size_t j = 0; j < count; ++j) {
-    multiplier[j] = f.multiplier[t.column + first + j];
-    shift[j] = f.shift[t.column + first + j];
-  }
-  TfliteVector scales[4];
-  unroll<4>([&](auto v) OCTET_INLINE {
-    scales[v].set(vld1q_s32(multiplier + 4 * v), vld1q_s32(shift + 4 * v));
-  });
-  for (size_t i = 0; i < t.rows; ++i) {
-    const int32_t* from = t.acc + i * t.acc_stride + first;
-    if (count < kLanes) {
-      for (size_t j = 0; j < count; ++j) acc[j] = from[j];
-      from = acc;
+  const Mode mode(f, t.column + first, n);
+  const Residuals residuals(f);
+  const int8x8_t lo = vget_low_s8(n.lo), hi = vget_low_s8(n.hi);
+  const uint8x8_t flip = vget_low_u8(n.flip);
+  int32_t acc[kLanes] = {};
+  uint8_t some[kLanes] = {}, out[kLanes];
+  const bool whole = count == kLanes, in_place = whole && !f.lut, adds = f.has_residual;
+  const int32_t* from = t.acc + first;
+  const uint8_t* residual = adds ? t.to.residual + first : some;
+  const size_t next = adds ? t.to.residual_stride : 0;
+  uint8_t* dst = t.to.dst + first;
+  const float* row_scale = t.row_scale;
+  for (size_t i = t.rows; i; --i, from += t.acc_stride, residual += next, dst += t.to.stride) {
+    const int32_t* four = from;
+    const uint8_t* bytes = residual;
+    if (!whole) {
+      copy_some(from, count, acc);
+      four = acc;
+      if (adds) copy_some(residual, count, some), bytes = some;
     }
-    if (adds) load_residual(f, t.to.residual + i * t.to.residual_stride + first, count, residual);
-    int32x4_t q[4];
-    unroll<4>([&](auto v) OCTET_INLINE {
-      q[v] = scales[v].scale(vld1q_s32(from + 4 * v));
-      if (adds) q[v] = addition.add(q[v], vld1q_s32(residual + 4 * v));
-      q[v] = vqaddq_s32(q[v], zero_point);
-    });
-    const uint8x16_t bytes = pack(q[0], q[1], q[2], q[3], n);
-    uint8_t* const dst = t.to.dst + i * t.to.stride + first;
-    if (count == kLanes && !f.lut) {
-      vst1q_u8(dst, bytes);
-      continue;
-    }
-    uint8_t out[kLanes];
-    vst1q_u8(out, bytes);
+    int32x4_t y[2] = {};
+    if (Mode::kAdds) residuals.load(bytes, y);
+    const int32x4_t q0 = mode.of(0, vld1q_s32(four), y[0], row_scale),
+                    q1 = mode.of(1, vld1q_s32(four + 4), y[1], row_scale);
+    if (row_scale) ++row_scale;
+    const int8x8_t packed = vqmovn_s16(vqmovn_high_s32(vqmovn_s32(q0), q1));
+    const uint8x8_t stored = veor_u8(vreinterpret_u8_s8(vmin_s8(vmax_s8(packed, lo), hi)), flip);
+    vst1_u8(in_place ? dst : out, stored);
+    if (in_place) continue;
     for (size_t j = 0; j < count; ++j) dst[j] = f.lut ? f.lut[out[j]] : out[j];
   }
 }
@@ -98,7 +153,7 @@ void look_up(const uint8_t* lut, uint8_t* dst, size_t stride, size_t rows, size_
   if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
   for (; rows; --rows, dst += stride) {
     size_t j = 0;
-    for (; j + kLanes <= cols; j += kLanes) {
+    for (; j + 16 <= cols; j += 16) {
       const uint8x16_t i = vld1q_u8(dst + j), i1 = vsubq_u8(i, quarter), i2 = vsubq_u8(i1, quarter),
                        i3 = vsubq_u8(i2, quarter);
       vst1q_u8(dst + j, vqtbx4q_u8(vqtbx4q_u8(vqtbx4q_u8(vqtbl4q_u8(a, i), b, i1), c, i2), d, i3));
@@ -162,11 +217,13 @@ void others(const Epilogue& f, const EpilogueTile& t) { apply_epilogue(f, t); }
 #endif
 
 void epilogue(const Epilogue& f, const EpilogueTile& t) {
-  if (f.mode != EpilogueMode::kTflite8) return others(f, t);
-  for (size_t j = 0; j < t.cols; j += kLanes) {
-    const size_t count = t.cols - j < kLanes ? t.cols - j : kLanes;
-    (f.has_residual ? epilogue_of_columns<true> : epilogue_of_columns<false>)(f, t, j, count);
-  }
+  const bool tflite = f.mode == EpilogueMode::kTflite8;
+  if (!tflite && f.mode != EpilogueMode::kFloat8) return others(f, t);
+  const auto columns = !tflite          ? epilogue_of_columns<FloatMode>
+                       : f.has_residual ? epilogue_of_columns<TfliteMode<true>>
+                                        : epilogue_of_columns<TfliteMode<false>>;
+  for (size_t j = 0; j < t.cols; j += kLanes)
+    columns(f, t, j, t.cols - j < kLanes ? t.cols - j : kLanes);
 }
 
 }  // namespace

@@ -8,9 +8,12 @@
 //
 // Types: s8 u8 (dst also s32, f32; rhs of a product also s4); an lhs of f32 is quantized by the
 // run, asymmetrically per row. Options: tflite; sparse: two of every four weights are zero, and
-// they are packed sparse; zero-points: each column has a zero point; blocks: s4 weights have a
-// scale per 32, and so has an lhs of f32. Convolutions as `octet bench` names them. Prints the
-// multiply-adds and the kernel's name, for convolutions the algorithm too.
+// they are packed sparse; zero-points: each column has a zero point; zero-point: all have one;
+// blocks: s4 weights have a scale per 32, and so has an lhs of f32; relu6, lhs-zero-point (that of
+// zeros at the type's least value) and residual: of convolutions to 8 bits. Convolutions as `octet
+// bench` names them. Prints the multiply-adds and the kernel's name, for convolutions the algorithm
+// too.
+#include <octet/helpers.h>
 #include <octet/octet.h>
 
 #include <stdio.h>
@@ -66,10 +69,10 @@ void* random_lhs(octet_type type, size_t count) {
 }
 
 // One zero point per output, around the middle of the type's range, so that few differences fit s8.
-const int32_t* random_zero_points(octet_type type, size_t n) {
+const int32_t* random_zero_points(octet_type type, size_t n, bool same) {
   int32_t* values = (int32_t*)allocate(n * sizeof(int32_t));
   for (size_t i = 0; i < n; ++i)
-    values[i] = (type == OCTET_U8 ? 128 : 0) + 16 * ((int32_t)(i % 7) - 3);
+    values[i] = (type == OCTET_U8 ? 128 : 0) + (same ? 5 : 16 * ((int32_t)(i % 7) - 3));
   return values;
 }
 
@@ -88,7 +91,7 @@ const int32_t* biases(size_t n) {
 
 struct Types {
   octet_type lhs, rhs, dst;
-  bool tflite, sparse, zero_points, blocks;
+  bool tflite, sparse, zero_points, zero_point, blocks, relu6, lhs_zero_point, residual;
 };
 
 // Random weights, 2:4 if sparse and if the depth is a multiple of four.
@@ -126,6 +129,27 @@ void set_epilogue(size_t n, size_t depth, const Types& types, octet_epilogue* ep
   epilogue->multiplier_count = n;
 }
 
+// The clamp and the residual of an output of 8 bits.
+void set_sides(const Types& types, octet_epilogue* epilogue) {
+  const int32_t least = types.dst == OCTET_S8 ? -128 : 0;
+  if (types.relu6) {
+    epilogue->activation = OCTET_ACTIVATION_RELU6;
+    epilogue->dst_scale = 6.0f / 250;
+    epilogue->dst_zero_point = least;
+  }
+  if (!types.residual) return;
+  octet_residual* const r = &epilogue->residual;
+  r->type = types.dst;
+  r->zero_point = least + 125;
+  if (!types.tflite) {
+    r->scale = 0.75f;
+    return;
+  }
+  r->intermediate_zero_point = least + 125;
+  octet_error error;
+  check(octet_tflite_add(0.023f, 0.02f, 0.025f, r, &error), error);
+}
+
 void set_scale_blocks(octet_rhs_desc* weights) {
   const size_t blocks = weights->n * (weights->k / 32);
   uint16_t* scales = (uint16_t*)allocate(blocks * sizeof(uint16_t));
@@ -144,9 +168,9 @@ void run_gemm(size_t m, size_t n, size_t k, const Types& types, long runs) {
   weights.k = k;
   weights.data = random_weights(n * k, types);
   weights.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
-  if (types.zero_points) {
-    weights.zero_points = random_zero_points(types.rhs, n);
-    weights.zero_point_count = n;
+  if (types.zero_points || types.zero_point) {
+    weights.zero_points = random_zero_points(types.rhs, n, types.zero_point);
+    weights.zero_point_count = types.zero_point ? 1 : n;
   }
   if (types.blocks) set_scale_blocks(&weights);
   size_t bytes;
@@ -219,9 +243,9 @@ void run_conv(const char* name, const Types& types, long runs) {
   filter.type = types.rhs;
   filter.data = random_weights(s.out_channels * s.kernel_h * s.kernel_w * s.in_channels, types);
   filter.sparsity = types.sparse ? OCTET_SPARSE_2_4 : OCTET_SPARSE_NONE;
-  if (types.zero_points) {
-    filter.zero_points = random_zero_points(types.rhs, s.out_channels);
-    filter.zero_point_count = s.out_channels;
+  if (types.zero_points || types.zero_point) {
+    filter.zero_points = random_zero_points(types.rhs, s.out_channels, types.zero_point);
+    filter.zero_point_count = types.zero_point ? 1 : s.out_channels;
   }
   size_t bytes;
   check(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), error);
@@ -233,17 +257,19 @@ void run_conv(const char* name, const Types& types, long runs) {
   desc.lhs_type = types.lhs;
   desc.rhs_type = types.rhs;
   desc.dst_type = types.dst;
-  desc.lhs_zero_point = 3;
+  desc.lhs_zero_point = !types.lhs_zero_point ? 3 : types.lhs == OCTET_S8 ? -128 : 0;
   desc.packed = packed;
   desc.packed_bytes = bytes;
   set_epilogue(s.out_channels, s.kernel_h * s.kernel_w * s.in_channels / s.groups, types,
                &desc.epilogue);
+  set_sides(types, &desc.epilogue);
   octet_conv2d* conv;
   check(octet_conv2d_create(&desc, &conv, &error), error);
 
   octet_conv2d_args args = OCTET_CONV2D_ARGS_INIT;
   args.lhs = random_bytes(s.batch_max * s.in_h_max * s.in_w_max * s.in_channels);
   args.dst = allocate(s.batch_max * out_h * out_w * s.out_channels * 4);
+  if (types.residual) args.residual = random_bytes(s.batch_max * out_h * out_w * s.out_channels);
   check(octet_conv2d_workspace(conv, 0, 0, 0, 1, &args.workspace_bytes, &error), error);
   args.workspace = allocate(args.workspace_bytes);
   for (; runs > 0; --runs) check(octet_conv2d_run(conv, &args, &error), error);
@@ -267,13 +293,21 @@ int main(int argc, char** argv) {
       types.blocks = true;
     else if (strcmp(argv[i], "zero-points") == 0)
       types.zero_points = true;
+    else if (strcmp(argv[i], "zero-point") == 0)
+      types.zero_point = true;
+    else if (strcmp(argv[i], "relu6") == 0)
+      types.relu6 = true;
+    else if (strcmp(argv[i], "lhs-zero-point") == 0)
+      types.lhs_zero_point = true;
+    else if (strcmp(argv[i], "residual") == 0)
+      types.residual = true;
     else
       known = false;
   }
   if (!known) {
     fprintf(stderr,
             "usage: one_shape MxNxK|CONVOLUTION LHS RHS DST RUNS [tflite] [sparse] [zero-points] "
-            "[blocks]\n");
+            "[zero-point] [blocks] [relu6] [lhs-zero-point] [residual]\n");
     return 2;
   }
   types.lhs = type_of(argv[2]);

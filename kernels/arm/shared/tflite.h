@@ -24,8 +24,10 @@ struct TfliteVector {
     left = vmaxq_s32(shift, vdupq_n_s32(0));
     right = vminq_s32(shift, vdupq_n_s32(0));
   }
-  OCTET_INLINE inline int32x4_t scale(int32x4_t x) const {
-    const int32x4_t high = vqrdmulhq_s32(vshlq_s32(x, left), multiplier);
+  OCTET_INLINE inline int32x4_t scale(int32x4_t x) const { return divided(vshlq_s32(x, left)); }
+  // Without the shift to the left.
+  OCTET_INLINE inline int32x4_t divided(int32x4_t x) const {
+    const int32x4_t high = vqrdmulhq_s32(x, multiplier);
     // Subtracts 1 where negative and divided
     return vrshlq_s32(vsraq_n_s32(high, vandq_s32(high, right), 31), right);
   }
