@@ -10,14 +10,19 @@ namespace {
 template <bool int8_min, bool in_order>
 void multiply_any(const Tile& t) {
   if (Shallow::takes(t)) return multiply_shallow<int8_min>(t);
-  Flipped::takes(t) ? multiply_flipped<int8_min>(t, in_order) : dispatch<int8_min, in_order>(t);
+  if ((in_order || t.rows < 4) && Flipped::takes(t)) return multiply_flipped<int8_min>(t, in_order);
+  if (t.rows == 4 && (!in_order || t.taps > 1) && Sixteens::pay(t))
+    return multiply_sixteens<int8_min>(t, false);
+  dispatch<int8_min, in_order>(t);
 }
 
 template <bool int8_min, bool in_order = false>
 constexpr MicroKernel kernel(const char* name) {
   MicroKernel k = int8_kernel_of<int8_min, multiply_any<int8_min, in_order>>(name);
-  k.flags |= in_order ? kInOrder : 0;
-  k.flip_rows = flip_rows;
+  if (in_order) {
+    k.flags |= kInOrder;
+    k.flip_rows = flip_rows;
+  }
   return k;
 }
 

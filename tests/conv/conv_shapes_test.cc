@@ -77,7 +77,7 @@ TEST(ConvShapes, OutputChannels) {
 }
 
 TEST(ConvShapes, Kernels) {
-  Shapes shapes;
+  Shapes shapes = {square(5, 200, 20, 3, 2, 1), square(3, 1100, 5, 3, 1, 1)};  // deep taps
   for (const size_t h : {1, 2, 3, 4, 5, 7})
     for (const size_t w : {1, 2, 3, 5, 6}) {
       octet_conv2d_shape s = square(7, 5, 6, h);

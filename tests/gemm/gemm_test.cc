@@ -116,7 +116,7 @@ TEST_P(GemmKernel, RowsOfManyColumns) {
   if (!kernel().flip_rows && !kernel().arrange_rows) GTEST_SKIP() << kernel().name;
   const std::vector<size_t> rows = around({kernel().mr, 2u * kernel().mr});
   uint32_t turn = 0;
-  for (const size_t n : {63, 64, 73, 255, 256, 264, 531})
+  for (const size_t n : {39, 40, 63, 64, 73, 255, 256, 264, 531})
     for (const size_t k : {31, 32, 37, 44, 57, 71, 96, 303})
       for (const octet_type lhs : {OCTET_S8, OCTET_U8}) {
         GemmCase c;
@@ -132,6 +132,26 @@ TEST_P(GemmKernel, RowsOfManyColumns) {
         c.activation = turn % 8 == 3 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
         c.residual = turn % 8 == 6 ? OCTET_S8 : kNoResidual;
         c.concurrency = 1 + turn % 5 / 3;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// A kernel may copy the rows of a call, part by part where they are deeper than the copy.
+TEST_P(GemmKernel, DeepRows) {
+  uint32_t turn = 0;
+  for (const size_t n : {3, 40, 67})
+    for (const size_t k : {250, 260, 1024, 1025, 1036, 2047, 3080})
+      for (const Types types : types_of(kernel())) {
+        GemmCase c;
+        c.kernel = kernel().name;
+        c.m = kernel().mr + turn % 4u, c.n = n, c.k = k;
+        c.lhs = types.lhs, c.rhs = types.rhs;
+        c.seed = ++turn;
+        c.data = turn % 3 ? Data::kRandom : Data::kEnds;
+        c.lhs_zero_point = c.lhs == OCTET_U8 ? 130 : -3;
+        c.rhs_zero_points = turn % 5 == 4 ? ZeroPoints::kChannel : ZeroPoints::kNone;
+        c.dst = turn % 4 == 0 ? OCTET_S32 : turn % 4 == 1 ? OCTET_F32 : OCTET_S8;
         check(c);
         if (HasFatalFailure()) return;
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies u8 rows on AArch64 whose call has many columns: the rows are copied to the stack once,
-// flipped to s8 on the way, for all columns of the call. In the depth loop of neon_int8.h each
-// vector would be flipped again for every four columns.
+// Multiplies up to three rows, and all rows of in-order cores, on AArch64 where the call has many
+// columns and rows are u8 or of several taps: they are copied to the stack once, flipped to s8 and
+// joined on the way, for all columns of the call. In the depth loop of neon_int8.h each vector
+// would be flipped, and each tap begun, again for every four columns.
 //
 // Rows deeper than the copy are multiplied part by part; the sums so far are the next part's init.
 #pragma once
@@ -18,7 +19,7 @@ struct Flipped {
   static constexpr size_t kBytes = 4096, kLeastColumns = 48, kLeastDepth = 128;
 
   static bool takes(const Tile& t) {
-    return t.lhs_flip && t.cols >= kLeastColumns && t.depth * t.taps >= kLeastDepth;
+    return (t.lhs_flip || t.taps > 1) && t.cols >= kLeastColumns && t.depth * t.taps >= kLeastDepth;
   }
 };
 
@@ -27,7 +28,7 @@ __attribute__((noinline)) void multiply_flipped(const Tile& t, bool in_order) {
   constexpr size_t kGroup = 16 * kWidth;
   alignas(16) uint8_t copies[Flipped::kBytes];
   alignas(16) int32_t sums[kMr * kNr];
-  uint8x16_t sign = vdupq_n_u8(0x80);
+  uint8x16_t sign = vdupq_n_u8((uint8_t)t.lhs_flip);
   pin(sign);
   // The taps of a row side by side, each a whole number of groups
   const size_t tap_steps = round_up_pow2(t.depth, 16), all = t.taps * tap_steps,

@@ -23,62 +23,21 @@
 #pragma once
 
 #include "kernels/arm/shared/copy_bytes.h"
-#include "kernels/arm/shared/layouts.h"
 #if defined(__aarch64__)
 #include "kernels/arm/shared/neon_in_order.h"
+#include "kernels/arm/shared/neon_sixteens.h"
 #endif
+#include "kernels/arm/shared/neon_panel_ends.h"
 #include "kernels/arm/shared/pinned.h"
-#include "kernels/arm/shared/requantize.h"
-#include "kernels/arm/shared/store_floats.h"
-#include "kernels/core/compiler.h"
 #include "kernels/generic/portable.h"
 
 namespace octet {
 namespace {
 
 #if defined(__aarch64__)
-constexpr int kMr = 4, kTogetherOfTwo = 2, kLoadsAhead = 1;
+constexpr size_t kCopied = Sixteens::kBytes;
 #else
-constexpr int kMr = 2, kTogetherOfTwo = 1, kLoadsAhead = 2;
-#endif
-constexpr int kWidth = 4, kNr = 64;
-static_assert(kNeonLayout.step == kWidth && kNeonLayout.width == kWidth,
-              "every panel has exactly 4 columns: the groups' stride is a constant");
-
-// Stores four bytes of a row of outputs at any alignment, then advances by `step` bytes. Assembly,
-// because on 32-bit Arm Clang assumes that a store is aligned to its type, and GCC 12 computes the
-// next address separately.
-#if defined(__aarch64__)
-typedef uint32_t Quad __attribute__((aligned(1)));
-
-template <int i>
-OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
-  vst1_lane_u32((Quad*)to, vreinterpret_u32_u8(bytes), i);
-  to += step;
-}
-template <int i>
-OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x16_t bytes, ptrdiff_t step) {
-  vst1q_lane_u32((Quad*)to, vreinterpretq_u32_u8(bytes), i);
-  to += step;
-}
-OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
-  const int32x4_t four = vld1q_s32(from);
-  from = (const int32_t*)((const uint8_t*)from + step);
-  return four;
-}
-#else
-template <int i>
-OCTET_INLINE inline void store_quad(uint8_t*& to, uint8x8_t bytes, ptrdiff_t step) {
-  __asm__ volatile("vst1.32 {%P1[%c2]}, [%0], %3"
-                   : "+r"(to)
-                   : "w"(bytes), "n"(i), "r"(step)
-                   : "memory");
-}
-OCTET_INLINE inline int32x4_t load_init(const int32_t*& from, ptrdiff_t step) {
-  int32x4_t four;
-  __asm__ volatile("vld1.32 {%e0, %f0}, [%1], %2" : "=w"(four), "+r"(from) : "r"(step) : "memory");
-  return four;
-}
+constexpr size_t kCopied = 1;
 #endif
 
 // Multiplies four rows by a column, exact unless a weight is -128. One block of assembly, else GCC
@@ -110,7 +69,8 @@ OCTET_INLINE inline void multiply_column(int32x4_t (&acc)[4][kWidth], int j,
 
 // Multiplies `groups` steps of 16 along depth by twos, where four rows are plain (s8, and no weight
 // -128), and leaves the odd one: 16 accumulators, 8 registers of rows, 4 of columns, 4 of products.
-template <int rows, bool plain>
+// Rows in sixteens take 4 registers, by one load per step.
+template <int rows, bool plain, bool sixteens>
 OCTET_INLINE inline void multiply_by_twos([[maybe_unused]] int32x4_t (&acc)[rows][kWidth],
                                           [[maybe_unused]] const uint8_t* (&lhs)[rows],
                                           [[maybe_unused]] const uint8_t*& rhs,
@@ -120,8 +80,10 @@ OCTET_INLINE inline void multiply_by_twos([[maybe_unused]] int32x4_t (&acc)[rows
     OCTET_NO_UNROLL
     for (size_t twice = groups / 2; twice; --twice) {
       int8x16_t a[2][4], b[4];
-      unroll<4>([&](auto i) OCTET_INLINE { load_rows_twice<i>(a[0][i], a[1][i], lhs[i]); });
+      if constexpr (!sixteens)
+        unroll<4>([&](auto i) OCTET_INLINE { load_rows_twice<i>(a[0][i], a[1][i], lhs[i]); });
       unroll<2>([&](auto step) OCTET_INLINE {
+        if constexpr (sixteens) load_rows_list<4>(a[step], lhs[0]);
         load_columns_list<4>(b, rhs);
         unroll<kWidth>([&](auto j)
                            OCTET_INLINE { multiply_column<false, 16>(acc, j, a[step], b[j]); });
@@ -157,26 +119,17 @@ OCTET_INLINE inline bool start_in_order([[maybe_unused]] bool in_order,
   return false;
 }
 
-// Two rows of four columns are eight bytes, so constants take half a register.
-template <int rows>
-inline auto requantizing_of(const Requantization& n) {
-  if constexpr (rows <= 2)
-    return Requantizing8(requantizing16(n));
-  else
-    return requantizing16(n);
-}
-
 // Multiplies `bytes` bytes of each row by as many of each column. first: the products start the
 // accumulators, which need no clearing. Several products are in flight, else an in-order core would
 // wait for each.
 template <int rows, bool int8_min, bool first, int bytes, typename Lhs, typename Rhs>
-OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_row,
+OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs& load_lhs,
                                       const Rhs& load) {
   // Columns in flight
   constexpr int together = rows == 1 ? 4 : rows == 2 ? kTogetherOfTwo : rows == 4 ? 1 : 2;
   int8x16_t a[rows], b[kWidth];
   load(Int < together == 1 ? 0 : 2 > {}, b);
-  unroll<rows>([&](auto i) OCTET_INLINE { load_row(a[i], i); });
+  load_lhs(a);
   unroll<kWidth / together>([&](auto step) OCTET_INLINE {
     constexpr int j0 = step * together;
     if (together == 1 && j0 == kLoadsAhead) load(Int<1>{}, b);
@@ -212,63 +165,69 @@ OCTET_INLINE inline void multiply_add(int32x4_t (&acc)[rows][kWidth], const Lhs&
   });
 }
 
-// ---- the end of a panel -------------------------------------------------------------------------
+// Steps of 16 along the depth of a tap, and bytes of a rest: up to eight take half a step. Exactly
+// eight are read where they lie; otherwise the rest, or a whole row shorter than a step, is copied
+// and filled with zeros. In sixteens all taps are one, whose last half step is the last tap's.
+struct Steps {
+  size_t whole, rest;
+  bool is_short, copies;
+};
+template <bool sixteens>
+OCTET_INLINE inline Steps steps_of(const Tile& t) {
+  const size_t whole = t.depth / 16, bytes = t.depth % 16;
+  if constexpr (sixteens) {
+    const size_t all = t.taps * (whole + (bytes != 0));
+    const bool half = bytes && bytes <= 8 && all > 1;
+    return {all - half, half * (size_t)8, false, false};
+  }
+  const bool is_short = t.depth < 16;
+  return {is_short ? 1 : whole, is_short ? 0 : bytes, is_short, bytes && (bytes != 8 || is_short)};
+}
 
-// Subtracts Tile::row_factors times column_factors of a panel, and passes them.
-template <int rows>
-OCTET_INLINE inline void subtract_factors(const int32_t* of_rows, const int32_t*& of_columns,
-                                          int32x4_t (&sum)[rows]) {
-  const int32x4_t factors = vld1q_s32(of_columns);
-  of_columns += kWidth;
+// Load a step of rows and pass it, the half of one, and a rest that was copied.
+template <bool flip, int rows, typename Load>
+OCTET_INLINE inline void load_each(int8x16_t (&a)[rows], const Load& load) {
   unroll<rows>([&](auto i) OCTET_INLINE {
-    sum[i] = vmlsq_s32(sum[i], factors, vld1q_dup_s32(of_rows + i));
+    load(a[i], i);
+    if (flip) a[i] = veorq_s8(a[i], vdupq_n_s8(-128));
   });
 }
-
-// down, up: bytes to the next row, and from the last row to the next panel's first.
-template <int rows, typename Scale, typename Requantizing>
-OCTET_INLINE inline void store_bytes(const Scale& by, const int32x4_t (&sum)[rows],
-                                     const Requantizing& requantization, uint8_t*& dst,
-                                     ptrdiff_t down, ptrdiff_t up) {
-  const auto bytes = [&]() OCTET_INLINE {
-    if constexpr (rows <= 2)
-      return requantized<Store::kClamped>(sum[0], sum[rows - 1], by, requantization);
-    else
-      return requantized<Store::kClamped>({sum[0], sum[1], sum[2], sum[rows - 1]}, {by, by, by, by},
-                                          requantization);
-  }();
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    store_quad<decltype(i)::value>(dst, bytes, i == rows - 1 ? up : down);
+template <bool flip, bool sixteens, int rows>
+OCTET_INLINE inline void load_rows(int8x16_t (&a)[rows], const uint8_t* (&lhs)[rows]) {
+#if defined(__aarch64__)
+  if constexpr (sixteens) return load_rows_list<4>(a, lhs[0]);
+#endif
+  load_each<flip>(a, [&](int8x16_t& to, auto i) OCTET_INLINE { load16_step(to, lhs[i]); });
+}
+template <bool flip, bool sixteens, int rows>
+OCTET_INLINE inline void load_halves(int8x16_t (&a)[rows], const uint8_t* (&lhs)[rows]) {
+  load_each<flip>(a, [&](int8x16_t& to, auto i) OCTET_INLINE {
+    constexpr int at = sixteens ? 16 * i : 0;
+    load_low<at>(to, lhs[sixteens ? 0 : i.value]);
   });
 }
-
-template <int rows>
-OCTET_INLINE inline void store_floats(const Tile& t, const float* scale,
-                                      const int32x4_t (&sum)[rows], uint8_t*& dst, ptrdiff_t down,
-                                      ptrdiff_t up) {
-  FloatColumns by = FloatColumns::at(scale, t.requantization->bias_apart);
-  by_row_scaled(t.row_scale, [&](auto row_scaled) OCTET_INLINE {
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      vst1q_f32((float*)dst, floats<row_scaled>(sum[i], by, [&]() OCTET_INLINE {
-                  return vld1q_dup_f32(t.row_scale + i);
-                }));
-      dst += i == rows - 1 ? up : down;
-    });
-  });
+template <bool flip, int rows>
+OCTET_INLINE inline void load_tails(int8x16_t (&a)[rows], const uint8_t (&tails)[kMr][16]) {
+  load_each<flip>(
+      a, [&](int8x16_t& to, auto i) OCTET_INLINE { to = vreinterpretq_s8_u8(vld1q_u8(tails[i])); });
 }
 
-template <int rows, bool flip, bool int8_min>
+// sixteens: copies the rows (neon_sixteens.h), whose bytes are at most as many as a copy has.
+template <int rows, bool flip, bool int8_min, bool sixteens = false>
 void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
   constexpr int kGroup = 16 * kWidth;
   constexpr bool kPlain = !flip && !int8_min;
   using Requantizing = decltype(requantizing_of<rows>(*t.requantization));
   alignas(16) uint8_t tails[kMr][16];
+  [[maybe_unused]] alignas(64) uint8_t sixteen[sixteens ? kCopied : 1];
+#if defined(__aarch64__)
+  if constexpr (sixteens) copy_sixteens(t, sixteen);
+#endif
   alignas(16) uint8_t whole[kMr * kWidth * 4];
-  const size_t taps = t.taps, bytes = t.depth % 16, element = element_bytes(t);
-  // The rest of a row: up to eight bytes take half a step. Exactly eight are read where they lie;
-  // otherwise the rest, or a whole row shorter than a step, is copied and filled with zeros.
-  const bool is_short = t.depth < 16, copies = bytes && (bytes != 8 || is_short);
-  const size_t all_groups = is_short ? 1 : t.depth / 16, rest = is_short ? 0 : bytes;
+  const size_t taps = sixteens ? 1 : t.taps, element = element_bytes(t);
+  const Steps steps = steps_of<sixteens>(t);
+  const size_t all_groups = steps.whole, rest = steps.rest;
+  const bool is_short = !sixteens && steps.is_short, copies = !sixteens && steps.copies;
   // One test skips the code that few tiles need
   const size_t more = rest | (taps - 1);
   const uint8_t* rhs = t.rhs;
@@ -295,7 +254,8 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
                   init_up = kWidth * sizeof(int32_t) - (rows - 1) * init_down;
   const uint8_t* starts[rows];  // the first tap's rows
   unroll<rows>([&](auto i) OCTET_INLINE {
-    starts[i] = is_short     ? tails[i]
+    starts[i] = sixteens     ? sixteen
+                : is_short   ? tails[i]
                 : t.lhs_rows ? t.lhs_rows[i]
                              : (const uint8_t*)t.lhs + i * t.lhs_stride;
   });
@@ -315,21 +275,9 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
     unroll<rows>([&](auto i) OCTET_INLINE { lhs[i] = starts[i]; });
 
     int32x4_t acc[rows][kWidth];
-    const auto flipped = [&](int8x16_t& bytes) OCTET_INLINE {
-      if (flip) bytes = veorq_s8(bytes, vdupq_n_s8(-128));
-    };
-    const auto from_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
-      load16_step(a, lhs[i]);
-      flipped(a);
-    };
-    const auto halves_of_rows = [&](int8x16_t& a, auto i) OCTET_INLINE {
-      load_low<0>(a, lhs[i]);
-      flipped(a);
-    };
-    const auto from_tails = [&](int8x16_t& a, auto i) OCTET_INLINE {
-      a = vreinterpretq_s8_u8(vld1q_u8(tails[i]));
-      flipped(a);
-    };
+    const auto from_rows = [&](auto& a) OCTET_INLINE { load_rows<flip, sixteens>(a, lhs); };
+    const auto halves_of_rows = [&](auto& a) OCTET_INLINE { load_halves<flip, sixteens>(a, lhs); };
+    const auto from_tails = [&](auto& a) OCTET_INLINE { load_tails<flip>(a, tails); };
     const auto step = [&](auto first, const auto& load) OCTET_INLINE {
       multiply_add<rows, int8_min, first, 16>(
           acc, load, [&](auto part, auto& b) OCTET_INLINE { load_part_of_columns<part>(b, rhs); });
@@ -339,12 +287,12 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
           acc, load, [&](auto part, auto& b) OCTET_INLINE { load_part_of_halves<part>(b, rhs); });
     };
     size_t groups = all_groups;
-    if (!start_in_order<rows, kPlain>(in_order, acc, lhs, rhs, groups)) {
+    if (sixteens || !start_in_order<rows, kPlain>(in_order, acc, lhs, rhs, groups)) {
       step(Int<1>{}, from_rows);
       --groups;
     }
     for (;;) {
-      multiply_by_twos<rows, kPlain>(acc, lhs, rhs, groups);
+      multiply_by_twos<rows, kPlain, sixteens>(acc, lhs, rhs, groups);
       // Written out, because GCC 12 would make a plain loop with its test at the top
       if (__builtin_expect(groups != 0, 1)) {
         do step(Int<0>{}, from_rows);
@@ -352,7 +300,7 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
       }
       if (__builtin_expect(!more, 1)) break;
       if (rest) {
-        if (rest == 8)
+        if (sixteens || rest == 8)
           half_step(halves_of_rows);
         else if (rest > 8)
           step(Int<0>{}, from_tails);
@@ -412,13 +360,22 @@ void multiply(const Tile& t, [[maybe_unused]] bool in_order) {
   if (to_floats && !from_registers) floats_in_place(t, 0);
 }
 
+#if defined(__aarch64__)
+// Multiplies four rows by way of their copies.
+template <bool int8_min>
+void multiply_sixteens(const Tile& t, bool) {
+  constexpr auto kMultiply = multiply<4, false, int8_min, true>;
+  Sixteens::bytes(t) <= Sixteens::kBytes ? kMultiply(t, false) : multiply_in_parts(t, kMultiply);
+}
+#endif
+
 template <bool flip, bool int8_min>
 constexpr void (*kByRows[kMr])(const Tile&, bool) = {
     multiply<1, flip, int8_min>,
     multiply<2, flip, int8_min>,
 #if defined(__aarch64__)
     multiply<3, flip, int8_min>,
-    multiply<4, flip, int8_min>,
+    flip ? multiply_sixteens<int8_min> : multiply<4, false, int8_min>,
 #endif
 };
 
