@@ -81,9 +81,14 @@ constexpr int64_t divide_by_power(int64_t x, int exponent) {
 }  // namespace
 
 TfliteCases::TfliteCases(const Requantization& requantization) {
+  // With 2^30 negative halves are not to be had by floats. In column kNear their product is so near
+  // below an integer that a float would round to it.
   constexpr int32_t kMultiplier[] = {1 << 30, INT32_MAX, 1518500250, (1 << 30) + 1};
+  constexpr size_t kNear = 33;
+  const TfliteForm form = requantization.tflite_form;
+  const bool floats = form == TfliteForm::kFloats || form == TfliteForm::kFloatsUp;
   for (size_t j = 0; j < kTileColumns; ++j) {
-    const int32_t shift = (requantization.tflite_right_only ? -1 : 2) - (int32_t)(j / 4),
+    const int32_t shift = (form == TfliteForm::kAll ? 2 : -1) - (int32_t)(j / 4),
                   left = shift > 0 ? shift : 0, right = left - shift;
     const int32_t odd = 2 * (int32_t)(j % 7) + 1, size = j % 16 == 15 ? 1 << 28 : odd << right;
     // One less is a half in the first step. A positive one becomes a half in the second step too,
@@ -91,13 +96,20 @@ TfliteCases::TfliteCases(const Requantization& requantization) {
     // away from zero.
     const int32_t less = right > 0 && j % 4 == 0 ? 1 : 0;
     acc[j] = (j + j / 4) % 2 ? less - size : size - less;
-    multiplier[j] = kMultiplier[j % 4];
+    multiplier[j] = kMultiplier[floats && j % 4 == 0 ? 3 : j % 4];
+    if (floats && j == kNear) acc[j] = 95459, multiplier[j] = 1134527085;
     this->shift[j] = shift;
     const int64_t high = doubling_high_mul(acc[j] * power_of_2(left), multiplier[j]);
     bytes[j] = byte_of(divide_by_power(high, right), requantization);
-    const auto write =
-        requantization.tflite_right_only ? write_tflite_right_column : write_tflite_column;
-    write(multiplier[j], shift, rows + j, kTileColumns);
+    if (floats) {
+      const float unit = value({1, shift - 31});
+      write_tflite_floats({(float)(multiplier[j] & ~127) * unit,
+                           (float)(multiplier[j] & 127) * unit, 0.5f + value({1, shift - 1})},
+                          rows + j, kTileColumns);
+      continue;
+    }
+    (form == TfliteForm::kRight ? write_tflite_right_column : write_tflite_column)(
+        multiplier[j], shift, rows + j, kTileColumns);
   }
 }
 

@@ -44,8 +44,7 @@ struct FloatCases {
 constexpr int32_t kResidualZeroPoint = 128;
 constexpr float kResidualScale = 13981013 / 16777216.0f;
 
-// TFLite mode without residual, to s8. All shifts are to the right if the requantization is
-// tflite_right_only.
+// TFLite mode without residual, to s8. All shifts are to the right unless the form is kAll.
 struct TfliteCases {
   alignas(64) int32_t acc[kTileColumns];
   int32_t multiplier[kTileColumns], shift[kTileColumns];
@@ -53,9 +52,18 @@ struct TfliteCases {
   uint8_t bytes[kTileColumns];
   explicit TfliteCases(const Requantization& requantization);
 };
-constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
-                         kTfliteRelu = {-3, -3, 100, ElementType::kS8, kTileColumns, true},
-                         kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
+constexpr Requantization
+    kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
+    kTfliteRelu = {-3, -3, 100, ElementType::kS8, kTileColumns, TfliteForm::kRight},
+    kTfliteFloats = {-3, -100, 100, ElementType::kS8, kTileColumns, TfliteForm::kFloats},
+    kTfliteFloatsUp = {-3, -3, 100, ElementType::kS8, kTileColumns, TfliteForm::kFloatsUp},
+    kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
+// Calls is_right() for the forms of a tier besides kAll, or for kRight.
+template <typename IsRight>
+bool are_right(TfliteForm of_tier, const IsRight& is_right) {
+  return of_tier == TfliteForm::kFloats ? is_right(kTfliteFloats) && is_right(kTfliteFloatsUp)
+                                        : is_right(kTfliteRelu);
+}
 // From this column on all shifts of kTfliteS8 and kTflitePlainRelu are right shifts
 constexpr size_t kTfliteRightFrom = 16;
 

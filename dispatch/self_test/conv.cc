@@ -6,6 +6,7 @@
 #include "dispatch/self_test/requantize.h"
 #include "dispatch/self_test/s16.h"
 #include "dispatch/self_test/self_test.h"
+#include "dispatch/tables/tier_ops.h"
 #include "dispatch/tables/tiers.h"
 #include "dispatch/tables/transforms.h"
 
@@ -153,18 +154,17 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
     block.scale = (const float*)(tflite.rows + column);
     kernel.prepare(block, prepared);
   };
-  if (kernel.flags & kRequantizesTflite) {
-    const auto requantizes_tflite = [&](const Requantization& requantization) {
-      const TfliteCases cases(requantization);
-      prepare_from(cases, kTfliteRightFrom);
-      return gives(kernel, &tile, requantization, cases.bytes + kTfliteRightFrom);
-    };
-    return requantizes_tflite(kTfliteS8) && requantizes_tflite(kTflitePlainRelu);
-  }
+  const auto requantizes_tflite = [&](const Requantization& requantization, size_t from) {
+    const TfliteCases cases(requantization);
+    prepare_from(cases, from);
+    return gives(kernel, &tile, requantization, cases.bytes + from);
+  };
+  if (kernel.flags & kRequantizesTflite)
+    return requantizes_tflite(kTfliteS8, kTfliteRightFrom) &&
+           requantizes_tflite(kTflitePlainRelu, kTfliteRightFrom);
   if (!kernel.requantize) return true;
-
-  set_outputs(&tile, kernel.channels * sizeof(int32_t), nullptr);
-  tile.raw = true;
+  if (kernel.tflite_floats && !requantizes_tflite(kTfliteFloatsUp, 0)) return false;
+  set_outputs(&tile, kernel.channels * sizeof(int32_t), nullptr), tile.raw = true;
   const auto raw_tflite = [&](const Requantization& requantization) {
     const TfliteCases cases(requantization);
     prepare_from(cases, 0);
@@ -175,7 +175,7 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
                        tile.quads});
     return are_all(kernel, tile, out, cases.bytes, 1);
   };
-  return raw_tflite(kTfliteS8) && raw_tflite(kTfliteRelu);
+  return raw_tflite(kTfliteS8) && are_right(ops_of(kernel.tier_id).tflite_form, raw_tflite);
 }
 
 // Tests products that leave as bytes: kernels may have loops for them alone.

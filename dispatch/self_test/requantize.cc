@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dispatch/self_test/exact_float.h"
+#include "dispatch/tables/tier_ops.h"
 
 namespace octet {
 namespace {
@@ -83,7 +84,7 @@ bool epilogue_tflite_is_right(EpilogueFn epilogue, const Requantization& requant
   f.shift = cases.shift;
   epilogue(f, epilogue_tile_of(cases.acc, out));
   if (memcmp(out, cases.bytes, sizeof out) != 0) return false;
-  f.tflite = {cases.rows, kTileColumns, requantization.tflite_right_only};
+  f.tflite = {cases.rows, kTileColumns, requantization.tflite_form};
   epilogue(f, epilogue_tile_of(cases.acc, out));
   return memcmp(out, cases.bytes, sizeof out) == 0;
 }
@@ -126,7 +127,7 @@ bool epilogue_bytes_are_right(const TierOps& ops, const FloatCases& floats) {
   const TfliteCases cases(kTfliteS8);
   const Table table;
   Epilogue f = epilogue_of(EpilogueMode::kTflite8, kTfliteS8);
-  f.tflite = {cases.rows, kTileColumns, false};
+  f.tflite = {cases.rows, kTileColumns, TfliteForm::kAll};
   f.has_residual = true;
   f.residual_type = ElementType::kU8;
   f.intermediate_zero_point = kTfliteS8.zero_point;
@@ -248,7 +249,10 @@ bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
          epilogue_float_is_right(epilogue, cases, kRequantizeS8, cases.s8) &&
          epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
          epilogue_tflite_is_right(epilogue, kTfliteS8) &&
-         epilogue_tflite_is_right(epilogue, kTfliteRelu) && epilogue_double_is_right(epilogue);
+         are_right(
+             ops.tflite_form,
+             [&](const Requantization& r) { return epilogue_tflite_is_right(epilogue, r); }) &&
+         epilogue_double_is_right(epilogue);
 }
 
 bool looks_up(const TierOps& ops, Features has) {
@@ -319,9 +323,11 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
   const bool right = kernel.is(kTfliteRightShiftOnly);
   const size_t from = right ? kTfliteRightFrom : 0;
   tile.cols = smaller(columns, kTileColumns - from);
-  return requantize_alike(kernel.multiply, tile, kTfliteS8, from) &&
-         (right ? requantize_alike(kernel.multiply, tile, kTflitePlainRelu, from)
-                : requantize_alike(kernel.multiply, tile, kTfliteRelu, from));
+  const auto alike = [&](const Requantization& r) {
+    return requantize_alike(kernel.multiply, tile, r, from);
+  };
+  return alike(kTfliteS8) &&
+         (right ? alike(kTflitePlainRelu) : are_right(ops_of(kernel.tier_id).tflite_form, alike));
 }
 
 }  // namespace octet

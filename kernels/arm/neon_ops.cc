@@ -254,7 +254,7 @@ const TierOps neon_ops = {kInit,
                           OCTET_IF(INT16, split_s16, nullptr),
                           OCTET_IF(INT16, finish_s16, nullptr),
                           nullptr,
-                          false,
+                          TfliteForm::kAll,
                           kLookUp};
 
 }  // namespace octet

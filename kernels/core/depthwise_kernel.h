@@ -169,8 +169,9 @@ struct DepthwiseKernel {
   // Copy lines as int16, which multiply reads then: of grouped kernels and of kCopied5x5. Null:
   // multiply reads int8
   WidenPixelsFn widen = nullptr, widen_5x5 = nullptr;
-  bool adds = false;     // walks of 3x3 add a residual in registers, in float mode
-  bool partial = false;  // can store fewer channels than a block's as 8 bits or f32
+  bool adds = false;           // walks of 3x3 add a residual in registers, in float mode
+  bool tflite_floats = false;  // requantizes by TfliteForm::kFloatsUp, too
+  bool partial = false;        // can store fewer channels than a block's as 8 bits or f32
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
   // Multiplies s16 values (kS16) by the same weights to s32, at most kMostS16Taps of them; or null
   const DepthwiseKernel* s16 = nullptr;

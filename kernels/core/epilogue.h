@@ -82,7 +82,7 @@ namespace {
 
 // The part of the epilogue that kernels do in registers.
 inline Requantization requantization_of(const Epilogue& f) {
-  Requantization r = {f.zero_point, f.lo, f.hi, f.dst_type, f.tflite.apart, f.tflite.right_only};
+  Requantization r = {f.zero_point, f.lo, f.hi, f.dst_type, f.tflite.apart, f.tflite.form};
   r.to_floats = f.mode == EpilogueMode::kF32;
   if (!r.to_floats) return r;
   r.lo_f32 = f.lo_f32, r.hi_f32 = f.hi_f32;

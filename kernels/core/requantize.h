@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/core/element_type.h"
+#include "kernels/core/tflite.h"
 
 namespace octet {
 
@@ -18,7 +19,7 @@ struct Requantization {
   // TFLite mode: the scales are TfliteColumns' first row, and the rows so far apart. Float mode: 0.
   // kS16: 1 or 0; the scales are S16Epilogue::in_kernel
   size_t tflite_apart = 0;
-  bool tflite_right_only = false;  // TfliteColumns::right_only
+  TfliteForm tflite_form = TfliteForm::kAll;
   // f32 output, for kStoresFloats: fl(fl(fl(acc) * scale) + bias), then the clamp to [lo_f32,
   // hi_f32] where `clamps`. Biases are finite, and so are all products of scales: no value is NaN.
   bool to_floats = false, clamps = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares TFLite's multipliers and shifts for vectors. x86 kernels need create's certificate that
-// no accumulator, shifted left, reaches 2^30; columns that are right_only do not need it.
+// no accumulator, shifted left, reaches 2^30; of the forms below only kAll needs it.
 #pragma once
 
 #include <stddef.h>
@@ -16,10 +16,18 @@ namespace octet {
 enum class TfliteRow : uint8_t { kMultiplier, kLeft, kHalf, kSign, kRight };
 constexpr size_t kTfliteRows = 5;
 
+// How the rows are written.
+enum class TfliteForm : uint8_t {
+  kAll,       // by write_tflite_column
+  kRight,     // by write_tflite_right_column: the clamp hides all values below zero
+  kFloats,    // by write_tflite_floats
+  kFloatsUp,  // the same, and the clamp hides all values below zero
+};
+
 struct TfliteColumns {
-  const int32_t* rows;   // null where the certificate is needed and missing
-  size_t apart;          // elements between rows; one element before and after a row may be read
-  bool right_only;       // the rows are as write_tflite_right_column writes them
+  const int32_t* rows;  // null where the certificate is needed and missing
+  size_t apart;         // elements between rows; one element before and after a row may be read
+  TfliteForm form;
   bool divides = false;  // every shift is to the right, by 1 or more
   const int32_t* row(TfliteRow r) const { return rows + (size_t)r * apart; }
 };
@@ -50,6 +58,13 @@ constexpr void write_tflite_right_column(int32_t multiplier, int32_t shift, int3
   column[(size_t)TfliteRow::kHalf * apart] = right > 1 ? 1 << (right - 2) : 0;
   column[(size_t)TfliteRow::kSign * apart] = 0;
   column[(size_t)TfliteRow::kRight * apart] = right - 1;
+}
+
+// Three rows of floats; operators/epilogue/tflite_floats.h finds them.
+constexpr size_t kTfliteHigh = 0, kTfliteLow = 1, kTfliteBegin = 2;
+inline void write_tflite_floats(const float (&values)[3], int32_t* column, size_t apart) {
+  for (size_t row = 0; row < 3; ++row)
+    __builtin_memcpy(column + row * apart, &values[row], sizeof values[row]);
 }
 
 }  // namespace octet

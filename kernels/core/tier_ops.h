@@ -24,8 +24,10 @@ struct TierOps {
   FinishS16Fn finish_s16;
   // Finds the TfliteAdd of an epilogue, if there is one; null if this epilogue takes none
   FindTfliteAddFn find_tflite_add = nullptr;
-  bool tflite_right_rows = false;  // the epilogue and kernels take TfliteColumns::right_only
-  LookUpFn look_up = nullptr;      // Epilogue::look_up, or null
+  // Of the forms of TfliteColumns, the one that the epilogue and kernels take besides kAll; with
+  // kFloats kFloatsUp, too
+  TfliteForm tflite_form = TfliteForm::kAll;
+  LookUpFn look_up = nullptr;  // Epilogue::look_up, or null
   // The same for CPUs with these features beyond the tier's, or null
   LookUpFn fast_look_up = nullptr;
   Features fast_look_up_needs = 0;

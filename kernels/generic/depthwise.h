@@ -30,7 +30,7 @@
 //   kShuffles     whether accumulators are not in the order of channels: TFLite mode then goes
 //                 through memory, and the scales include all of its rows
 //   kFloats       whether a machine that shuffles stores Floats, too
-//   kAdds         whether it has Adds, which add a residual
+//   kAdds         whether it has Adds, which add a residual, and Requantizing knows TFLite's floats
 //   Columns       holds the last three columns, in registers or, where those are few, in memory
 // and the types and functions used below.
 #pragma once
@@ -414,7 +414,7 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, TierId tier_id, Ele
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
   k.walks_tiles = true;
-  if constexpr (M::kShuffles) k.adds = M::kAdds;
+  if constexpr (M::kShuffles) k.adds = k.tflite_floats = M::kAdds;
   k.walks_5x5 = M::kWalks5x5;
   k.s16 = OCTET_IF(INT16, s16, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;

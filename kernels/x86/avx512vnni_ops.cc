@@ -27,7 +27,7 @@ const TierOps avx512vnni_ops = {avx2_init,
                                 OCTET_IF(INT16, avx2_split_s16, nullptr),
                                 OCTET_IF(INT16, avx2_finish_s16, nullptr),
                                 avx2_find_tflite_add,
-                                true,
+                                TfliteForm::kFloats,
                                 avx512vnni_look_up,
                                 avx512vbmi_look_up,
                                 kHasAvx512Vbmi};

@@ -7,29 +7,49 @@
 #include "kernels/core/table_rows.h"
 #include "operators/epilogue/builder.h"
 #include "operators/epilogue/float_scale.h"
+#include "operators/epilogue/tflite_floats.h"
 
 namespace octet {
 namespace {
 
 constexpr double kInt32Limit = 2147483648.0;  // 2^31
 
-// certified: no accumulator that was shifted left reaches 2^30. right_rows: the tier has kernels
-// for rows that are right_only; a tier without them needs no certificate.
-TfliteColumns build_tflite(const Epilogue& f, size_t columns, size_t padded, bool certified,
-                           bool right_rows, Arena* arena) {
+// Returns false where a column has no such floats. negatives: whether outputs below zero count.
+bool write_floats(const Epilogue& f, size_t columns, size_t padded, bool negatives, int32_t* rows) {
+  for (size_t n = 0; n < padded; ++n) {
+    float values[3];
+    if (!find_tflite_floats(n < columns ? f.multiplier[n] : 0, f.shift[n], negatives, values))
+      return false;
+    write_tflite_floats(values, rows + n, padded);
+  }
+  return true;
+}
+
+// certified: no accumulator that was shifted left reaches 2^30; a tier without forms needs no
+// certificate.
+TfliteColumns build_tflite(const EpilogueBuilder& builder, const Epilogue& f, size_t columns,
+                           size_t padded, bool certified, TfliteForm of_tier, Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
   if (!rows) return {};
   bool divides = true;
   for (size_t n = 0; n < columns; ++n) divides &= is_right_only(f.shift[n]);
   // A residual is added to products below the zero point, too
-  const bool right_only = divides && right_rows && f.lo >= f.zero_point && !f.has_residual;
-  if (!certified && !right_only && right_rows) return {};
+  const bool negatives = f.lo < f.zero_point || f.has_residual;
+  TfliteForm form = TfliteForm::kAll;
+  if (of_tier == TfliteForm::kFloats) {
+    if (builder.one_output && (!f.has_residual || f.tflite_add) &&
+        write_floats(f, columns, padded, negatives, rows))
+      form = negatives ? TfliteForm::kFloats : TfliteForm::kFloatsUp;
+  } else if (of_tier == TfliteForm::kRight && divides && !negatives) {
+    form = TfliteForm::kRight;
+  }
+  if (!certified && form == TfliteForm::kAll && of_tier != TfliteForm::kAll) return {};
   for (size_t n = 0; n < padded; ++n)
-    if (right_only)
+    if (form == TfliteForm::kRight)
       write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
-    else
+    else if (form == TfliteForm::kAll)
       write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
-  return {rows, padded, right_only, divides};
+  return {rows, padded, form, divides};
 }
 
 const TfliteAdd* build_tflite_add(const Epilogue& f, FindTfliteAddFn find, Arena* arena) {
@@ -85,11 +105,11 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
     int32_t* const shift = spread(arena, e.shifts, e.multiplier_count, columns, padded, 0);
     for (size_t n = 0; shift && n < columns; ++n) shift[n] = f.multiplier[n] ? shift[n] : -1;
     f.shift = shift;
-    f.tflite =
-        build_tflite(f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_right_rows, arena);
-    f.scale = (const float*)f.tflite.rows;
     if (f.has_residual && ops.find_tflite_add)
       f.tflite_add = build_tflite_add(f, ops.find_tflite_add, arena);
+    f.tflite = build_tflite(builder, f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_form,
+                            arena);
+    f.scale = (const float*)f.tflite.rows;
   }
   if (e.lut) {
     uint8_t* lut = arena->take<uint8_t>(512);

@@ -38,6 +38,7 @@ struct EpilogueBuilder {
   double max_scaled_any = 0;  // the same for run-time weights that come with zero points
   double stretch = 1;         // how many times its exact range a sum may reach, if approximate
   int32_t max_shift = 0;      // largest left shift of TFLite's
+  bool one_output = true;     // gives_one_output() for all columns of such shifts
   int64_t max_s16 = 0;        // of an s16 lhs: largest |acc|
   int64_t max_s16_sum = 0;    // of an s16 lhs: largest |acc| without the bias
   Epilogue plan = {};         // without its arrays

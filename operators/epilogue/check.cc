@@ -3,6 +3,7 @@
 #include "operators/common/check.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/epilogue/s16.h"
+#include "operators/epilogue/tflite_floats.h"
 
 namespace octet {
 namespace {
@@ -274,6 +275,10 @@ octet_status check_range(EpilogueBuilder* builder, const PackedRhs& packed) {
     if (e.requant != OCTET_REQUANT_TFLITE) continue;
     const int32_t shift = shift_of(e, n) > 0 ? shift_of(e, n) : 0;
     builder->max_shift = shift > builder->max_shift ? shift : builder->max_shift;
+    if (shift_of(e, n) < kLeastTfliteShift)
+      builder->one_output &=
+          packed.positive && builder->stretch == 1 &&
+          gives_one_output(lo, hi, e.multipliers[e.multiplier_count == 1 ? 0 : n], shift_of(e, n));
     const int64_t one = (int64_t)1 << shift;
     if (!builder->outline && (hi * one > INT32_MAX || lo * one < INT32_MIN))
       return fail(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-octet_sources(SETUP bias.cc build.cc check.cc float_scale.cc plan.cc s16.cc)
+octet_sources(SETUP bias.cc build.cc check.cc float_scale.cc tflite_floats.cc plan.cc s16.cc)

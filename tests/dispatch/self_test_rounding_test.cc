@@ -62,9 +62,9 @@ void check_tflite_cases(const Requantization& n) {
 TEST(SelfTestCases, AreWhatTheContractSays) {
   check_float_cases(FloatCases(Accumulators::kAll));
   check_float_cases(FloatCases(Accumulators::kInt16));
-  check_tflite_cases(octet::kTfliteS8);
-  check_tflite_cases(octet::kTfliteRelu);
-  check_tflite_cases(octet::kTflitePlainRelu);
+  for (const Requantization& n : {octet::kTfliteS8, octet::kTfliteRelu, octet::kTfliteFloats,
+                                  octet::kTfliteFloatsUp, octet::kTflitePlainRelu})
+    check_tflite_cases(n);
   const octet::TfliteCases tflite(octet::kTfliteS8), plain_relu(octet::kTflitePlainRelu);
   for (size_t j = octet::kTfliteRightFrom; j < octet::kTileColumns; ++j) {
     ASSERT_LT(tflite.shift[j], 0) << j;

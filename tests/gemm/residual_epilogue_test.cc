@@ -180,16 +180,23 @@ class ResidualExits : public testing::TestWithParam<octet::TierId> {
     }
     Epilogue f = epilogue_of(a);
     f.multiplier = multiplier.data(), f.shift = shift.data();
-    f.tflite = {rows.data(), kSide + 64, false};
+    f.tflite = {rows.data(), kSide + 64, octet::TfliteForm::kAll};
     octet::TfliteAdd sum;
     if (with_factors && (!ops().find_tflite_add || !ops().find_tflite_add(f, &sum))) return;
     f.tflite_add = with_factors ? &sum : nullptr;
-    check(f, acc, kSide, kSide, residual, [&](size_t i, size_t j) {
+    const auto want = [&](size_t i, size_t j) {
       const int32_t product =
                         std::clamp(least_of(a.dst_u8) + (int32_t)i, a.product_lo, a.product_hi),
                     r = a.residual_u8 ? (int32_t)j : (int8_t)((uint8_t)j);
       return expected(a, product, r);
-    });
+    };
+    check(f, acc, kSide, kSide, residual, want);
+    if (!with_factors || ops().tflite_form != octet::TfliteForm::kFloats) return;
+    for (size_t n = 0; n < kSide + 64; ++n)
+      octet::write_tflite_floats({0.0625f, 0, 0.5f}, rows.data() + n, kSide + 64);
+    for (int32_t& x : acc) x *= 16;
+    f.tflite.form = octet::TfliteForm::kFloats;
+    check(f, acc, kSide, kSide, residual, want);
   }
 };
 
@@ -319,7 +326,7 @@ TEST_P(ResidualExits, LookUpEveryByte) {
     f.scale = scales.data();
     f.hi = 255, f.hi_f32 = 255;
     f.multiplier = multiplier.data(), f.shift = shift.data();
-    if (tflite) f.tflite = {columns.data(), kColumns + 64, false};
+    if (tflite) f.tflite = {columns.data(), kColumns + 64, octet::TfliteForm::kAll};
     f.lut = lut.data();
     f.look_up = ops().look_up_for(octet::this_machine().cpu.features);
     check(f, acc, kRows, kColumns, {},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dispatch/tables/tiers.h"
+#include "operators/epilogue/tflite_floats.h"
 #include "support/kernels.h"
 #include "support/reference.h"
 
@@ -26,6 +27,7 @@ using octet::Epilogue;
 using octet::EpilogueMode;
 using octet::EpilogueTile;
 using octet::TfliteColumns;
+using octet::TfliteForm;
 
 constexpr int32_t kMultipliers[] = {0,       1 << 30,       (1 << 30) + 1, 1518500250,
                                     3 << 29, INT32_MAX - 1, INT32_MAX};
@@ -70,27 +72,43 @@ using Store = std::function<void(const Epilogue&, const EpilogueTile&)>;
 
 class TfliteEdges {
  public:
-  // right_rows: whether the epilogue knows rows that are right_only. any: takes any accumulator,
-  // certified or not.
-  TfliteEdges(Store exit, bool right_rows, bool any)
-      : exit_(std::move(exit)), right_rows_(right_rows), any_(any) {}
+  // form: which rows the tier knows besides kAll. any: takes any accumulator, certified or not.
+  TfliteEdges(Store exit, TfliteForm form, bool any)
+      : exit_(std::move(exit)), form_(form), any_(any) {}
 
   void check_shifts(int32_t first, int32_t last, bool certified) {
     for (int32_t shift = first; shift <= last; ++shift)
       for (const Clamp& clamp : kClamps) {
-        check(shift, certified, false, clamp);
-        if (right_rows_ && certified && octet::is_right_only(shift) && clamp.lo >= clamp.zero_point)
-          check(shift, certified, true, clamp);
+        check(shift, certified, TfliteForm::kAll, clamp);
+        const bool right = certified && octet::is_right_only(shift),
+                   up = clamp.lo >= clamp.zero_point;
+        if (form_ == TfliteForm::kRight && right && up) check(shift, true, form_, clamp);
+        if (form_ == TfliteForm::kFloats && right && shift >= -15) {
+          check(shift, true, TfliteForm::kFloats, clamp);
+          if (up) check(shift, true, TfliteForm::kFloatsUp, clamp);
+        }
         if (testing::Test::HasFatalFailure()) return;
       }
   }
 
  private:
-  // All columns have one shift, each its own multiplier; certified and right_only are create's
-  // results.
-  void check(int32_t shift, bool certified, bool right_only, const Clamp& clamp) {
+  // Writes a column's row; true, but where the form is one of floats that do not give its outputs.
+  static bool write(TfliteForm form, const Channel& c, int32_t* rows) {
+    if (form == TfliteForm::kAll) octet::write_tflite_column(c.multiplier, c.shift, rows, kPadded);
+    if (form == TfliteForm::kRight)
+      octet::write_tflite_right_column(c.multiplier, c.shift, rows, kPadded);
+    if (form == TfliteForm::kAll || form == TfliteForm::kRight) return true;
+    float values[3];
+    if (!octet::find_tflite_floats(c.multiplier, c.shift, form == TfliteForm::kFloats, values))
+      return false;
+    octet::write_tflite_floats(values, rows, kPadded);
+    return true;
+  }
+
+  // All columns have one shift, each its own multiplier; certified and form are create's results.
+  void check(int32_t shift, bool certified, TfliteForm form, const Clamp& clamp) {
     const int left = std::max(shift, 0);
-    const bool limited = certified && !right_only && !any_;
+    const bool limited = certified && form == TfliteForm::kAll && !any_;
     const int64_t most = limited ? ((int64_t{1} << 30) - 1) >> left : INT32_MAX >> left;
     std::vector<int32_t> multiplier(kPadded), shifts(kPadded, shift);
     std::vector<int32_t> rows(octet::kTfliteRows * kPadded);
@@ -98,8 +116,8 @@ class TfliteEdges {
     for (size_t n = 0; n < kPadded; ++n) {
       multiplier[n] = n % 8 == 7 ? (int32_t)((1u << 30) + random_() % (1u << 30))
                                  : kMultipliers[n % 8 % std::size(kMultipliers)];
-      const auto write = right_only ? octet::write_tflite_right_column : octet::write_tflite_column;
-      write(multiplier[n], shift, rows.data() + n, kPadded);
+      while (!write(form, {multiplier[n], shift}, rows.data() + n))
+        multiplier[n] = (int32_t)((1u << 30) + random_() % (1u << 30));
       if (n < kColumns) acc[n] = hard_accumulators({multiplier[n], shift}, most, &random_);
       if (n < kColumns && !limited && left == 0) acc[n].push_back(INT32_MIN);
     }
@@ -109,7 +127,7 @@ class TfliteEdges {
     f.zero_point = clamp.zero_point, f.lo = clamp.lo, f.hi = clamp.hi;
     f.multiplier = multiplier.data();
     f.shift = shifts.data();
-    if (certified) f.tflite = TfliteColumns{rows.data(), kPadded, right_only};
+    if (certified) f.tflite = TfliteColumns{rows.data(), kPadded, form};
     size_t turns = 0;
     for (const std::vector<int32_t>& column : acc) turns = std::max(turns, column.size());
     for (size_t turn = 0; turn < turns; turn += kRows)
@@ -148,9 +166,78 @@ class TfliteEdges {
   }
 
   Store exit_;
-  const bool right_rows_, any_;
+  const TfliteForm form_;
+  const bool any_;
   std::mt19937 random_{7};
 };
+
+// What kernels do with the floats. Double holds all products and sums here exactly.
+int32_t by_floats(const float (&values)[3], int32_t x) {
+  const double begin = std::copysign(values[octet::kTfliteBegin], x);
+  const double sum = (float)x;
+  const float inner = (float)(sum * values[octet::kTfliteLow] + begin);
+  return (int32_t)std::trunc(sum * values[octet::kTfliteHigh] + inner);
+}
+
+TEST(TfliteFloats, GiveEveryOutput) {
+  std::mt19937 random(5);
+  size_t missing = 0;
+  for (int32_t shift = -15; shift < 0; ++shift)
+    for (int turn = 0; turn < 60; ++turn) {
+      const int32_t multiplier = turn < (int)std::size(kMultipliers)
+                                     ? kMultipliers[turn]
+                                     : (int32_t)((1u << 30) + random() % (1u << 30));
+      float up[3], all[3];
+      const bool has_all = octet::find_tflite_floats(multiplier, shift, true, all);
+      if (!octet::find_tflite_floats(multiplier, shift, false, up)) {
+        ++missing;
+        continue;
+      }
+      const double factor = std::ldexp(multiplier ? multiplier : 1, shift - 31);
+      for (int32_t output = 1; output <= 255; ++output)
+        for (int32_t near = -2; near <= 2; ++near) {
+          const int32_t x = (int32_t)std::min((output - 0.5) / factor, 0x1p30) + near;
+          const auto want = [&](int32_t acc) {
+            return (int32_t)multiply_by_quantized_multiplier(acc, multiplier, shift);
+          };
+          ASSERT_EQ(by_floats(up, x), want(x)) << x << " * " << multiplier << ", " << shift;
+          if (!has_all) continue;
+          ASSERT_EQ(by_floats(all, x), want(x)) << x << " * " << multiplier << ", " << shift;
+          ASSERT_EQ(by_floats(all, -x), want(-x)) << -x << " * " << multiplier << ", " << shift;
+        }
+    }
+  EXPECT_LT(missing, 40u);  // nearly all with a shift of -15
+}
+
+// Halves of negative numbers become other outputs than those of positive ones.
+TEST(TfliteFloats, AreNotFoundForTies) {
+  float values[3];
+  EXPECT_FALSE(octet::find_tflite_floats(1 << 30, -8, true, values));
+  EXPECT_TRUE(octet::find_tflite_floats(1 << 30, -8, false, values));
+  EXPECT_FALSE(octet::find_tflite_floats(1518500250, 0, false, values));
+}
+
+// The last accumulators before an output begins and after, for floats and by the definition.
+TEST(TfliteFloats, KnowSumsOfOneOutput) {
+  for (const int64_t sign : {1, -1}) {
+    const auto one = [&](int64_t from, int64_t to) {
+      return octet::gives_one_output(std::min(sign * from, sign * to),
+                                     std::max(sign * from, sign * to), 1320764593, -27);
+    };
+    EXPECT_TRUE(one(982034724, 982034724));  // where output 5 begins
+    EXPECT_FALSE(one(982034723, 982034724));
+    EXPECT_TRUE(one(982034724, 1073741760));
+    EXPECT_FALSE(one(982034724, 1190000000));  // floats are at 5.45 + 0.75 there
+    EXPECT_FALSE(one(0, 1073741760));
+    EXPECT_TRUE(one(-1000000, 1000000));
+  }
+  float values[3];
+  ASSERT_TRUE(octet::find_tflite_floats(1320764593, -27, true, values));
+  EXPECT_EQ(by_floats(values, 982034724), 5);
+  EXPECT_EQ(by_floats(values, -982034724), -5);
+  EXPECT_FALSE(
+      octet::gives_one_output((int64_t)INT32_MAX + 1, (int64_t)INT32_MAX + 1, 1 << 30, -16));
+}
 
 class TfliteExits : public testing::TestWithParam<octet::TierId> {};
 
@@ -158,7 +245,7 @@ TEST_P(TfliteExits, AreTheFormulas) {
   if (!is_to_test((octet_isa)GetParam())) GTEST_SKIP() << "tested by another run";
   const octet::TierOps& ops = octet::ops_of(GetParam());
   for (const bool certified : {false, true})
-    TfliteEdges(ops.epilogue, ops.tflite_right_rows, !ops.tflite_right_rows)
+    TfliteEdges(ops.epilogue, ops.tflite_form, ops.tflite_form == TfliteForm::kAll)
         .check_shifts(-31, 29, certified);
 }
 
@@ -168,7 +255,7 @@ OCTET_FOR_EACH_TIER(TfliteExits);
 void leave_by(const MicroKernel& kernel, const Epilogue& f, const EpilogueTile& t) {
   static const std::vector<uint8_t> zeros(1 << 14);
   const octet::Requantization requantization = {f.zero_point, f.lo,           f.hi,
-                                                f.dst_type,   f.tflite.apart, f.tflite.right_only};
+                                                f.dst_type,   f.tflite.apart, f.tflite.form};
   for (size_t i = 0; i < t.rows; i += kernel.mr)
     for (size_t j = 0; j < t.cols; j += kernel.nr) {
       octet::Tile tile = {};
@@ -193,8 +280,8 @@ OCTET_FOR_EACH_KERNEL(TfliteKernels);
 TEST_P(TfliteKernels, LeaveByTheFormulas) {
   if (!kernel().is(octet::kRequantizesTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
   const auto exit = [&](const Epilogue& f, const EpilogueTile& t) { leave_by(kernel(), f, t); };
-  const bool right_rows = octet::ops_of(kernel().tier_id).tflite_right_rows;
-  TfliteEdges(exit, right_rows, !right_rows)
+  const TfliteForm form = octet::ops_of(kernel().tier_id).tflite_form;
+  TfliteEdges(exit, form, form == TfliteForm::kAll)
       .check_shifts(-31, kernel().is(octet::kTfliteRightShiftOnly) ? -1 : 29, true);
 }
 

@@ -152,13 +152,32 @@ struct Wide {
   struct Requantizing {
     Requantizer<kInt8> requantizer;
     __mmask64 mask;
+    const uint8_t* floats;  // kFloatsUp's rows, or null
     explicit Requantizing(const DepthwiseTile& t)
-        : requantizer(*t.requantization), mask(~(__mmask64)0 >> (64 - t.channels)) {}
+        : requantizer(*t.requantization),
+          mask(~(__mmask64)0 >> (64 - t.channels)),
+          floats(t.requantization->tflite_apart ? (const uint8_t*)t.prepared + 4 * kInt8
+                                                : nullptr) {}
 
     template <typename E>
     OCTET_INLINE inline void store(const Acc& acc, const E& ends, uint8_t* dst) const {
       Vector q[4];
+#ifdef __AVX512VNNI__
+      if constexpr (kAdds)
+        if (floats) {
+          unroll<4>([&](auto v) OCTET_INLINE {
+            const uint8_t* const row = floats + kInt8 * v;
+            q[v] = by_floats<false>(acc.a[v], (__m512)ends.scale(v),
+                                    load_vector<__m512>(row + 4 * kInt8 * kTfliteLow),
+                                    load_vector<__m512>(row + 4 * kInt8 * kTfliteBegin));
+          });
+          return store(q, dst);
+        }
+#endif
       unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
+      store(q, dst);
+    }
+    OCTET_INLINE inline void store(const Vector (&q)[4], uint8_t* dst) const {
       store_masked(dst, mask, requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     }
   };

@@ -140,10 +140,11 @@ __attribute__((noinline)) void epilogue_float_rows(const Epilogue& f, const Epil
 inline void add_residual(const Epilogue& f, const EpilogueTile& t) {
   if (f.mode == EpilogueMode::kTflite8) {
     const Requantization product = product_of(f);
-    return store_vectors<TfliteScaler<kEpilogueBytes>>(
-        StoredTile{t.rows, t.cols, t.acc, t.acc_stride, f.tflite.rows + t.column, &product,
-                   t.to.dst, t.to.stride},
-        Added<ShortSum>(f, t.to));
+    const StoredTile tile = {t.rows,   t.cols,   t.acc,      t.acc_stride, f.tflite.rows + t.column,
+                             &product, t.to.dst, t.to.stride};
+    return with_product_scaler(f, [&](auto scaler) OCTET_INLINE {
+      store_vectors<decltype(scaler)>(tile, Added<ShortSum>(f, t.to));
+    });
   }
   constexpr size_t lanes = kEpilogueLanes;
   size_t column = 0;

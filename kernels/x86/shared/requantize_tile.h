@@ -119,9 +119,9 @@ __attribute__((noinline)) void store_vectors(const StoredTile& tile, const Then&
 }
 
 inline void requantize_tflite(const StoredTile& t) {
-  (t.requantization->tflite_right_only
-       ? store_vectors<TfliteRightScaler<kEpilogueBytes>, AsTheyAre>
-       : store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>)(t, {});
+  (t.requantization->tflite_form == TfliteForm::kAll
+       ? store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>
+       : store_vectors<TfliteFormScaler, AsTheyAre>)(t, {});
 }
 
 template <EpilogueFn add_residual = nullptr>

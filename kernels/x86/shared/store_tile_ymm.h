@@ -48,7 +48,7 @@ template <int most, typename Rows>
 OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
   if (t.requantization->to_floats) return store_floats(t, rows, acc);
   const bool tflite = t.requantization->tflite_apart;
-  if (tflite && !t.requantization->tflite_right_only) {
+  if (tflite && t.requantization->tflite_form == TfliteForm::kAll) {
     alignas(32) int32_t sums[most][16];
     store_sums(acc, rows, (uint8_t*)sums, sizeof sums[0], 16);
     return avx2_requantize(t, sums[0], 16);

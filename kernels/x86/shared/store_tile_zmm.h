@@ -125,6 +125,11 @@ OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors
   else
     for_rows<most>(t.rows, scale_row);
 }
+#ifdef __AVX512VNNI__
+constexpr bool kTfliteFloats = true;
+#else
+constexpr bool kTfliteFloats = false;
+#endif
 // The scales of one vector of columns at a time fit in registers beside all sums.
 template <typename Scaler, int most, int vectors>
 OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vectors]) {
@@ -180,13 +185,21 @@ OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]
   if constexpr (adds && most * vectors == 24)
     if (t.scale && t.adds) return store_with_residual(t, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
-  if (!t.scale || (adds && t.adds)) return store_through_memory<requantize>(t, acc);
-  if (!tflite)
-    scale_float<(most > 8 && !few)>(t, acc);
-  else if (t.requantization->tflite_right_only)
+  const TfliteForm form = tflite ? t.requantization->tflite_form : TfliteForm::kAll;
+  if (!t.scale || (adds && t.adds) || (kTfliteFloats && tflite && form == TfliteForm::kAll))
+    return store_through_memory<requantize>(t, acc);
+  if (!tflite) scale_float<(most > 8 && !few)>(t, acc);
+#ifdef __AVX512VNNI__
+  else if (form == TfliteForm::kFloatsUp)
+    scale_tflite<TfliteFloatScaler<false>>(t, acc);
+  else
+    scale_tflite<TfliteFloatScaler<true>>(t, acc);
+#else
+  else if (form == TfliteForm::kRight)
     scale_tflite<TfliteRightScaler<64>>(t, acc);
   else
     scale_tflite<TfliteScaler<64>>(t, acc);
+#endif
   store_bytes(t, acc);
 }
 

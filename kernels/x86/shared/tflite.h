@@ -13,6 +13,9 @@
 // zero. Where the clamp admits no output below the zero point, the 1 does not matter: a negative
 // number gives 0 or less without it, too. If all columns are shifted to the right as well, the sum
 // alone suffices (write_tflite_right_column). Where x is in memory, VMOVSHDUP loads the odd lanes.
+//
+// AVX-512 rounds each operation as it says, so that floats do it in four or five instructions
+// (operators/epilogue/tflite_floats.h) in place of seven or ten, wherever create finds such floats.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -122,6 +125,59 @@ struct TfliteRightScaler {
     return scale(TfliteScaler<kInt8>::at(x), load_odd((const Vector*)x));
   }
 };
+
+#ifdef __AVX512VNNI__
+// signs: the bits of a sum's that begin takes over, if any.
+template <bool any = true>
+OCTET_INLINE inline __m512i by_floats(__m512i acc, __m512 high, __m512 low, __m512 begin,
+                                      __m512i signs = __m512i()) {
+  const __m512 x = _mm512_cvtepi32_ps(acc);
+  if constexpr (any)  // begin | (x & signs)
+    begin = _mm512_castsi512_ps(
+        _mm512_ternarylogic_epi32(_mm512_castps_si512(begin), _mm512_castps_si512(x), signs, 0xf8));
+  return _mm512_cvttps_epi32(_mm512_fmadd_round_ps(x, high, _mm512_fmadd_ps(x, low, begin),
+                                                   _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
+}
+// Scales 16 columns by TfliteColumns of floats. negatives: whether outputs below zero count.
+template <bool negatives>
+struct TfliteFloatScaler {
+  using Scale = int32_t;
+  static constexpr int kMostVectors = 4;
+  __m512 high, low, begin;
+
+  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
+    high = _mm512_loadu_ps(row + kTfliteHigh * apart);
+    low = _mm512_loadu_ps(row + kTfliteLow * apart);
+    begin = _mm512_loadu_ps(row + kTfliteBegin * apart);
+  }
+  OCTET_INLINE inline __m512i scale(__m512i acc) const {
+    return by_floats<negatives>(acc, high, low, begin, _mm512_set1_epi32(INT32_MIN));
+  }
+  OCTET_INLINE inline __m512i scale_at(const int32_t* x) const {
+    return scale(TfliteScaler<64>::at(x));
+  }
+};
+// Scales columns of all forms of the tier but kAll.
+using TfliteFormScaler = TfliteFloatScaler<true>;
+#elif defined(__AVX512BW__)
+using TfliteFormScaler = TfliteRightScaler<64>;
+#else
+using TfliteFormScaler = TfliteRightScaler<32>;
+#endif
+
+// Calls output(scaler) for products that a residual is added to.
+template <typename Output>
+OCTET_INLINE inline void with_product_scaler([[maybe_unused]] const Epilogue& f,
+                                             const Output& output) {
+#ifdef __AVX512VNNI__
+  if (f.tflite.form != TfliteForm::kAll) return output(TfliteFormScaler());
+  output(TfliteScaler<64>());
+#elif defined(__AVX512BW__)
+  output(TfliteScaler<64>());
+#else
+  output(TfliteScaler<32>());
+#endif
+}
 
 }  // namespace
 }  // namespace octet

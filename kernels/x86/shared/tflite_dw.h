@@ -77,11 +77,13 @@ struct FloatProducts {
 template <typename Output>
 OCTET_INLINE inline void with_mode(const DepthwiseRaw& r, const Output& output) {
   if (!r.adds)
-    r.requantization->tflite_right_only ? output(TfliteRightScaler<kEpilogueBytes>(), OnlyPacks(r))
-                                        : output(TfliteScaler<kEpilogueBytes>(), OnlyPacks(r));
+    r.requantization->tflite_form == TfliteForm::kAll
+        ? output(TfliteScaler<kEpilogueBytes>(), OnlyPacks(r))
+        : output(TfliteFormScaler(), OnlyPacks(r));
+  else if (r.adds->mode == EpilogueMode::kFloat8)
+    output(FloatProducts(), AddsFloats(r));
   else
-    r.adds->mode == EpilogueMode::kFloat8 ? output(FloatProducts(), AddsFloats(r))
-                                          : output(TfliteScaler<kEpilogueBytes>(), AddsTflite(r));
+    with_product_scaler(*r.adds, [&](auto scaler) OCTET_INLINE { output(scaler, AddsTflite(r)); });
 }
 
 template <typename M, typename Scaler, typename After>
@@ -157,8 +159,9 @@ void store_blocks(const DepthwiseRaw& r) {
 
 template <typename M, typename Vector>
 void grouped_output(const DepthwiseRaw& r) {
-  (r.requantization->tflite_right_only ? store_blocks<M, Vector, TfliteRightScaler<sizeof(Vector)>>
-                                       : store_blocks<M, Vector, TfliteScaler<sizeof(Vector)>>)(r);
+  (r.requantization->tflite_form == TfliteForm::kAll
+       ? store_blocks<M, Vector, TfliteScaler<sizeof(Vector)>>
+       : store_blocks<M, Vector, TfliteFormScaler>)(r);
 }
 
 }  // namespace

@@ -77,7 +77,10 @@ class ChannelBlock {
             : nullptr;
     if (adds_in_registers())
       tile_.requantization = &plan.requantization, tile_.adds = &plan.epilogue;
-    tile_.raw = !tile_.adds && kernel.requantize && plan.epilogue.finishes_in_place() &&
+    if (kernel.tflite_floats && plan.requantization.tflite_form == TfliteForm::kFloatsUp &&
+        plan.epilogue.finishes_in_place())
+      tile_.requantization = &plan.requantization;
+    tile_.raw = !tile_.requantization && kernel.requantize && plan.epilogue.finishes_in_place() &&
                 (plan.epilogue.has_residual ? channels == kernel.channels && adds_to_raw()
                                             : plan.epilogue.tflite.rows != nullptr);
     ends_ = tile_.requantization || (element_ == 1 && plan.epilogue.mode == EpilogueMode::kS32);
