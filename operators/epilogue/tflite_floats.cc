@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "kernels/core/strict_float.h"
 #include "kernels/core/tflite_scale.h"
 
 namespace octet {

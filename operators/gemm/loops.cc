@@ -133,8 +133,6 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
       tile->room = workspace + tiling.count * panel_bytes;
       if (kernel.micro_panel.room) *(const void**)tile->room = nullptr;
     }
-    uint8_t* const decoded = workspace + tiling.count * panel_bytes +
-                             round_up_pow2(kernel.room_bytes(1, depth), kAlignment);
     if (gathers) {
       gather_panels(kernel, tiling, {block, lhs_stride, rows, depth, lhs_flip(plan, kernel)},
                     panel_bytes, workspace);
@@ -158,6 +156,8 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
       tile->rhs = rhs + panel * plan.packed_lane + lane * group;
       tile->rhs_stride = smaller(layout.width, plan.packed_lanes - panel) * group;
       if (tile->rhs_decoded) {
+        uint8_t* const decoded = workspace + tiling.count * panel_bytes +
+                                 round_up_pow2(kernel.room_bytes(1, depth), kAlignment);
         decode_panels(kernel, tile->rhs, tile->rhs_stride, panel_stride, tile->cols, groups,
                       decoded);
         tile->rhs = decoded;

@@ -31,6 +31,7 @@ packages.need(
     [HERE / "requirements.txt"],
     "nanobind",
     "numpy",
+    "pip",
     "pytest",
     "scikit_build_core",
 )
