@@ -189,6 +189,29 @@ TEST(ConvLines, WorkspaceGrowsWithTheRun) {
     }
 }
 
+// AVX-VNNI copies groups of few channels at some widths only.
+TEST(ConvLines, WorkspaceOfGroupsGrowsWithTheRun) {
+  for (const size_t stride : {1, 2, 3})
+    for (const size_t pad : {0, 1, 2})
+      for (const octet_isa isa : tiers_to_test()) {
+        ConvCase c;
+        c.shape = square(60, 48, 48, 1 + stride, stride, pad, 2);
+        c.dst = OCTET_S32;
+        ConvHow how;
+        how.isa = isa, how.algorithm = OCTET_CONV_DIRECT;
+        const ConvProblem problem(c);
+        const Conv conv(problem, how);
+        ASSERT_EQ(conv.status(), OCTET_OK) << c;
+        size_t before = 0;
+        for (size_t w = c.shape.kernel_w; w <= c.shape.in_w_max; ++w) {
+          size_t bytes;
+          ASSERT_EQ(octet_conv2d_workspace(conv.get(), 1, 0, w, 1, &bytes, nullptr), OCTET_OK) << c;
+          EXPECT_LE(before, bytes) << c << " width " << w << " tier " << isa;
+          before = bytes;
+        }
+      }
+}
+
 // ---- the bytes that stages move
 
 // Stages move the lines that windows reach, by definition. (A transposed convolution's range of

@@ -114,7 +114,7 @@ size_t block(const ConvPlan& plan) {
                                  plan.dst_bytes, rows, plan.cache_bytes});
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t out_h, size_t out_w) {
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
   if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w, out_w);
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
@@ -127,9 +127,9 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t out_h, s
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   const bool lines = reads_lines(plan);
   const size_t bytes = plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes;
-  if (GroupWindows::suit(plan, in_w))
-    return round_up(bytes, kAlignment) + GroupWindows::bytes(plan, out_h, out_w);
-  return lines ? round_up(bytes, kAlignment) + InPlace::bytes(plan, out_h) : bytes;
+  const size_t copies =
+      larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
+  return copies ? round_up(bytes, kAlignment) + copies : bytes;
 }
 
 void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,

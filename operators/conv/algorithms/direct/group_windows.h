@@ -17,32 +17,31 @@ namespace octet {
 
 class GroupWindows {
  public:
-  // Whether runs of images of in_w pixels a line, with the plan's pads, copy them: where kernels
-  // multiply all rows of some taps in one call. Positions fill whole groups of the layout, so
-  // weights packed for them and for lines are the same bytes.
-  static bool suit(const ConvPlan& plan, size_t in_w) {
+  // Whether runs of some widths, with the plan's pads, copy them: where kernels multiply all rows of
+  // some taps in one call. Positions fill whole groups of the layout, so weights packed for them
+  // and for lines are the same bytes.
+  static bool suit(const ConvPlan& plan) {
     const ConvShape& s = plan.shape;
     const MicroKernel& kernel = *plan.kernel;
-    if (s.groups == 1 || s.transposed || s.sparse || !kernel.micro_panel.taps ||
-        kernel.nr > kMostColumns || kernel.rhs_layout.has_tables() ||
-        s.group_in() % kernel.rhs_layout.kr ||
-        larger(s.group_in(), s.group_out()) >= kFewChannels || s.kernel_w < 2 ||
-        s.kernel_w * s.group_in() > kernel.micro_panel.most ||
-        larger(s.kernel_w, s.pad_left) * s.group_in() > kSlack || s.dilation_w > 1 ||
-        (s.stride_h > 1 && s.dilation_h > 1) || plan.runtime_zero_point ||
-        plan.columns.zero_point || plan.epilogue.has_residual)
-      return false;
-    const size_t out_w = conv_out_w(s, in_w);
-    return in_w <= out_w * s.stride_w && out_w >= kLeastRows &&
-           kOutputsForEdge * edges(s, in_w, out_w) <= out_w;
+    return s.groups > 1 && !s.transposed && !s.sparse && kernel.micro_panel.taps &&
+           kernel.nr <= kMostColumns && !kernel.rhs_layout.has_tables() &&
+           s.group_in() % kernel.rhs_layout.kr == 0 &&
+           larger(s.group_in(), s.group_out()) < kFewChannels && s.kernel_w > 1 &&
+           s.kernel_w * s.group_in() <= kernel.micro_panel.most &&
+           larger(s.kernel_w, s.pad_left) * s.group_in() <= kSlack && s.dilation_w == 1 &&
+           (s.stride_h == 1 || s.dilation_h == 1) && !plan.runtime_zero_point &&
+           !plan.columns.zero_point && !plan.epilogue.has_residual;
   }
   static bool suit(const ConvPlan& plan, const ConvRun& run) {
     const ConvShape& s = plan.shape;
-    return run.pad_left == s.pad_left && run.out_w == conv_out_w(s, run.in_w) &&
-           suit(plan, run.in_w);
+    return suit(plan) && run.pad_left == s.pad_left && run.out_w == conv_out_w(s, run.in_w) &&
+           run.in_w <= run.out_w * s.stride_w && run.out_w >= kLeastRows &&
+           kOutputsForEdge * edges(s, run.in_w, run.out_w) <= run.out_w;
   }
-  // Bytes of a task, for runs of at most these sizes.
+  // Bytes of a task, for runs of at most these sizes: a narrower image may suit where this one does
+  // not, by the pixels that a stride leaves over and by the outputs at the sides.
   static size_t bytes(const ConvPlan& plan, size_t out_h, size_t out_w) {
+    if (!suit(plan) || out_w < kLeastRows) return 0;
     const ConvShape& s = plan.shape;
     // Fewer lines of a wider image may take less
     const size_t line = line_bytes(s, out_w), image = out_h + further_lines(s),
