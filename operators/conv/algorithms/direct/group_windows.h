@@ -169,10 +169,12 @@ class GroupWindows {
                               ? smaller(s_.kernel_w - before, run_.in_w - from)
                               : 0,
                  after = s_.kernel_w - before - inside;
-    Windows w = {};
-    w.from = line + from * bytes, w.step = line_, w.lines = 1, w.bytes = inside * bytes;
-    w.to = to + before * bytes, w.stride = edge_line_, w.count = lines;
-    if (inside) plan_.ops->copy_windows(w);
+    if (inside) {  // else there may be no input pixel `from`
+      Windows w = {};
+      w.from = line + from * bytes, w.step = line_, w.lines = 1, w.bytes = inside * bytes;
+      w.to = to + before * bytes, w.stride = edge_line_, w.count = lines;
+      plan_.ops->copy_windows(w);
+    }
     for (size_t i = 0; i < lines; ++i, to += edge_line_) {
       memset(to, zero, before * bytes);
       memset(to + (before + inside) * bytes, zero, after * bytes);
