@@ -33,7 +33,7 @@ Convolution::Convolution(Choices* c) : c_(c) {
   fields.dst_type = desc.dst_type;
   fields.lhs_quant = desc.lhs_quant;
   fields.lhs_zero_point = desc.lhs_zero_point;
-  epilogue = Epilogue(c, fields, ranges());
+  epilogue = Epilogue(c, fields, ranges(), filter.shape.out_channels);
   draw_dst();
   draw_parallel();
   compute();

@@ -23,8 +23,10 @@ int32_t draw_multiplier(Choices* c) {
 
 }  // namespace
 
-Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges)
-    : desc_(lhs), ranges_(ranges) {
+Epilogue::Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges,
+                   size_t columns)
+    : desc_(lhs), ranges_(columns), each_(ranges) {
+  for (size_t i = 0; i < each_.size(); ++i) ranges_[i % columns].cover(each_[i]);
   has_s16() ? draw_s16_bias(c) : draw_bias(c);
   int64_t magnitude = 1;
   for (size_t n = 0; n < ranges_.size(); ++n)
@@ -200,7 +202,7 @@ int64_t Epilogue::held(size_t n, int64_t acc) const {
 bool Epilogue::holds(size_t n, int64_t acc) const { return held(n, acc) == acc; }
 
 // Every step after the accumulator is monotone, so both ends decide.
-bool Epilogue::is_one_byte(size_t n) const {
+bool Epilogue::is_one_byte(size_t n, const Range& range) const {
   if ((desc_.dst_type != OCTET_S8 && desc_.dst_type != OCTET_U8) ||
       desc_.lhs_quant != OCTET_LHS_STATIC)
     return false;
@@ -211,15 +213,17 @@ bool Epilogue::is_one_byte(size_t n) const {
       return octet_test::expected_output(desc_, n, nullptr, held(n, sum + bias(n)),
                                          type ? value : 0);
     };
-    if (byte(ranges_[n].lo) != byte(ranges_[n].hi)) return false;
+    if (byte(range.lo) != byte(range.hi)) return false;
   }
   return true;
 }
 
+// Each matrix decides for itself: create gives it biases of its own.
 void Epilogue::judge() {
-  for (size_t n = 0; n < ranges_.size(); ++n) {
-    if (holds(n, ranges_[n].lo + bias(n)) && holds(n, ranges_[n].hi + bias(n))) continue;
-    if (is_one_byte(n))
+  for (size_t i = 0; i < each_.size(); ++i) {
+    const size_t n = i % ranges_.size();
+    if (holds(n, each_[i].lo + bias(n)) && holds(n, each_[i].hi + bias(n))) continue;
+    if (is_one_byte(n, each_[i]))
       may_overflow_ = true;
     else
       refused_ = "accumulators that may leave int32, or leave it when they are shifted";

@@ -32,8 +32,10 @@ constexpr int64_t kS16Reach = 32768;
 class Epilogue {
  public:
   Epilogue() = default;
-  // `lhs` has dst_type, lhs_quant and all fields that were chosen before.
-  Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges);
+  // `lhs` has dst_type, lhs_quant and all fields that were chosen before. ranges: of each matrix's
+  // columns, matrix after matrix.
+  Epilogue(Choices* c, const octet_gemm_desc& lhs, const std::vector<Range>& ranges,
+           size_t columns);
   Epilogue(Epilogue&&) = default;  // no copies: desc points into the vectors
   Epilogue& operator=(Epilogue&&) = default;
 
@@ -63,12 +65,12 @@ class Epilogue {
   void draw_output(Choices* c);
   void draw_residual(Choices* c);
   int32_t left_shift(size_t n) const;
-  bool is_one_byte(size_t n) const;
+  bool is_one_byte(size_t n, const Range& range) const;
   void judge();
   void judge_s16();
 
   octet_gemm_desc desc_ = OCTET_GEMM_DESC_INIT;
-  std::vector<Range> ranges_;
+  std::vector<Range> ranges_, each_;  // of columns, all matrices together; of each matrix's columns
   std::vector<int32_t> bias_, multipliers_, shifts_;
   std::vector<int64_t> bias_s64_;
   std::vector<float> scales_, bias_f32_;

@@ -14,7 +14,7 @@ Product::Product(Choices* c) : c_(c) {
   draw_lhs();
   draw_weights();
   draw_quantization();
-  epilogue = Epilogue(c, desc, ranges());
+  epilogue = Epilogue(c, desc, ranges(), desc.n);
   draw_dst();
   draw_residual();
   draw_parallel();
@@ -228,14 +228,11 @@ std::vector<Range> Product::ranges() const {
     return std::vector<Range>(
         desc.n, {depth * std::min({lo * up, hi * down}), depth * std::max({hi * up, lo * down})});
   }
-  std::vector<Range> out(n_);
+  std::vector<Range> out(matrices_ * n_);
   for (size_t b = 0; b < matrices_; ++b) {
     const std::vector<int32_t> values = weights_of(b);
-    for (size_t n = 0; n < n_; ++n) {
-      Range sum;
-      for (size_t k = 0; k < k_; ++k) sum.add(values[k * n_ + n], lo, hi);
-      out[n].cover(sum);
-    }
+    for (size_t n = 0; n < n_; ++n)
+      for (size_t k = 0; k < k_; ++k) out[b * n_ + n].add(values[k * n_ + n], lo, hi);
   }
   return out;
 }
