@@ -99,8 +99,8 @@ constexpr double factor_of(const octet_epilogue& e, size_t n) {
   if (e.requant == OCTET_REQUANT_DOUBLE) return e.factors[e.factor_count == 1 ? 0 : n];
   return shift_of(e, n) > 0 ? (double)(1 << shift_of(e, n)) : 1;
 }
-// 2^30, which no accumulator that was shifted left may reach in TFLite mode, but where the rows are
-// right_only: see kernels/core/tflite.h
+// 2^30, which no accumulator that was shifted left may reach in TFLite mode where the rows are
+// TfliteForm::kAll: see kernels/core/tflite.h
 constexpr double kTfliteLimit = 1073741824.0;
 constexpr double kInt16Limit = 32767.0;    // the largest value that a kRequantizes16 kernel rounds
 constexpr double kFloatMargin = 1.000001;  // covers float's roundings
