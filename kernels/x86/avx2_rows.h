@@ -210,17 +210,20 @@ struct SomeRows {
 // What is known of the rows and weights of a micro-panel from one call to the next.
 struct Answers {
   const uint8_t* rhs;  // Tile::rhs; null: nothing is known
+  size_t depth;        // of all taps: a tile at the sides of an image may have fewer
   // Calls of RowReader::read that do not ask: still, and after the last rows that were widened
   size_t unasked, pause;
   bool found, decoded;  // the limits, the weights
   Limits limits;
 
   void begin(const Tile& t) {
-    rhs = t.rhs, unasked = pause = 0, found = decoded = false;
+    rhs = t.rhs, depth = t.taps * t.depth;
+    unasked = pause = 0, found = decoded = false;
     limits.least = Crowd::kLargest;
-    for (size_t i = 0; i < t.taps * t.depth / 2 + 16; i += 16)
+    for (size_t i = 0; i < depth / 2 + 16; i += 16)
       _mm256_store_si256((__m256i*)(limits.most + i), _mm256_set1_epi16(Crowd::kLargest));
   }
+  bool serve(const Tile& t) const { return rhs == t.rhs && depth == t.taps * t.depth; }
 };
 static_assert(sizeof(Answers) <= kRoomHead);
 
@@ -240,7 +243,7 @@ class RowReader {
         copied_(overlap_ ? SomeRows{data_, stride_, t.taps, depth_ / 4, nullptr, 0, true, t.init, 0}
                          : SomeRows{data_, row_bytes(), 1, t.taps * depth_ / 4, nullptr, 0, true,
                                     t.init, 0}) {
-    if (answers_.rhs != t.rhs) answers_.begin(t);
+    if (!answers_.serve(t)) answers_.begin(t);
   }
   // Deeper rows than a part are read six at a time.
   size_t most() const { return deep_ ? kWideMr : 2 * kWideMr; }

@@ -17,9 +17,9 @@ namespace octet {
 
 class GroupWindows {
  public:
-  // Whether runs of some widths, with the plan's pads, copy them: where kernels multiply all rows of
-  // some taps in one call. Positions fill whole groups of the layout, so weights packed for them
-  // and for lines are the same bytes.
+  // Whether runs of some widths, with the plan's pads, copy them: where kernels multiply all rows
+  // of some taps in one call. Positions fill whole groups of the layout, so weights packed for
+  // them and for lines are the same bytes.
   static bool suit(const ConvPlan& plan) {
     const ConvShape& s = plan.shape;
     const MicroKernel& kernel = *plan.kernel;
