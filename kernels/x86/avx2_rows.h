@@ -36,7 +36,7 @@ OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
 // The groups of a part with a crowded pair in some row.
 struct Crowd {
   static constexpr int kLargest = 256;
-  static constexpr size_t kMost = 2 * kPart / 4 / 4;
+  static constexpr size_t kMost = kPart / 4 / 4;
   size_t count = 0;
   uint8_t groups[kMost + 1];
 
@@ -96,24 +96,22 @@ OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_
   }
 }
 
-// Copies `bytes` bytes of row_at(0), ... to rows that begin row_bytes apart, in whole vectors, and
+// Copies `bytes` bytes of row_at(0), ... to rows that begin kRowBytes apart, in whole vectors, and
 // adds their crowded groups, of which the first is first_group, until there are more than
-// most_crowded. limits: what each pair may sum to, or null for Crowd::kLargest.
-template <int step, typename RowAt>
+// most_crowded.
+template <typename RowAt>
 OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
-                                   uint8_t* to, size_t row_bytes, size_t first_group,
-                                   const int16_t* limits, size_t most_crowded, Crowd* crowd) {
-  const __m256i ones = _mm256_set1_epi8(1);
+                                   uint8_t* to, size_t first_group, size_t most_crowded,
+                                   Crowd* crowd) {
+  const __m256i ones = _mm256_set1_epi8(1), most = _mm256_set1_epi16(Crowd::kLargest);
   __m256i largest = _mm256_setzero_si256();
-  for_each_vector<step>(
-      row_at, rows, bytes, flip, to, row_bytes,
+  for_each_vector<1>(
+      row_at, rows, bytes, flip, to, kRowBytes,
       [&](__m256i x, uint8_t* place) OCTET_INLINE {
         _mm256_storeu_si256((__m256i*)place, x);
         largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(x, ones));
       },
       [&](size_t k) OCTET_INLINE {
-        const __m256i most = limits ? _mm256_loadu_si256((const __m256i*)(limits + k / 2))
-                                    : _mm256_set1_epi16(Crowd::kLargest);
         const uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(largest, most));
         largest = _mm256_setzero_si256();
         if (crowded) crowd->add(first_group + k / 4, crowded, most_crowded);
@@ -122,13 +120,12 @@ OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t byte
 }
 
 // Splits the crowded groups of all rows into their lower seven bits, in place, and the top bits.
-OCTET_INLINE inline void split(const Crowd& crowd, size_t rows, uint8_t* bytes, size_t row_bytes,
-                               size_t odd) {
+OCTET_INLINE inline void split(const Crowd& crowd, size_t rows, uint8_t* bytes) {
   for (size_t e = 0; e < crowd.count; ++e) {
     uint8_t* to = bytes + 4 * crowd.groups[e];
-    uint8_t* top = bytes + odd + 4 * e;
+    uint8_t* top = bytes + kOdd + 4 * e;
     OCTET_NO_UNROLL
-    for (size_t i = 0; i < rows; ++i, to += row_bytes, top += row_bytes) {
+    for (size_t i = 0; i < rows; ++i, to += kRowBytes, top += kRowBytes) {
       const uint32_t quad = (uint32_t)load_quad(to), high = quad & 0x80808080, low = quad ^ high;
       __builtin_memcpy(to, &low, 4);
       __builtin_memcpy(top, &high, 4);
@@ -136,13 +133,13 @@ OCTET_INLINE inline void split(const Crowd& crowd, size_t rows, uint8_t* bytes, 
   }
 }
 
-// Widens `bytes` bytes of row_at(0), ..., in whole vectors. step: as above.
-template <int step, typename RowAt>
+// Widens `bytes` bytes of row_at(0), ..., in whole vectors.
+template <typename RowAt>
 OCTET_INLINE inline void widen_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
-                                    uint8_t* to, size_t row_bytes, size_t odd) {
-  for_each_vector<step>(
-      row_at, rows, bytes, flip, to, row_bytes,
-      [&](__m256i x, uint8_t* place) OCTET_INLINE { widen(x, place, odd); },
+                                    uint8_t* to) {
+  for_each_vector<1>(
+      row_at, rows, bytes, flip, to, kRowBytes,
+      [&](__m256i x, uint8_t* place) OCTET_INLINE { widen(x, place, kOdd); },
       [](size_t) OCTET_INLINE { return true; });
 }
 

@@ -65,12 +65,13 @@ OCTET_INLINE inline void pass_group(const uint8_t* (&lhs)[rows]) {
   });
 }
 
-// lhs: of each three rows, the first; odd: as in avx2_rows.h.
-template <Form form, size_t odd, int vectors, int rows, int most>
+// lhs: of each three rows, the first.
+template <Form form, int vectors, int rows, int most>
 OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
                                     const uint8_t*& rhs, size_t groups,
                                     __m256i (&acc)[rows][most]) {
   constexpr bool decoded = form == Form::kDecoded;
+  constexpr size_t odd = decoded ? kAllOdd : kOdd;
   OCTET_NO_UNROLL
   for (; groups; --groups, rhs += decoded ? kS16Group : kGroup) {
     if constexpr (form == Form::kBytes) {
@@ -99,14 +100,14 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
 }
 
 // Adds the top bits of crowded groups.
-template <size_t odd, int vectors, int rows, int most>
-OCTET_INLINE inline void add_crowd(const Crowd& crowd, const uint8_t* bytes, size_t stride,
-                                   const uint8_t* rhs, __m256i (&acc)[rows][most]) {
+template <int vectors, int rows, int most>
+OCTET_INLINE inline void add_crowd(const Crowd& crowd, const uint8_t* bytes, const uint8_t* rhs,
+                                   __m256i (&acc)[rows][most]) {
   const uint8_t* lhs[(rows + 2) / 3];
-  unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = bytes + odd + i * 3 * stride; });
+  unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = bytes + kOdd + i * 3 * kRowBytes; });
   OCTET_NO_UNROLL
   for (size_t e = 0; e < crowd.count; ++e) {
-    add_bytes<vectors>(lhs, stride, rhs + crowd.groups[e] * kGroup, acc);
+    add_bytes<vectors>(lhs, kRowBytes, rhs + crowd.groups[e] * kGroup, acc);
     pass_group(lhs);
   }
 }
@@ -138,17 +139,16 @@ __attribute__((noinline)) bool copy_part(const Tile& t, size_t at, size_t part, 
   const size_t most = part / 16;
   crowd->count = 0;
   for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    copy_rows<1>(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, done / 4, nullptr, most,
-                 crowd);
+    copy_rows(row_at, t.rows, bytes, t.lhs_flip, to + done, done / 4, most, crowd);
   });
   if (crowd->count > most) return false;
-  split(*crowd, t.rows, to, kRowBytes, kOdd);
+  split(*crowd, t.rows, to);
   return true;
 }
 
 __attribute__((noinline)) void widen_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
   for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    widen_rows<1>(row_at, t.rows, bytes, t.lhs_flip, to + done, kRowBytes, kOdd);
+    widen_rows(row_at, t.rows, bytes, t.lhs_flip, to + done);
   });
 }
 
@@ -184,10 +184,10 @@ void multiply_wide(const Tile& t) {
       const auto add = [&](auto vectors) OCTET_INLINE {
         const uint8_t* rhs = first;
         if (bytes) {
-          add_groups<Form::kBytes, kOdd, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
-          add_crowd<kOdd, vectors>(crowd, words, kRowBytes, first, acc);
+          add_groups<Form::kBytes, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
+          add_crowd<vectors>(crowd, words, first, acc);
         } else {
-          add_groups<Form::kWords, kOdd, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
+          add_groups<Form::kWords, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
         }
       };
       cols > 8 ? add(Int<2>{}) : add(Int<1>{});
@@ -240,7 +240,7 @@ __attribute__((noinline)) void multiply_panel(const Tile& t, const RowsExit& exi
     const uint8_t *lhs[rows / 3], *rhs = t.rhs + column / 16 * t.rhs_panel_stride;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
     for (size_t tap = 0;;) {
-      add_groups<form, kAllOdd, vectors>(lhs, from.stride, rhs, from.groups, acc);
+      add_groups<form, vectors>(lhs, from.stride, rhs, from.groups, acc);
       if (++tap == from.taps) break;
       const size_t step =
           (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;

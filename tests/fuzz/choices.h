@@ -9,18 +9,15 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "support/draw.h"
+
 namespace octet_fuzz {
 
 // SplitMix64, for the many values that need no byte of input each.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t operator()() {
-    uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  uint64_t operator()() { return octet_test::split_mix(&state_); }
   size_t below(size_t n) { return (size_t)((*this)() >> 16) % n; }
 
  private:

@@ -118,6 +118,23 @@ __attribute__((noinline)) void store_vectors(const StoredTile& tile, const Then&
   }
 }
 
+// Scales columns of all forms of the tier but kAll.
+#ifdef __AVX512VNNI__
+using TfliteFormScaler = TfliteFloatScaler<true>;
+#else
+using TfliteFormScaler = TfliteRightScaler<kEpilogueBytes>;
+#endif
+
+// Calls output(scaler) for products that a residual is added to.
+template <typename Output>
+OCTET_INLINE inline void with_product_scaler([[maybe_unused]] const Epilogue& f,
+                                             const Output& output) {
+#ifdef __AVX512VNNI__
+  if (f.tflite.form != TfliteForm::kAll) return output(TfliteFormScaler());
+#endif
+  output(TfliteScaler<kEpilogueBytes>());
+}
+
 inline void requantize_tflite(const StoredTile& t) {
   (t.requantization->tflite_form == TfliteForm::kAll
        ? store_vectors<TfliteScaler<kEpilogueBytes>, AsTheyAre>

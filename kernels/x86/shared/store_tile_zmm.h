@@ -192,14 +192,12 @@ OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]
 #ifdef __AVX512VNNI__
   else if (form == TfliteForm::kFloatsUp)
     scale_tflite<TfliteFloatScaler<false>>(t, acc);
-  else
-    scale_tflite<TfliteFloatScaler<true>>(t, acc);
 #else
-  else if (form == TfliteForm::kRight)
-    scale_tflite<TfliteRightScaler<64>>(t, acc);
-  else
+  else if (form == TfliteForm::kAll)
     scale_tflite<TfliteScaler<64>>(t, acc);
 #endif
+  else
+    scale_tflite<TfliteFormScaler>(t, acc);
   store_bytes(t, acc);
 }
 

@@ -157,27 +157,7 @@ struct TfliteFloatScaler {
     return scale(TfliteScaler<64>::at(x));
   }
 };
-// Scales columns of all forms of the tier but kAll.
-using TfliteFormScaler = TfliteFloatScaler<true>;
-#elif defined(__AVX512BW__)
-using TfliteFormScaler = TfliteRightScaler<64>;
-#else
-using TfliteFormScaler = TfliteRightScaler<32>;
 #endif
-
-// Calls output(scaler) for products that a residual is added to.
-template <typename Output>
-OCTET_INLINE inline void with_product_scaler([[maybe_unused]] const Epilogue& f,
-                                             const Output& output) {
-#ifdef __AVX512VNNI__
-  if (f.tflite.form != TfliteForm::kAll) return output(TfliteFormScaler());
-  output(TfliteScaler<64>());
-#elif defined(__AVX512BW__)
-  output(TfliteScaler<64>());
-#else
-  output(TfliteScaler<32>());
-#endif
-}
 
 }  // namespace
 }  // namespace octet
