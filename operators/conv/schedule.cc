@@ -22,13 +22,22 @@ ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
   return at;
 }
 
+// Of two equal cuts, whether the one along units is better. Where a task makes something of its
+// inputs, its channels should share it. Else each task reads all of what the cut does not divide.
+bool prefers_units(const ConvPlan& plan, const Staging& staging, const ConvSizes& z) {
+  const ConvShape& s = plan.shape;
+  if (!plan.implementation->reads_in_place || staging.input) return true;
+  return z.batch * smaller(z.in_h, z.out_h * s.kernel_h) * smaller(z.in_w, z.out_w * s.kernel_w) *
+             s.in_channels >=
+         s.taps() * s.group_in() * s.out_channels;
+}
+
 ConvCut cut(const ConvPlan& plan, const Staging& staging, const ConvSizes& sizes,
             size_t concurrency) {
   const ConvGrain grain = pipeline_grain(plan, staging, sizes.out_h, sizes.out_w);
   const size_t units = sizes.batch * grain.units, channels = plan.shape.out_channels;
-  // Between equal cuts the one along units wins, because channels share input transforms.
-  const GridSteps steps =
-      cut_grid({units, 1, channels, grain.channels, grain.start}, concurrency, plan.tasks, true);
+  const GridSteps steps = cut_grid({units, 1, channels, grain.channels, grain.start}, concurrency,
+                                   plan.tasks, prefers_units(plan, staging, sizes));
   return {units,    steps.rows,    divide_up(units, steps.rows),
           channels, steps.columns, divide_up(channels, steps.columns)};
 }

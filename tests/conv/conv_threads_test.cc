@@ -7,6 +7,8 @@
 #include <random>
 #include <thread>
 
+#include "operators/conv/object.h"
+#include "operators/conv/schedule.h"
 #include "support/conv_case.h"
 
 namespace octet_test {
@@ -103,6 +105,33 @@ TEST(ConvThreads, WorkspaceForMuchServesLess) {
         }
       }
     }
+  }
+}
+
+// Where lines and channels can be cut equally, each of two tasks reads all of the smaller operand;
+// an algorithm that makes something of its inputs keeps their channels together.
+TEST(ConvThreads, TasksShareTheSmallerOperand) {
+  struct Row {
+    octet_conv2d_shape shape;
+    octet_conv_algorithm algorithm;
+    size_t unit_tasks, channel_tasks;
+  };
+  for (const Row& row : {Row{square(14, 256, 256, 1), OCTET_CONV_DIRECT, 1, 2},
+                         Row{square(28, 64, 128, 1), OCTET_CONV_DIRECT, 2, 1},
+                         Row{square(28, 512, 128, 1, 2), OCTET_CONV_DIRECT, 2, 1},
+                         Row{square(28, 256, 512, 1, 2), OCTET_CONV_DIRECT, 1, 2},
+                         Row{square(14, 64, 256, 3, 1, 1), OCTET_CONV_DIRECT, 1, 2},
+                         Row{square(16, 64, 256, 3, 1, 1), OCTET_CONV_WINOGRAD_4X4, 2, 1}}) {
+    ConvHow how;
+    how.algorithm = row.algorithm;
+    ConvCase c;
+    c.shape = row.shape;
+    const ConvProblem problem(c);
+    Conv conv(problem, how);
+    ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+    const octet::ConvCut cut = octet::schedule(*conv.get(), conv.get()->declared.sizes, 2).cut;
+    EXPECT_EQ(cut.unit_tasks, row.unit_tasks) << row.shape.in_channels;
+    EXPECT_EQ(cut.channel_tasks, row.channel_tasks) << row.shape.in_channels;
   }
 }
 

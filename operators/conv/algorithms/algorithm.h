@@ -318,6 +318,7 @@ struct ConvAlgorithm {
   // passes over the columns may pay, because each block reads all weights
   bool passes = false;
   ConvGrain (*grain)(const ConvPlan& plan, size_t out_h, size_t out_w) = nullptr;
+  bool reads_in_place = false;  // makes nothing of its inputs that channels could share
   // Workspace of each task for runs of at most these sizes. It grows with each size.
   size_t (*task_workspace)(const ConvPlan& plan, size_t in_h, size_t in_w, size_t out_h,
                            size_t out_w) = nullptr;

@@ -231,6 +231,7 @@ const ConvAlgorithm direct_algorithm = on_panels<direct_taps, direct_columns>({
     .operands = KernelKind::kInt8,
     .estimate = estimate,
     .block = block,
+    .reads_in_place = true,
     .task_workspace = task_workspace,
     .run = run_direct,
     .wants_borders = copies_windows,
