@@ -18,6 +18,33 @@ namespace {
 // put each x at which an output begins, and the one before it, on their sides of T by as much as
 // fl may be wrong. Of multiplier + d, with few d, one nearly always does.
 //
+// The extremes of `first - t * less` modulo m, t from 0 to 255: one output more than bytes have
+// fills vectors, which GCC 12 makes where this is not part of its caller.
+struct Extremes {
+  int32_t lo, hi;
+};
+__attribute__((noinline)) Extremes extremes_of(int64_t first, int64_t less, int32_t m) {
+  constexpr int kLanes = 8;
+  int32_t at[kLanes], lo[kLanes], hi[kLanes];
+  for (int i = 0; i < kLanes; ++i, first -= less) {
+    if (first < 0) first += m;
+    at[i] = lo[i] = hi[i] = (int32_t)first;
+  }
+  const int32_t step = (int32_t)(kLanes * less % m);
+  for (int t = kLanes; t < 256; t += kLanes)
+    for (int i = 0; i < kLanes; ++i) {
+      const int32_t next = at[i] - step;
+      at[i] = next + (next >> 31 & m);
+      lo[i] = at[i] < lo[i] ? at[i] : lo[i];
+      hi[i] = at[i] > hi[i] ? at[i] : hi[i];
+    }
+  for (int i = 1; i < kLanes; ++i) {
+    lo[0] = lo[i] < lo[0] ? lo[i] : lo[0];
+    hi[0] = hi[i] > hi[0] ? hi[i] : hi[0];
+  }
+  return {lo[0], hi[0]};
+}
+
 // The limits of begin, times S, for the factor (multiplier + d) / S. ties: a sum above is 0.
 struct TfliteBegin {
   int64_t least, most;
@@ -29,10 +56,18 @@ TfliteBegin tflite_begin(int64_t multiplier, int right, int64_t d) {
   // x begins output T, whose sum above is `over`
   int64_t x = (s - c + multiplier - 1) / multiplier, over = x * multiplier + c - s;
   TfliteBegin limits = {s / 4, s - s / 256, false};
-  for (int t = 0; t < 255; ++t) {
-    const int64_t least = c - over - d * x, most = c + multiplier - over - d * (x - 1);
+  const auto limit = [&](int64_t least, int64_t most) {
     if (least > limits.least) limits.least = least;
     if (most < limits.most) limits.most = most;
+  };
+  if (!d) {
+    const Extremes all = extremes_of(over, less, (int32_t)multiplier);
+    limit(c - all.lo, c + multiplier - all.hi);
+    limits.ties = !all.lo;
+    return limits;
+  }
+  for (int t = 0; t < 255; ++t) {
+    limit(c - over - d * x, c + multiplier - over - d * (x - 1));
     limits.ties |= !over;
     x += steps, over -= less;
     if (over < 0) ++x, over += multiplier;

@@ -44,13 +44,17 @@ TEST_P(FloatModes, IntegerOutputsStayTheSame) {
   for (const octet_type dst : {OCTET_U8, OCTET_S8})
     for (const octet_lhs_quant quant : {OCTET_LHS_STATIC, OCTET_LHS_PER_ROW})
       for (const octet_type residual : {kNoResidual, OCTET_S8})
-        for (const Data data : {Data::kRandom, Data::kMostMost}) {
+        for (int way = 0; way < 4; ++way) {
+          const bool tflite = way > 1;
+          if (tflite && quant != OCTET_LHS_STATIC) continue;
           GemmCase c;
           c.kernel = kernel().name;
           c.m = kernel().mr + 1u, c.n = kernel().nr + 1u, c.k = 30;
           c.lhs = types_of(kernel()).front().lhs, c.rhs = types_of(kernel()).front().rhs,
           c.dst = dst;
-          c.lhs_quant = quant, c.residual = residual, c.data = data, c.seed = ++turn;
+          c.lhs_quant = quant, c.residual = residual, c.seed = ++turn;
+          c.data = way % 2 ? Data::kMostMost : Data::kRandom;
+          c.requant = tflite ? OCTET_REQUANT_TFLITE : OCTET_REQUANT_FLOAT;
           Gemm gemm(c);
           ASSERT_EQ(gemm.status(), OCTET_OK) << gemm.error().message;
           {

@@ -324,6 +324,8 @@ expect 0 'loses' bench plan $conv "${run[@]}" --json "$scratch/plan.json"
 expect 0 'predictions off by a factor' bench plan $conv "${run[@]}" --threads 1
 expect 0 'predictions are of one thread' bench plan $conv "${run[@]}" --threads 2
 expect 0 'distinct layers' bench pack $conv "${run[@]}" --json "$scratch/pack.json"
+expect 0 'distinct layers' bench pack $conv "${run[@]}" --requant tflite --rhs-zero-point 3 --residual --table
+expect 2 'are for outputs of 8 bits, not for u8s8f32' bench pack $conv --types u8s8f32 --table
 grep -q '"loss_percent":' "$scratch/plan.json" && grep -q '"pack_us":' "$scratch/pack.json" || { echo 'plan or pack JSON lacks its figures'; failures=$((failures + 1)); }
 
 # Measured choices.

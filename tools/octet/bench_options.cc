@@ -43,6 +43,15 @@ void refuse_beside_a_model(const BenchArguments& a) {
                             a.peer.empty() || octet ? "" : "; peers are float, symmetric, plain"));
 }
 
+void refuse_modes(const Operands& operands, const OperandTypes& types) {
+  const bool bytes = types.dst == OCTET_U8 || types.dst == OCTET_S8;
+  if (!bytes && (operands.requant != Requant::kFloat || operands.residual || operands.table))
+    throw Error(fmt::format(
+        "--requant tflite and double, --residual and --table are for outputs of 8 bits, "
+        "not for {}",
+        types.name()));
+}
+
 BenchOptions to_options(const BenchArguments& a) {
   BenchOptions options;
   if (parse_likeness(a.operands) == Likeness::kModel) refuse_beside_a_model(a);

@@ -65,6 +65,7 @@ int bench_pack(const BenchArguments& a) {
   print_machine(options);
   for (const CaseGroup& group : groups) {
     const OperandTypes types = conv_types(group, a.types);
+    refuse_modes(options.operands, types);
     fmt::print("{:<9}{:<42}{:>5}  {:<18}{:>10}{:>12}{:>9}{:>12}{:>12}  {}\n", "", "case", "count",
                "algorithm", "MB", "pack us", "GB/s", "create us", "both us", "kernel");
     double total_us = 0, total_megabytes = 0;

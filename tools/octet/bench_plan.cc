@@ -215,16 +215,6 @@ ordered_json to_json(const PlanTotals& t) {
           {"prediction_factor", or_null(t.prediction_factor())}};
 }
 
-// Refuses modes that only outputs of 8 bits have.
-void refuse_modes(const Operands& operands, const OperandTypes& types) {
-  const bool bytes = types.dst == OCTET_U8 || types.dst == OCTET_S8;
-  if (!bytes && (operands.requant != Requant::kFloat || operands.residual || operands.table))
-    throw Error(fmt::format(
-        "--requant tflite and double, --residual and --table are for outputs of 8 bits, "
-        "not for {}",
-        types.name()));
-}
-
 // A disturbance adds a loss more often than it removes one, so layers that lose are timed again.
 constexpr int kRetries = 2;
 

@@ -271,9 +271,9 @@ class CommandLine {
       command
           ->add_option("--types", a.types, "Types of input, weights and output; u8s8u8 by default")
           ->expected(1);
+      add_modes(command, &a);
       add_measuring_options(command, &a);
     }
-    add_modes(plan, &a);
     plan->add_option("--check", a.check_percent,
                      "Exit with 1 if the plan's choices take more than so many percent longer than "
                      "the best ones; layers that seem to lose are timed up to twice again first")
