@@ -143,16 +143,17 @@ inline void requantize_tflite(const StoredTile& t) {
 
 template <EpilogueFn add_residual = nullptr>
 inline void requantize_tile(const Tile& t, const int32_t* acc, size_t acc_stride) {
-  if constexpr (add_residual != nullptr)
+  constexpr EpilogueFn add = add_residual;
+  if constexpr (add != nullptr)
     if (t.adds)
-      return add_residual(
-          *t.adds, {acc,
-                    acc_stride,
-                    t.rows,
-                    t.cols,
-                    (size_t)(t.scale - t.adds->scale),
-                    nullptr,
-                    {(uint8_t*)t.dst, t.dst_stride, (uint8_t*)t.dst + t.residual, t.dst_stride}});
+      return add(*t.adds,
+                 {acc,
+                  acc_stride,
+                  t.rows,
+                  t.cols,
+                  (size_t)(t.scale - t.adds->scale),
+                  nullptr,
+                  {(uint8_t*)t.dst, t.dst_stride, (uint8_t*)t.dst + t.residual, t.dst_stride}});
   const StoredTile tile = {t.rows,           t.cols,          acc,         acc_stride, t.scale,
                            t.requantization, (uint8_t*)t.dst, t.dst_stride};
   t.requantization->tflite_apart ? requantize_tflite(tile)

@@ -130,7 +130,7 @@ struct TfliteRightScaler {
 // signs: the bits of a sum's that begin takes over, if any.
 template <bool any = true>
 OCTET_INLINE inline __m512i by_floats(__m512i acc, __m512 high, __m512 low, __m512 begin,
-                                      __m512i signs = __m512i()) {
+                                      [[maybe_unused]] __m512i signs = __m512i()) {
   const __m512 x = _mm512_cvtepi32_ps(acc);
   if constexpr (any)  // begin | (x & signs)
     begin = _mm512_castsi512_ps(
