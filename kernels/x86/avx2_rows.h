@@ -11,6 +11,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/micro_kernel.h"
+#include "kernels/x86/avx2_limits.h"
 #include "kernels/x86/shared/quads.h"
 
 namespace octet {
@@ -21,10 +22,7 @@ constexpr int kWideMr = 6;
 // Room for a part of a tile's rows, all taps side by side. As words: of each four bytes the even
 // ones, and `odd` bytes further the odd ones. As bytes: `odd` bytes further are the top bits of
 // crowded groups, one group after the other. Of a tile, and of all rows that are read at a time:
-constexpr size_t kPart = 160, kRowBytes = kPart + 32, kOdd = kWideMr * kRowBytes,
-                 kAllOdd = 2 * kOdd;
-
-constexpr size_t kGroup = 64;  // bytes of a group of weights, of a panel's 16 columns
+constexpr size_t kRowBytes = kPart + 32, kOdd = kWideMr * kRowBytes, kAllOdd = 2 * kOdd;
 
 OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
   _mm256_storeu_si256((__m256i*)to, _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)));
@@ -35,7 +33,6 @@ OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
 
 // The groups of a part with a crowded pair in some row.
 struct Crowd {
-  static constexpr int kLargest = 256;
   static constexpr size_t kMost = kPart / 4 / 4;
   size_t count = 0;
   uint8_t groups[kMost + 1];
@@ -103,7 +100,7 @@ template <typename RowAt>
 OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
                                    uint8_t* to, size_t first_group, size_t most_crowded,
                                    Crowd* crowd) {
-  const __m256i ones = _mm256_set1_epi8(1), most = _mm256_set1_epi16(Crowd::kLargest);
+  const __m256i ones = _mm256_set1_epi8(1), most = _mm256_set1_epi16(Limits::kLargest);
   __m256i largest = _mm256_setzero_si256();
   for_each_vector<1>(
       row_at, rows, bytes, flip, to, kRowBytes,
@@ -143,55 +140,6 @@ OCTET_INLINE inline void widen_rows(const RowAt& row_at, size_t rows, size_t byt
       [](size_t) OCTET_INLINE { return true; });
 }
 
-// What pairs may sum to with a micro-panel's weights.
-struct Limits {
-  alignas(32) int16_t most[kPart + 16];  // of each pair along the depth
-  int16_t least = Crowd::kLargest;       // of all
-};
-
-// The limits of a group of eight columns. Weights a >= b of one sign that sum to more than 128 take
-// 255 times a and, within 2^15, some times b; others take any pair.
-OCTET_INLINE inline __m256i limits_of(__m256i weights) {
-  const __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(-1), weights),
-                any = _mm256_set1_epi16(INT16_MAX), magnitudes = _mm256_abs_epi8(weights),
-                even = _mm256_and_si256(magnitudes, _mm256_set1_epi16(0xff)),
-                odd = _mm256_srli_epi16(magnitudes, 8),
-                left = _mm256_sub_epi16(
-                    any, _mm256_mullo_epi16(_mm256_max_epi16(even, odd), _mm256_set1_epi16(255))),
-                less = _mm256_max_epi16(_mm256_min_epi16(even, odd), _mm256_set1_epi16(1));
-  const auto times = [](__m256i a, __m256i b) OCTET_INLINE {
-    return _mm256_cvttps_epi32(_mm256_div_ps(_mm256_cvtepi32_ps(a), _mm256_cvtepi32_ps(b)));
-  };
-  const __m256i low = _mm256_set1_epi32(0xffff),
-                first = times(_mm256_and_si256(left, low), _mm256_and_si256(less, low)),
-                second = times(_mm256_srli_epi32(left, 16), _mm256_srli_epi32(less, 16)),
-                more = _mm256_or_si256(first, _mm256_slli_epi32(second, 16)),
-                crowded = _mm256_or_si256(_mm256_cmpeq_epi16(sums, any),
-                                          _mm256_cmpeq_epi16(sums, _mm256_set1_epi16(INT16_MIN)));
-  return _mm256_blendv_epi8(any, _mm256_add_epi16(more, _mm256_set1_epi16(255)), crowded);
-}
-
-__attribute__((noinline)) void find_limits(const Tile& t, size_t groups, Limits* limits) {
-  __m128i least = _mm_set1_epi16(INT16_MAX);
-  for (size_t g = 0; g < groups; ++g) {
-    __m256i most = _mm256_set1_epi16(INT16_MAX);
-    for (size_t column = 0; column < t.cols; column += 8)
-      most = _mm256_min_epi16(
-          most,
-          limits_of(_mm256_loadu_si256((const __m256i*)(t.rhs + column / 16 * t.rhs_panel_stride +
-                                                        g * kGroup + column % 16 * 4))));
-    __m128i some = _mm_min_epi16(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
-    some = _mm_min_epi16(some, _mm_shuffle_epi32(some, 0x4e));
-    some = _mm_min_epi16(some, _mm_shuffle_epi32(some, 0xb1));
-    least = _mm_min_epi16(least, some);
-    const int32_t pairs = _mm_cvtsi128_si32(some);
-    __builtin_memcpy(limits->most + 2 * g, &pairs, sizeof pairs);
-  }
-  const int32_t both = _mm_cvtsi128_si32(least);
-  const int16_t a = (int16_t)both, b = (int16_t)(both >> 16);
-  limits->least = a < b ? a : b;
-}
-
 // Some rows of a micro-panel: row after row, where they lie or copied, or, where rows overlap, all
 // rows of a tap as one.
 struct SomeRows {
@@ -207,6 +155,7 @@ struct SomeRows {
 // What is known of the rows and weights of a micro-panel from one call to the next.
 struct Answers {
   const uint8_t* rhs;  // Tile::rhs; null: nothing is known
+  size_t rows;         // of all calls so far
   size_t depth;        // of all taps: a tile at the sides of an image may have fewer
   // Calls of RowReader::read that do not ask: still, and after the last rows that were widened
   size_t unasked, pause;
@@ -215,10 +164,10 @@ struct Answers {
 
   void begin(const Tile& t) {
     rhs = t.rhs, depth = t.taps * t.depth;
-    unasked = pause = 0, found = decoded = false;
-    limits.least = Crowd::kLargest;
+    rows = unasked = pause = 0, found = decoded = false;
+    limits.least = Limits::kLargest;
     for (size_t i = 0; i < depth / 2 + 16; i += 16)
-      _mm256_store_si256((__m256i*)(limits.most + i), _mm256_set1_epi16(Crowd::kLargest));
+      _mm256_store_si256((__m256i*)(limits.most + i), _mm256_set1_epi16(Limits::kLargest));
   }
   bool serve(const Tile& t) const { return rhs == t.rhs && depth == t.taps * t.depth; }
 };
@@ -236,32 +185,35 @@ class RowReader {
         depth_(t.depth),
         deep_(t.taps * t.depth > kPart),
         overlap_(t.lhs_stride < t.depth && t.lhs_stride % 4 == 0),
+        together_(kTogether / (t.taps * t.depth)),
         lying_{nullptr, t.lhs_stride, t.taps, t.depth / 4, t.tap_steps, 0, false, t.init, 0},
         copied_(overlap_ ? SomeRows{data_, stride_, t.taps, depth_ / 4, nullptr, 0, true, t.init, 0}
                          : SomeRows{data_, row_bytes(), 1, t.taps * depth_ / 4, nullptr, 0, true,
                                     t.init, 0}) {
     if (!answers_.serve(t)) answers_.begin(t);
+    answers_.rows += t.rows;
   }
   // Deeper rows than a part are read six at a time.
   size_t most() const { return deep_ ? kWideMr : 2 * kWideMr; }
 
-  // After rows that it had to widen it asks less often. The answer lives until the next question.
-  OCTET_INLINE inline const SomeRows& read(const uint8_t* from, size_t rows) {
+  // Reads *rows of `left` rows, or, of rows that fit where they lie, several times so many. After
+  // rows that it had to widen it asks less often. The answer lives until the next question.
+  OCTET_INLINE inline const SomeRows& read(const uint8_t* from, size_t left, size_t* rows) {
     if (!answers_.unasked) {
       lying_.data = from;
-      if (t_.lhs_flip) copy<false>(from, rows);
+      if (t_.lhs_flip) copy<false>(from, *rows);
       SomeRows& bytes = t_.lhs_flip ? copied_ : lying_;
       bytes.init = t_.init, bytes.init_stride = 0;
-      do
-        if (fit(bytes, rows)) return bytes;
-      while (!t_.lhs_flip && find_more());
-      if (correct(&bytes, rows)) return bytes;
+      do {
+        if (const size_t some = fitting(bytes, *rows, left)) return *rows = some, bytes;
+      } while (!t_.lhs_flip && find_more());
+      if (correct(&bytes, *rows)) return bytes;
       constexpr size_t kMostUnasked = 63;
       answers_.unasked = answers_.pause = smaller(2 * answers_.pause + 1, kMostUnasked);
     } else {
       --answers_.unasked;
     }
-    copy<true>(from, rows);
+    copy<true>(from, *rows);
     return copied_;
   }
 
@@ -269,7 +221,7 @@ class RowReader {
   // Looks at the weights, once, where that pays.
   bool find_more() {
     constexpr size_t kManyRows = 192;
-    if (answers_.found || t_.rows < kManyRows) return false;
+    if (answers_.found || answers_.rows < kManyRows) return false;
     answers_.found = true;
     find_limits(t_, t_.taps * depth_ / 4, &answers_.limits);
     return true;
@@ -292,15 +244,29 @@ class RowReader {
              k);
   }
 
-  // Whether no pair is crowded. Rows that overlap or lie side by side are looked at as one.
-  OCTET_INLINE inline bool fit(const SomeRows& some, size_t rows) const {
+  // How many of `left` rows fit, `step` at a time: 0 if the first ones do not. Rows that lie are
+  // asked about ahead, so that one call multiplies all that fit.
+  OCTET_INLINE inline size_t fitting(const SomeRows& some, size_t step, size_t left) {
+    const size_t most = t_.lhs_flip || together_ < step ? step : smaller(left, together_);
+    size_t rows = 0;
+    while (!next_is_crowded_ && rows + step <= most) {
+      next_is_crowded_ = !fit(some, some.data + rows * some.stride, step);
+      if (!next_is_crowded_) rows += step;
+    }
+    if (!rows) next_is_crowded_ = false;
+    return rows;
+  }
+
+  // Whether no pair of the rows from `from` on is crowded. Rows that overlap or lie side by side are
+  // looked at as one.
+  OCTET_INLINE inline bool fit(const SomeRows& some, const uint8_t* from, size_t rows) const {
     const Limits& limits = answers_.limits;
     const __m256i ones = _mm256_set1_epi8(1), least = _mm256_set1_epi16(limits.least);
     const size_t depth = 4 * some.groups, stride = some.stride;
     const bool spans = stride == depth ? depth % 32 : stride < depth && stride % 4 == 0;
     const size_t bytes = spans ? (rows - 1) * stride + depth : depth;
     const int16_t* most = limits.most;
-    const uint8_t* tap = some.data;
+    const uint8_t* tap = from;
     for (size_t i = 0;; most += depth / 2) {
       __m256i crowded = _mm256_setzero_si256();
       const bool fits = for_each_load(bytes, [&](const auto& load, size_t k) OCTET_INLINE {
@@ -424,11 +390,14 @@ class RowReader {
     copied_.init = t_.init, copied_.init_stride = 0;
   }
 
-  static constexpr size_t kMostCrowded = 16, kColumns = 64, kNone = SIZE_MAX;
+  static constexpr size_t kMostCrowded = 16, kColumns = 64, kNone = SIZE_MAX,
+                          kTogether = 8192;  // bytes, which stay in L1
   const Tile& t_;
   Answers& answers_;
   const size_t stride_, depth_;
   const bool deep_, overlap_;
+  const size_t together_;         // rows that are asked about before they are multiplied
+  bool next_is_crowded_ = false;  // the rows behind those of the last answer
   SomeRows lying_, copied_;
   CrowdedGroup crowded_[kMostCrowded];
   size_t corrected_ = kNone;  // of these, by which init_ differs from t_.init; kNone: it is not set

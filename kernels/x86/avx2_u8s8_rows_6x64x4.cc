@@ -295,14 +295,14 @@ __attribute__((noinline)) size_t multiply_rows(const Tile& t) {
   const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
   for (size_t left = t.rows;;) {
-    const size_t rows = left > kWideMr ? reader.most() : kWideMr;
+    size_t rows = left > kWideMr ? reader.most() : kWideMr;
     if (left < rows) {
       from -= (rows - left) * t.lhs_stride;
       dst -= (rows - left) * t.dst_stride;
       if (row_scale) row_scale -= rows - left;
       left = rows;
     }
-    const SomeRows& all = reader.read(from, rows);
+    const SomeRows& all = reader.read(from, left, &rows);
     if (all.words && !words_tile.rhs) {
       if (!t.room) return left;
       words_tile = decoded(t, &answers);
@@ -312,7 +312,7 @@ __attribute__((noinline)) size_t multiply_rows(const Tile& t) {
     for (size_t column = 0; column < t.cols; column += 16)
       if (t.cols - column > 8)
         multiply<kWideMr, 2>(tile, exit, words, column, all, rows, row_scale, dst);
-      else if (rows > kWideMr)
+      else if (rows % (2 * kWideMr) == 0)
         multiply<2 * kWideMr, 1>(tile, exit, words, column, all, rows, row_scale, dst);
       else
         multiply<kWideMr, 1>(tile, exit, words, column, all, rows, row_scale, dst);
