@@ -31,23 +31,6 @@ OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
 
 // ---- rows as bytes ------------------------------------------------------------------------------
 
-// The groups of a part with a crowded pair in some row.
-struct Crowd {
-  static constexpr size_t kMost = kPart / 4 / 4;
-  size_t count = 0;
-  uint8_t groups[kMost + 1];
-
-  // Adds those of the eight groups from `first` on whose four bits are not all 0, until there is
-  // one more than `most`.
-  OCTET_INLINE inline void add(size_t first, uint32_t crowded, size_t most) {
-    for (; crowded && count <= most; ++count) {
-      const uint32_t group = (uint32_t)__builtin_ctz(crowded) / 4;
-      groups[count] = (uint8_t)(first + group);
-      crowded &= ~(15u << 4 * group);
-    }
-  }
-};
-
 // The mask of the groups of so many bytes.
 inline __m256i groups_of(size_t bytes) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / 4)),
@@ -62,12 +45,11 @@ inline __m256i load_some(const uint8_t* from, size_t count) {
 }
 
 // Passes all vectors of `bytes` bytes of row_at(0), ..., xor-ed with flip, to f(vector, place).
-// Places of a row begin row_bytes apart, from `to` on. After each vector of all rows it goes on
-// where next(done) says so. step: rows at a time, of which `rows` is a multiple.
-template <int step, typename RowAt, typename F, typename Next>
+// Places of a row begin row_bytes apart, from `to` on. step: rows at a time, of which `rows` is a
+// multiple.
+template <int step, typename RowAt, typename F>
 OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_t bytes,
-                                         uint32_t flip, uint8_t* to, size_t row_bytes, const F& f,
-                                         const Next& next) {
+                                         uint32_t flip, uint8_t* to, size_t row_bytes, const F& f) {
   const __m256i flips = _mm256_set1_epi32((int)flip);
   for (size_t k = 0; k < bytes; k += 32, to += 32) {
     const size_t left = bytes - k;
@@ -89,55 +71,87 @@ OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_
                    OCTET_INLINE { return _mm256_maskload_epi32((const int*)from, groups); });
     else
       all_rows([&](const uint8_t* from) OCTET_INLINE { return load_some(from, left); });
-    if (!next(k)) return;
   }
 }
 
-// Copies `bytes` bytes of row_at(0), ... to rows that begin kRowBytes apart, in whole vectors, and
-// adds their crowded groups, of which the first is first_group, until there are more than
-// most_crowded.
-template <typename RowAt>
-OCTET_INLINE inline void copy_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
-                                   uint8_t* to, size_t first_group, size_t most_crowded,
-                                   Crowd* crowd) {
-  const __m256i ones = _mm256_set1_epi8(1), most = _mm256_set1_epi16(Limits::kLargest);
-  __m256i largest = _mm256_setzero_si256();
-  for_each_vector<1>(
-      row_at, rows, bytes, flip, to, kRowBytes,
-      [&](__m256i x, uint8_t* place) OCTET_INLINE {
-        _mm256_storeu_si256((__m256i*)place, x);
-        largest = _mm256_max_epi16(largest, _mm256_maddubs_epi16(x, ones));
-      },
-      [&](size_t k) OCTET_INLINE {
-        const uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(largest, most));
-        largest = _mm256_setzero_si256();
-        if (crowded) crowd->add(first_group + k / 4, crowded, most_crowded);
-        return crowd->count <= most_crowded;
-      });
-}
+// A group of a row with a crowded pair, and its number along all taps.
+struct CrowdedGroup {
+  int32_t quad;
+  uint32_t row, group;
+};
 
-// Splits the crowded groups of all rows into their lower seven bits, in place, and the top bits.
-OCTET_INLINE inline void split(const Crowd& crowd, size_t rows, uint8_t* bytes) {
-  for (size_t e = 0; e < crowd.count; ++e) {
-    uint8_t* to = bytes + 4 * crowd.groups[e];
-    uint8_t* top = bytes + kOdd + 4 * e;
+// Appends the crowded groups of rows that begin `stride` apart to `groups`, the first group of
+// these rows as number `first`; false once there are more than `most`. flip: xor-ed to the bytes;
+// limits: of the pairs, whole vectors, or null for those that no weight exceeds.
+__attribute__((noinline)) bool find_crowded(const uint8_t* rows_at, size_t stride, size_t rows,
+                                            size_t bytes, uint32_t flip, const int16_t* limits,
+                                            size_t first, size_t most, CrowdedGroup* groups,
+                                            size_t* count) {
+  OCTET_NO_UNROLL
+  for (size_t k = 0; k < bytes; k += 32) {
+    const __m256i limit = limits ? _mm256_loadu_si256((const __m256i*)(limits + k / 2))
+                                 : _mm256_set1_epi16(Limits::kLargest),
+                  mask = groups_of(bytes - k),
+                  flips = _mm256_and_si256(mask, _mm256_set1_epi32((int)flip));
+    const uint8_t* const at = rows_at + k;
+    const auto pairs_of_row = [&](size_t row) OCTET_INLINE {
+      const __m256i x = _mm256_maskload_epi32((const int*)(at + row * stride), mask);
+      return _mm256_maddubs_epi16(_mm256_xor_si256(x, flips), _mm256_set1_epi8(1));
+    };
+    __m256i largest = _mm256_setzero_si256();
     OCTET_NO_UNROLL
-    for (size_t i = 0; i < rows; ++i, to += kRowBytes, top += kRowBytes) {
-      const uint32_t quad = (uint32_t)load_quad(to), high = quad & 0x80808080, low = quad ^ high;
-      __builtin_memcpy(to, &low, 4);
-      __builtin_memcpy(top, &high, 4);
+    for (size_t row = 0; row < rows; ++row) largest = _mm256_max_epi16(largest, pairs_of_row(row));
+    largest = _mm256_cmpgt_epi16(largest, limit);
+    if (_mm256_testz_si256(largest, largest)) continue;
+    OCTET_NO_UNROLL
+    for (size_t row = 0; row < rows; ++row) {
+      uint32_t crowded =
+          (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(pairs_of_row(row), limit));
+      OCTET_NO_UNROLL
+      while (crowded) {
+        if (*count == most) return false;
+        const uint32_t group = (uint32_t)__builtin_ctz(crowded) / 4;
+        crowded &= ~(15u << 4 * group);
+        groups[(*count)++] = {load_quad(at + row * stride + 4 * group) ^ (int32_t)flip,
+                              (uint32_t)row, (uint32_t)(first + k / 4) + group};
+      }
     }
   }
+  return true;
 }
 
-// Widens `bytes` bytes of row_at(0), ..., in whole vectors.
-template <typename RowAt>
-OCTET_INLINE inline void widen_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
-                                    uint8_t* to) {
-  for_each_vector<1>(
-      row_at, rows, bytes, flip, to, kRowBytes,
-      [&](__m256i x, uint8_t* place) OCTET_INLINE { widen(x, place, kOdd); },
-      [](size_t) OCTET_INLINE { return true; });
+// Adds what VPMADDUBSW loses of a group by each column of a micro-panel to the sums of its row.
+__attribute__((noinline)) void add_loss(const Tile& t, const CrowdedGroup& crowded, int32_t* sums) {
+  const __m256i bytes = _mm256_set1_epi32(crowded.quad),
+                even = _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)),
+                odd = _mm256_srli_epi16(bytes, 8);
+  const uint8_t* const first = t.rhs + crowded.group * kGroup;
+  const size_t columns = t.cols, panel = t.rhs_panel_stride;
+  OCTET_NO_UNROLL
+  for (size_t column = 0; column < columns; column += 8) {
+    const uint8_t* const weights = first + column / 16 * panel + column % 16 * 4;
+    const __m256i some =
+        _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_loadu_si256((const __m256i*)weights)),
+                          _mm256_set1_epi16(1));
+    __m256i* const sum = (__m256i*)(sums + column);
+    *sum = _mm256_add_epi32(_mm256_sub_epi32(*sum, some),
+                            _mm256_add_epi32(_mm256_madd_epi16(even, s16_of_quads<0>(weights)),
+                                             _mm256_madd_epi16(odd, s16_of_quads<1>(weights))));
+  }
+}
+
+// Copies or widens `bytes` bytes of row_at(0), ... to rows that begin kRowBytes apart, in whole
+// vectors. Copies keep the largest sums of their pairs.
+template <bool words, typename RowAt>
+OCTET_INLINE inline void bring_rows(const RowAt& row_at, size_t rows, size_t bytes, uint32_t flip,
+                                    uint8_t* to, __m256i* largest) {
+  for_each_vector<1>(row_at, rows, bytes, flip, to, kRowBytes,
+                     [&](__m256i x, uint8_t* place) OCTET_INLINE {
+                       if (words) return widen(x, place, kOdd);
+                       _mm256_storeu_si256((__m256i*)place, x);
+                       const __m256i pairs = _mm256_maddubs_epi16(x, _mm256_set1_epi8(1));
+                       *largest = _mm256_max_epi16(*largest, pairs);
+                     });
 }
 
 // Some rows of a micro-panel: row after row, where they lie or copied, or, where rows overlap, all
@@ -257,8 +271,8 @@ class RowReader {
     return rows;
   }
 
-  // Whether no pair of the rows from `from` on is crowded. Rows that overlap or lie side by side are
-  // looked at as one.
+  // Whether no pair of the rows from `from` on is crowded. Rows that overlap or lie side by side
+  // are looked at as one.
   OCTET_INLINE inline bool fit(const SomeRows& some, const uint8_t* from, size_t rows) const {
     const Limits& limits = answers_.limits;
     const __m256i ones = _mm256_set1_epi8(1), least = _mm256_set1_epi16(limits.least);
@@ -303,31 +317,14 @@ class RowReader {
     size_t count = 0;
     const uint8_t* tap = some->data;
     for (size_t i = 0, first = 0;; first += depth) {
-      OCTET_NO_UNROLL
-      for (size_t k = 0; k < depth; k += 32) {
-        const __m256i limits = _mm256_loadu_si256(
-                          (const __m256i*)(answers_.limits.most + (first + k) / 2)),
-                      groups = groups_of(depth - k);
-        OCTET_NO_UNROLL
-        for (size_t row = 0; row < rows; ++row) {
-          const uint8_t* const at = tap + row * some->stride + k;
-          const __m256i pairs = _mm256_maddubs_epi16(_mm256_maskload_epi32((const int*)at, groups),
-                                                     _mm256_set1_epi8(1));
-          uint32_t crowded = (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(pairs, limits));
-          OCTET_NO_UNROLL
-          while (crowded) {
-            if (count == most) return false;
-            const uint32_t group = (uint32_t)__builtin_ctz(crowded) / 4;
-            crowded &= ~(15u << 4 * group);
-            crowded_[count++] = {load_quad(at + 4 * group), (uint8_t)row,
-                                 (uint8_t)((first + k) / 4 + group)};
-          }
-        }
-      }
+      if (!find_crowded(tap, some->stride, rows, depth, 0, answers_.limits.most + first / 2,
+                        first / 4, most, crowded_, &count))
+        return false;
       if (++i == some->taps) break;
       tap += some->tap_steps ? (size_t)some->tap_steps[i - 1] : some->tap;
     }
-    for (size_t e = 0; e < count; ++e) add_loss(crowded_[e]);
+    for (size_t e = 0; e < count; ++e)
+      add_loss(t_, crowded_[e], init_ + crowded_[e].row * kColumns);
     corrected_ = count;
     some->init = init_, some->init_stride = kColumns;
     return true;
@@ -343,30 +340,6 @@ class RowReader {
                          _mm256_loadu_si256((const __m256i*)(from + column)));
   }
 
-  struct CrowdedGroup {
-    int32_t quad;
-    uint8_t row, group;
-  };
-  // What VPMADDUBSW loses of a group by each column.
-  __attribute__((noinline)) void add_loss(const CrowdedGroup& crowded) {
-    const __m256i bytes = _mm256_set1_epi32(crowded.quad),
-                  even = _mm256_and_si256(bytes, _mm256_set1_epi16(0xff)),
-                  odd = _mm256_srli_epi16(bytes, 8);
-    const uint8_t* const first = t_.rhs + crowded.group * kGroup;
-    const size_t columns = t_.cols, panel = t_.rhs_panel_stride;
-    OCTET_NO_UNROLL
-    for (size_t column = 0; column < columns; column += 8) {
-      const uint8_t* const weights = first + column / 16 * panel + column % 16 * 4;
-      const __m256i some = _mm256_madd_epi16(
-          _mm256_maddubs_epi16(bytes, _mm256_loadu_si256((const __m256i*)weights)),
-          _mm256_set1_epi16(1));
-      __m256i* const sum = (__m256i*)(init_ + crowded.row * kColumns + column);
-      *sum = _mm256_add_epi32(_mm256_sub_epi32(*sum, some),
-                              _mm256_add_epi32(_mm256_madd_epi16(even, s16_of_quads<0>(weights)),
-                                               _mm256_madd_epi16(odd, s16_of_quads<1>(weights))));
-    }
-  }
-
   // Copies or widens. Of rows that overlap, all of a tap at once.
   template <bool words>
   __attribute__((noinline)) void copy(const uint8_t* from, size_t rows) {
@@ -377,11 +350,10 @@ class RowReader {
       const auto put = [](__m256i x, uint8_t* place) OCTET_INLINE {
         words ? widen(x, place, kAllOdd) : _mm256_storeu_si256((__m256i*)place, x);
       };
-      const auto all = [](size_t) OCTET_INLINE { return true; };
       if (overlap_)
-        for_each_vector<1>(row_at, 1, span, t_.lhs_flip, to, 0, put, all);
+        for_each_vector<1>(row_at, 1, span, t_.lhs_flip, to, 0, put);
       else
-        for_each_vector<kWideMr>(row_at, rows, span, t_.lhs_flip, to, row_bytes(), put, all);
+        for_each_vector<kWideMr>(row_at, rows, span, t_.lhs_flip, to, row_bytes(), put);
       if (++i == t_.taps) break;
       from += t_.tap_steps[i - 1];
     }

@@ -99,19 +99,6 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
   }
 }
 
-// Adds the top bits of crowded groups.
-template <int vectors, int rows, int most>
-OCTET_INLINE inline void add_crowd(const Crowd& crowd, const uint8_t* bytes, const uint8_t* rhs,
-                                   __m256i (&acc)[rows][most]) {
-  const uint8_t* lhs[(rows + 2) / 3];
-  unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = bytes + kOdd + i * 3 * kRowBytes; });
-  OCTET_NO_UNROLL
-  for (size_t e = 0; e < crowd.count; ++e) {
-    add_bytes<vectors>(lhs, kRowBytes, rhs + crowd.groups[e] * kGroup, acc);
-    pass_group(lhs);
-  }
-}
-
 // Calls f(row_at, bytes, done) for each tap that has bytes of [at, at + part) of all taps: bytes of
 // row_at(i) are `done` bytes after the part's first one.
 template <typename F>
@@ -133,62 +120,106 @@ OCTET_INLINE inline void for_each_tap(const Tile& t, size_t at, size_t part, con
   }
 }
 
-// Copies bytes [at, at + part) of all taps of each row; false where too many groups are crowded.
-__attribute__((noinline)) bool copy_part(const Tile& t, size_t at, size_t part, uint8_t* to,
-                                         Crowd* crowd) {
-  const size_t most = part / 16;
-  crowd->count = 0;
+// Copies or widens bytes [at, at + part) of all taps of each row. Returns whether copies have
+// crowded pairs.
+template <bool words>
+__attribute__((noinline)) bool bring_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
+  __m256i largest = _mm256_setzero_si256();
   for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    copy_rows(row_at, t.rows, bytes, t.lhs_flip, to + done, done / 4, most, crowd);
+    bring_rows<words>(row_at, t.rows, bytes, t.lhs_flip, to + done, &largest);
   });
-  if (crowd->count > most) return false;
-  split(*crowd, t.rows, to);
-  return true;
+  largest = _mm256_cmpgt_epi16(largest, _mm256_set1_epi16(Limits::kLargest));
+  return !_mm256_testz_si256(largest, largest);
 }
 
-__attribute__((noinline)) void widen_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
-  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    widen_rows(row_at, t.rows, bytes, t.lhs_flip, to + done);
-  });
+// A part of a tile's rows, of all its taps: where they lie, copied, or as words.
+struct Part {
+  static constexpr size_t kMostCrowded = 24;
+  const uint8_t* data;
+  size_t stride, bytes;
+  bool words;
+  size_t crowded;  // groups of bytes
+  CrowdedGroup groups[kMostCrowded];
+
+  // Reads what follows byte `at` of all taps' `end`; room: for kPart bytes of each row, as words.
+  // Rows of one tap are asked about where they lie, all that follows if nothing has to be flipped.
+  __attribute__((noinline)) void read(const Tile& t, size_t at, size_t end, uint8_t* room) {
+    const size_t some = smaller(end - at, kPart);
+    const bool lie = t.taps == 1 && !t.lhs_rows && t.depth % 4 == 0;
+    bytes = some;
+    if (lie) {
+      data = (const uint8_t*)t.lhs + at, stride = t.lhs_stride;
+      if (!t.lhs_flip) bytes = end - at;
+      words = !ask(t, at, t.lhs_flip);
+      if (words && bytes > some) bytes = some, words = !ask(t, at, 0);
+      if (!words && !t.lhs_flip) return;
+    }
+    data = room, stride = kRowBytes;
+    if (!lie) crowded = 0, words = bring_part<false>(t, at, bytes, room) && !ask(t, at, 0);
+    if (lie && !words) bring_part<false>(t, at, bytes, room);
+    if (words) bring_part<true>(t, at, bytes, room);
+  }
+
+ private:
+  // Whether few groups are crowded.
+  bool ask(const Tile& t, size_t at, uint32_t flip) {
+    crowded = 0;
+    return find_crowded(data, stride, t.rows, bytes, flip, nullptr, at / 4,
+                        smaller(t.rows * bytes / 64, kMostCrowded), groups, &crowded);
+  }
+};
+
+// Adds what crowded groups lose to the row sums in `from`; rows that still are the tile's init are
+// copied to `sums` before.
+__attribute__((noinline)) void add_losses(const Tile& t, const Part& part, const int32_t** from,
+                                          int32_t (*sums)[kWideNr]) {
+  for (size_t e = 0; e < part.crowded; ++e) {
+    const size_t row = part.groups[e].row;
+    if (from[row] != sums[row]) {
+      OCTET_NO_UNROLL
+      for (size_t column = 0; column < round_up_pow2(t.cols, 16); column += 8)
+        _mm256_store_si256((__m256i*)(sums[row] + column),
+                           _mm256_loadu_si256((const __m256i*)(from[row] + column)));
+      from[row] = sums[row];
+    }
+    add_loss(t, part.groups[e], sums[row]);
+  }
 }
 
 template <int rows>
 void multiply_wide(const Tile& t) {
-  alignas(64) uint8_t words[kOdd + rows * kRowBytes];
+  alignas(64) uint8_t room[kOdd + rows * kRowBytes];
   alignas(32) int32_t sums[rows][kWideNr];
   unroll<rows>([&](auto i) OCTET_INLINE {
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
   Tile panel = t;  // the tile of one panel: its columns and dst
-  Crowd crowd;
+  Part part;
   const size_t end = t.taps * round_up_pow2(t.depth, 4);
-  for (size_t at = 0, part; at < end; at += part) {
-    part = end - at < kPart ? end - at : kPart;
-    const bool bytes = copy_part(t, at, part, words, &crowd);
-    if (!bytes) widen_part(t, at, part, words);
+  for (size_t at = 0; at < end; at += part.bytes) {
+    part.read(t, at, end, room);
+    const int32_t* from[rows];
+    unroll<rows>([&](auto i) OCTET_INLINE { from[i] = at ? sums[i] : t.init + i * t.init_stride; });
+    if (!part.words) add_losses(t, part, from, sums);
     OCTET_NO_UNROLL
     for (size_t column = 0; column < t.cols; column += 16) {
       const size_t cols = t.cols - column < 16 ? t.cols - column : 16;
       __m256i acc[rows][2];
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<2>([&](auto v) OCTET_INLINE {
-          const int32_t* const from = (at ? sums[i] : t.init + i * t.init_stride) + column;
-          acc[i][v] = _mm256_loadu_si256((const __m256i*)(from + 8 * v));
+          acc[i][v] = _mm256_loadu_si256((const __m256i*)(from[i] + column + 8 * v));
         });
       });
       if (!at) add_row_init(t, acc);
       const uint8_t *lhs[(rows + 2) / 3], *const first = t.rhs + column / 16 * t.rhs_panel_stride +
                                                          at / 4 * kGroup;
-      unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = words + i * 3 * kRowBytes; });
+      unroll<(rows + 2) / 3>([&](auto i)
+                                 OCTET_INLINE { lhs[i] = part.data + i * 3 * part.stride; });
       const auto add = [&](auto vectors) OCTET_INLINE {
         const uint8_t* rhs = first;
-        if (bytes) {
-          add_groups<Form::kBytes, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
-          add_crowd<vectors>(crowd, words, first, acc);
-        } else {
-          add_groups<Form::kWords, vectors>(lhs, kRowBytes, rhs, part / 4, acc);
-        }
+        part.words ? add_groups<Form::kWords, vectors>(lhs, kRowBytes, rhs, part.bytes / 4, acc)
+                   : add_groups<Form::kBytes, vectors>(lhs, part.stride, rhs, part.bytes / 4, acc);
       };
       cols > 8 ? add(Int<2>{}) : add(Int<1>{});
       unroll<rows>([&](auto i) OCTET_INLINE {
@@ -196,7 +227,7 @@ void multiply_wide(const Tile& t) {
         pin(row[0]);
         pin(row[1]);
       });
-      if (at + part < end) {
+      if (at + part.bytes < end) {
         unroll<rows>([&](auto i) OCTET_INLINE {
           unroll<2>([&](auto v) OCTET_INLINE {
             _mm256_storeu_si256((__m256i*)&sums[i][column + 8 * v], acc[i][v]);
