@@ -181,17 +181,29 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
   }
 }
 
-// Multiplies all rows of a matrix by a micro-panel into `output`, which is in place.
-inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& output, size_t rows,
-                                 size_t n, const float* row_scales, size_t lhs_panel, Tile* tile) {
+// Multiplies all rows of a matrix by a micro-panel into `output`, which is in place. Not inlined,
+// because the copy of the tile would add to the stack of other paths.
+__attribute__((noinline)) inline void multiply_micro_panel(const MicroKernel& kernel,
+                                                           const TileOutput& output, size_t rows,
+                                                           size_t n, const float* row_scales,
+                                                           size_t lhs_panel, Tile* tile) {
   tile->row_scale = row_scales;
-  uint8_t* const dst = output.to.dst + n * output.dst_bytes;
+  uint8_t* dst = output.to.dst + n * output.dst_bytes;
   tile->dst = dst;
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
-  multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
-  output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
+  // Bytes that a table maps are mapped some rows at a time, while they are in L1.
+  constexpr size_t kMapped = 252;
+  const bool parts = output.epilogue->lut && !lhs_panel && !tile->lhs_arranged && !tile->sums;
+  for (size_t left = rows;; left -= kMapped, dst += kMapped * output.to.stride) {
+    const size_t some = parts ? smaller(left, kMapped) : left;
+    Tile part = *tile;
+    multiply_rows(kernel, some, Tiling(some, kernel, tile->cols), lhs_panel, &part);
+    output.epilogue->finish_in_place(dst, output.to.stride, some, tile->cols);
+    if (some == left) return;
+    pass_rows(tile, some);
+  }
 }
 
 }  // namespace octet

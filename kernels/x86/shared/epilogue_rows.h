@@ -176,7 +176,14 @@ void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, 
 // and are loaded as the step before has stored them: a wider load would wait for that.
 template <typename Table>
 void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  if (stride == cols) cols *= rows, rows = 1;  // rows without gaps
+  if (stride == cols) {  // rows without gaps
+    for (cols *= rows, rows = 1; cols >= kEpilogueBytes;
+         cols -= kEpilogueBytes, dst += kEpilogueBytes) {
+      const EpilogueVector bytes = table.look_up(epilogue_vector(dst));
+      __builtin_memcpy(dst, &bytes, sizeof bytes);
+    }
+    if (!cols) return;
+  }
   for (; cols > kEpilogueBytes; cols -= kEpilogueBytes, dst += kEpilogueBytes)
     look_up_rows<kEpilogueBytes>(table, dst, stride, rows, kEpilogueBytes);
   if (cols <= 16)

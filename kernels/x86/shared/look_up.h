@@ -2,9 +2,10 @@
 // Looks bytes up in a table of 256, which is 16 rows of 16, each looked up by PSHUFB, which gives 0
 // for negative indices. One text for all widths.
 //
-// From row to row 16 is subtracted from the index, so that it is non-negative for its own row and
-// all rows before. The rows hold xor differences (write_table_rows), and the xor of all results is
-// the table's value. Each half of the table serves bytes of one sign.
+// A half of the table is looked up by the lower seven bits of each byte. From row to row 16 is
+// subtracted from them, so that they are non-negative for their own row and all rows before. The
+// rows hold xor differences (write_table_rows), and the xor of all results is the half's value.
+// The top bits then choose a half, so that both share the subtractions.
 #pragma once
 
 #include "kernels/x86/shared/vector.h"
@@ -28,16 +29,23 @@ struct TableRows {
   const uint8_t* rows;
   OCTET_INLINE inline Vector look_up(Vector bytes) const {
     const Vector sixteen = OCTET_MM(set1_epi8)(16);
-    Vector low = bytes, high = bytes ^ OCTET_MM(set1_epi8)((char)0x80);
-    Vector out = OCTET_MM(shuffle_epi8)(table_row(rows), low) ^
-                 OCTET_MM(shuffle_epi8)(table_row(rows + 128), high);
+    Vector index = bytes & OCTET_MM(set1_epi8)(0x7f), low = row(0, index), high = row(8, index);
     unroll<7>([&](auto i) OCTET_INLINE {
-      low = OCTET_MM(subs_epi8)(low, sixteen);
-      high = OCTET_MM(subs_epi8)(high, sixteen);
-      out = out ^ OCTET_MM(shuffle_epi8)(table_row(rows + 16 * (i + 1)), low) ^
-            OCTET_MM(shuffle_epi8)(table_row(rows + 128 + 16 * (i + 1)), high);
+      index = OCTET_MM(sub_epi8)(index, sixteen);
+      pin(index);  // else GCC 12 adds seven constants, which it makes anew for each vector
+      low = low ^ row(i + 1, index);
+      high = high ^ row(i + 9, index);
     });
-    return out;
+#if defined(__AVX512BW__)
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
+#else
+    return OCTET_MM(blendv_epi8)(low, high, bytes);
+#endif
+  }
+
+ private:
+  OCTET_INLINE inline Vector row(size_t i, Vector index) const {
+    return OCTET_MM(shuffle_epi8)(table_row(rows + 16 * i), index);
   }
 };
 
