@@ -316,7 +316,6 @@ bool passes(const DepthwiseKernel& kernel, const Operands& operands, size_t quad
   DepthwiseTile tile = make_tile(kernel, DepthwiseLoop::kTaps, 1, kGroupColumns, pixels, steps,
                                  kGroupTaps, prepared, out);
   tile.quads = quads;
-
   uint8_t* to = panel;
   for (size_t c = 0; c < kPixel; c += kGroupedBlock)
     for (size_t tap = 0; tap < kGroupTaps; ++tap, to += quads * 64)
@@ -409,7 +408,8 @@ bool passes(const DepthwiseKernel& kernel) {
   const bool floats = rounds_to_nearest();
   if (find_format_of(kernel.layout)->kind == KernelKind::kGrouped)
     return passes(kernel, operands, 1, floats) && passes(kernel, operands, 2, floats) &&
-           passes(kernel, operands, 4, floats);
+           passes(kernel, operands, 4, floats) &&
+           (!floats || !kernel.byte_windows || passes(*kernel.byte_windows));
   for (const DepthwiseLoop loop : kDepthwiseLoops)
     if (knows(kernel, loop) && !passes(kernel, operands, loop, floats)) return false;
   return !kernel.s16 || passes(*kernel.s16);

@@ -10,6 +10,7 @@ namespace octet {
 
 bool passes_int16(const MicroKernel& kernel);
 bool passes(const DepthwiseKernel& kernel);
+bool passes(const ByteWindowsKernel& kernel);
 // kernel_flags: of the kernels whose outputs these transforms requantize
 bool passes(const WinogradOps& transforms, uint16_t kernel_flags);
 

@@ -152,6 +152,66 @@ struct DepthwiseRaw {
 using WidenPixelsFn = void (*)(const uint8_t* from, size_t step, size_t pixels, size_t channels,
                                uint8_t flip, uint16_t* to);
 
+// ---- windows as bytes --------------------------------------------------------------------------
+//
+// A kernel of convolutions of few channels that multiplies u8 by s8 in an instruction that adds
+// neighbours in 16 bits and saturates. No pair of a pixel's neighbours that sum to at most
+// kMostOfPair saturates, whatever the weights. So pixels are copied first, and what a crowded pair
+// exceeds that by is taken off the copy, once for all windows and outputs that read it, and
+// multiplied apart, into the accumulators that these outputs start from.
+
+// Two outputs side by side.
+struct WindowPair {
+  uint32_t window;  // bytes from ByteWindows::windows to the first one's window
+  uint32_t output;  // pixels from ByteWindows::dst to the first one
+};
+
+// The outputs of one band of lines, of eight channels.
+struct ByteWindows {
+  const uint8_t* windows;
+  const WindowPair* pairs;
+  size_t count;             // of pairs; at least ByteWindowsKernel::kPairs
+  size_t step;              // bytes from an output's window to the next output's
+  const uint32_t* offsets;  // bytes from a window's begin to each four of its values
+  size_t quads;             // of a window
+  const uint8_t* weights;   // of each quad: four bytes of each of eight channels
+  const uint8_t* init;      // s32 of eight channels, ...
+  const uint32_t* rows;     // ... so many bytes further for each output of the pairs
+  const float* scale;
+  const Requantization* requantization;
+  uint8_t* dst;
+  size_t dst_stride;  // bytes between pixels
+};
+
+// Pixels to copy, `step` bytes apart, to a copy that has them `to_step` bytes apart. Each is read
+// and written as kPixel bytes, in order.
+struct BytePixels {
+  const uint8_t* from;
+  size_t step, count;
+  uint8_t flip;  // 0 or 0x80, xor-ed to the bytes
+  uint8_t* to;
+  size_t to_step;
+  uint32_t bytes;  // a bit for each byte of a pixel that counts
+};
+
+struct ByteWindowsKernel {
+  static constexpr size_t kPairs = 6, kChannels = 8, kPixel = 32;
+  static constexpr int kMostOfPair = 256;
+  // Copies pixels from the first on; returns how many until one with a crowded pair, with that one,
+  // whose crowded bytes are set in *crowded then; or all, and 0.
+  size_t (*copy)(const BytePixels& pixels, uint32_t* crowded);
+  // Writes two quads' weights of eight channels, whose eight bytes lie `apart` bytes apart.
+  void (*arrange)(const uint8_t* from, size_t apart, uint8_t* to);
+  // Of two neighbours of each window position's bytes, of which there are 4 * quads: raises most[i]
+  // to the largest sum of weights of one sign that bytes 2 * i and 2 * i + 1 meet. taps: positions
+  void (*find_most)(const uint8_t* weights, size_t taps, size_t quads, int16_t* most);
+  // Adds a quad times eight channels' weights to their accumulators. One byte of it is not 0.
+  void (*add)(uint32_t quad, const uint8_t* weights, int32_t* sums);
+  void (*multiply)(const ByteWindows& windows);
+};
+
+// ------------------------------------------------------------------------------------------------
+
 struct DepthwiseKernel {
   const char* name;  // {isa}_{types}_dw{channels} or _group{channels}
   TierId tier_id;
@@ -175,6 +235,8 @@ struct DepthwiseKernel {
   const DepthwiseKernel* tail = nullptr;  // takes a last block of at most its channels; or null
   // Multiplies s16 values (kS16) by the same weights to s32, at most kMostS16Taps of them; or null
   const DepthwiseKernel* s16 = nullptr;
+  // Grouped: multiplies bytes where a run's values allow that, for panels, too; or null
+  const ByteWindowsKernel* byte_windows = nullptr;
   void (*prepare)(const DepthwiseBlock& block, void* prepared);
   void (*multiply)(const DepthwiseTile& tile);
   // Requantizes raw accumulators in TFLite mode, or adds a residual; or null

@@ -30,6 +30,9 @@ struct TierCosts {
   uint16_t lines = 0;
   bool pads_lines = true;  // pads such lines to whole groups where that adds few steps
   double strided = 1;      // factor of the time of direct's products at a stride along lines
+  // Factor of the time of direct's products of groups that are multiplied as bytes where the values
+  // of a run allow that, as many networks' do
+  double byte_windows = 1;
   // ---- int16 products and transforms, for Winograd
   double int16_macs;  // macs per cycle
   double int16_mr,    // rows of the int16 kernel's tile; AVX2's where nothing was fitted

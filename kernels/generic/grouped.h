@@ -272,7 +272,8 @@ void grouped_prepare(const DepthwiseBlock& b, void* prepared) {
 template <typename M>
 constexpr DepthwiseKernel grouped_kernel(const char* name, TierId tier_id, ElementType lhs,
                                          const RhsLayout& layout,
-                                         void (*requantize)(const DepthwiseRaw&) = nullptr) {
+                                         void (*requantize)(const DepthwiseRaw&) = nullptr,
+                                         const ByteWindowsKernel* byte_windows = nullptr) {
   DepthwiseKernel k = {};
   k.name = name;
   k.tier_id = tier_id;
@@ -283,6 +284,7 @@ constexpr DepthwiseKernel grouped_kernel(const char* name, TierId tier_id, Eleme
   k.rows = 1;
   if constexpr (M::kInputBytes > 1) k.widen = M::widen;
   k.partial = true;
+  k.byte_windows = byte_windows;
   k.prepare = grouped_prepare<M>;
   k.multiply = grouped_multiply<M>;
   k.requantize = requantize;

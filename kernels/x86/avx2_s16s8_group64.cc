@@ -144,6 +144,6 @@ struct Machine : GroupedYmm<Machine> {
 
 const DepthwiseKernel avx2_s16s8_group64 =
     grouped_kernel<Machine>("avx2_s16s8_group64", TierId::kAvx2, ElementType::kU8, kGroupedLayout,
-                            grouped_output<Machine, __m256i>);
+                            grouped_output<Machine, __m256i>, &avx2_byte_windows);
 
 }  // namespace octet

@@ -63,6 +63,7 @@ extern const DepthwiseKernel avx512vnni_u8s16_dw32;
 extern const DepthwiseKernel avx512vnni_u8s8_group64;
 extern const DepthwiseKernel avxvnni_u8s8_group64;
 extern const DepthwiseKernel avx2_s16s8_group64;
+extern const ByteWindowsKernel avx2_byte_windows;
 extern const DepthwiseKernel avx2_u8s16_dw32;
 extern const DepthwiseKernel sse41_s16s8_dw16;
 extern const DepthwiseKernel sse41_u8s16_dw16;

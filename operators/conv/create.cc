@@ -317,7 +317,6 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   const S16Arrays s16 = build_s16(builder, epilogue, padded, arena);
   const Int8Panels int8_panels = take_int8_panels(builder, arena);
   if (!conv) return nullptr;
-
   *conv = {};
   ConvPlan& plan = conv->plan;
   plan.implementation = &implementation;
@@ -325,6 +324,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
   plan.kernel = builder.kernel.micro;
   plan.depthwise = builder.kernel.depthwise;
   plan.ops = &ops_of(builder.kernel.tier_id());
+  plan.byte_windows = byte_windows_for(builder.limits.cpu, builder.kernel, builder.limits.forced);
   plan.transforms = &transforms_of(builder.kernel.tier_id());
   plan.lhs_type = builder.kernel.s16  ? ElementType::kS16
                   : builder.has_s16() ? builder.kernel.byte_type()

@@ -50,7 +50,8 @@ bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b) {
          a->reach == b->reach && a->rows == b->rows && a->walk_rows == b->walk_rows &&
          a->walks_5x5 == b->walks_5x5 && a->copied_5x5 == b->copied_5x5 &&
          copied_bytes(*a) <= copied_bytes(*b) && a->partial == b->partial && !a->widen &&
-         !b->widen && !a->requantize == !b->requantize && alike(a->tail, b->tail);
+         !b->widen && a->byte_windows == b->byte_windows && !a->requantize == !b->requantize &&
+         alike(a->tail, b->tail);
 }
 
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16) {
@@ -61,6 +62,16 @@ const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKe
   for (const DepthwiseKernel* kernel : depthwise_kernels())
     if (reads(*kernel, layout) && supports(cpu, *kernel) && !(kernel->flags & kTestsOnly))
       return alike(kernel, int16) ? kernel : nullptr;
+  return nullptr;
+}
+
+const ByteWindowsKernel* byte_windows_for(const CpuFeatures& cpu, const ConvKernel& kernel,
+                                          const char* forced) {
+  if (kernel.depthwise) return kernel.depthwise->byte_windows;
+  for (const DepthwiseKernel* grouped : depthwise_kernels())
+    if (!forced && grouped->byte_windows && grouped->tier_id == kernel.tier_id() &&
+        supports(cpu, *grouped))
+      return grouped->byte_windows;
   return nullptr;
 }
 

@@ -44,6 +44,11 @@ bool alike(const DepthwiseKernel* a, const DepthwiseKernel* b);
 // depthwise weights that have zero points, may use it for some channels; else null.
 const DepthwiseKernel* int8_kernel_for(const CpuFeatures& cpu, const DepthwiseKernel* int16);
 
+// The kernel that multiplies windows of few channels as bytes in the place of this one, of panels
+// or of groups, where values allow that; or null, as for a forced kernel of panels.
+const ByteWindowsKernel* byte_windows_for(const CpuFeatures& cpu, const ConvKernel& kernel,
+                                          const char* forced);
+
 // Exchanges an int8 kernel for a kernel that multiplies s16 values of an input by the same weights,
 // if such a kernel can compute the shape. A depthwise kernel is exchanged for its s16 kernel or, if
 // it has none, for that of a tier below. Where pixels or copied windows are rows of a matrix, the

@@ -28,7 +28,18 @@ std::vector<int32_t> draw_zero_points(Choices* c, octet_type type, size_t n) {
 }
 
 void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t count) {
-  enum Kind { kAny, kEnds, kNever, kOnce, kSeldomOther, kNear, kLeast, kMost, kKinds };
+  enum Kind {
+    kAny,
+    kEnds,
+    kNever,
+    kOnce,
+    kSeldomOther,
+    kNear,
+    kLeast,
+    kMost,
+    kSeldomLarge,
+    kKinds
+  };
   const size_t kind = c->below(kKinds);
   const uint8_t lo = (uint8_t)least(type), hi = (uint8_t)most(type);
   const uint8_t special = c->one_in(3) ? lo : (uint8_t)zero_point;
@@ -56,6 +67,9 @@ void fill(Choices* c, octet_type type, int32_t zero_point, uint8_t* data, size_t
           break;
         case kMost:
           data[i] = hi;
+          break;
+        case kSeldomLarge:  // as ReLU leaves values
+          data[i] = (uint8_t)(lo + (any % 32 ? any & 0x7f : any));
           break;
         default:
           data[i] = any;

@@ -20,18 +20,15 @@ namespace {
 
 std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, Fill fill) {
   const int32_t lo = least(type) + (fill == Fill::kNeverLeast), hi = most(type);
-  if (fill == Fill::kEnds) {
-    std::vector<int32_t> values = draw_integers(random, count, 0, 1);
-    for (int32_t& value : values) value = value ? hi : lo;
-    return values;
+  std::vector<int32_t> values =
+      draw_integers(random, count, fill == Fill::kMost ? hi : lo, fill == Fill::kLeast ? lo : hi);
+  for (size_t i = 0; i < count; ++i) {
+    int32_t& value = values[i];
+    if (fill == Fill::kEnds) value = value & 1 ? hi : lo;
+    if (fill == Fill::kMostThenOne) value = i < count / 2 ? hi : 1;
+    if (fill == Fill::kSeldomLarge && value % 64 && value > lo + 127) value -= 128;
   }
-  if (fill == Fill::kMostThenOne) {
-    std::vector<int32_t> values(count, 1);
-    std::fill_n(values.begin(), count / 2, hi);
-    return values;
-  }
-  return draw_integers(random, count, fill == Fill::kMost ? hi : lo,
-                       fill == Fill::kLeast ? lo : hi);
+  return values;
 }
 
 template <typename T, typename Value>
@@ -44,8 +41,8 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
         for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = (T)values[next++];
 }
 
-const char* const kFill[] = {"random", "least",           "most",
-                             "ends",   "never the least", "most, then one"};
+const char* const kFill[] = {"random",          "least",          "most",        "ends",
+                             "never the least", "most, then one", "seldom large"};
 
 }  // namespace
 

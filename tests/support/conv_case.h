@@ -23,8 +23,9 @@ inline octet_machine machine_of(size_t l2, size_t l3, int in_order = 0) {
   return m;
 }
 
-// kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on
-enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne };
+// kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on.
+// kSeldomLarge: mostly the type's lower half, as ReLU leaves values
+enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne, kSeldomLarge };
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: the type's minimum, for
 // all channels or for every other one. kFar: the two ends of F(4x4,3x3)'s range, in turn. kNear: at
 // most 2 from the centre.

@@ -166,10 +166,11 @@ struct Estimate;
 struct ConvPlan {
   ConvShape shape;
   const ConvAlgorithm* implementation;
-  const MicroKernel* kernel;         // null for depthwise
-  const DepthwiseKernel* depthwise;  // null for all others
-  const TierOps* ops;                // of the kernel's tier
-  const WinogradOps* transforms;     // of the kernel's tier
+  const MicroKernel* kernel;              // null for depthwise
+  const DepthwiseKernel* depthwise;       // null for all others
+  const ByteWindowsKernel* byte_windows;  // of groups and panels, or null
+  const TierOps* ops;                     // of the kernel's tier
+  const WinogradOps* transforms;          // of the kernel's tier
   // kS8 or kU8, as the caller has it; of an s16 lhs kS16, or the type of the bytes that s16 values
   // are split into
   ElementType lhs_type;

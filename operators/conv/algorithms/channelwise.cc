@@ -6,6 +6,7 @@
 
 #include "kernels/core/assert.h"
 #include "kernels/macro/row_tiles.h"
+#include "operators/conv/algorithms/byte_windows.h"
 #include "operators/conv/algorithms/channelwise_scratch.h"
 
 namespace octet {
@@ -399,12 +400,14 @@ ConvGrain channelwise_grain(const ConvPlan& plan, size_t out_h, size_t) {
   return {divide_up(out_h, rows_of(plan)), kPanel, rows_of(plan), 1};
 }
 
-size_t channelwise_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t, size_t out_w) {
-  return cut(plan, in_w, out_w, nullptr).bytes;
+size_t channelwise_workspace(const ConvPlan& plan, size_t, size_t in_w, size_t out_h,
+                             size_t out_w) {
+  return larger(cut(plan, in_w, out_w, nullptr).bytes, byte_windows_workspace(plan, out_h, out_w));
 }
 
 void run_channelwise(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                      uint8_t* workspace) {
+  if (run_byte_windows(plan, run, task, workspace)) return;
   Scratch scratch = cut(plan, run.in_w, run.out_w, workspace);
   scratch.padded = pads_lines(plan, run.pad_left, run.in_w, run.out_w);
   const size_t rows = scratch.rows, units = divide_up(run.out_h, rows),

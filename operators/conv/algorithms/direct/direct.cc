@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "operators/conv/algorithms/block.h"
+#include "operators/conv/algorithms/byte_windows.h"
 #include "operators/conv/algorithms/direct/direct.h"
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
@@ -224,6 +225,7 @@ void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
   if (takes_s16(plan)) return run_direct_s16(plan, run, task, workspace);
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
+  if (run_byte_windows(plan, run, task, workspace)) return;
   if (GroupWindows::suit(plan, run)) return run_groups(plan, run, task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
   if (!run.borders) return run_in_place(plan, run, task, workspace);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/macro/partition.h"
+#include "operators/conv/algorithms/byte_windows.h"
 #include "operators/conv/algorithms/direct/direct.h"
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
@@ -88,6 +89,7 @@ Estimate estimate(const ConvWork& w) {
     p.gathers = w.pixels * groups * p.taps;
   }
   Estimate e = estimate_panels(w, p);
+  if (s.groups > 1 && suits_byte_windows(s)) e.compute *= w.cost.byte_windows;
   if (s.stride_w > 1 && !staged && !s.transposed) e.compute *= w.cost.strided;
   return e;
 }
@@ -114,8 +116,7 @@ size_t block(const ConvPlan& plan) {
                                  plan.dst_bytes, rows, plan.cache_bytes});
 }
 
-size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
-  if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w, out_w);
+size_t panels_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) {
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
   if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
@@ -130,6 +131,11 @@ size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t
   const size_t copies =
       larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
   return copies ? round_up(bytes, kAlignment) + copies : bytes;
+}
+
+size_t task_workspace(const ConvPlan& plan, size_t, size_t, size_t out_h, size_t out_w) {
+  if (takes_s16(plan)) return direct_s16_workspace(plan, plan.shape.batch * out_h * out_w, out_w);
+  return larger(panels_workspace(plan, out_h, out_w), byte_windows_workspace(plan, out_h, out_w));
 }
 
 void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8_t* payload,
