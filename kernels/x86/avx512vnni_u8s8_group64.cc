@@ -35,7 +35,7 @@ struct Machine : DottedOrder {
   template <int>
   static constexpr bool kEven = false;
   template <int quads>
-  static constexpr bool kTwice = quads == 4;
+  static constexpr bool kTwice = quads != 2;
 
   Requantizer<64> requantizer;
   explicit Machine(const DepthwiseTile& t)
