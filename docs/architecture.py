@@ -68,6 +68,7 @@ ROLES = {
     "kernels/x86/s16": "activations of 16 bits",
     "kernels/x86/sparse": "2:4 weights",
     "kernels/x86/scale_blocks": "weights in scale blocks",
+    "kernels/x86/taps": "small images",
     "kernels/x86/shared": "inlined into the kernels",
     "kernels/arm": "SME, I8MM, DOTPROD, NEON",
     "kernels/arm/shared": "inlined into the kernels",

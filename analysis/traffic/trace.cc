@@ -81,6 +81,18 @@ void multiply(const Tile& t) {
   }
 }
 
+void add_tap(const TapRows& t) {
+  MemoryTrace& trace = MemoryTrace::current();
+  const RhsLayout& layout = trace.kernel().rhs_layout;
+  const size_t panels = trace.kernel().tap_panels, columns = panels * layout.width;
+  for (size_t panel = 0; panel < panels; ++panel)
+    trace.read(t.rhs + panel * t.panel_stride, layout.width * layout.lane_bytes(t.depth));
+  for (size_t i = 0; i < t.count; ++i) {
+    trace.read(t.rows[i], t.depth);
+    trace.write(t.sums + t.places[i] * columns, columns * sizeof *t.sums);
+  }
+}
+
 // Columns are read again for each tile of rows.
 void multiply_eights(const Tile& t) {
   MemoryTrace& trace = MemoryTrace::current();
@@ -234,6 +246,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   MicroKernel traced = kernel;
   traced.multiply = multiply;
   traced.multiply_micro_panel = nullptr;
+  if (kernel.add_tap) traced.add_tap = add_tap;
   if (kernel.multiply_eights) traced.multiply_eights = multiply_eights;
   traced.ahead = {};
   // The traced multiply reads rows where they lie

@@ -170,6 +170,53 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
   return walks(tile);
 }
 
+// True if one tap's rows, flipped or not, add their products to the sums at their places, twice,
+// and nothing to the sums behind. Not inlined, as above.
+__attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
+  constexpr size_t kCounts[] = {1, 2, 3, 4, 5, 6, 10, 13, 20}, kDepths[] = {4, 28, 36};
+  constexpr uint32_t kFlips[] = {0, 0x80808080};
+  constexpr size_t kMost = 20, kRows = 13, kColumns = 32;
+  const RhsLayout& layout = kernel.rhs_layout;
+  const size_t columns = layout.width * kernel.tap_panels;
+  Operands operands;
+  alignas(64) uint8_t packed[kColumns * kDepth];
+  if (columns > kColumns || layout.bytes(columns, kDepth - 1) > sizeof packed) return false;
+  for (const size_t depth : kDepths) {
+    find_format_of(layout)->packing->pack(
+        layout, {operands.rhs, columns, depth, columns, 1, layout.element_type, nullptr, 0}, 0,
+        columns, packed);
+    for (const size_t count : kCounts)
+      for (const uint32_t flip : kFlips) {
+        const uint8_t* rows[kMost];
+        uint16_t places[kMost];
+        alignas(64) int32_t sums[(kMost + 1) * kColumns] = {};
+        for (size_t i = 0; i < count; ++i) {
+          places[i] = (uint16_t)(count - 1 - i);
+          rows[i] = operands.lhs + places[i] % kRows * kDepth;
+        }
+        const TapRows tap = {
+            rows, places, count, depth, flip, packed, layout.width * layout.lane_bytes(depth),
+            sums};
+        kernel.add_tap(tap);
+        kernel.add_tap(tap);
+        for (size_t j = 0; j < columns; ++j)
+          if (sums[count * columns + j]) return false;
+        if (!is_product(
+                sums, count, columns,
+                [&](size_t i, size_t k) {
+                  return 2 * value(operands.lhs[i % kRows * kDepth + k] ^ (uint8_t)flip,
+                                   kernel.lhs_element_type);
+                },
+                [&](size_t k, size_t j) {
+                  return value(operands.rhs[k * columns + j], layout.element_type);
+                },
+                depth))
+          return false;
+      }
+  }
+  return true;
+}
+
 bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t depth) {
   const bool steps = depth == kStepsDepth;
   const size_t lhs_stride = steps ? kStepsLhsStride : kDepth,
@@ -302,6 +349,7 @@ bool passes(const MicroKernel& kernel) {
   return passes_tile(smaller(kernel.mr, kTileRows), columns) &&
          (!kernel.decoder.decode || multiplies(kernel, 1, columns, kDepth)) &&
          (kernel.step_depth == 1 || multiplies_steps(kernel)) && multiplies_few(kernel) &&
+         (!kernel.add_tap || adds_taps(kernel)) &&
          (!kernel.tall_nr || passes_tile(smaller(kernel.tall_mr, kTileRows), kernel.tall_nr)) &&
          (!kernel.multiply_micro_panel || !requantizing || requantizes_micro_panels(kernel)) &&
          (!kernel.micro_panel.taps || !requantizing || walks_taps(kernel));

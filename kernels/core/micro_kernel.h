@@ -77,6 +77,18 @@ inline void pass_rows(Tile* t, size_t rows) {
 
 using MultiplyFn = void (*)(const Tile&);
 
+// Rows of one tap of a convolution, which meet the tap's weights for the columns of some panels.
+struct TapRows {
+  const uint8_t* const* rows;  // `count` addresses of depth bytes
+  const uint16_t* places;      // for each of them, the row of `sums` that gets its products
+  size_t count, depth;         // the depth is a multiple of lhs_kr
+  uint32_t lhs_flip;           // as in Tile
+  const uint8_t* rhs;          // the tap's first group in the first of tap_panels panels
+  size_t panel_stride;         // bytes from there to the next panel's
+  int32_t* sums;               // rows of all columns of the panels
+};
+using AddTapFn = void (*)(const TapRows&);
+
 constexpr size_t kRoomHead = 448;  // see MicroKernel::micro_panel
 
 // Decodes the weights of a micro-panel from the format's bytes to the kernel's operands, such as
@@ -208,6 +220,11 @@ struct MicroKernel {
   // of dst lie side by side. Each tap is a product of its own; tap_steps has the bytes between
   // taps of lhs, rhs and dst
   MultiplyFn multiply_eights = nullptr;
+  // Direct: null, or adds the products of any number of rows by tap_panels panels, one tap after
+  // the other. Sums wait in memory meanwhile, so pixels multiply only their own taps, and rows meet
+  // weights that stay in L1
+  AddTapFn add_tap = nullptr;
+  uint8_t tap_panels = 1;
   // Direct, rows at one stride: tiles of at most tall_nr columns may have tall_mr rows
   uint8_t tall_mr = 0, tall_nr = 0;
   // Deep tiles of at most so many columns are multiplied in a way of their own, which the self-test

@@ -28,6 +28,7 @@ struct TierCosts {
   uint16_t half_tile = 0;
   // Windows of few channels are read line by line by at most so many columns; 0 = nr
   uint16_t lines = 0;
+  bool by_taps = false;    // the kernel has add_tap, for images of few pixels
   bool pads_lines = true;  // pads such lines to whole groups where that adds few steps
   double strided = 1;      // factor of the time of direct's products at a stride along lines
   // Factor of the time of direct's products of groups that are multiplied as bytes where the values

@@ -17,9 +17,11 @@ extern const MicroKernel amxint8_u8s8_2x64x4, amxint8_u8s8_32x32x4, amxint8_u8s8
     amxint8_s8s8_32x32x4, amxint8_s8s8_16x64x4;
 extern const MicroKernel avx512vnni_u8s8_6x64x4;
 void avx512vnni_multiply_u8s8(const Tile& t);  // its function
+void avx512vnni_add_tap(const TapRows& t);     // its MicroKernel::add_tap
 extern const MicroKernel avx512vnni_u8s8_sparse_8x32x16;
 extern const MicroKernel avx512vnni_u8s8_sparse_4x32x32;
 extern const MicroKernel avxvnni_u8s8_6x16x4, avxvnni_s8s8_6x16x4;
+void avxvnni_add_tap(const TapRows& t);  // its MicroKernel::add_tap
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x16;
 extern const MicroKernel avxvnni_u8s8_sparse_4x16x32;
 extern const MicroKernel avx512bw_s16s8_12x32x4;

@@ -32,7 +32,7 @@ octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
   RUNTIME_WEIGHTS runtime/avx2_runtime.cc SPARSE sparse/avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
   DEPTHWISE avx2_byte_windows.cc avx2_s16s8_dw32.cc avx2_s16s8_group64.cc
   PROBE "_mm256_extract_epi32(_mm256_madd_epi16(_mm256_set1_epi8(1), _mm256_set1_epi8(1)), 0)")
-octet_add_tier(AVXVNNI FLAGS ${octet_avxvnni} SOURCES avxvnni_u8s8_6x16x4.cc
+octet_add_tier(AVXVNNI FLAGS ${octet_avxvnni} SOURCES avxvnni_u8s8_6x16x4.cc taps/avxvnni_add_tap.cc
   INT4 int4/avxvnni_u8s4_6x16x8.cc scale_blocks/avxvnni_s8u4_blocks_6x16x8.cc
   RUNTIME_WEIGHTS runtime/avxvnni_runtime.cc
   SPARSE sparse/avxvnni_u8s8_sparse.cc
@@ -59,7 +59,7 @@ if(AMXINT8 IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX512VNNI)
 endif()
 octet_add_tier(AVX512VNNI FLAGS ${octet_avx512} -mavx512vnni
-  SOURCES avx512vnni_u8s8_6x64x4.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
+  SOURCES avx512vnni_u8s8_6x64x4.cc taps/avx512vnni_add_tap.cc avx512vnni_s16s8_12x32x4.cc avx512vnni_ops.cc avx512vnni_epilogue.cc
   functions/avx512vnni_add.cc INT4 int4/avx512vnni_u8s4_6x64x8.cc scale_blocks/avx512vnni_s8u4_blocks_8x32x8.cc
   RUNTIME_WEIGHTS runtime/avx512vnni_runtime.cc
   SPARSE sparse/avx512vnni_u8s8_sparse.cc

@@ -28,7 +28,13 @@ class Sides : public testing::Test {
  protected:
   void check_shape(const octet_conv2d_shape& shape,
                    const std::vector<const octet_machine*>& machines = {nullptr}) {
-    for (const Nothing& nothing : kNothing) {
+    check_shape(shape, machines, kNothing);
+  }
+  template <size_t count>
+  void check_shape(const octet_conv2d_shape& shape,
+                   const std::vector<const octet_machine*>& machines,
+                   const Nothing (&zero_points)[count]) {
+    for (const Nothing& nothing : zero_points) {
       ConvCase c;
       c.shape = shape;
       c.seed = ++turn_;
@@ -109,6 +115,43 @@ TEST_F(Sides, GroupsOfFewChannels) {
       s.batch_max = 1 + groups % 2;
       groups = groups % 3 + 2;
       check_shape(s);
+    }
+}
+
+// AVX-VNNI and, of many channels, AVX512-VNNI multiply small images tap by tap: images of one to
+// several blocks, other pads, dilations and strides, groups, transposed ones, and zero points of
+// which padding adds the products.
+TEST_F(Sides, TapByTap) {
+  constexpr Nothing kZeroPoints[] = {
+      {OCTET_U8, 0}, {OCTET_U8, 77}, {OCTET_S8, -128}, {OCTET_S8, 5}};
+  constexpr struct {
+    size_t h, w, batch, kernel_h, kernel_w, stride, dilation, pads[4];
+    bool transposed;
+  } kImages[] = {
+      {4, 4, 1, 3, 3, 1, 1, {1, 1, 1, 1}, false},  {2, 2, 3, 3, 3, 1, 1, {1, 1, 1, 1}, false},
+      {1, 1, 2, 3, 3, 1, 1, {1, 1, 1, 1}, false},  {7, 7, 6, 3, 3, 1, 1, {1, 1, 1, 1}, false},
+      {3, 3, 70, 3, 3, 2, 1, {1, 1, 1, 1}, false}, {7, 5, 2, 5, 5, 1, 1, {2, 2, 2, 2}, false},
+      {6, 9, 1, 3, 2, 1, 2, {2, 3, 1, 2}, false},  {9, 3, 2, 2, 3, 2, 1, {1, 0, 3, 1}, false},
+      {2, 40, 4, 3, 3, 1, 1, {2, 1, 1, 0}, false}, {40, 2, 4, 3, 1, 1, 3, {3, 3, 0, 1}, false},
+      {5, 5, 2, 7, 7, 1, 1, {3, 3, 3, 3}, false},  {3, 4, 1, 2, 2, 1, 1, {4, 0, 0, 4}, false},
+      {1, 1, 2, 4, 4, 2, 1, {1, 1, 1, 1}, true},   {4, 3, 3, 4, 4, 2, 1, {1, 1, 1, 1}, true},
+      {1, 1, 1, 4, 4, 1, 1, {0, 0, 0, 0}, true},   {3, 5, 1, 3, 3, 2, 1, {1, 0, 0, 1}, true},
+      {2, 2, 40, 5, 4, 3, 1, {2, 1, 1, 2}, true},  {4, 4, 1, 3, 3, 2, 3, {2, 3, 4, 2}, true},
+      {2, 3, 2, 2, 3, 3, 1, {0, 0, 1, 1}, true}};
+  constexpr size_t kChannels[][3] = {{32, 80, 1},  {260, 40, 1}, {36, 40, 1},
+                                     {100, 97, 1}, {520, 86, 2}, {256, 65, 1}};
+  size_t turn = 0;
+  for (const auto& image : kImages)
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const auto& channels = kChannels[turn++ % std::size(kChannels)];
+      octet_conv2d_shape s = square(1, channels[0], channels[1], 1, 1, 0, channels[2]);
+      s.in_h_max = image.h, s.in_w_max = image.w, s.batch_max = image.batch;
+      s.kernel_h = image.kernel_h, s.kernel_w = image.kernel_w;
+      s.stride_h = s.stride_w = image.stride, s.dilation_h = s.dilation_w = image.dilation;
+      s.pad_top = image.pads[0], s.pad_bottom = image.pads[1];
+      s.pad_left = image.pads[2], s.pad_right = image.pads[3];
+      s.transposed = image.transposed;
+      check_shape(s, {nullptr}, kZeroPoints);
     }
 }
 

@@ -93,6 +93,32 @@ TEST_P(SelfTestKernel, FindsOneThatLiesForFewColumns) {
   }
 }
 
+bool (*lying_taps_of)(const octet::TapRows&);
+void lies_in_added_taps(const octet::TapRows& t) {
+  honest->add_tap(t);
+  if (lying_taps_of(t)) {
+    const size_t columns = honest->tap_panels * honest->rhs_layout.width;
+    ++t.sums[(t.places[t.count - 1] + 1) * columns - 1];
+  }
+}
+
+TEST_P(SelfTestKernel, OneThatAddsTapsWronglyIsFound) {
+  if (!kernel().add_tap) GTEST_SKIP() << kernel().name << " adds no taps";
+  honest = &kernel();
+  MicroKernel liar = kernel();
+  liar.add_tap = lies_in_added_taps;
+  bool (*const kLies[])(const octet::TapRows&) = {
+      [](const octet::TapRows& t) { return t.count == 1; },
+      [](const octet::TapRows& t) { return t.count == 4; },
+      [](const octet::TapRows& t) { return t.count > 10; },
+      [](const octet::TapRows& t) { return t.depth % 8 == 4; },
+      [](const octet::TapRows& t) { return t.lhs_flip != 0; }};
+  for (const auto& lie : kLies) {
+    lying_taps_of = lie;
+    EXPECT_FALSE(octet::passes(liar)) << &lie - kLies;
+  }
+}
+
 // Convolutions' rows of a micro-panel: which of them the liar computes wrongly.
 bool (*lying_rows_of)(const octet::Tile&);
 void lies_in_taps(const octet::Tile& t) {

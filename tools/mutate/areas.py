@@ -77,7 +77,7 @@ NATIVE = [
          ["vectors", "residual_epilogue", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
          ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/x86/avx512bw/*", "kernels/x86/sparse/*",
-          "kernels/x86/s16/*", "kernels/xsimd/*"],
+          "kernels/x86/s16/*", "kernels/x86/taps/*", "kernels/xsimd/*"],
          ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
     Area("checks", 4,
          ["operators/*/*", "dispatch/api/*", "dispatch/cpu/environment.*"],

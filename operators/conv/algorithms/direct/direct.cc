@@ -8,6 +8,7 @@
 
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/byte_windows.h"
+#include "operators/conv/algorithms/direct/by_taps.h"
 #include "operators/conv/algorithms/direct/direct.h"
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
@@ -218,11 +219,21 @@ __attribute__((noinline)) void run_groups(const ConvPlan& plan, const ConvRun& r
   }
 }
 
+// Computes a task tap by tap, or returns false. Not inlined, for it has more of the stack.
+__attribute__((noinline)) bool run_by_taps(const ConvPlan& plan, const ConvRun& run,
+                                           const ConvTask& task, uint8_t* workspace) {
+  const Taps taps = direct_taps(as_columns(plan.shape));
+  if (!ByTaps::suit(plan, run, taps)) return false;
+  ByTaps(plan, run, taps, workspace).compute(task);
+  return true;
+}
+
 }  // namespace
 
 void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                 uint8_t* workspace) {
   if (takes_s16(plan)) return run_direct_s16(plan, run, task, workspace);
+  if (plan.kernel->add_tap && run_by_taps(plan, run, task, workspace)) return;
   if (plan.shape.transposed)
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (run_byte_windows(plan, run, task, workspace)) return;

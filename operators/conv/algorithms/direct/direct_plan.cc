@@ -5,6 +5,7 @@
 
 #include "kernels/macro/partition.h"
 #include "operators/conv/algorithms/byte_windows.h"
+#include "operators/conv/algorithms/direct/by_taps.h"
 #include "operators/conv/algorithms/direct/direct.h"
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
@@ -56,13 +57,19 @@ Estimate estimate(const ConvWork& w) {
   // sides count as work, and kernel rows that lines of a transposed layer may omit do not.
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
   const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
-  const double used = omits                               ? reached
+  const size_t tap_panels = w.cost.nr > w.layout.width ? 2 : 1;
+  const double inside = w.cost.by_taps && ByTaps::suit(w.layout, s, taps, tap_panels)
+                            ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w)
+                            : 1;
+  const bool by_taps = ByTaps::is_faster(inside, taps.depth, tap_panels);
+  const double used = by_taps                             ? inside
+                      : omits                             ? reached
                       : (s.transposed || staged || whole) ? 1
                                                           : used_rows(s, w.cost.mr),
                phases = s.transposed ? (double)(s.stride_h * s.stride_w) : 1;
   PanelWork p(w, s, (double)taps.count * used / (phases * (double)s.phases), taps.depth);
   const double groups = (double)s.groups;
-  if (s.transposed) {  // tiles run along the longer side of a phase
+  if (s.transposed && !by_taps) {  // tiles run along the longer side of a phase
     const size_t lines = divide_up((size_t)w.out_h, s.stride_h),
                  columns = divide_up((size_t)w.out_w, s.stride_w * s.phases);
     p.tiles = (double)s.batch * phases * (double)smaller(lines, columns) *
@@ -83,14 +90,14 @@ Estimate estimate(const ConvWork& w) {
     } else if (whole) {
       p.rows_copied = p.windows;
     } else {
-      p.points = w.pixels * ends * groups * p.taps;
+      p.points = w.pixels * (by_taps ? 1 : ends) * groups * p.taps;
       if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
     }
     p.gathers = w.pixels * groups * p.taps;
   }
   Estimate e = estimate_panels(w, p);
   if (s.groups > 1 && suits_byte_windows(s)) e.compute *= w.cost.byte_windows;
-  if (s.stride_w > 1 && !staged && !s.transposed) e.compute *= w.cost.strided;
+  if (s.stride_w > 1 && !staged && !s.transposed && !by_taps) e.compute *= w.cost.strided;
   return e;
 }
 
@@ -119,15 +126,16 @@ size_t block(const ConvPlan& plan) {
 size_t panels_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) {
   const ConvShape s = shape_for_kernels(plan);
   const Taps taps = direct_taps(s);
-  if (s.transposed) return transposed_workspace(plan, taps, out_h, out_w);
-  const size_t pixels = s.batch * out_h * out_w;
+  const size_t pixels = s.batch * out_h * out_w, by_taps = ByTaps::bytes(plan, taps, pixels);
+  if (s.transposed) return larger(transposed_workspace(plan, taps, out_h, out_w), by_taps);
   if (!reads_lines(plan) && copies_whole_windows(plan, s))
     return windows_workspace(plan, whole_window(plan, taps), WholeWindows::stride(*plan.kernel, s),
                              pixels)
         .bytes;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   const bool lines = reads_lines(plan);
-  const size_t bytes = plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes;
+  const size_t bytes =
+      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes, by_taps);
   const size_t copies =
       larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
   return copies ? round_up(bytes, kAlignment) + copies : bytes;
