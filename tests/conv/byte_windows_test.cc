@@ -64,6 +64,21 @@ TEST(ByteWindows, OneGroupAndOtherWindows) {
     }
 }
 
+// Tasks that begin within a pixel, whose groups are all copied together: of one line, so that only
+// channels can be cut.
+TEST(ByteWindows, TasksOfSomeGroups) {
+  for (const size_t groups : {2, 5})
+    for (const size_t in_w : {30, 85}) {
+      ConvCase c = seldom_large(square(1, 4 * groups, 160, 3, 1, 0, groups));
+      c.shape.kernel_h = 1;
+      c.shape.in_w_max = in_w;
+      for (const size_t concurrency : {2, 3, 5}) {
+        check_on_every_tier(c, OCTET_CONV_DIRECT, concurrency);
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
 // Weights at the ends of their type, with which every crowded pair saturates; lines of few pixels.
 TEST(ByteWindows, WeightsAtTheEnds) {
   for (const Fill filter : {Fill::kEnds, Fill::kMost, Fill::kLeast})

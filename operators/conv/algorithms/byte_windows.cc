@@ -17,17 +17,20 @@ using Kernel = ByteWindowsKernel;
 constexpr size_t kPixel = Kernel::kPixel, kChannels = Kernel::kChannels;
 // Copied lines, and with them most of what is read, stay in L1
 constexpr size_t kBytes = 24 * 1024;
+// More copied lines than that are mostly not read (large dilations), or too long for L1
+constexpr size_t kMostBytes = 4 * kBytes;
 // Outputs of a band that a crowded pair has a part in, and one row of the others
 constexpr size_t kRows = 256;
 // One crowded pixel in so many of a line is too many
 constexpr size_t kFewCrowded = 4;
 
+// Whether a plan may do so with the right values. Not of the certificate of its sums
+// (requantize_in_kernel), because an outline, which knows no weights, may lack it.
 bool suits(const ConvPlan& plan) {
   return plan.byte_windows && plan.s16.mode == S16Mode::kNone && suits_byte_windows(plan.shape) &&
          (!plan.kernel || !plan.kernel->rhs_layout.has_tables()) && !plan.offsets &&
-         plan.requantize_in_kernel && !plan.requantization.to_floats &&
-         !plan.requantization.tflite_apart && !plan.epilogue.has_residual && !plan.epilogue.lut &&
-         plan.dst_bytes == 1 && !plan.runtime_zero_point && !plan.columns.zero_point && !plan.touch;
+         plan.epilogue.mode == EpilogueMode::kFloat8 && !plan.epilogue.has_residual &&
+         !plan.epilogue.lut && !plan.runtime_zero_point && !plan.columns.zero_point && !plan.touch;
 }
 
 // Sizes of the copies.
@@ -63,10 +66,9 @@ Workspace cut(const ConvShape& s, size_t out_h, size_t out_w) {
   const Copies c(s, out_w);
   // Of narrower lines a band has more, but no more outputs than bytes of a pixel fit
   const size_t lines = smaller(out_h, larger(c.lines, kBytes / c.pixel)),
-               pairs = smaller(lines * c.pairs, larger(c.pairs, kBytes / c.pixel)),
-               in = smaller(c.lines_of(s, out_h) * c.line,
-                            larger(kBytes, c.line * s.stride_h) +
-                                c.line * ((s.kernel_h - 1) * s.dilation_h + 1));
+               pairs = smaller(smaller(lines * c.pairs, larger(c.pairs, kBytes / c.pixel)),
+                               kMostBytes / c.pixel),
+               in = smaller(c.lines_of(s, out_h) * c.line, kMostBytes);
   Workspace w = {};
   Sections sections;
   w.copies = sections.take(in + 2 * kPixel);
@@ -134,6 +136,7 @@ class ByteWindowsTask {
       computed += 2 * round_up(lines * c_.pairs, Kernel::kPairs);
       most_lines_ = larger(most_lines_, lines);
     }
+    if (c_.lines_of(s_, most_lines_) * c_.line > kMostBytes) return false;
     return !plan_.kernel || 20 * computed <= 23 * (task_.end - task_.first) * run_.out_w;
   }
 
@@ -191,7 +194,7 @@ class ByteWindowsTask {
   // ---- copies -----------------------------------------------------------------------------------
 
   // Pixels side by side are copied as one run of bytes.
-  bool joined() const { return run_.lhs_pixel == c_.pixel; }
+  bool joined() const { return run_.lhs_pixel == c_.pixel && !first_; }
   BytePixels pixels(const uint8_t* from, size_t first, size_t end, uint8_t* to) const {
     const uint32_t bytes = (uint32_t)(((uint64_t)1 << c_.pixel) - 1);
     return joined() ? BytePixels{from + first * kPixel, kPixel, end - first, flip_,
@@ -364,7 +367,7 @@ size_t byte_windows_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) 
 
 bool run_byte_windows(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                       uint8_t* workspace) {
-  return suits(plan) && !run.lhs_ring && !run.lhs_scales &&
+  return suits(plan) && plan.requantize_in_kernel && !run.lhs_ring && !run.lhs_scales &&
          ByteWindowsTask(plan, run, task, workspace).compute();
 }
 
