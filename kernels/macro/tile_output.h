@@ -193,15 +193,18 @@ __attribute__((noinline)) inline void multiply_micro_panel(const MicroKernel& ke
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
+  const bool parts = output.epilogue->lut && !lhs_panel && !tile->lhs_arranged && !tile->sums;
+  if (!parts) {
+    multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
+    return output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
+  }
   // Bytes that a table maps are mapped some rows at a time, while they are in L1.
   constexpr size_t kMapped = 252;
-  const bool parts = output.epilogue->lut && !lhs_panel && !tile->lhs_arranged && !tile->sums;
-  for (size_t left = rows;; left -= kMapped, dst += kMapped * output.to.stride) {
-    const size_t some = parts ? smaller(left, kMapped) : left;
+  for (size_t left = rows, some; left; left -= some, dst += some * output.to.stride) {
+    some = smaller(left, kMapped);
     Tile part = *tile;
-    multiply_rows(kernel, some, Tiling(some, kernel, tile->cols), lhs_panel, &part);
+    multiply_rows(kernel, some, Tiling(some, kernel, tile->cols), 0, &part);
     output.epilogue->finish_in_place(dst, output.to.stride, some, tile->cols);
-    if (some == left) return;
     pass_rows(tile, some);
   }
 }

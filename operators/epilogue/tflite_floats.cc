@@ -9,15 +9,6 @@
 namespace octet {
 namespace {
 
-// With right = -shift, S = 2^(31 + right) and C = S / 2 + 2^30, TFLite's two roundings give at
-// least T > 0 where
-//
-//     x * multiplier + C - T * S >= 0
-//
-// and -T or less where this holds for -x and is not 0. So a factor and a `begin` will do if they
-// put each x at which an output begins, and the one before it, on their sides of T by as much as
-// fl may be wrong. Of multiplier + d, with few d, one nearly always does.
-//
 // The extremes of `first - t * less` modulo m, t from 0 to 255: one output more than bytes have
 // fills vectors, which GCC 12 makes where this is not part of its caller.
 struct Extremes {
@@ -45,6 +36,15 @@ __attribute__((noinline)) Extremes extremes_of(int64_t first, int64_t less, int3
   return {lo[0], hi[0]};
 }
 
+// With right = -shift, S = 2^(31 + right) and C = S / 2 + 2^30, TFLite's two roundings give at
+// least T > 0 where
+//
+//     x * multiplier + C - T * S >= 0
+//
+// and -T or less where this holds for -x and is not 0. So a factor and a `begin` will do if they
+// put each x at which an output begins, and the one before it, on their sides of T by as much as
+// fl may be wrong. Of multiplier + d, with few d, one nearly always does.
+//
 // The limits of begin, times S, for the factor (multiplier + d) / S. ties: a sum above is 0.
 struct TfliteBegin {
   int64_t least, most;

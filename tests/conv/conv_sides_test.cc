@@ -212,6 +212,7 @@ size_t multiplied_by(const ConvCase& c, octet_isa isa) {
   counting = *plan.kernel;
   counted = counting.multiply;
   counting.multiply = count;
+  counting.add_tap = nullptr;
   plan.kernel = &counting;
   multiplied = 0;
   EXPECT_EQ(conv.run(), OCTET_OK);

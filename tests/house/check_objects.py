@@ -59,7 +59,7 @@ def main():
             if not OURS.match(symbol):
                 complaints.append(f"{name}: defines {symbol}, which is neither octet_* nor octet::")
     sections = run(build.text("CMAKE_OBJDUMP"), "-h", *objects)
-    looked_at = re.split(r"^(.*): +file format .*$", sections, flags=re.M)[1:]
+    looked_at = re.split(r"^(.*):[ \t]+file format .*$", sections, flags=re.M)[1:]
     for path, its in zip(looked_at[::2], looked_at[1::2]):
         initialiser = re.search(r" \.(init_array|ctors|preinit_array)", its)
         if initialiser:

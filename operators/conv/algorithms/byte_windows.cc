@@ -105,11 +105,14 @@ class ByteWindowsTask {
     if (2 * zero_ > Kernel::kMostOfPair || run_.out_w < 2 || !has_whole_bands() || is_crowded())
       return false;
     point();
-    for (size_t g = task_.n0 / s_.group_out(); g * s_.group_out() < task_.n1; g += c_.groups) {
-      first_ = g, groups_ = smaller(c_.groups, s_.groups - g);
-      arrange();
-      for (size_t line = task_.first, lines; line < task_.end; line += lines) {
-        lines = band_at(line);
+    // All groups of a band before the next one: lines of the cache hold channels of several copies
+    for (size_t line = task_.first, lines; line < task_.end; line += lines) {
+      lines = band_at(line);
+      for (size_t g = task_.n0 / s_.group_out(); g * s_.group_out() < task_.n1; g += c_.groups) {
+        if (first_ != g || !groups_) {
+          first_ = g, groups_ = smaller(c_.groups, s_.groups - g);
+          arrange();
+        }
         if (!copy(line, lines)) return false;
         multiply(line, lines);
       }
@@ -292,13 +295,13 @@ class ByteWindowsTask {
       for (size_t kx = 0; kx < s_.kernel_w; ++kx) {
         const size_t across = column - kx * s_.dilation_w, x = across / s_.stride_w;
         if (across > column || across % s_.stride_w || x >= run_.out_w) continue;
-        const size_t at = ((ky * s_.kernel_w + kx) * s_.group_in() + k) / 4;
+        const size_t place = ((ky * s_.kernel_w + kx) * s_.group_in() + k) / 4;
         uint32_t* const row = rows_ + y * 2 * c_.pairs;
         // The last pair may repeat an output
         const bool last = run_.out_w % 2 && x + 2 >= run_.out_w;
-        if (last && !add(row + 2 * (c_.pairs - 1) + x + 2 - run_.out_w, group, quad, at))
+        if (last && !add(row + 2 * (c_.pairs - 1) + x + 2 - run_.out_w, group, quad, place))
           return false;
-        if ((!last || x + 1 < run_.out_w) && !add(row + x, group, quad, at)) return false;
+        if ((!last || x + 1 < run_.out_w) && !add(row + x, group, quad, place)) return false;
       }
     }
     return true;

@@ -8,13 +8,14 @@
 
 namespace octet {
 
-// Whether the kernel knows such weights, besides what the plan and the run say.
+// Whether the kernel knows such weights, besides what the plan and the run say. Sums of the outputs
+// of all groups that share a copied pixel, and weights of one output, have to fit the cache.
 inline bool suits_byte_windows(const ConvShape& s) {
-  constexpr size_t kMostQuads = 1024, kMostOut = 256;
+  constexpr size_t kPixel = ByteWindowsKernel::kPixel, kMostQuads = 1024, kMostOut = 256;
   return !s.transposed && !s.sparse && !s.padded_lines && s.group_in() % 4 == 0 &&
-         s.group_in() <= ByteWindowsKernel::kPixel &&
-         s.group_out() % ByteWindowsKernel::kChannels == 0 && s.group_out() <= kMostOut &&
-         s.taps() > 1 && s.taps() * s.group_in() / 4 <= kMostQuads;
+         s.group_in() <= kPixel && s.group_out() % ByteWindowsKernel::kChannels == 0 &&
+         smaller(kPixel / s.group_in(), s.groups) * s.group_out() <= kMostOut && s.taps() > 1 &&
+         s.taps() * s.group_in() / 4 <= kMostQuads;
 }
 
 // Bytes of a task's workspace for runs of at most these sizes; 0 if the plan never does this.

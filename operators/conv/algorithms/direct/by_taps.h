@@ -52,30 +52,36 @@ class ByTaps {
     return lines_of(s, in_h, out_h, s.pad_top).inside(s.kernel_h) *
            columns_of(s, in_w, out_w, s.pad_left).inside(s.kernel_w);
   }
-  // Whether tiles of a line, whose sums stay in registers, are slower for this share: they multiply
-  // padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and loses at 12x12;
+  // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
+  // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and loses at 12x12;
   // AVX512-VNNI, whose products take half as long as the sums' way, gains where it spares many.
   static bool is_faster(double inside, size_t depth, size_t panels) {
     return inside < 0.88 && (panels == 1 || (depth >= 256 && (1 - inside) * (double)depth >= 56));
   }
   // Whether a shape may be computed so by kernels with add_tap for so many panels.
-  static bool suit(const RhsLayout& layout, const ConvShape& s, const Taps& taps, size_t panels) {
+  static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps, size_t panels) {
     return s.phases == 1 && !copies_windows(s) && taps.count > 1 && taps.count <= kMostTaps &&
            taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width;
   }
   // Whether a plan's tasks may be computed so, and whether those of a run are.
-  static bool suit(const ConvPlan& plan, const Taps& taps) {
+  static bool may(const ConvPlan& plan, const Taps& taps) {
     const MicroKernel& kernel = *plan.kernel;
-    return kernel.add_tap && suit(kernel.rhs_layout, plan.shape, taps, kernel.tap_panels) &&
+    return kernel.add_tap && may(kernel.rhs_layout, plan.shape, taps, kernel.tap_panels) &&
            !plan.runtime_zero_point && !plan.columns.zero_point;
   }
-  static bool suit(const ConvPlan& plan, const ConvRun& run, const Taps& taps) {
-    return suit(plan, taps) && run.out_w <= kPixels &&
-           is_faster(inside(plan.shape, run.in_h, run.in_w, run.out_h, run.out_w), taps.depth,
-                     plan.kernel->tap_panels);
+  static bool suits(const ConvPlan& plan, const ConvRun& run, const Taps& taps) {
+    if (!may(plan, taps) || run.out_w > kPixels) return false;
+    double share = inside(plan.shape, run.in_h, run.in_w, run.out_h, run.out_w);
+    // Where padding adds products, each tap has one more row, whose sums are added to those of the
+    // pixels outside: an addition takes as long as a product of so many channels.
+    constexpr double kAddition = 64;
+    if (!padding_adds_nothing(plan, run))
+      share += (1 - share) * kAddition / (double)taps.depth +
+               1 / (double)(run.batch * run.out_h * run.out_w);
+    return is_faster(share, taps.depth, plan.kernel->tap_panels);
   }
   static size_t bytes(const ConvPlan& plan, const Taps& taps, size_t pixels) {
-    return suit(plan, taps) ? Layout(plan, taps, pixels).bytes : 0;
+    return may(plan, taps) ? Layout(plan, taps, pixels).bytes : 0;
   }
 
   ByTaps(const ConvPlan& plan, const ConvRun& run, const Taps& taps, uint8_t* workspace)

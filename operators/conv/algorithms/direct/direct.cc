@@ -223,7 +223,7 @@ __attribute__((noinline)) void run_groups(const ConvPlan& plan, const ConvRun& r
 __attribute__((noinline)) bool run_by_taps(const ConvPlan& plan, const ConvRun& run,
                                            const ConvTask& task, uint8_t* workspace) {
   const Taps taps = direct_taps(as_columns(plan.shape));
-  if (!ByTaps::suit(plan, run, taps)) return false;
+  if (!ByTaps::suits(plan, run, taps)) return false;
   ByTaps(plan, run, taps, workspace).compute(task);
   return true;
 }

@@ -58,7 +58,7 @@ Estimate estimate(const ConvWork& w) {
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
   const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
   const size_t tap_panels = w.cost.nr > w.layout.width ? 2 : 1;
-  const double inside = w.cost.by_taps && ByTaps::suit(w.layout, s, taps, tap_panels)
+  const double inside = w.cost.by_taps && ByTaps::may(w.layout, s, taps, tap_panels)
                             ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w)
                             : 1;
   const bool by_taps = ByTaps::is_faster(inside, taps.depth, tap_panels);
@@ -96,7 +96,9 @@ Estimate estimate(const ConvWork& w) {
     p.gathers = w.pixels * groups * p.taps;
   }
   Estimate e = estimate_panels(w, p);
-  if (s.groups > 1 && suits_byte_windows(s)) e.compute *= w.cost.byte_windows;
+  if (s.groups > 1 && suits_byte_windows(s) && w.output.bytes <= 1 && !w.output.tflite &&
+      !w.output.epilogue)
+    e.compute *= w.cost.byte_windows;  // of outputs of 8 bits in float mode only
   if (s.stride_w > 1 && !staged && !s.transposed && !by_taps) e.compute *= w.cost.strided;
   return e;
 }
