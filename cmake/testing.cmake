@@ -69,7 +69,6 @@ function(octet_add_test name)
   octet_choose(cpus "${models}" this CMAKE_CROSSCOMPILING_EMULATOR MATCHES
     "qemu-(aarch64|arm)" AND NOT OCTET_QEMU_CPU AND NOT arg_ONCE)
   octet_choose(emulated emulated "" NOT cpus STREQUAL "this")
-  octet_choose(disabled ON OFF name IN_LIST OCTET_DISABLED_TESTS)
   octet_choose(scalar SCALAR "" name IN_LIST octet_quick_suites)
   foreach(cpu IN LISTS cpus)
     set(test ${name}${OCTET_TEST_SUFFIX})
@@ -109,7 +108,7 @@ function(octet_add_test name)
       list(APPEND environment QEMU_CPU=max,sme=off)
     endif()
     add_test(NAME ${test} COMMAND ${command})
-    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}" DISABLED ${disabled}
+    set_tests_properties(${test} PROPERTIES LABELS "${arg_LABELS};${emulated}"
       ENVIRONMENT "${environment}" ${arg_PROPERTIES})
   endforeach()
 endfunction()

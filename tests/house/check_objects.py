@@ -36,7 +36,7 @@ MAY_NEED = {*C_LIBRARY.split(), *MADE_OF_THEM.split(), *OF_THREADS.split()}
 # POWER's saved registers where size counts (the linker writes those).
 HELPERS = re.compile(r"^(__(u?div|u?mod|u?divmod)di[34]|__clz[sd]i2|__aeabi_[a-z0-9]+|__x86\.get_pc_thunk\..*|"
                      r"_(save|rest)(gpr|fpr|vr)[01]?_[0-9]+)$")
-OURS = re.compile(r"^(octet_[a-z0-9_]+|_ZN?K?5octet.*)$")
+OURS = re.compile(r"^(octet_[a-z0-9_]+|_ZZ?N?K?5octet.*)$")
 KERNELS = re.compile(r"/kernels/(scalar|x86|arm)/")
 
 
