@@ -53,8 +53,9 @@ class ByTaps {
            columns_of(s, in_w, out_w, s.pad_left).inside(s.kernel_w);
   }
   // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
-  // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and loses at 12x12;
-  // AVX512-VNNI, whose products take half as long as the sums' way, gains where it spares many.
+  // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and
+  // loses at 12x12; AVX512-VNNI, whose products take half as long as the sums' way, gains where it
+  // spares many.
   static bool is_faster(double inside, size_t depth, size_t panels) {
     return inside < 0.88 && (panels == 1 || (depth >= 256 && (1 - inside) * (double)depth >= 56));
   }
