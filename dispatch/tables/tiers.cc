@@ -81,7 +81,7 @@ constexpr TierCosts kAvx512BwCosts = like(kAvx2Costs, [](TierCosts& c) constexpr
 });
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0,
-    .half_tile = 11, .lines = 32, .by_taps = true, .strided = 1.06, .int16_macs = 24,
+    .half_tile = 11, .lines = 32, .tap_panels = 1, .strided = 1.06, .int16_macs = 24,
     .int16_mr = 6, .int16_nr = 16,
     .int16_exposed = 1, .int16_in = 0.45, .int16_out = 0.35, .lanes = 16, .depthwise = 0.55,
     .depthwise_lanes = 32, .depthwise_line = 30, .depthwise_int16 = 1.8,
@@ -92,7 +92,7 @@ constexpr TierCosts kAvxVnniCosts = {
 };
 constexpr TierCosts kAvx512VnniCosts = {
     .macs = 100, .mr = 6, .nr = 64, .tile = 165, .tile_tap = 15, .gather = 0, .few_4 = 1.9f,
-    .few_8 = 1.4f, .by_taps = true, .int16_macs = 60, .int16_mr = 14, .int16_nr = 32,
+    .few_8 = 1.4f, .tap_panels = 2, .int16_macs = 60, .int16_mr = 14, .int16_nr = 32,
     .int16_exposed = 1,
     .int16_in = 0.6, .int16_out = 0.45, .lanes = 32, .depthwise = 0.34, .depthwise_lanes = 64,
     .depthwise_line = 55, .depthwise_int16 = 2, .grouped_macs = 84, .grouped_store = 0.7,
@@ -103,7 +103,7 @@ constexpr TierCosts kAvx512VnniCosts = {
 };
 // Three times the products of AVX512VNNI, of eight times in theory.
 constexpr TierCosts kAmxInt8Costs = like(kAvx512VnniCosts, [](TierCosts& c) constexpr {
-  c.macs = 300; c.mr = 16; c.step = 64; c.tile = 260; c.tile_tap = 30; c.by_taps = false;
+  c.macs = 300; c.mr = 16; c.step = 64; c.tile = 260; c.tile_tap = 30; c.tap_panels = 0;
 });
 // clang-format on
 

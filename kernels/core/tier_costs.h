@@ -28,9 +28,9 @@ struct TierCosts {
   uint16_t half_tile = 0;
   // Windows of few channels are read line by line by at most so many columns; 0 = nr
   uint16_t lines = 0;
-  bool by_taps = false;    // the kernel has add_tap, for images of few pixels
-  bool pads_lines = true;  // pads such lines to whole groups where that adds few steps
-  double strided = 1;      // factor of the time of direct's products at a stride along lines
+  uint16_t tap_panels = 0;  // of the kernel's add_tap, for images of few pixels; 0: it has none
+  bool pads_lines = true;   // pads such lines to whole groups where that adds few steps
+  double strided = 1;       // factor of the time of direct's products at a stride along lines
   // Factor of the time of direct's products of groups that are multiplied as bytes where the values
   // of a run allow that, as many networks' do
   double byte_windows = 1;

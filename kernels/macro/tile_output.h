@@ -181,32 +181,34 @@ inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutpu
   }
 }
 
-// Multiplies all rows of a matrix by a micro-panel into `output`, which is in place. Not inlined,
-// because the copy of the tile would add to the stack of other paths.
-__attribute__((noinline)) inline void multiply_micro_panel(const MicroKernel& kernel,
-                                                           const TileOutput& output, size_t rows,
-                                                           size_t n, const float* row_scales,
-                                                           size_t lhs_panel, Tile* tile) {
+// Multiplies rows in place and maps their bytes by a table, some rows at a time, while they are in
+// L1. Not inlined, because the copy of the tile would add to the stack of other paths.
+__attribute__((noinline)) inline void multiply_mapped(const MicroKernel& kernel,
+                                                      const Epilogue& epilogue, size_t rows,
+                                                      Tile* tile) {
+  constexpr size_t kMapped = 252;
+  for (size_t some; rows; rows -= some) {
+    some = smaller(rows, kMapped);
+    Tile part = *tile;
+    multiply_rows(kernel, some, Tiling(some, kernel, tile->cols), 0, &part);
+    epilogue.finish_in_place((uint8_t*)tile->dst, tile->dst_stride, some, tile->cols);
+    pass_rows(tile, some);
+  }
+}
+
+// Multiplies all rows of a matrix by a micro-panel into `output`, which is in place.
+inline void multiply_micro_panel(const MicroKernel& kernel, const TileOutput& output, size_t rows,
+                                 size_t n, const float* row_scales, size_t lhs_panel, Tile* tile) {
   tile->row_scale = row_scales;
-  uint8_t* dst = output.to.dst + n * output.dst_bytes;
+  uint8_t* const dst = output.to.dst + n * output.dst_bytes;
   tile->dst = dst;
   tile->dst_stride = output.to.stride;
   tile->scale = output.s32() ? nullptr : output.epilogue->scale + n;
   tile->requantization = output.requantization;
-  const bool parts = output.epilogue->lut && !lhs_panel && !tile->lhs_arranged && !tile->sums;
-  if (!parts) {
-    multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
-    return output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
-  }
-  // Bytes that a table maps are mapped some rows at a time, while they are in L1.
-  constexpr size_t kMapped = 252;
-  for (size_t left = rows, some; left; left -= some, dst += some * output.to.stride) {
-    some = smaller(left, kMapped);
-    Tile part = *tile;
-    multiply_rows(kernel, some, Tiling(some, kernel, tile->cols), 0, &part);
-    output.epilogue->finish_in_place(dst, output.to.stride, some, tile->cols);
-    pass_rows(tile, some);
-  }
+  if (output.epilogue->lut && !lhs_panel && !tile->lhs_arranged && !tile->sums)
+    return multiply_mapped(kernel, *output.epilogue, rows, tile);
+  multiply_rows(kernel, rows, Tiling(rows, kernel, tile->cols), lhs_panel, tile);
+  output.epilogue->finish_in_place(dst, output.to.stride, rows, tile->cols);
 }
 
 }  // namespace octet

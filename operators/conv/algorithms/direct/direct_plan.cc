@@ -57,8 +57,8 @@ Estimate estimate(const ConvWork& w) {
   // sides count as work, and kernel rows that lines of a transposed layer may omit do not.
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
   const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
-  const size_t tap_panels = w.cost.nr > w.layout.width ? 2 : 1;
-  const double inside = w.cost.by_taps && ByTaps::may(w.layout, s, taps, tap_panels)
+  const size_t tap_panels = w.cost.tap_panels;
+  const double inside = tap_panels && ByTaps::may(w.layout, s, taps, tap_panels)
                             ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w)
                             : 1;
   const bool by_taps = ByTaps::is_faster(inside, taps.depth, tap_panels);
