@@ -3,6 +3,7 @@
 // the header and the archive of the measured version, so it uses only functions that all versions
 // have.
 #include <octet/octet.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include <condition_variable>
@@ -29,12 +30,19 @@ void check(octet_status status, const octet_error& error) {
   if (status != OCTET_OK) fail(error.message);
 }
 
+// Memory as the bench's own contestant has it: on whole pages, if large on huge ones. Else the same
+// library loses up to 8 % here.
 struct Memory {
   size_t bytes = 0;
   void* data = nullptr;
   explicit Memory(size_t size) : bytes(size) {
-    const size_t whole = (size + OCTET_ALIGNMENT) / OCTET_ALIGNMENT * OCTET_ALIGNMENT;
-    if (posix_memalign(&data, OCTET_ALIGNMENT, whole)) fail("out of memory");
+    constexpr size_t kPage = 4096, kHugePage = 2 << 20;
+    const size_t page = size < kHugePage ? kPage : kHugePage;
+    const size_t whole = (size / page + 1) * page;
+    if (posix_memalign(&data, page, whole)) fail("out of memory");
+#if defined(MADV_HUGEPAGE)
+    if (page == kHugePage) madvise(data, size, MADV_HUGEPAGE);
+#endif
     __builtin_memset(data, 0, whole);
   }
   Memory(Memory&& other) noexcept : bytes(other.bytes), data(other.data) { other.data = nullptr; }
