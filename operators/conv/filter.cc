@@ -72,10 +72,8 @@ OutputFacts facts_of(const octet_filter_desc& f) {
   if (!f.dst_type) return {};
   // The algorithm writes s32, twice, whatever it is
   if (f.dst_type == OCTET_S16) return {sizeof(int32_t), false, false, true};
-  return {
-      element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
-      f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut || f.dst_type == OCTET_F32,
-      false};
+  return {element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
+          f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut, false};
 }
 
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {

@@ -279,7 +279,7 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
 }
 
 // Predictions count the output that the filter tells: transforms requantize in float mode only, and
-// no kernel adds a residual.
+// no kernel adds a residual. Floats cost as much as sums: their bytes.
 // A tier whose epilogue was not measured plans as if it cost nothing.
 TEST(ConvExplain, CountsTheOutput) {
   for (const octet_isa isa : tiers_to_test()) {
@@ -291,6 +291,11 @@ TEST(ConvExplain, CountsTheOutput) {
     const Candidates unknown = explain(f.desc, isa);
     f.desc.dst_type = OCTET_U8;
     const Candidates plain = explain(f.desc, isa);
+    f.desc.dst_type = OCTET_F32;
+    const Candidates floats = explain(f.desc, isa);
+    f.desc.dst_type = OCTET_S32;
+    const Candidates sums = explain(f.desc, isa);
+    f.desc.dst_type = OCTET_U8;
     f.desc.requant = OCTET_REQUANT_DOUBLE;
     const Candidates in_double = explain(f.desc, isa);
     f.desc.requant = OCTET_REQUANT_TFLITE;
@@ -308,6 +313,7 @@ TEST(ConvExplain, CountsTheOutput) {
       winograds += winograd;
       EXPECT_EQ(u.microseconds, plain.list[i].microseconds);
       EXPECT_EQ(u.chosen, plain.list[i].chosen);
+      EXPECT_EQ(floats.list[i].microseconds, sums.list[i].microseconds);
       EXPECT_EQ(tflite.list[i].microseconds > u.microseconds, measured && winograd);
       EXPECT_EQ(residual.list[i].microseconds > u.microseconds, measured);
       EXPECT_EQ(in_double.list[i].microseconds, residual.list[i].microseconds);

@@ -18,10 +18,11 @@ namespace {
 using nlohmann::ordered_json;
 
 // No weights: the plan assumes the worst ones.
-octet_filter_desc filter_without_weights(const ConvShape& shape, octet_type type) {
+octet_filter_desc filter_without_weights(const ConvShape& shape, const OperandTypes& types) {
   octet_filter_desc filter = OCTET_FILTER_DESC_INIT;
   filter.shape = shape.geometry;
-  filter.type = type;
+  filter.type = types.rhs;
+  filter.dst_type = types.dst;
   return filter;
 }
 
@@ -148,7 +149,7 @@ int explain_conv(const ExplainArguments& a) {
   const ConvShape shape = parse_conv(a.shape);
   const OperandTypes types = parse_types(a.types);
   const octet_isa isa = a.isa.empty() ? cpu_info().best_isa : any_tier(a.isa);
-  octet_filter_desc filter = filter_without_weights(shape, types.rhs);
+  octet_filter_desc filter = filter_without_weights(shape, types);
   octet_machine machine = OCTET_MACHINE_INIT;
   machine.l2_bytes = a.l2_bytes;
   machine.l3_bytes = a.l3_bytes;
