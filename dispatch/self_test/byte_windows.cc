@@ -18,8 +18,9 @@ constexpr size_t kPixels = 5;
 struct Buffers {
   alignas(64) uint8_t weights[kQuads * 4 * Kernel::kChannels];
   alignas(64) int32_t init[2 * Kernel::kChannels];
-  alignas(64) float scale[Kernel::kChannels];
+  alignas(64) float scale[2 * Kernel::kChannels];  // and biases of f32
   uint8_t windows[kOutputs * kStep], out[kOutputs][Kernel::kChannels];
+  float floats[kOutputs][Kernel::kChannels];
 };
 
 // Copies five pixels, of which two have a crowded pair each, of which one does not count.
@@ -79,13 +80,17 @@ bool adds(const Kernel& kernel, const Buffers& b) {
   return true;
 }
 
+int32_t clamped(int32_t value, int32_t lo, int32_t hi) {
+  return value < lo ? lo : value > hi ? hi : value;
+}
+
 // Scales are powers of two, so that a product is exact, and its rounding is that of integers.
 uint8_t requantized(int32_t acc) {
   const int32_t half = 1 << 7, down = acc >> 8, rest = acc & 255;
   const int32_t rounded = down + (rest > half || (rest == half && (down & 1)));
   const Requantization& r = kRequantizeU8;
   const int32_t moved = rounded + r.zero_point;
-  return (uint8_t)(moved < r.lo ? r.lo : moved > r.hi ? r.hi : moved);
+  return (uint8_t)clamped(moved, r.lo, r.hi);
 }
 
 bool multiplies(const Kernel& kernel, Buffers* b) {
@@ -95,19 +100,26 @@ bool multiplies(const Kernel& kernel, Buffers* b) {
   for (size_t i = 0; i < kOutputs; ++i)
     rows[i] = (uint32_t)(i % 3 == 1 ? Kernel::kChannels * sizeof(int32_t) : 0);
   for (size_t q = 0; q < kQuads; ++q) offsets[q] = (uint32_t)(4 * ((3 * q + 1) % kQuads));
-  const ByteWindows t = {b->windows,
-                         pairs,
-                         kPairs,
-                         kStep,
-                         offsets,
-                         kQuads,
-                         b->weights,
-                         (const uint8_t*)b->init,
-                         rows,
-                         b->scale,
-                         &kRequantizeU8,
-                         b->out[0],
-                         Kernel::kChannels};
+  ByteWindows t = {b->windows,
+                   pairs,
+                   kPairs,
+                   kStep,
+                   offsets,
+                   kQuads,
+                   b->weights,
+                   (const uint8_t*)b->init,
+                   rows,
+                   b->scale,
+                   &kRequantizeU8,
+                   b->out[0],
+                   Kernel::kChannels};
+  kernel.multiply(t);
+  // In 256ths, as sums are
+  constexpr int32_t kLo = -16 * 256, kHi = 20 * 256, kBias = 5 * 256;
+  Requantization floats = {};
+  floats.to_floats = floats.clamps = true, floats.bias_apart = Kernel::kChannels;
+  floats.lo_f32 = (float)kLo / 256, floats.hi_f32 = (float)kHi / 256;
+  t.requantization = &floats, t.dst = (uint8_t*)b->floats[0], t.dst_stride = sizeof b->floats[0];
   kernel.multiply(t);
   for (size_t i = 0; i < kOutputs; ++i)
     for (size_t c = 0; c < Kernel::kChannels; ++c) {
@@ -116,7 +128,9 @@ bool multiplies(const Kernel& kernel, Buffers* b) {
         for (size_t k = 0; k < 4; ++k)
           acc += b->windows[i * kStep + offsets[q] + k] *
                  (int8_t)b->weights[(q * Kernel::kChannels + c) * 4 + k];
-      if (b->out[i][c] != requantized(acc)) return false;
+      if (b->out[i][c] != requantized(acc) ||
+          b->floats[i][c] != (float)clamped(acc + kBias, kLo, kHi) / 256)
+        return false;
     }
   return true;
 }
@@ -136,7 +150,8 @@ bool passes(const ByteWindowsKernel& kernel) {
                        : x;
   }
   for (size_t i = 0; i < 2 * Kernel::kChannels; ++i) b.init[i] = (int32_t)(i * 997) - 6000;
-  for (float& scale : b.scale) scale = 1.0f / 256;
+  for (size_t c = 0; c < Kernel::kChannels; ++c)
+    b.scale[c] = 1.0f / 256, b.scale[Kernel::kChannels + c] = 5;
   return finds_most(kernel, b) && adds(kernel, b) && multiplies(kernel, &b);
 }
 

@@ -101,7 +101,7 @@ struct DepthwiseTile {
   // The lines of each begin rows * stride entries of pixels and steps after those before
   size_t tiles = 1;
   // The kernel's channels; fewer where it stores partial blocks. Grouped: the block's channels,
-  // rounded up to a multiple of 16 where they are stored as s32
+  // rounded up to a multiple of 16 where they are stored as s32; f32 are stored for multiples only
   size_t channels;
   // kTaps: the pixel of each slot (4 * groups) for the first output, and the bytes to the next
   // column's. Walks: the pixel of each input line at its first column inside the image, and the
@@ -121,7 +121,10 @@ struct DepthwiseTile {
   const void* prepared;
   size_t sets, set_groups;               // kTaps: as in DepthwiseBlock
   const Requantization* requantization;  // null: store s32, always a whole block
-  bool raw = false;                      // store s32 in the kernel's own order, for `requantize`
+  // Grouped kernels' own: `requantization` of f32, which is null then, so that stores of bytes, the
+  // most, look at one pointer
+  const Requantization* floats = nullptr;
+  bool raw = false;  // store s32 in the kernel's own order, for `requantize`
   uint8_t* dst;
   size_t dst_pixel, dst_line;  // bytes to the next column and row
   // Null, or the epilogue with a residual in float mode, for adds_residual(); bytes from an
@@ -178,7 +181,7 @@ struct ByteWindows {
   const uint8_t* init;      // s32 of eight channels, ...
   const uint32_t* rows;     // ... so many bytes further for each output of the pairs
   const float* scale;
-  const Requantization* requantization;
+  const Requantization* requantization;  // of u8, s8 or f32 outputs
   uint8_t* dst;
   size_t dst_stride;  // bytes between pixels
 };
@@ -261,9 +264,11 @@ constexpr bool knows(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
   if (!is_walk(loop)) return loop == DepthwiseLoop::kTaps || kernel.copied_5x5;
   return is_5x5(loop) ? kernel.walks_5x5 : kernel.walk_rows != 0;
 }
-// Whether a loop of the kernel stores f32: of x86's, which have `requantize`, walks of 3x3 only.
+// Whether a loop of the kernel stores f32: of x86's depthwise kernels, which have `requantize`,
+// walks of 3x3 only.
 constexpr bool knows_floats(const DepthwiseKernel& kernel, DepthwiseLoop loop) {
-  return (kernel.flags & kStoresFloats) && (!kernel.requantize || (is_walk(loop) && !is_5x5(loop)));
+  return (kernel.flags & kStoresFloats) && (!kernel.requantize || kernel.layout == kGroupedLayout ||
+                                            (is_walk(loop) && !is_5x5(loop)));
 }
 
 // Whether a loop of the kernel adds a residual in registers.

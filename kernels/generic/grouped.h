@@ -16,6 +16,7 @@
 //   Raw, sum      a pixel's 16 sums, in M's own order; raw_position: the index of each
 //   init_position the index of a channel's init in the accumulators
 //   prepare       writes a tap's weights; store, ... store the sums of kStore pixels
+//   kFloats       whether floats makes f32 outputs of Raw sums, which store_s32 then stores
 //   kSums         whether offsets of weights meet sums of windows, of which a pixel has a lane per
 //                 quad: plus_pixels and plus make it, store_sums stores the sum of its group
 //                 instead; to_lane makes an offset's lane, and add_offsets adds the products of
@@ -52,6 +53,25 @@ struct GroupedBlock {
         init((const uint8_t*)prepared + kScales + block * (kHead + taps * kTap)),
         weights(init + kHead) {}
 };
+
+// Stores the sums of so many pixels as s32 or f32. A function of its own for all numbers of
+// adjacent pixels, because kernels would be a fifth larger.
+template <typename M, int quads>
+__attribute__((noinline)) void store_whole(const DepthwiseTile& t, const typename M::Raw* sums,
+                                           size_t pixels, size_t x, const uint8_t* scale,
+                                           size_t channel) {
+  const size_t apart = t.dst_pixel;
+  uint8_t* dst = t.dst + x * apart + 4 * channel;
+  if (pixels > t.columns) pixels = t.columns;
+  const Requantization* const r = t.floats;
+  OCTET_NO_UNROLL
+  for (; pixels; --pixels, ++sums, dst += apart) {
+    typename M::Raw whole = *sums;
+    if constexpr (M::kFloats)
+      if (r) whole = M::floats(whole, (const float*)scale, *r);
+    M::template store_s32<quads>(whole, dst);
+  }
+}
 
 // Multiplies some adjacent pixels of one block, from column x on.
 template <typename M, int quads, int pixels>
@@ -107,7 +127,16 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
                                       block.init + GroupedBlock<M, quads>::kInit);
       });
     }
+  if (__builtin_expect(!t.requantization && !t.raw, 0)) {
+    typename M::Raw sums[pixels];
+    unroll<pixels>([&](auto i) OCTET_INLINE {
+      pin(acc[i][accs - 1]);  // else bytes wait for all sums
+      sums[i] = M::template sum<quads>(acc[i]);
+    });
+    return store_whole<M, quads>(t, sums, pixels, x, block.scale, channel);
+  }
   uint8_t* dst = t.dst + x * t.dst_pixel;
+  const size_t columns = t.columns;  // fewer than `pixels` in a short line
   unroll<(pixels + M::kStore - 1) / M::kStore>([&](auto part) OCTET_INLINE {
     constexpr int first = part * M::kStore,
                   here = pixels - first < M::kStore ? pixels - first : M::kStore;
@@ -115,16 +144,13 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
     unroll<M::kStore>([&](auto i) OCTET_INLINE {
       raw[i] = M::template sum<quads>(acc[i < here ? first + i : 0]);
     });
-    const size_t left = t.columns < first ? 0 : t.columns - first,  // of a line shorter than pixels
-        wanted = left < here ? left : here;
+    const size_t left = columns < first ? 0 : columns - first, wanted = left < here ? left : here;
     if (__builtin_expect(t.requantization != nullptr, 1))
       machine.template store<quads>(raw, block.scale, dst + channel, t.dst_pixel, wanted,
                                     t.channels - channel);
     else
       unroll<here>([&](auto i) OCTET_INLINE {
-        if (i >= wanted) return;
-        uint8_t* const to = dst + i * t.dst_pixel + 4 * channel;
-        t.raw ? M::store_raw(raw[i], to) : M::template store_s32<quads>(raw[i], to);
+        if (i < wanted) M::store_raw(raw[i], dst + i * t.dst_pixel + 4 * channel);
       });
     dst += M::kStore * t.dst_pixel;
   });
@@ -223,20 +249,36 @@ template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
   if constexpr (M::kSums)
     if (t.sums) sum_windows<M>(t);
-  for_quads(t.quads, [&](auto quads) OCTET_INLINE { grouped_line<M, quads>(t); });
+  const auto multiply = [](const DepthwiseTile& tile) {
+    for_quads(tile.quads, [&](auto quads) OCTET_INLINE { grouped_line<M, quads>(tile); });
+  };
+  if (!t.requantization || !t.requantization->to_floats) return multiply(t);
+  DepthwiseTile tile = t;
+  tile.floats = t.requantization, tile.requantization = nullptr;
+  multiply(tile);
 }
 
 template <typename M, int quads>
 void grouped_prepare_quads(const DepthwiseBlock& b, uint8_t* prepared) {
   using Block = GroupedBlock<M, quads>;
   uint8_t* out = prepared + 4 * M::kChannels;
+  const auto place = [&](size_t c) {
+    return out + 64 * (c / 16) + 4 * M::raw_position(quads, c % 16);
+  };
   const int32_t* row = (const int32_t*)b.scale;
-  for (size_t rows = !b.scale         ? 0
-                     : b.tflite_apart ? kTfliteRows
-                                      : 1;
+  for (size_t rows = !b.scale || b.to_floats ? 0
+                     : b.tflite_apart        ? kTfliteRows
+                                             : 1;
        rows; --rows, row += b.tflite_apart, out += 4 * M::kChannels)
-    for (size_t c = 0; c < M::kChannels; ++c)
-      __builtin_memcpy(out + 64 * (c / 16) + 4 * M::raw_position(quads, c % 16), row + c, 4);
+    for (size_t c = 0; c < M::kChannels; ++c) __builtin_memcpy(place(c), row + c, 4);
+  if (b.to_floats)
+    for (size_t c = 0; c < M::kChannels; ++c) {
+      const bool inside = c < b.channels;
+      const float scale = inside ? b.lhs_scale * b.scale[c] : 0,
+                  bias = inside && b.bias_f32 ? b.bias_f32[c] : -0.0f;  // which changes no float
+      __builtin_memcpy(place(c), &scale, 4);
+      __builtin_memcpy(place(c) + 4 * M::kChannels, &bias, 4);
+    }
 
   const uint8_t* weights = b.weights;
   out = prepared + Block::kScales;
@@ -278,7 +320,7 @@ constexpr DepthwiseKernel grouped_kernel(const char* name, TierId tier_id, Eleme
   k.name = name;
   k.tier_id = tier_id;
   k.lhs_element_type = lhs;
-  k.flags = kAnyLhs | kRequantizes;
+  k.flags = kAnyLhs | kRequantizes | (M::kFloats ? kStoresFloats : 0);
   k.layout = layout;
   k.channels = k.reach = M::kChannels;
   k.rows = 1;

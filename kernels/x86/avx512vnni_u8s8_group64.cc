@@ -21,7 +21,7 @@ struct Machine : DottedOrder {
   using Pixel = __m512i;
   using Raw = __m512i;
   static constexpr int kChannels = 64, kInputBytes = 1, kStore = 4;
-  static constexpr bool kPacksSwap = false;
+  static constexpr bool kPacksSwap = false, kFloats = true;
   template <int quads>
   static constexpr int kVectors = quads;
   template <int quads>
@@ -111,6 +111,9 @@ struct Machine : DottedOrder {
     const __m512i bytes = requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3]));
     store_pixels(to_channels(bytes, _mm512_broadcast_i32x4(order)), dst, dst_pixel, count,
                  channels);
+  }
+  OCTET_INLINE static inline Raw floats(Raw raw, const float* scale, const Requantization& r) {
+    return grouped_floats(raw, scale, kChannels, r);
   }
   OCTET_INLINE static inline void store_raw(Raw raw, uint8_t* dst) {
     _mm512_storeu_si512(dst, raw);

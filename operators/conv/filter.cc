@@ -73,7 +73,8 @@ OutputFacts facts_of(const octet_filter_desc& f) {
   // The algorithm writes s32, twice, whatever it is
   if (f.dst_type == OCTET_S16) return {sizeof(int32_t), false, false, true};
   return {element_bytes(f.dst_type), f.requant == OCTET_REQUANT_TFLITE,
-          f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut, false};
+          f.requant == OCTET_REQUANT_DOUBLE || f.has_residual || f.has_lut, false,
+          f.dst_type == OCTET_F32};
 }
 
 FilterView view_of(const octet_filter_desc& f, const ConvShape& s) {

@@ -10,10 +10,15 @@ namespace {
 void check_on_every_tier(const ConvCase& c, octet_conv_algorithm algorithm,
                          size_t concurrency = 1) {
   const ConvProblem problem(c);
+  ConvCase floats = c;
+  floats.dst = OCTET_F32;
+  const ConvProblem float_problem(floats);
   for (const octet_isa isa : tiers_to_test()) {
     ConvHow how;
     how.isa = isa, how.algorithm = algorithm, how.concurrency = concurrency;
     check(problem, how);
+    if (testing::Test::HasFatalFailure()) return;
+    check(float_problem, how);
     if (testing::Test::HasFatalFailure()) return;
   }
 }

@@ -6,6 +6,7 @@
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/arm/shared/layouts.h"
 #include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/store_floats.h"
 #include "kernels/generic/grouped.h"
 
 namespace octet {
@@ -23,6 +24,7 @@ struct GroupedSixteen {
     int32x4_t a[4];
   };
   static constexpr int kChannels = 64, kInputBytes = 1, kStore = 1;
+  static constexpr bool kFloats = kStoresFloatsHere != 0;
   template <int>
   static constexpr int kAccs = 4;
   template <int>
@@ -69,6 +71,16 @@ struct GroupedSixteen {
     uint8_t some[16];
     vst1q_u8(some, bytes);
     __builtin_memcpy(dst, some, channels);
+  }
+  OCTET_INLINE static inline Raw floats(const Raw& raw, const float* scale,
+                                        const Requantization& r) {
+    Raw to;
+    unroll<4>([&](auto v) OCTET_INLINE {
+      float32x4_t x = FloatColumns::at(scale + 4 * v, kChannels).of(raw.a[v]);
+      if (r.clamps) x = clamped(x, vdupq_n_f32(r.lo_f32), vdupq_n_f32(r.hi_f32));
+      to.a[v] = vreinterpretq_s32_f32(x);
+    });
+    return to;
   }
   OCTET_INLINE static inline void store_raw(const Raw& raw, uint8_t* dst) {
     unroll<4>([&](auto v) OCTET_INLINE { vst1q_s32((int32_t*)dst + 4 * v, raw.a[v]); });

@@ -6,6 +6,7 @@
 #include <immintrin.h>
 
 #include "kernels/generic/grouped.h"
+#include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/requantize.h"
 
 namespace octet {
@@ -30,6 +31,15 @@ OCTET_INLINE inline int64_t half_of(const uint8_t* p, int part) {
   int64_t half;
   __builtin_memcpy(&half, p + 8 * part, sizeof half);
   return half;
+}
+
+// f32 of sums: scale is followed, `apart` further, by the bias.
+OCTET_INLINE inline EpilogueVector grouped_floats(EpilogueVector sums, const float* scale,
+                                                  size_t apart, const Requantization& r) {
+  EpilogueFloats x = to_floats(sums) * as_floats(epilogue_vector(scale)) +
+                     as_floats(epilogue_vector(scale + apart));
+  if (r.clamps) x = least_of(all(r.hi_f32), most_of(all(r.lo_f32), x));
+  return as_bits(x);
 }
 
 // A byte's place after the packs, which swap the second and the third four.

@@ -13,6 +13,26 @@
 namespace octet {
 namespace {
 
+// The shuffle of the first half of M's sums to channels 0, 1, 4, 5, 8, 9, 12, 13, and of the second
+// to 2, 3, 6, ...
+template <typename M, int quads>
+struct HalfOrder {
+  int32_t lane[8];
+  static constexpr bool kNone = M::raw_position(quads, 1) == 1;  // sums are in the channels' order
+  constexpr HalfOrder() : lane() {
+    for (size_t i = 0; i < 8; ++i) lane[i] = (int32_t)M::raw_position(quads, i / 2 * 4 + i % 2);
+  }
+  static constexpr bool are_halves() {
+    bool right = true;
+    for (size_t c = 0; c < 16; ++c)
+      right &= M::raw_position(quads, c) ==
+               (kNone ? c : M::raw_position(quads, c - c % 4 / 2 * 2) + c % 4 / 2 * 8);
+    return right;
+  }
+};
+template <typename M, int quads>
+alignas(32) constexpr HalfOrder<M, quads> kHalfOrder;
+
 template <typename M>
 struct GroupedYmm {
   using Vector = __m256i;
@@ -21,7 +41,7 @@ struct GroupedYmm {
     __m256i half[2];
   };
   static constexpr int kChannels = 64, kStore = 2;
-  static constexpr bool kPacksSwap = true;
+  static constexpr bool kPacksSwap = true, kFloats = true;
   template <int>
   static constexpr bool kTwice = false;
 
@@ -61,23 +81,30 @@ struct GroupedYmm {
         to_channels(requantizer.bytes(int16(0), int16(1)), _mm256_broadcastsi128_si256(order)), dst,
         dst_pixel, count, channels);
   }
+  OCTET_INLINE static inline Raw floats(const Raw& raw, const float* scale,
+                                        const Requantization& r) {
+    return {{grouped_floats(raw.half[0], scale, kChannels, r),
+             grouped_floats(raw.half[1], scale + 8, kChannels, r)}};
+  }
   OCTET_INLINE static inline void store_raw(const Raw& raw, uint8_t* dst) {
     unroll<2>([&](auto h)
                   OCTET_INLINE { _mm256_storeu_si256((__m256i*)(dst + 32 * h), raw.half[h]); });
   }
   template <int quads>
   OCTET_INLINE static inline void store_s32(const Raw& raw, uint8_t* dst) {
-    unroll<2>([&](auto h) OCTET_INLINE {
-      // Bit 3 of an index tells from which half
-      const __m256i order =
-          _mm256_load_si256((const __m256i*)&kChannelOrder<M, int32_t, quads> + h);
-      const auto of = [&](__m256i half) OCTET_INLINE {
-        return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, order));
-      };
-      _mm256_storeu_ps((float*)(dst + 32 * h),
-                       _mm256_blendv_ps(of(raw.half[0]), of(raw.half[1]),
-                                        _mm256_castsi256_ps(_mm256_slli_epi32(order, 28))));
-    });
+    static_assert(HalfOrder<M, quads>::are_halves());
+    if constexpr (HalfOrder<M, quads>::kNone) return store_raw(raw, dst);
+    const __m256i order = _mm256_load_si256((const __m256i*)&kHalfOrder<M, quads>);
+    const auto twos = [&](int h)
+                          OCTET_INLINE { return _mm256_permutevar8x32_epi32(raw.half[h], order); };
+    const __m256i a = twos(0), b = twos(1), even = _mm256_unpacklo_epi64(a, b),
+                  odd = _mm256_unpackhi_epi64(a, b);
+    const auto store = [&](int four, __m128i x)
+                           OCTET_INLINE { _mm_storeu_si128((__m128i*)(dst + 16 * four), x); };
+    store(0, _mm256_castsi256_si128(even));
+    store(1, _mm256_castsi256_si128(odd));
+    store(2, _mm256_extracti128_si256(even, 1));
+    store(3, _mm256_extracti128_si256(odd, 1));
   }
 };
 

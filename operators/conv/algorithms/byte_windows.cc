@@ -29,8 +29,9 @@ constexpr size_t kFewCrowded = 4;
 bool suits(const ConvPlan& plan) {
   return plan.byte_windows && plan.s16.mode == S16Mode::kNone && suits_byte_windows(plan.shape) &&
          (!plan.kernel || !plan.kernel->rhs_layout.has_tables()) && !plan.offsets &&
-         plan.epilogue.mode == EpilogueMode::kFloat8 && !plan.epilogue.has_residual &&
-         !plan.epilogue.lut && !plan.runtime_zero_point && !plan.columns.zero_point && !plan.touch;
+         (plan.epilogue.mode == EpilogueMode::kFloat8 || plan.requantization.to_floats) &&
+         !plan.epilogue.has_residual && !plan.epilogue.lut && !plan.runtime_zero_point &&
+         !plan.columns.zero_point && !plan.touch;
 }
 
 // Sizes of the copies.
@@ -338,7 +339,7 @@ class ByteWindowsTask {
         t.weights = panel(g, p);
         t.init = (const uint8_t*)(init_ + column);
         t.scale = plan_.epilogue.scale + n;
-        t.dst = to.dst + n;
+        t.dst = to.dst + n * plan_.dst_bytes;
         kernel_.multiply(t);
       }
   }

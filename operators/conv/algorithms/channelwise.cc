@@ -13,11 +13,13 @@ namespace octet {
 namespace {
 
 // Whether the kernel stores a block's floats. Fewer channels than an x86 kernel's pass through
-// memory faster as sums if it cannot store them.
+// memory faster as sums if it cannot store them. Grouped kernels store floats, as sums, of 16
+// channels at once.
 bool leaves_floats(const ConvRun& run, const DepthwiseKernel& kernel, DepthwiseLoop loop,
-                   size_t channels) {
+                   size_t channels, bool grouped) {
   return knows_floats(kernel, loop) &&
          (!kernel.requantize || kernel.partial || channels == kernel.channels) &&
+         (!grouped || channels % kGroupedBlock == 0) &&
          (!run.lhs_scales || are_plain_scales(run.lhs_scales, run.batch));
 }
 
@@ -70,12 +72,12 @@ class ChannelBlock {
     tile_.steps = c_.steps;
     tile_.in_w = run.in_w;
     tile_.prepared = c_.prepared;
-    tile_.requantization =
-        plan.requantize_in_kernel &&
-                (plan.requantization.to_floats ? leaves_floats(run, kernel, tile_.loop, channels)
-                                               : kernel.flags & kRequantizes)
-            ? &plan.requantization
-            : nullptr;
+    tile_.requantization = plan.requantize_in_kernel &&
+                                   (plan.requantization.to_floats
+                                        ? leaves_floats(run, kernel, tile_.loop, channels, grouped_)
+                                        : kernel.flags & kRequantizes)
+                               ? &plan.requantization
+                               : nullptr;
     if (adds_in_registers())
       tile_.requantization = &plan.requantization, tile_.adds = &plan.epilogue;
     if (kernel.tflite_floats && plan.requantization.tflite_form == TfliteForm::kFloatsUp &&

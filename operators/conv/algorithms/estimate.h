@@ -26,6 +26,7 @@ struct OutputFacts {
   bool epilogue;
   // Of s16, as the input then is, too: windows of few channels have a kernel of their own
   bool s16;
+  bool floats = false;  // f32
 };
 
 // A convolution at its declared sizes, with the machine's costs.
