@@ -39,7 +39,7 @@ __attribute__((noinline)) void multiply_rows(const Tile& t, const RowsExit& exit
                                              size_t column) {
   constexpr int vectors = form == Form::kAll ? 2 : 1;
   __m256i acc[rows][vectors];
-  multiply_panel<form>(t, rhs, false, acc, [&]() OCTET_INLINE {
+  multiply_panel<form, form == Form::kAll>(t, rhs, false, acc, [&]() OCTET_INLINE {
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
         acc[i][v] =

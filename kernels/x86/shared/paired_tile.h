@@ -3,7 +3,7 @@
 // inputs on paired weights (kernels/core/paired_weights.h).
 //
 // For each panel of 16 columns the kernel copies the rows of a tile part by part, up to 512 steps,
-// in the order of the panel's weights; then it multiplies them:
+// in the order of the panel's weights; then, or on ymm meanwhile, it multiplies them:
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      ymm: 12 accumulators, 2 for rhs, 1 for lhs,
@@ -71,6 +71,26 @@ struct Lhs {
   alignas(64) uint8_t bytes[rows][kRow];
 };
 
+// Loads the first groups of a vector, of so many bytes.
+#if defined(__AVX512BW__)
+using Groups = __mmask16;
+OCTET_INLINE inline Groups groups_of(size_t bytes) {
+  return (Groups)(bytes < kBytes ? (1u << bytes / kPairGroup) - 1 : 0xffff);
+}
+OCTET_INLINE inline Vector load_groups(const uint8_t* from, Groups groups) {
+  return _mm512_maskz_loadu_epi32(groups, from);
+}
+#else
+using Groups = __m256i;
+OCTET_INLINE inline Groups groups_of(size_t bytes) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / kPairGroup)),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+OCTET_INLINE inline Vector load_groups(const uint8_t* from, Groups groups) {
+  return _mm256_maskload_epi32((const int*)from, groups);
+}
+#endif
+
 // Reorders up to kPairPart steps of each row by one VPSHUFB per vector; places without a step have
 // the top bit set, or meet zero weights. most: 0, or the count of rows.
 template <int most>
@@ -97,14 +117,11 @@ OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, s
     }
 #if !defined(__AVX512BW__)
     if (k == steps || steps % kPairGroup) return;
-    // Groups that do not fill a vector, of 32 steps in the tables' order
-    const Vector places = load(order + k),
-                 groups = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)((steps - k) / kPairGroup)),
-                                             _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const Vector places = load(order + k);
+    const Groups groups = groups_of(steps - k);
     for_each_row([&](size_t i) OCTET_INLINE {
       store(to + i * kRow + k,
-            flipped(_mm256_shuffle_epi8(
-                _mm256_maskload_epi32((const int*)(from[i] + at + k), groups), places)));
+            flipped(OCTET_MM(shuffle_epi8)(load_groups(from[i] + at + k, groups), places)));
     });
     k = steps;
 #endif
@@ -173,10 +190,9 @@ OCTET_INLINE inline Vector broadcast_for(const uint8_t* bytes) {
 }
 
 template <Form form, int rows, int most>
-OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, size_t groups,
+OCTET_INLINE inline void add_groups(const uint8_t* a, const uint8_t* rhs, size_t groups,
                                     Vector (&acc)[rows][most]) {
   constexpr int vectors = form == Form::kAll ? most : 1, step = form == Form::kFew ? 2 : 1;
-  const uint8_t* a = lhs.bytes[0];
   OCTET_NO_UNROLL
   for (size_t k = 0; k < groups; k += step, a += step * kPairGroup, rhs += step * kPairGroupBytes) {
     // Only where a panel has two vectors, on ymm: on zmm the prefetch saves 4 % of the time with a
@@ -193,6 +209,65 @@ OCTET_INLINE inline void add_groups(const Lhs<rows>& lhs, const uint8_t* rhs, si
     });
   }
 }
+
+// Vectors of a part's rows that are put in order while the one before is multiplied, whose ports
+// have room for that. Not on zmm, where this gained little.
+template <int rows>
+struct Ahead {
+  // of the vector that is multiplied: its place in the rows and their order, steps from it on
+  const uint8_t *const *from, *order;
+  size_t at, left;
+  bool flip;
+
+  // Puts the groups behind all whole vectors in order, and the first vector.
+  OCTET_INLINE inline void begin(uint8_t* to) const {
+    const size_t whole = left / kBytes * kBytes;
+    for (size_t k = whole < left ? whole : 0;; k = 0) {
+      const Groups groups = groups_of(left - k);
+      arrange(k, to + k,
+              [=](const uint8_t* bytes) OCTET_INLINE { return load_groups(bytes, groups); });
+      if (!k) return;
+    }
+  }
+
+  // Multiplies the part, two groups at a time, since counting takes ports, too.
+  template <int vectors>
+  OCTET_INLINE inline void add(uint8_t* a, const uint8_t* rhs, Vector (&acc)[rows][vectors]) {
+    for (; left >= 2 * kBytes; left -= kBytes) {
+      at += kBytes, order += kBytes;
+      arrange(0, a + kBytes, [](const uint8_t* bytes) OCTET_INLINE { return load(bytes); });
+      OCTET_NO_UNROLL
+      for (size_t k = 0; k < kBytes; k += 2 * kPairGroup) {
+        unroll<2>([&](auto j) OCTET_INLINE {
+          add_groups<Form::kAll>(a + j * kPairGroup, rhs + j * kPairGroupBytes, 1, acc);
+          // Else GCC 12 loads the next weights early, and keeps sums in memory
+          unroll<j ? 0 : rows>([&](auto i) OCTET_INLINE {
+            unroll<vectors>([&](auto v) OCTET_INLINE { pin(acc[i][v]); });
+          });
+        });
+        a += 2 * kPairGroup, rhs += 2 * kPairGroupBytes;
+      }
+    }
+    add_groups<Form::kAll>(a, rhs, left / kPairGroup, acc);
+  }
+
+  template <typename Load>
+  OCTET_INLINE inline void arrange(size_t k, uint8_t* to, const Load& load_some) const {
+    const size_t place = at + k;
+    const Vector places = load(order + k);
+    const auto each = [&](const auto& flipped) OCTET_INLINE {
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        const uint8_t* row = from[i];
+        __asm__("" : "+r"(row));  // else compilers keep sums of all rows
+        store(to + i * kRow, flipped(OCTET_MM(shuffle_epi8)(load_some(row + place), places)));
+      });
+    };
+    if (flip)
+      each([](Vector x) OCTET_INLINE { return x ^ OCTET_MM(set1_epi8)((char)0x80); });
+    else
+      each([](Vector x) OCTET_INLINE { return x; });
+  }
+};
 
 // The halves of a panel's columns are those of its two vectors, or of its only one.
 template <Form form, int rows, int most>
@@ -243,25 +318,28 @@ OCTET_INLINE inline void add_plain(const Lhs<rows>& lhs, const uint8_t* rhs, siz
 }
 
 // half: a tile of kAll has columns of the panel's first half only; plain parts are few, and the
-// whole panel multiplies them.
+// whole panel multiplies them. ahead: null where all rows are in order.
 template <Form form, int rows, int vectors>
-OCTET_INLINE inline void add_part(const Lhs<rows>& lhs, const uint8_t* rhs, const uint8_t* tables,
+OCTET_INLINE inline void add_part(Lhs<rows>& lhs, Ahead<rows>* ahead, const uint8_t* rhs,
+                                  const uint8_t* extras, const PairTable& table,
                                   const PairPart& part, bool half, Vector (&acc)[rows][vectors]) {
-  const PairTable& table = *(const PairTable*)(tables + part.table() * kPairGroupBytes);
   if (table.extras == kPlainPart) return add_plain<form>(lhs, rhs, part.groups, acc);
-  half ? add_groups<Form::kHalf>(lhs, rhs, part.groups, acc)
-       : add_groups<form>(lhs, rhs, part.groups, acc);
+  if (half)
+    add_groups<Form::kHalf>(lhs.bytes[0], rhs, part.groups, acc);
+  else if (ahead)
+    ahead->add(lhs.bytes[0], rhs, acc);
+  else
+    add_groups<form>(lhs.bytes[0], rhs, part.groups, acc);
   // Keeps a damaged blob from reading beyond its own weights
   const size_t count = table.extras < part.room ? table.extras : part.room;
   if (!count) return;
-  const uint8_t* const extras = tables + part.extras() * kPairGroupBytes;
   half ? add_extras<Form::kHalf>(lhs, extras, table, count, acc)
        : add_extras<form>(lhs, extras, table, count, acc);
 }
 
 // Multiplies the rows by a panel. start() initializes the accumulators once the first part of the
-// rows is in order.
-template <Form form, int rows, int vectors, typename Start>
+// rows, or a vector of it, is in order; meanwhile: the others while that is multiplied.
+template <Form form, bool meanwhile, int rows, int vectors, typename Start>
 OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool half,
                                         Vector (&acc)[rows][vectors], const Start& start) {
   Lhs<rows> lhs;
@@ -276,14 +354,20 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
     do {
       const size_t steps = t.depth - k < kPairPart ? t.depth - k : kPairPart;
       const PairPart part(steps);
-      const uint8_t* const order = tables + part.order() * kPairGroupBytes;
-      if constexpr (rows >= kMr)
+      const auto at = [=](size_t groups) { return tables + groups * kPairGroupBytes; };
+      const uint8_t* const order = at(part.order());
+      const PairTable& table = *(const PairTable*)at(part.table());
+      const bool now = meanwhile && !half && steps % kPairGroup == 0 && table.extras != kPlainPart;
+      Ahead<rows> ahead = {from, order, k, steps, t.lhs_flip != 0};
+      if (now)
+        ahead.begin(lhs.bytes[0]);
+      else if constexpr (rows >= kMr)
         arrange_all<rows>(from, k, steps, order, t.lhs_flip, lhs.bytes[0]);
       else
         arrange_few(from, rows, k, steps, order, t.lhs_flip, lhs.bytes[0]);
       if (first) start();
       first = false;
-      add_part<form>(lhs, rhs, tables, part, half, acc);
+      add_part<form>(lhs, now ? &ahead : nullptr, rhs, at(part.extras()), table, part, half, acc);
       rhs += part.groups * kPairGroupBytes;
       tables += part.tables() * kPairGroupBytes;
       k += steps;
@@ -309,7 +393,7 @@ void multiply(const Tile& t) {
   for (size_t column = 0; column < t.cols; column += kPairColumns, rhs += t.rhs_panel_stride) {
     Vector acc[rows][kVectors];
     const bool half = kVectors == 2 && t.cols - column <= kPairColumns / 2;
-    multiply_panel<Form::kAll>(t, rhs, half, acc, [&]() OCTET_INLINE {
+    multiply_panel<Form::kAll, kVectors == 2 && rows >= 3>(t, rhs, half, acc, [&]() OCTET_INLINE {
       unroll<rows>([&](auto i) OCTET_INLINE {
         unroll<kVectors>([&](auto v) OCTET_INLINE {
           acc[i][v] = load(t.init + i * t.init_stride + column + kLanes * v);
