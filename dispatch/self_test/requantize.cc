@@ -54,9 +54,12 @@ bool epilogue_float_is_right(EpilogueFn epilogue, const FloatCases& cases,
   return same_rows(out, bytes, kTileRows, kTileColumns);
 }
 
-bool epilogue_residual_is_right(EpilogueFn epilogue, const FloatCases& cases) {
+// accumulators: those of the cases.
+bool epilogue_residual_is_right(EpilogueFn epilogue, const FloatCases& cases,
+                                Accumulators accumulators) {
   uint8_t out[kTileColumns];
   Epilogue f = residual_epilogue();
+  f.fits_int16 = accumulators == Accumulators::kInt16;
   f.scale = cases.scale;
   EpilogueTile tile = epilogue_tile_of(cases.acc, out);
   tile.to.residual = cases.residual;
@@ -111,8 +114,16 @@ bool epilogue_double_is_right(EpilogueFn epilogue) {
   return true;
 }
 
-// TfliteAdd with arbitrary factors, then a lookup table.
-constexpr TfliteAdd kSum = {{14013, 9801}, {101, 3}, -2950823, 7, 22};
+// TfliteAdd with arbitrary factors, which `rounds` with the zero points of kTfliteS8 and of u8
+// residuals of 0; then a lookup table.
+constexpr int32_t kSumFactor = (14013 << 7) + 101, kSumRight = 22;
+constexpr TfliteAdd kSum = {{14013, 9801},
+                            {101, 3},
+                            (2 * kTfliteS8.zero_point + 1) * (1 << (kSumRight - 1)) -
+                                kSumFactor*(kTfliteS8.zero_point + 128),
+                            7,
+                            kSumRight,
+                            true};
 struct Table {
   alignas(64) uint8_t lut[512];  // as Epilogue::lut
   Table() {
@@ -122,12 +133,16 @@ struct Table {
   }
 };
 
-bool epilogue_bytes_are_right(const TierOps& ops, const FloatCases& floats) {
+// from: 0, or the first of the columns that are shifted to the right only.
+bool epilogue_bytes_are_right(const TierOps& ops, const FloatCases& floats, size_t from) {
+  constexpr size_t kColumns = kTileColumns - 8;  // as sixteens and eight
   uint8_t out[kTileColumns];
   const TfliteCases cases(kTfliteS8);
   const Table table;
   Epilogue f = epilogue_of(EpilogueMode::kTflite8, kTfliteS8);
-  f.tflite = {cases.rows, kTileColumns, TfliteForm::kAll};
+  f.tflite = {cases.rows, kTileColumns, TfliteForm::kAll, from > 0};
+  f.multiplier = cases.multiplier;
+  f.shift = cases.shift;
   f.has_residual = true;
   f.residual_type = ElementType::kU8;
   f.intermediate_zero_point = kTfliteS8.zero_point;
@@ -136,11 +151,13 @@ bool epilogue_bytes_are_right(const TierOps& ops, const FloatCases& floats) {
   f.tflite_add = &kSum;
   f.lut = table.lut;
   f.look_up = ops.look_up;
-  EpilogueTile tile = epilogue_tile_of(cases.acc, out);
+  EpilogueTile tile = epilogue_tile_of(cases.acc + from, out);
+  tile.column = from;
+  tile.cols = kColumns - from;
   tile.to.residual = floats.residual;
   ops.epilogue(f, tile);
-  for (size_t j = 0; j < kTileColumns; ++j) {
-    const int32_t sum = kSum.of(cases.bytes[j] ^ 0x80, floats.residual[j]),
+  for (size_t j = 0; j < tile.cols; ++j) {
+    const int32_t sum = kSum.of(cases.bytes[from + j] ^ 0x80, floats.residual[j]),
                   clamped = sum < f.lo   ? f.lo
                             : sum > f.hi ? f.hi
                                          : sum;
@@ -244,11 +261,14 @@ Epilogue residual_epilogue() {
 
 bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
   const EpilogueFn epilogue = ops.epilogue;
-  return (!ops.find_tflite_add || epilogue_bytes_are_right(ops, cases)) &&
+  return (!ops.find_tflite_add || (epilogue_bytes_are_right(ops, cases, 0) &&
+                                   epilogue_bytes_are_right(ops, cases, kTfliteRightFrom))) &&
          epilogue_float_is_right(epilogue, cases, kRequantizeU8, cases.u8) &&
          epilogue_float_is_right(epilogue, cases, kRequantizeS8, cases.s8) &&
-         epilogue_residual_is_right(epilogue, cases) && epilogue_f32_is_right(epilogue, cases) &&
-         epilogue_tflite_is_right(epilogue, kTfliteS8) &&
+         epilogue_residual_is_right(epilogue, cases, Accumulators::kAll) &&
+         epilogue_residual_is_right(epilogue, FloatCases(Accumulators::kInt16),
+                                    Accumulators::kInt16) &&
+         epilogue_f32_is_right(epilogue, cases) && epilogue_tflite_is_right(epilogue, kTfliteS8) &&
          are_right(
              ops.tflite_form,
              [&](const Requantization& r) { return epilogue_tflite_is_right(epilogue, r); }) &&

@@ -25,6 +25,7 @@ __attribute__((noinline)) bool adds_residuals(const Kernel& kernel, AnyTile tile
   uint8_t out[2][kTileRows * kTileColumns];
   Epilogue f = residual_epilogue();
   f.scale = cases.scale;
+  f.fits_int16 = kernel.flags & kRequantizes16;
   tile.requantization = &kRequantizeU8;
   tile.adds = &f;
   tile.dst = out[0];

@@ -24,6 +24,7 @@ namespace {
 
 struct Dotprod : Sixteen {
   static constexpr int kColumn = 64, kWalkSets = 2;
+  static constexpr bool kAdds = true;
   struct Column {
     int8x16_t t[4];
   };
@@ -86,6 +87,7 @@ constexpr DepthwiseKernel differences_kernel() {
   DepthwiseKernel k = copied_5x5_kernel<Dotprod>("dotprod_s8s16_dw16", TierId::kDotprod);
   k.layout = kDepthwiseInt16Layout;
   k.widen_5x5 = widen_pixels;
+  k.adds = false;
   k.prepare = prepare_differences;
   k.multiply = multiply_differences;
   return k;

@@ -3,11 +3,12 @@
 // because compilers take many times the instructions, and so is that to f32 on AArch64, which also
 // converts the sums that kernels have stored; the rest is the baseline's.
 #include "kernels/arm/kernels.h"
-#include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/pinned.h"
+#include "kernels/arm/shared/residual.h"
 #include "kernels/arm/shared/store_floats.h"
-#include "kernels/arm/shared/tflite.h"
 #include "kernels/core/parts.h"
 #include "kernels/generic/epilogue.h"
+#include "kernels/generic/tflite_add.h"
 #if defined(__aarch64__)
 #include "kernels/arm/shared/neon_rows.h"
 #else
@@ -20,22 +21,6 @@ namespace octet {
 namespace {
 
 constexpr size_t kLanes = 8;  // columns per step
-
-// Residuals of kLanes columns, less their zero point.
-struct Residuals {
-  uint8x8_t flip;
-  int16x8_t zero_point;
-  explicit Residuals(const Epilogue& f) {
-    const int32_t shift = f.residual_type == ElementType::kU8 ? 128 : 0;
-    flip = vdup_n_u8((uint8_t)shift);
-    zero_point = vdupq_n_s16((int16_t)(f.residual_zero_point - shift));
-  }
-  OCTET_INLINE inline void load(const uint8_t* from, int32x4_t (&to)[2]) const {
-    const int8x8_t bytes = vreinterpret_s8_u8(veor_u8(vld1_u8(from), flip));
-    const int16x8_t wide = vsubq_s16(vmovl_s8(bytes), zero_point);
-    to[0] = vmovl_s16(vget_low_s16(wide)), to[1] = vmovl_s16(vget_high_s16(wide));
-  }
-};
 
 // Float mode. It always adds: the zeros of no residual change no integer.
 struct FloatMode {
@@ -61,31 +46,27 @@ struct FloatMode {
   }
 };
 
-// TFLite mode, and its ADD of products and residuals, none of whose shifts is to the left.
-template <bool adds>
+struct NoSum {
+  static constexpr bool kAdds = false;
+  explicit NoSum(const Epilogue&) {}
+  OCTET_INLINE inline int32x4_t sum(int32x4_t product, int32x4_t) const { return product; }
+};
+
+// TFLite mode, and its ADD of products and residuals where a TfliteAdd `rounds`.
+template <typename Sum>
 struct TfliteMode {
-  static constexpr bool kAdds = adds;
-  TfliteVector scale[2], product, residual, sum;
-  int32x4_t lo, hi, zero_point;
+  static constexpr bool kAdds = Sum::kAdds;
+  TfliteVector scale[2];
+  Sum sum;
+  int32x4_t zero_point;
   TfliteMode(const Epilogue& f, size_t n, const Requantizing&)
-      : product(tflite_vector(f.product_scale)),
-        residual(tflite_vector(f.residual_tflite)),
-        sum(tflite_vector(f.sum_scale)),
-        lo(vdupq_n_s32(f.product_lo)),
-        hi(vdupq_n_s32(f.product_hi)),
-        zero_point(vdupq_n_s32(f.zero_point - (f.dst_type == ElementType::kU8 ? 128 : 0))) {
+      : sum(f), zero_point(vdupq_n_s32(f.zero_point - (f.dst_type == ElementType::kU8 ? 128 : 0))) {
     unroll<2>([&](auto v) OCTET_INLINE {
       scale[v].set(vld1q_s32(f.multiplier + n + 4 * v), vld1q_s32(f.shift + n + 4 * v));
     });
   }
   OCTET_INLINE inline int32x4_t of(int v, int32x4_t acc, int32x4_t y, const float*) const {
-    int32x4_t x = scale[v].scale(acc);
-    if (adds) {
-      x = vminq_s32(vmaxq_s32(x, lo), hi);
-      x = sum.divided(
-          vaddq_s32(product.divided(vshlq_n_s32(x, 20)), residual.divided(vshlq_n_s32(y, 20))));
-    }
-    return vqaddq_s32(x, zero_point);
+    return vqaddq_s32(sum.sum(scale[v].scale(acc), y), zero_point);
   }
 };
 
@@ -107,7 +88,7 @@ __attribute__((noinline)) void epilogue_of_columns(const Epilogue& f, const Epil
   const uint8x8_t flip = vget_low_u8(n.flip);
   int32_t acc[kLanes] = {};
   uint8_t some[kLanes] = {}, out[kLanes];
-  const bool whole = count == kLanes, in_place = whole && !f.lut, adds = f.has_residual;
+  const bool whole = count == kLanes, adds = f.has_residual;
   const int32_t* from = t.acc + first;
   const uint8_t* residual = adds ? t.to.residual + first : some;
   const size_t next = adds ? t.to.residual_stride : 0;
@@ -121,17 +102,82 @@ __attribute__((noinline)) void epilogue_of_columns(const Epilogue& f, const Epil
       four = acc;
       if (adds) copy_some(residual, count, some), bytes = some;
     }
-    int32x4_t y[2] = {};
-    if (Mode::kAdds) residuals.load(bytes, y);
+    int32x4_t y[4] = {};
+    if (Mode::kAdds) residuals.widen(vcombine_u8(vld1_u8(bytes), vdup_n_u8(0)), y);
     const int32x4_t q0 = mode.of(0, vld1q_s32(four), y[0], row_scale),
                     q1 = mode.of(1, vld1q_s32(four + 4), y[1], row_scale);
     if (row_scale) ++row_scale;
     const int8x8_t packed = vqmovn_s16(vqmovn_high_s32(vqmovn_s32(q0), q1));
-    const uint8x8_t stored = veor_u8(vreinterpret_u8_s8(vmin_s8(vmax_s8(packed, lo), hi)), flip);
-    vst1_u8(in_place ? dst : out, stored);
-    if (in_place) continue;
-    for (size_t j = 0; j < count; ++j) dst[j] = f.lut ? f.lut[out[j]] : out[j];
+    vst1_u8(whole ? dst : out, veor_u8(vreinterpret_u8_s8(vmin_s8(vmax_s8(packed, lo), hi)), flip));
+    if (!whole) copy_some(out, count, dst);
   }
+}
+
+// Adds residuals to sixteen outputs at a time, of one row or, of eight columns, of two rows, from
+// column `first` on. Returns the first column that is left.
+template <typename Sum, size_t columns>
+__attribute__((noinline)) size_t add_sixteen(const Epilogue& f, const EpilogueTile& t,
+                                             const float* scales, size_t first) {
+  constexpr size_t kRows = 16 / columns;
+  using Scale = typename Sum::Scale;
+  const Sum sum(f);
+  const Residuals residuals(f);
+  const Requantizing16 n = requantizing16(requantization_of(f));
+  // Copies, because outputs may alias them
+  const size_t next = t.acc_stride, residual_next = t.to.residual_stride, dst_next = t.to.stride,
+               rows = t.rows, cols = t.cols, apart = f.tflite.apart;
+  const int32_t* const acc0 = t.acc;
+  const uint8_t* const residual0 = t.to.residual;
+  uint8_t* const dst0 = t.to.dst;
+  for (; first + columns <= cols; first += columns) {
+    const int32_t* acc = acc0 + first;
+    const uint8_t* residual = residual0 + first;
+    uint8_t* dst = dst0 + first;
+    Scale scale[4];
+    unroll<4>([&](auto v)
+                  OCTET_INLINE { scale[v] = Sum::at(scales + first + 4 * v % columns, apart); });
+    const auto add = [&](size_t below) OCTET_INLINE {
+      int32x4_t four[4];
+      unroll<4>([&](auto v) OCTET_INLINE {
+        four[v] = vld1q_s32(acc + 4 * v / columns * below * next + 4 * v % columns);
+      });
+      int8x16_t bytes;
+      if constexpr (kRows == 1)
+        load16_by(bytes, residual, residual_next);
+      else
+        bytes = vreinterpretq_s8_u8(
+            vcombine_u8(vld1_u8(residual), vld1_u8(residual + below * residual_next)));
+      const uint8x16_t out = added(four, scale, vreinterpretq_u8_s8(bytes), residuals, sum, n);
+      if constexpr (kRows == 1) return vst1q_u8(dst, out);
+      vst1_u8(dst + below * dst_next, vget_high_u8(out));
+      vst1_u8(dst, vget_low_u8(out));
+    };
+    size_t i = rows;
+    for (; i >= kRows; i -= kRows) {
+      add(1);
+      acc += kRows * next;
+      if (kRows > 1) residual += kRows * residual_next;
+      dst += kRows * dst_next;
+    }
+    if (kRows > 1 && i) add(0);
+  }
+  return first;
+}
+
+// Does all steps to bytes but the table's.
+void store_bytes(const Epilogue& f, const EpilogueTile& t) {
+  const bool tflite = f.mode == EpilogueMode::kTflite8;
+  const auto columns = !tflite          ? epilogue_of_columns<FloatMode>
+                       : f.has_residual ? epilogue_of_columns<TfliteMode<TfliteSum>>
+                                        : epilogue_of_columns<TfliteMode<NoSum>>;
+  size_t j = 0;
+  if (f.has_residual && (tflite ? f.tflite.rows && f.tflite.divides
+                                : f.fits_int16 && !f.clamps_product && !t.row_scale)) {
+    const float* const scales = (tflite ? (const float*)f.tflite.rows : f.scale) + t.column;
+    j = (tflite ? add_sixteen<TfliteSum, 16> : add_sixteen<FloatSum, 16>)(f, t, scales, j);
+    j = (tflite ? add_sixteen<TfliteSum, 8> : add_sixteen<FloatSum, 8>)(f, t, scales, j);
+  }
+  for (; j < t.cols; j += kLanes) columns(f, t, j, t.cols - j < kLanes ? t.cols - j : kLanes);
 }
 
 #if defined(__aarch64__)
@@ -218,13 +264,19 @@ void others(const Epilogue& f, const EpilogueTile& t) { apply_epilogue(f, t); }
 
 void epilogue(const Epilogue& f, const EpilogueTile& t) {
   const bool tflite = f.mode == EpilogueMode::kTflite8;
-  if (!tflite && f.mode != EpilogueMode::kFloat8) return others(f, t);
-  const auto columns = !tflite          ? epilogue_of_columns<FloatMode>
-                       : f.has_residual ? epilogue_of_columns<TfliteMode<true>>
-                                        : epilogue_of_columns<TfliteMode<false>>;
-  for (size_t j = 0; j < t.cols; j += kLanes)
-    columns(f, t, j, t.cols - j < kLanes ? t.cols - j : kLanes);
+  if ((!tflite && f.mode != EpilogueMode::kFloat8) ||
+      (tflite && f.has_residual && !(f.tflite_add && f.tflite_add->rounds)))
+    return others(f, t);
+  store_bytes(f, t);
+  if (!f.lut) return;
+  if (f.look_up) return f.finish_in_place(t.to.dst, t.to.stride, t.rows, t.cols);
+  for (size_t i = 0; i < t.rows; ++i) {
+    uint8_t* const row = t.to.dst + i * t.to.stride;
+    for (size_t j = 0; j < t.cols; ++j) row[j] = f.lut[row[j]];
+  }
 }
+
+bool find_add(const Epilogue& f, TfliteAdd* sum) { return find_tflite_add(f, true, sum); }
 
 }  // namespace
 
@@ -253,7 +305,7 @@ const TierOps neon_ops = {kInit,
                           copy,
                           OCTET_IF(INT16, split_s16, nullptr),
                           OCTET_IF(INT16, finish_s16, nullptr),
-                          nullptr,
+                          find_add,
                           TfliteForm::kAll,
                           kLookUp};
 

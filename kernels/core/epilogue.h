@@ -37,7 +37,8 @@ struct Epilogue {
   const double* factor;        // kDouble8
   TfliteColumns tflite;        // kTflite8
   int32_t zero_point, lo, hi;  // of the output; [lo, hi] is the clamp, within the output type
-  bool fits_int32;             // kFloat8: every value is below 2^31 before the clamp
+  // kFloat8: every value, with its residual, is below 2^31, below 2^15 - 1 before the clamp
+  bool fits_int32, fits_int16;
   // kFloat8, kDouble8: lo - zero_point and hi - zero_point; kF32: the clamp itself
   float lo_f32, hi_f32;
   int32_t residual_zero_point;
@@ -55,10 +56,11 @@ struct Epilogue {
   const uint8_t* lut;
   LookUpFn look_up;  // looks up in `lut`; null if the tier has no vectors for it
 
-  // Whether kernels may add the residual of an output to its product in registers.
-  bool adds_in_kernel(const Output& to) const {
-    return has_residual && mode == EpilogueMode::kFloat8 && fits_int32 && !clamps_product &&
-           finishes_in_place() && to.stride == to.residual_stride;
+  // Whether kernels may add the residual of an output to its product in registers. int16: those
+  // that round through 16 bits.
+  bool adds_in_kernel(const Output& to, bool int16 = false) const {
+    return has_residual && mode == EpilogueMode::kFloat8 && (int16 ? fits_int16 : fits_int32) &&
+           !clamps_product && finishes_in_place() && to.stride == to.residual_stride;
   }
   // Whether outputs that are stored without the table's step can get it in place; true without a
   // table.

@@ -18,7 +18,11 @@ struct TfliteAdd {
   int16_t high[2], low[2];  // factor = high << left | low
   int32_t offset;
   int32_t left, right;
+  // The sum, too, is what the factors make of both values less their zero points, shifted with
+  // rounding, + the output's zero point; right > 0
+  bool rounds;
 
+  int32_t factor(int i) const { return (int32_t)((uint32_t)high[i] << left) | low[i]; }
   // Sums modulo 2^32, as vectors do: only the last one fits 32 bits for all x and r.
   int32_t of(int32_t x, int32_t r) const {
     const uint32_t upper = (uint32_t)(x * high[0] + r * high[1]) << left;

@@ -331,9 +331,9 @@ void depthwise_multiply(const DepthwiseTile& t) {
   using Kind = DepthwiseOutput;
   constexpr Kind others = M::kShuffles ? Kind::kSumsOrFloat : Kind::kFloat,
                  walks = M::kShuffles ? Kind::kAny : Kind::kFloat;
+  if constexpr (M::kAdds)
+    if (t.adds) return depthwise_adds<M>(t);
   if constexpr (M::kShuffles) {
-    if constexpr (M::kAdds)
-      if (t.adds) return depthwise_adds<M>(t);
     if (!t.requantization || t.requantization->to_floats)
       return depthwise_form<M, true, Kind::kSums, others, walks>(t);
   } else {
@@ -414,7 +414,8 @@ constexpr DepthwiseKernel depthwise_kernel(const char* name, TierId tier_id, Ele
   k.channels = k.reach = M::kChannels;
   k.rows = k.walk_rows = 2;
   k.walks_tiles = true;
-  if constexpr (M::kShuffles) k.adds = k.tflite_floats = M::kAdds;
+  k.adds = M::kAdds;
+  if constexpr (M::kShuffles) k.tflite_floats = M::kAdds;
   k.walks_5x5 = M::kWalks5x5;
   k.s16 = OCTET_IF(INT16, s16, nullptr);
   k.prepare = depthwise_prepare<M, Taps>;

@@ -84,7 +84,15 @@ void keep_offsets(const int32_t (&outputs)[256], int32_t lo, int32_t hi, int32_t
   c->most = most;
 }
 
-void write(const Candidate& c, TfliteAdd* sum) {
+// The offset by which zero points and one rounding of halves upwards take the place of an offset.
+int64_t rounding_offset(const Epilogue& f, const Candidate& c) {
+  return ((int64_t)f.zero_point * 2 + 1) * ((int64_t)1 << c.right >> 1) -
+         (int64_t)c.factor[0] * zero_of(f.intermediate_zero_point, f.dst_type) -
+         (int64_t)c.factor[1] * zero_of(f.residual_zero_point, f.residual_type);
+}
+
+// rounds: whether TfliteAdd::rounds is of use.
+void write(const Epilogue& f, bool rounds, const Candidate& c, TfliteAdd* sum) {
   int left = 0;
   while ((c.factor[0] > c.factor[1] ? c.factor[0] : c.factor[1]) >> left >> kPart) ++left;
   for (int i = 0; i < 2; ++i) {
@@ -92,13 +100,17 @@ void write(const Candidate& c, TfliteAdd* sum) {
     sum->low[i] = (int16_t)(c.factor[i] & ((1 << left) - 1));
   }
   const uint32_t centered = (uint32_t)(c.factor[0] + c.factor[1]) * 128;
-  sum->offset = (int32_t)((uint32_t)(((int64_t)c.least + c.most) / 2) - centered);
+  const int64_t rounding = rounding_offset(f, c);
+  sum->rounds = rounds && c.right > 0 && rounding >= c.least && rounding <= c.most;
+  sum->offset =
+      (int32_t)((uint32_t)(sum->rounds ? rounding : ((int64_t)c.least + c.most) / 2) - centered);
   sum->left = left;
   sum->right = c.right;
 }
 
-// Finds the first candidate that is right for all pairs.
-bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum) {
+// Finds the first candidate that is right for all pairs or, where one of those has it, the first
+// with TfliteAdd::rounds.
+bool choose(const Epilogue& f, bool rounds, Candidate* candidates, int count, TfliteAdd* sum) {
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);
   };
@@ -122,12 +134,16 @@ bool choose(const Epilogue& f, Candidate* candidates, int count, TfliteAdd* sum)
     }
     count = left;
   }
-  if (count) write(candidates[0], sum);
+  for (int i = 0; i < count; ++i) {
+    write(f, rounds, candidates[i], sum);
+    if (!rounds || sum->rounds) break;
+  }
   return count > 0;
 }
 
-// Checks all pairs of values that pass the product's clamp. False: there is no TfliteAdd.
-bool find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
+// Checks all pairs of values that pass the product's clamp. False: there is no TfliteAdd. rounds:
+// whether one with TfliteAdd::rounds is worth a longer search.
+bool find_tflite_add(const Epilogue& f, bool rounds, TfliteAdd* sum) {
   Candidate candidates[kCandidates];
   const double factor[2] = {factor_of(f.product_scale, f.sum_scale),
                             factor_of(f.residual_tflite, f.sum_scale)};
@@ -136,7 +152,9 @@ bool find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
   const int few = count < kFew ? count : kFew;
   Candidate first[kFew];
   for (int i = 0; i < few; ++i) first[i] = candidates[i];
-  return choose(f, first, few, sum) || choose(f, candidates + few, count - few, sum);
+  const bool found = choose(f, rounds, first, few, sum);
+  if (found && (!rounds || sum->rounds)) return true;
+  return choose(f, rounds, candidates + few, count - few, sum) || found;
 }
 
 }  // namespace

@@ -258,8 +258,9 @@ class Product {
     const float* const row_scales = block_.terms.scaled ? block_.terms.scales : nullptr;
     if (output_.in_place(tile_.cols))
       return multiply_micro_panel(kernel_, output_, block_.rows, n, row_scales, lhs_panel, &tile_);
-    multiply_through_epilogue(kernel_, output_, Tiling(block_.rows, kernel_, tile_.cols), n, lanes_,
-                              row_scales, lhs_panel, &tile_);
+    multiply_through_epilogue(kernel_, output_, block_.rows,
+                              Tiling(block_.rows, kernel_, tile_.cols), n, lanes_, row_scales,
+                              lhs_panel, &tile_);
   }
 
   // All tiles by one micro-panel.
@@ -325,7 +326,8 @@ class Product {
     } else {
       TileOutput output = output_;
       output.to = to;
-      multiply_through_epilogue(kernel_, output, tiling, n, lanes_, nullptr, lhs_panel, &tile_);
+      multiply_through_epilogue(kernel_, output, used.rows, tiling, n, lanes_, nullptr, lhs_panel,
+                                &tile_);
     }
     pass_panels(used, tiling.count);
   }

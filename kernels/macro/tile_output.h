@@ -130,6 +130,14 @@ inline size_t columns_of_micro_panel(const MicroKernel& kernel, bool words, size
              : kernel.nr;
 }
 
+// Whether a tile at one stride suits MicroKernel::multiply_micro_panel in all but its taps.
+inline bool suits_micro_panel(const MicroKernel& kernel, const Tile& tile, size_t most_columns) {
+  const auto& at_once = kernel.micro_panel;
+  return kernel.multiply_micro_panel && tile.cols >= at_once.least_columns &&
+         tile.cols <= most_columns && tile.depth >= at_once.least && tile.depth <= at_once.most &&
+         !tile.row_init && !tile.adds && !tile.lhs_rows;
+}
+
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has
 // multiply_micro_panel for this tile.
 inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& tiling,
@@ -138,42 +146,48 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
   const size_t most_columns = at_once.taps && makes_words_in_kernel(*tile, kernel)
                                   ? kernel.words_nr()
                                   : at_once.most_columns;
-  if (!tile->lhs_arranged &&
-      (!kernel.multiply_micro_panel || tile->cols < at_once.least_columns ||
-       tile->cols > most_columns || tile->depth < at_once.least || tile->depth > at_once.most ||
-       tile->row_init || tile->adds || tile->lhs_rows ||
-       (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1)))
+  if (!tile->lhs_arranged && (!suits_micro_panel(kernel, *tile, most_columns) ||
+                              (at_once.taps ? !is_plain(*tile, rows, kernel) : tile->taps > 1)))
     return multiply_tiles(kernel, tiling, lhs_panel, tile);
   tile->rows = rows;
   kernel.multiply_micro_panel(*tile);
 }
 
 // Multiplies rows at one stride by a micro-panel through s32 tiles and the epilogue, which takes
-// several tiles at once: it reads its constants once, and finds the sums long stored.
-inline void multiply_through_epilogue(const MicroKernel& kernel, const TileOutput& output,
-                                      const Tiling& tiling, size_t n, size_t lanes,
-                                      const float* row_scales, size_t lhs_panel, Tile* tile) {
+// several tiles at once: it reads its constants once, and finds the sums long stored. A kernel that
+// takes rows at once makes all of these sums in one call, if it does so for every number of rows.
+__attribute__((noinline)) inline void multiply_through_epilogue(
+    const MicroKernel& kernel, const TileOutput& output, size_t rows, const Tiling& tiling,
+    size_t n, size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
   alignas(64) int32_t acc[kMaxTile];
-  const size_t most = sizeof acc / sizeof *acc / lanes - kernel.rows_of(tile->cols);
+  const size_t room = sizeof acc / sizeof *acc / lanes, most = room - kernel.rows_of(tile->cols);
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
+  const bool suits = !kernel.micro_panel.taps && tile->taps == 1 &&
+                     suits_micro_panel(kernel, *tile, kernel.micro_panel.most_columns);
+  const size_t at_once = suits ? room / kernel.mr * kernel.mr : 0;
   EpilogueTile out = {
       acc, lanes, 0, tile->cols, n, row_scales, output.to.column(n, output.dst_bytes)};
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
-  for (size_t t = 0; t < tiling.count; ++t) {
-    tile->rows = tiling.rows(t);
+  for (size_t t = 0; rows; ++t) {
+    tile->rows = at_once ? smaller(rows, at_once) : tiling.rows(t);
     tile->lhs = lhs;
     tile->dst = acc + out.rows * lanes;
-    OCTET_ASSERT(may_multiply(kernel, *tile));
-    prefetch(out.to.from(out.rows), tile->rows);
-    kernel.multiply(*tile);
+    if (at_once) {
+      kernel.multiply_micro_panel(*tile);
+    } else {
+      OCTET_ASSERT(may_multiply(kernel, *tile));
+      prefetch(out.to.from(out.rows), tile->rows);
+      kernel.multiply(*tile);
+    }
     pass_sums(kernel, tile);
     if (tile->row_init) tile->row_init += tile->rows;
     if (tile->row_factors) tile->row_factors += tile->rows;
     out.rows += tile->rows;
-    const bool last = t + 1 == tiling.count;  // its rows may be pointers, and lhs null
-    if (!last) lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
-    if (out.rows <= most && !last) continue;
+    rows -= tile->rows;
+    // The rows of the last tile may be pointers, and lhs null
+    if (rows) lhs += lhs_panel ? lhs_panel : tile->rows * tile->lhs_stride;
+    if (!at_once && out.rows <= most && rows) continue;
     output.ops->epilogue(*output.epilogue, out);
     if (out.row_scale) out.row_scale += out.rows;
     out.to = out.to.from(out.rows);

@@ -97,6 +97,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
   const double largest = max_scaled + (f.has_residual ? 255.0 * f.residual_scale : 0);
   f.fits_int32 = f.mode == EpilogueMode::kFloat8 && !builder.runtime_scales() &&
                  largest * kFloatMargin < kInt32Limit;
+  f.fits_int16 = f.fits_int32 && largest * kFloatMargin < kInt16Limit;
   if (e.scales) f.scale = spread(arena, e.scales, e.scale_count, columns, padded, 1.0f);
   if (e.bias_f32) f.bias_f32 = spread(arena, e.bias_f32, builder.columns, columns, padded, 0.0f);
   if (e.factors) f.factor = spread(arena, e.factors, e.factor_count, columns, padded, 1.0);

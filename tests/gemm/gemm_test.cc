@@ -137,6 +137,35 @@ TEST_P(GemmKernel, RowsOfManyColumns) {
       }
 }
 
+// The epilogue takes as many rows at a time as there is room for sums of.
+TEST_P(GemmKernel, ManyRowsWithAResidual) {
+  constexpr size_t kRows[] = {30, 60, 61, 66, 127, 150};
+  uint32_t turn = 0;
+  for (const size_t n : {8, 16, 23, 40, 264})
+    for (const size_t k : {15, 16, 37, 256, 257})
+      for (const octet_requant requant : {OCTET_REQUANT_FLOAT, OCTET_REQUANT_TFLITE}) {
+        GemmCase c;
+        c.kernel = kernel().name;
+        c.m = kRows[turn % 6], c.n = n, c.k = k;
+        const std::vector<Types> types = types_of(kernel());
+        c.lhs = types[turn % types.size()].lhs, c.rhs = types[turn % types.size()].rhs;
+        c.seed = ++turn;
+        c.requant = requant;
+        if (turn % 7 == 3 && requant == OCTET_REQUANT_FLOAT)
+          c.lhs_quant = OCTET_LHS_PER_ROW;
+        else
+          c.lhs_zero_point = c.lhs == OCTET_U8 ? 130 : -3;
+        c.rhs_zero_points = turn % 5 == 4 ? ZeroPoints::kChannel : ZeroPoints::kNone;
+        c.dst = turn % 4 < 2 ? OCTET_U8 : OCTET_S8;
+        c.residual = turn % 3 ? OCTET_S8 : OCTET_U8;
+        c.product_activation = turn % 8 == 6 ? OCTET_ACTIVATION_RELU : OCTET_ACTIVATION_NONE;
+        c.lut = turn % 11 == 5;
+        c.padded = turn % 2;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 // A kernel may copy the rows of a call, part by part where they are deeper than the copy.
 TEST_P(GemmKernel, DeepRows) {
   uint32_t turn = 0;

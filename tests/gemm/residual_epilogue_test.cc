@@ -191,7 +191,17 @@ class ResidualExits : public testing::TestWithParam<octet::TierId> {
       return expected(a, product, r);
     };
     check(f, acc, kSide, kSide, residual, want);
-    if (!with_factors || ops().tflite_form != octet::TfliteForm::kFloats) return;
+    if (!with_factors) return;
+    if (ops().tflite_form == octet::TfliteForm::kAll) {  // quarters of four times the products
+      for (size_t n = 0; n < kSide + 64; ++n) {
+        shift[n] = -1;
+        octet::write_tflite_column(multiplier[n], shift[n], rows.data() + n, kSide + 64);
+      }
+      for (int32_t& x : acc) x *= 4;
+      f.tflite.divides = true;
+      check(f, acc, kSide, kSide, residual, want);
+    }
+    if (ops().tflite_form != octet::TfliteForm::kFloats) return;
     for (size_t n = 0; n < kSide + 64; ++n)
       octet::write_tflite_floats({0.0625f, 0, 0.5f}, rows.data() + n, kSide + 64);
     for (int32_t& x : acc) x *= 16;
@@ -265,7 +275,9 @@ TEST_P(ResidualExits, AddFloats) {
   std::mt19937 random(5);
   for (const float residual_scale : {0.0031f, 0.5f, 1.0f, 3.7f, 0x1p30f, 0x1p48f}) {
     for (const bool u8 : {false, true}) {
-      for (const bool clamps : {false, true}) {
+      for (const int kind : {0, 1, 2}) {
+        const bool clamps = kind == 1, fits = kind == 2;  // in 16 bits
+        if (fits && residual_scale > 4) continue;
         std::vector<float> scales(kColumns + 64);
         for (size_t n = 0; n < scales.size(); ++n) scales[n] = kScales[n % std::size(kScales)];
         std::vector<int32_t> acc(kRows * kColumns);
@@ -274,7 +286,7 @@ TEST_P(ResidualExits, AddFloats) {
           constexpr int32_t kEnds[] = {INT32_MIN, INT32_MAX, 0, -1};
           const float factor = scales[i % kColumns];
           acc[i] =
-              random() % 4 == 0
+              random() % 4 == 0 && !fits
                   ? kEnds[random() % 4]
                   : (int32_t)std::clamp(((double)(random() % 1200) - 600) / 2 / factor, -2e9, 2e9);
           residual[i] = (uint8_t)random();
@@ -290,6 +302,7 @@ TEST_P(ResidualExits, AddFloats) {
         f.residual_zero_point = least_of(!u8) + 9;
         f.residual_scale = residual_scale;
         f.clamps_product = clamps;
+        f.fits_int32 = f.fits_int16 = fits;
         f.product_lo_f32 = -0.75f, f.product_hi_f32 = 77.25f;
         check(f, acc, kRows, kColumns, residual, [&](size_t i, size_t j) {
           const size_t at = i * kColumns + j;

@@ -16,6 +16,10 @@ namespace octet {
 namespace {
 
 inline int16x8_t vmovl_high_s8(int8x16_t a) { return vmovl_s8(vget_high_s8(a)); }
+inline int32x4_t vmovl_high_s16(int16x8_t a) { return vmovl_s16(vget_high_s16(a)); }
+inline int16x8_t vsubl_high_s8(int8x16_t a, int8x16_t b) {
+  return vsubl_s8(vget_high_s8(a), vget_high_s8(b));
+}
 inline int16x8_t vmull_high_s8(int8x16_t a, int8x16_t b) {
   return vmull_s8(vget_high_s8(a), vget_high_s8(b));
 }

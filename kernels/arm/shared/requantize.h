@@ -150,16 +150,22 @@ OCTET_INLINE inline uint8x8_t requantized(int32x4_t a, int32x4_t b, const Scale&
   return veor_u8(vreinterpret_u8_s8(bytes), n.flip);
 }
 
+// Adds the zero point to rounded products and makes bytes of them, in order.
+template <Store store>
+OCTET_INLINE inline uint8x16_t narrowed(int16x8_t low, int16x8_t high, const Requantizing16& n) {
+  int8x16_t bytes =
+      vqmovn_high_s16(vqmovn_s16(vqaddq_s16(low, n.zero_point)), vqaddq_s16(high, n.zero_point));
+  if (store != Store::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
+  return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
+}
+
 // Requantizes four vectors to sixteen bytes, in order.
 template <Store store, typename Scale>
 OCTET_INLINE inline uint8x16_t requantized(const int32x4_t (&acc)[4], const Scale (&scale)[4],
                                            const Requantizing16& n) {
   const int16x8_t low = Scale::rounded(acc[0], scale[0], acc[1], scale[1]),
                   high = Scale::rounded(acc[2], scale[2], acc[3], scale[3]);
-  int8x16_t bytes =
-      vqmovn_high_s16(vqmovn_s16(vqaddq_s16(low, n.zero_point)), vqaddq_s16(high, n.zero_point));
-  if (store != Store::kSaturated) bytes = vminq_s8(vmaxq_s8(bytes, n.lo), n.hi);
-  return veorq_u8(vreinterpretq_u8_s8(bytes), n.flip);
+  return narrowed<store>(low, high, n);
 }
 
 }  // namespace

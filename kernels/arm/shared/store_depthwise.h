@@ -5,7 +5,7 @@
 
 #include "kernels/arm/shared/intrinsics.h"
 #include "kernels/arm/shared/pinned.h"
-#include "kernels/arm/shared/requantize.h"
+#include "kernels/arm/shared/residual.h"
 #include "kernels/arm/shared/store_floats.h"
 #include "kernels/generic/depthwise.h"
 
@@ -37,7 +37,7 @@ struct Sixteen {
   static constexpr int kChannels = 16, kPrepared = 3 * 64 + 16;
   static constexpr bool kTogether = false, kCopyPerSign = true, kWholeGroups = false,
                         kAcross = false, kLoadsAndSteps = true, kShuffles = false,
-                        kWalks5x5 = false;
+                        kWalks5x5 = false, kAdds = false;
   using Pixel = int8x16_t;
   struct Acc {
     int32x4_t a[4];
@@ -83,6 +83,25 @@ struct Sixteen {
       FloatScale by[4];
       ends.load_scales(by);
       vst1q_u8(dst, requantized<Store::kClamped>(acc.a, by, n));
+    }
+  };
+
+  struct Adds {
+    Requantizing16 n;
+    Residuals residuals;
+    FloatSum sum;
+    ptrdiff_t residual;
+    explicit Adds(const DepthwiseTile& t)
+        : n(requantizing16(*t.requantization)),
+          residuals(*t.adds),
+          sum(*t.adds),
+          residual(t.residual) {}
+
+    template <typename E>
+    OCTET_INLINE inline void operator()(const Acc& acc, const E& ends, uint8_t* dst) const {
+      FloatScale by[4];
+      ends.load_scales(by);
+      vst1q_u8(dst, added(acc.a, by, vld1q_u8(dst + residual), residuals, sum, n));
     }
   };
 

@@ -59,7 +59,9 @@ void avx2_sum_rows(const Rows& r, bool is_signed, int32_t* sums) {
   sum_rows_x86(r, is_signed, sums);
 }
 void avx2_copy_windows(const Windows& w) { copy_windows(w); }
-bool avx2_find_tflite_add(const Epilogue& f, TfliteAdd* sum) { return find_tflite_add(f, sum); }
+bool avx2_find_tflite_add(const Epilogue& f, TfliteAdd* sum) {
+  return find_tflite_add(f, false, sum);
+}
 void avx2_split_s16(const S16Row& row) { split_s16(row); }
 // Not on all of its paths does GCC clear the upper halves, which slow SSE code after it.
 void avx2_finish_s16(const S16Epilogue& f, const S16Tile& tile) {

@@ -78,7 +78,7 @@ class ChannelBlock {
                                         : kernel.flags & kRequantizes)
                                ? &plan.requantization
                                : nullptr;
-    if (adds_in_registers())
+    if (adds_in_registers() && (kernel.partial || channels == kernel.channels))
       tile_.requantization = &plan.requantization, tile_.adds = &plan.epilogue;
     if (kernel.tflite_floats && plan.requantization.tflite_form == TfliteForm::kFloatsUp &&
         plan.epilogue.finishes_in_place())
@@ -172,7 +172,8 @@ class ChannelBlock {
  private:
   // Whether the kernel adds the residual before it stores.
   bool adds_in_registers() const {
-    return adds_residual(kernel_, tile_.loop) && plan_.epilogue.adds_in_kernel(run_.to) &&
+    return adds_residual(kernel_, tile_.loop) &&
+           plan_.epilogue.adds_in_kernel(run_.to, kernel_.flags & kRequantizes16) &&
            !run_.lhs_scales;
   }
 
