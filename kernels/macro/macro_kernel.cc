@@ -138,7 +138,7 @@ class Product {
       tile_.residual = output_.to.residual - output_.to.dst;
     }
     tile_.lhs_stride = block.lhs_stride;
-    tile_.lhs_flip = macro_kernel.lhs_flip ? 0x80808080u : 0;
+    tile_.lhs_flip = macro_kernel.lhs_flip && !block.lhs_arranged ? 0x80808080u : 0;
     tile_.lhs_arranged = block.lhs_arranged;
     tile_.room = block.room;
     if (kernel_.micro_panel.room && block.room) *(const void**)block.room = nullptr;

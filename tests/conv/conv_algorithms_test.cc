@@ -19,6 +19,19 @@ TEST(ConvAlgorithms, AnyCombinationGivesTheSameBytesEveryWay) {
   }
 }
 
+// Of 1x1 convolutions the pixels may be copied first in an order of the kernel's own.
+TEST(ConvAlgorithms, PixelsOfManyChannels) {
+  uint32_t turn = 0;
+  for (const size_t groups : {1, 2})
+    for (const size_t channels : {23, 24, 33, 72})
+      for (const size_t out : {39, 40, 67, 257}) {
+        octet_conv2d_shape s = square(7, groups * channels, groups * out, 1);
+        s.groups = groups;
+        check_every_way(turned(s, turn++));
+        if (HasFatalFailure()) return;
+      }
+}
+
 // Runs are cut by threads, and into blocks and bands of a small cache; some bring their own pads.
 TEST(ConvAlgorithms, AnyCombinationInPieces) {
   for (uint32_t seed = 1001; seed <= 1150; ++seed) {

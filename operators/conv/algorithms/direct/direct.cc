@@ -102,7 +102,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
   if (!tiles_rows) {  // the pixels are rows of a matrix
-    block.lhs_stride = run.lhs_pixel;
+    const bool arranges = arranges_rows(plan, smaller(task.n1 - task.n0, s.group_out()));
     // One call per run of contiguous lines
     const bool dense = !run.lhs_ring && run.lhs_image == run.in_h * run.lhs_row;
     ConvTask part = task;
@@ -113,6 +113,15 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
       part.end = part.first + smaller(task.end - part.first, together);
       run_blocks(plan, run, taps, part, w.rows, prepared, &block, [&](size_t group, size_t pixel) {
         block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();
+        block.lhs_stride = run.lhs_pixel;
+        block.lhs_arranged = arranges && block.rows >= plan.kernel->mr;
+        if (!block.lhs_arranged) return;
+        uint8_t* const to = workspace + w.arranged;
+        plan.kernel->arrange_rows(
+            {block.lhs, block.lhs_stride, block.rows, s.group_in(), plan.lhs_flip},
+            arranged_stride(plan), to);
+        block.lhs = to;
+        block.lhs_stride = arranged_stride(plan);
       });
     }
   } else {

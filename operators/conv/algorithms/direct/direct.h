@@ -21,10 +21,31 @@ struct DirectWorkspace {
   // offsets of: steps between taps; pointers to rows; tiles of a block
   size_t steps, pointers, tiles;
   PreparedSections prepared;
-  size_t prepared_at, bytes;
+  size_t prepared_at;
+  size_t arranged;  // the copy of a block's rows, where arranges_rows()
+  size_t bytes;
 };
 // tiles: the rows are not those of a matrix.
 DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles);
+
+// Whether there is room for copies of pixels that are rows of a matrix in the kernel's own order,
+// flipped where they are of the other sign, for tasks of so many columns. As for products, rows of
+// the kernel's own sign take more columns to pay.
+inline bool has_room_to_arrange(const ConvPlan& plan, size_t columns) {
+  constexpr size_t kLeastDepth = 24;
+  const size_t least = plan.lhs_flip ? 40 : 256;
+  return plan.kernel->arrange_rows && plan.shape.group_in() >= kLeastDepth && columns >= least &&
+         !plan.columns.zero_point && !plan.runtime_zero_point && !takes_s16(plan) &&
+         !plan.epilogue.has_residual;
+}
+// Whether a run makes them. An outline, which knows no weights, does not know it.
+inline bool arranges_rows(const ConvPlan& plan, size_t columns) {
+  return has_room_to_arrange(plan, columns) &&
+         (plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32);
+}
+inline size_t arranged_stride(const ConvPlan& plan) {
+  return round_up(plan.shape.group_in(), kAlignment);
+}
 
 // Whether a kernel that takes rows at one stride has whole windows as rows.
 inline bool copies_whole_windows(const ConvPlan& plan, const ConvShape& s) {

@@ -171,6 +171,8 @@ DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixel
   w.tiles = sections.take(w.rows * sizeof(BlockTile));
   w.prepared = prepared_sections(plan, taps, w.rows, tiles ? w.rows : 0);
   w.prepared_at = sections.take(w.prepared.bytes);
+  if (!tiles && has_room_to_arrange(plan, plan.shape.group_out()))
+    w.arranged = sections.take(w.rows * arranged_stride(plan));
   w.bytes = sections.bytes;
   return w;
 }
