@@ -105,13 +105,13 @@ __attribute__((noinline)) bool find_crowded(const uint8_t* rows_at, size_t strid
     if (_mm256_testz_si256(largest, largest)) continue;
     OCTET_NO_UNROLL
     for (size_t row = 0; row < rows; ++row) {
-      uint32_t crowded =
+      const uint32_t pairs =
           (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16(pairs_of_row(row), limit));
+      uint32_t crowded = (pairs | pairs >> 2) & 0x11111111;  // a bit of each group's four
+      if (*count + (size_t)__builtin_popcount(crowded) > most) return false;
       OCTET_NO_UNROLL
-      while (crowded) {
-        if (*count == most) return false;
+      for (; crowded; crowded &= crowded - 1) {
         const uint32_t group = (uint32_t)__builtin_ctz(crowded) / 4;
-        crowded &= ~(15u << 4 * group);
         groups[(*count)++] = {load_quad(at + row * stride + 4 * group) ^ (int32_t)flip,
                               (uint32_t)row, (uint32_t)(first + k / 4) + group};
       }
