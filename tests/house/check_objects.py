@@ -31,8 +31,8 @@ MADE_OF_THEM = """
 # Of the variables that each thread has: analysis/traffic/trace.cc.
 OF_THREADS = "__tls_get_addr ___tls_get_addr"
 MAY_NEED = {*C_LIBRARY.split(), *MADE_OF_THEM.split(), *OF_THREADS.split()}
-# The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, leading
-# zeros on CPUs without an instruction for them (RISC-V without Zbb), the address of the code,
+# The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, zeros
+# before or behind a number on CPUs without an instruction for them (RISC-V without Zbb), the address of the code,
 # POWER's saved registers where size counts (the linker writes those).
 HELPERS = re.compile(r"^(__(u?div|u?mod|u?divmod)di[34]|__c[lt]z[sd]i2|__aeabi_[a-z0-9]+|__x86\.get_pc_thunk\..*|"
                      r"_(save|rest)(gpr|fpr|vr)[01]?_[0-9]+)$")
