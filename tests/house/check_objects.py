@@ -32,8 +32,8 @@ MADE_OF_THEM = """
 OF_THREADS = "__tls_get_addr ___tls_get_addr"
 MAY_NEED = {*C_LIBRARY.split(), *MADE_OF_THEM.split(), *OF_THREADS.split()}
 # The compiler's own helpers, which every program has: 64-bit divisions on 32-bit CPUs, zeros
-# before or behind a number on CPUs without an instruction for them (RISC-V without Zbb), the address of the code,
-# POWER's saved registers where size counts (the linker writes those).
+# before or behind a number on CPUs without an instruction for them (RISC-V without Zbb), the
+# address of the code, POWER's saved registers where size counts (the linker writes those).
 HELPERS = re.compile(r"^(__(u?div|u?mod|u?divmod)di[34]|__c[lt]z[sd]i2|__aeabi_[a-z0-9]+|__x86\.get_pc_thunk\..*|"
                      r"_(save|rest)(gpr|fpr|vr)[01]?_[0-9]+)$")
 OURS = re.compile(r"^(octet_[a-z0-9_]+|_ZZ?N?K?5octet.*)$")
