@@ -80,6 +80,14 @@ Desc* epilogue_of(Desc* desc, ...) {
   return desc;
 }
 
+// Before filters told the type of the output, plans did not count it.
+template <typename Filter>
+auto set_dst(octet_type dst, Filter* filter, int) -> decltype((void)filter->dst_type) {
+  filter->dst_type = dst;
+}
+template <typename Filter>
+void set_dst(octet_type, Filter*, ...) {}
+
 // Sets the fields of a descriptor and of a run that GEMM and convolution share.
 template <typename Desc>
 void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob,
@@ -188,6 +196,7 @@ class Peer {
     s.pad_right = padding[3];
     s.transposed = problem["transposed"].get<bool>();
     filter.type = type_of(problem["rhs"]), filter.order = OCTET_OHWI, filter.data = tensors[1].data;
+    set_dst(type_of(problem["dst"]), &filter, 0);
     size_t bytes = 0;
     check(octet_conv2d_pack_size(&filter, OCTET_ISA_AUTO, &bytes, &error), error);
     Memory blob(bytes);

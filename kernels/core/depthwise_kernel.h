@@ -121,8 +121,8 @@ struct DepthwiseTile {
   const void* prepared;
   size_t sets, set_groups;               // kTaps: as in DepthwiseBlock
   const Requantization* requantization;  // null: store s32, always a whole block
-  // Grouped kernels' own: `requantization` of f32, which is null then, so that stores of bytes, the
-  // most, look at one pointer
+  // Set in place of `requantization` for f32 outputs, by grouped kernels themselves, so that the
+  // usual stores, of bytes, test one pointer
   const Requantization* floats = nullptr;
   bool raw = false;  // store s32 in the kernel's own order, for `requantize`
   uint8_t* dst;

@@ -130,7 +130,7 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
   if (__builtin_expect(!t.requantization && !t.raw, 0)) {
     typename M::Raw sums[pixels];
     unroll<pixels>([&](auto i) OCTET_INLINE {
-      pin(acc[i][accs - 1]);  // else bytes wait for all sums
+      pin(acc[i][accs - 1]);  // else sums are made before the branch
       sums[i] = M::template sum<quads>(acc[i]);
     });
     return store_whole<M, quads>(t, sums, pixels, x, block.scale, channel);

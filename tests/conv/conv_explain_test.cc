@@ -279,8 +279,8 @@ TEST(ConvExplain, IsMonotoneAndRepeatable) {
 }
 
 // Predictions count the output that the filter tells: transforms requantize in float mode only, and
-// no kernel adds a residual. Floats cost as much as sums: their bytes.
-// A tier whose epilogue was not measured plans as if it cost nothing.
+// no kernel adds a residual. Floats cost as much as sums, their bytes, but behind Winograd. A tier
+// whose epilogue was not measured plans as if it cost nothing.
 TEST(ConvExplain, CountsTheOutput) {
   for (const octet_isa isa : tiers_to_test()) {
     SCOPED_TRACE(octet_isa_name(isa));
@@ -313,7 +313,7 @@ TEST(ConvExplain, CountsTheOutput) {
       winograds += winograd;
       EXPECT_EQ(u.microseconds, plain.list[i].microseconds);
       EXPECT_EQ(u.chosen, plain.list[i].chosen);
-      EXPECT_EQ(floats.list[i].microseconds, sums.list[i].microseconds);
+      EXPECT_EQ(floats.list[i].microseconds > sums.list[i].microseconds, measured && winograd);
       EXPECT_EQ(tflite.list[i].microseconds > u.microseconds, measured && winograd);
       EXPECT_EQ(residual.list[i].microseconds > u.microseconds, measured);
       EXPECT_EQ(in_double.list[i].microseconds, residual.list[i].microseconds);

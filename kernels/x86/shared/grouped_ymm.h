@@ -18,15 +18,15 @@ namespace {
 template <typename M, int quads>
 struct HalfOrder {
   int32_t lane[8];
-  static constexpr bool kNone = M::raw_position(quads, 1) == 1;  // sums are in the channels' order
+  static constexpr bool kInOrder = M::raw_position(quads, 1) == 1;  // sums are as channels are
   constexpr HalfOrder() : lane() {
     for (size_t i = 0; i < 8; ++i) lane[i] = (int32_t)M::raw_position(quads, i / 2 * 4 + i % 2);
   }
-  static constexpr bool are_halves() {
+  static constexpr bool is_right() {
     bool right = true;
     for (size_t c = 0; c < 16; ++c)
       right &= M::raw_position(quads, c) ==
-               (kNone ? c : M::raw_position(quads, c - c % 4 / 2 * 2) + c % 4 / 2 * 8);
+               (kInOrder ? c : M::raw_position(quads, c - c % 4 / 2 * 2) + c % 4 / 2 * 8);
     return right;
   }
 };
@@ -92,8 +92,8 @@ struct GroupedYmm {
   }
   template <int quads>
   OCTET_INLINE static inline void store_s32(const Raw& raw, uint8_t* dst) {
-    static_assert(HalfOrder<M, quads>::are_halves());
-    if constexpr (HalfOrder<M, quads>::kNone) return store_raw(raw, dst);
+    static_assert(HalfOrder<M, quads>::is_right());
+    if constexpr (HalfOrder<M, quads>::kInOrder) return store_raw(raw, dst);
     const __m256i order = _mm256_load_si256((const __m256i*)&kHalfOrder<M, quads>);
     const auto twos = [&](int h)
                           OCTET_INLINE { return _mm256_permutevar8x32_epi32(raw.half[h], order); };

@@ -357,9 +357,10 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
       const auto at = [=](size_t groups) { return tables + groups * kPairGroupBytes; };
       const uint8_t* const order = at(part.order());
       const PairTable& table = *(const PairTable*)at(part.table());
-      const bool now = meanwhile && !half && steps % kPairGroup == 0 && table.extras != kPlainPart;
+      const bool copies_ahead =
+          meanwhile && !half && steps % kPairGroup == 0 && table.extras != kPlainPart;
       Ahead<rows> ahead = {from, order, k, steps, t.lhs_flip != 0};
-      if (now)
+      if (copies_ahead)
         ahead.begin(lhs.bytes[0]);
       else if constexpr (rows >= kMr)
         arrange_all<rows>(from, k, steps, order, t.lhs_flip, lhs.bytes[0]);
@@ -367,7 +368,8 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
         arrange_few(from, rows, k, steps, order, t.lhs_flip, lhs.bytes[0]);
       if (first) start();
       first = false;
-      add_part<form>(lhs, now ? &ahead : nullptr, rhs, at(part.extras()), table, part, half, acc);
+      add_part<form>(lhs, copies_ahead ? &ahead : nullptr, rhs, at(part.extras()), table, part,
+                     half, acc);
       rhs += part.groups * kPairGroupBytes;
       tables += part.tables() * kPairGroupBytes;
       k += steps;

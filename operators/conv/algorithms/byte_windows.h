@@ -5,6 +5,7 @@
 #pragma once
 
 #include "operators/conv/algorithms/algorithm.h"
+#include "operators/conv/algorithms/estimate.h"
 
 namespace octet {
 
@@ -16,6 +17,13 @@ inline bool suits_byte_windows(const ConvShape& s) {
          s.group_in() <= kPixel && s.group_out() % ByteWindowsKernel::kChannels == 0 &&
          smaller(kPixel / s.group_in(), s.groups) * s.group_out() <= kMostOut && s.taps() > 1 &&
          s.taps() * s.group_in() / 4 <= kMostQuads;
+}
+
+// The share of its algorithm's time that a layer of groups takes by windows as bytes; 1 without.
+inline double byte_windows_share(const ConvWork& w) {
+  const OutputFacts& to = w.output;
+  const bool leaves = (to.bytes <= 1 || to.floats) && !to.tflite && !to.epilogue;
+  return w.shape.groups > 1 && leaves && suits_byte_windows(w.shape) ? w.cost.byte_windows : 1;
 }
 
 // Bytes of a task's workspace for runs of at most these sizes; 0 if the plan never does this.

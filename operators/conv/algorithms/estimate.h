@@ -21,8 +21,7 @@ struct OutputFacts {
   size_t bytes;  // of an output; 0 = unknown
   bool tflite;   // TFLite mode: transforms do not requantize, kernels do
   // A residual, a table or double mode: the tier's epilogue makes it. Tables count as its work,
-  // though most are looked up in place: it costs about as much. Floats do not: kernels make them,
-  // and behind Winograd's transforms AVX2's epilogue takes a quarter of the time of other outputs.
+  // though most are looked up in place: it costs about as much. Floats do not: kernels make them.
   bool epilogue;
   // Of s16, as the input then is, too: windows of few channels have a kernel of their own
   bool s16;

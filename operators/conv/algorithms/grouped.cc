@@ -3,6 +3,7 @@
 // kernels would multiply zeros: their panels hold several groups, which read different inputs.
 #include <string.h>
 
+#include "operators/conv/algorithms/byte_windows.h"
 #include "operators/conv/algorithms/channelwise.h"
 #include "operators/conv/algorithms/estimate.h"
 
@@ -114,6 +115,7 @@ Estimate estimate(const ConvWork& w) {
   e.compute =
       microseconds(w.pixels * lanes * (depth / cost.grouped_macs + cost.grouped_store) +
                    w.pixels * partial + (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.compute *= byte_windows_share(w);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   e.transform = microseconds(w.epilogue_cycles());
   return e;

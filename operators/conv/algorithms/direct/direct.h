@@ -30,7 +30,7 @@ DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixel
 
 // Whether there is room for copies of pixels that are rows of a matrix in the kernel's own order,
 // flipped where they are of the other sign, for tasks of so many columns. As for products, rows of
-// the kernel's own sign take more columns to pay.
+// the kernel's own sign take more columns to pay; by count depths of 16 and 20 lose, 24 gains.
 inline bool has_room_to_arrange(const ConvPlan& plan, size_t columns) {
   constexpr size_t kLeastDepth = 24;
   const size_t least = plan.lhs_flip ? 40 : 256;

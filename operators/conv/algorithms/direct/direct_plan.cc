@@ -96,9 +96,7 @@ Estimate estimate(const ConvWork& w) {
     p.gathers = w.pixels * groups * p.taps;
   }
   Estimate e = estimate_panels(w, p);
-  if (s.groups > 1 && suits_byte_windows(s) && (w.output.bytes <= 1 || w.output.floats) &&
-      !w.output.tflite && !w.output.epilogue)
-    e.compute *= w.cost.byte_windows;
+  e.compute *= byte_windows_share(w);
   if (s.stride_w > 1 && !staged && !s.transposed && !by_taps) e.compute *= w.cost.strided;
   return e;
 }
