@@ -4,8 +4,8 @@
 
 #include <cstdio>
 #include <exception>
-#include <sstream>
 #include <string>
+#include <type_traits>
 
 #include "octet/octet.h"
 
@@ -23,12 +23,26 @@ class Refused : public std::exception {
   std::string why_;
 };
 
+// Without memory it throws std::bad_alloc, for which some libraries' streams have another exception.
 template <typename... Parts>
 std::string join(const Parts&... parts) {
-  std::ostringstream text;
-  text.exceptions(std::ios::badbit);  // without memory it throws, instead of losing the rest
-  (text << ... << parts);
-  return text.str();
+  std::string text;
+  const auto append = [&](const auto& part) {
+    using Part = std::decay_t<decltype(part)>;
+    if constexpr (std::is_floating_point_v<Part>) {
+      char digits[32];
+      snprintf(digits, sizeof digits, "%g", (double)part);
+      text += digits;
+    } else if constexpr (std::is_enum_v<Part>) {
+      text += std::to_string((int)part);
+    } else if constexpr (std::is_integral_v<Part> && !std::is_same_v<Part, char>) {
+      text += std::to_string(part);
+    } else {
+      text += part;
+    }
+  };
+  (append(parts), ...);
+  return text;
 }
 
 // Throws OCTET_UNSUPPORTED with a sentence of these parts.

@@ -313,7 +313,9 @@ TEST_P(SelfTestExit, OneThatConvertsToFloatsWronglyIsFound) {
   }
   liar = kernel();
   liar.multiply_micro_panel = lies_in_floats<&MicroKernel::multiply_micro_panel>;
-  if (liar.micro_panel.taps) EXPECT_FALSE(octet::passes(liar));
+  if (liar.micro_panel.taps) {
+    EXPECT_FALSE(octet::passes(liar));
+  }
 }
 
 TEST_P(SelfTestExit, OneThatRequantizesWronglyIsFound) {
