@@ -23,7 +23,7 @@ class Refused : public std::exception {
   std::string why_;
 };
 
-// Without memory it throws std::bad_alloc, for which some libraries' streams have another exception.
+// Throws std::bad_alloc without memory, where libc++'s streams throw another exception.
 template <typename... Parts>
 std::string join(const Parts&... parts) {
   std::string text;

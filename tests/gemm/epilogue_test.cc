@@ -215,7 +215,7 @@ TEST_P(EpilogueTier, TfliteRoundsAsItsReferenceKernels) {
     }
 }
 
-// Halves go away from zero. Windows' round() adds a half first, which makes 1 of what is just below.
+// Halves go away from zero. MinGW's round() adds a half first, and makes 1 of what is just below.
 int64_t rounded_away(double x) {
   const double whole = std::trunc(x);
   return (int64_t)whole + (std::abs(x - whole) < 0.5 ? 0 : x < 0 ? -1 : 1);
