@@ -251,10 +251,10 @@ Bounds bounds_of(const Clamp& clamp, octet_type type, float scale, int32_t zero_
   const Bounds all = bounds;
   const auto quantized = [&](float x) {
     const float steps = std::clamp(x / scale, -kFar, kFar);
-    const int32_t byte = arithmetic == Arithmetic::kTflite ? zero_point + (int32_t)std::round(steps)
-                         : arithmetic == Arithmetic::kXnnpack
-                             ? (int32_t)std::nearbyint(steps + (float)zero_point)
-                             : zero_point + (int32_t)std::nearbyint(steps);
+    const int32_t byte =
+        arithmetic == Arithmetic::kTflite    ? zero_point + (int32_t)rounded_away(steps)
+        : arithmetic == Arithmetic::kXnnpack ? (int32_t)std::nearbyint(steps + (float)zero_point)
+                                             : zero_point + (int32_t)std::nearbyint(steps);
     return std::clamp(byte, all.least, all.most);
   };
   const bool divides =

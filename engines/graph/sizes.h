@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -82,6 +83,13 @@ Sizes sizes_of_convolution(const Graph& graph, const Op& op, int tensor);
 std::pair<Window, bool> window_of_convolution(const Graph& graph, const Op& op);
 
 octet_network_tensor network_tensor(const Sizes& sizes, octet_type type);
+
+// The nearest whole number, halves away from zero. MinGW's round() adds a half first, and makes 1
+// of the number below a half.
+inline float rounded_away(float x) {
+  const float whole = std::trunc(x);
+  return whole + (std::fabs(x - whole) < 0.5f ? 0 : std::copysign(1.0f, x));
+}
 
 // The least and largest byte after an activation: halves go away from zero in TensorFlow Lite's
 // arithmetic, to even with the zero point added in XNNPACK's, and before it in the others.

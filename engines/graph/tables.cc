@@ -7,6 +7,7 @@
 
 #include "engines/graph/image_functions.h"
 #include "engines/graph/refused.h"
+#include "engines/graph/sizes.h"
 #include "octet/functions.h"
 
 namespace octet::graph {
@@ -159,7 +160,7 @@ std::vector<uint8_t> join_table(const Graph& g, const Tensor& from, const Tensor
   const Bounds all = bounds_of_type(y.type);
   std::vector<uint8_t> table(256);
   for (int i = 0; i < 256; ++i) {
-    const float steps = std::round((float)value_of(x.type, i) * scale + bias);
+    const float steps = rounded_away((float)value_of(x.type, i) * scale + bias);
     table[(size_t)i] = (uint8_t)std::clamp(
         (int32_t)std::clamp(steps, -65536.f, 65536.f) + y.zero_point, all.least, all.most);
   }
