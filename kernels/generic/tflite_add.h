@@ -108,8 +108,8 @@ void write(const Epilogue& f, bool rounds, const Candidate& c, TfliteAdd* sum) {
   sum->right = c.right;
 }
 
-// Finds the first candidate that is right for all pairs or, where one of those has it, the first
-// with TfliteAdd::rounds.
+// Finds a candidate that is right for all pairs: the first one or, with `rounds`, the first with
+// TfliteAdd::rounds, if any.
 bool choose(const Epilogue& f, bool rounds, Candidate* candidates, int count, TfliteAdd* sum) {
   const auto scaled = [](int32_t x, const TfliteScale& by) {
     return tflite_scale(x, by.multiplier, by.shift);

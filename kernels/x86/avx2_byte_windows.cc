@@ -92,31 +92,6 @@ void add(uint32_t quad, const uint8_t* weights, int32_t* sums) {
                       _mm256_add_epi32(_mm256_loadu_si256((const __m256i*)sums), products));
 }
 
-// Stores outputs as f32, of eight channels each.
-class Floats {
- public:
-  explicit Floats(const ByteWindows& t)
-      : to_(t.dst),
-        stride_(t.dst_stride),
-        clamps_(t.requantization->clamps),
-        scale_(_mm256_loadu_ps(t.scale)),
-        bias_(t.requantization->bias_apart ? _mm256_loadu_ps(t.scale + t.requantization->bias_apart)
-                                           : all(-0.0f)),  // changes no float
-        lo_(all(t.requantization->lo_f32)),
-        hi_(all(t.requantization->hi_f32)) {}
-  OCTET_INLINE inline void store(__m256i acc, size_t output) const {
-    __m256 x = to_floats(acc) * scale_ + bias_;
-    if (clamps_) x = least_of(hi_, most_of(lo_, x));
-    _mm256_storeu_ps((float*)(to_ + output * stride_), x);
-  }
-
- private:
-  uint8_t* const to_;
-  const size_t stride_;
-  const bool clamps_;
-  const __m256 scale_, bias_, lo_, hi_;
-};
-
 // Multiplies six pairs.
 OCTET_INLINE inline void multiply_pairs(const ByteWindows& t, const WindowPair* pairs,
                                         const uint32_t* rows, const Requantizer<32>& requantizer) {
@@ -147,13 +122,22 @@ OCTET_INLINE inline void multiply_pairs(const ByteWindows& t, const WindowPair* 
       accumulate(acc[i], int16);
     });
   }
+  const __m256 scale = _mm256_loadu_ps(t.scale);
   if (t.requantization->to_floats) {
-    const Floats floats(t);
-    unroll<kRows>([&](auto i)
-                      OCTET_INLINE { floats.store(acc[i], pairs[i / 2].output + (size_t)i % 2); });
+    // As store_floats, of windows' outputs at any places
+    const Requantization& r = *t.requantization;
+    const __m256 bias = r.bias_apart ? _mm256_loadu_ps(t.scale + r.bias_apart) : all(-0.0f),
+                 lo = all(r.lo_f32), hi = all(r.hi_f32);
+    const bool clamps = r.clamps;
+    uint8_t* const to = t.dst;
+    const size_t stride = t.dst_stride;
+    unroll<kRows>([&](auto i) OCTET_INLINE {
+      __m256 x = to_floats(acc[i]) * scale + bias;
+      if (clamps) x = least_of(hi, most_of(lo, x));
+      _mm256_storeu_ps((float*)(to + (pairs[i / 2].output + (size_t)i % 2) * stride), x);
+    });
     return;
   }
-  const __m256 scale = _mm256_loadu_ps(t.scale);
   unroll<kRows / 4>([&](auto four) OCTET_INLINE {
     const auto int16 = [&](int i) OCTET_INLINE {
       return _mm256_packs_epi32(scaled(acc[4 * four + i], scale),

@@ -31,12 +31,6 @@ OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
 
 // ---- rows as bytes ------------------------------------------------------------------------------
 
-// The mask of the groups of so many bytes.
-inline __m256i groups_of(size_t bytes) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / 4)),
-                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-
 // Loads up to 31 bytes; zeros follow.
 inline __m256i load_some(const uint8_t* from, size_t count) {
   alignas(32) uint8_t some[32] = {};
@@ -53,7 +47,7 @@ OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_
   const __m256i flips = _mm256_set1_epi32((int)flip);
   for (size_t k = 0; k < bytes; k += 32, to += 32) {
     const size_t left = bytes - k;
-    const __m256i groups = groups_of(left);
+    const __m256i groups = quads_of(left);
     const auto all_rows = [&](const auto& load) OCTET_INLINE {
       uint8_t* row = to;
       OCTET_NO_UNROLL
@@ -67,8 +61,7 @@ OCTET_INLINE inline void for_each_vector(const RowAt& row_at, size_t rows, size_
       all_rows([](const uint8_t* from)
                    OCTET_INLINE { return _mm256_loadu_si256((const __m256i*)from); });
     else if (left % 4 == 0)
-      all_rows([&](const uint8_t* from)
-                   OCTET_INLINE { return _mm256_maskload_epi32((const int*)from, groups); });
+      all_rows([&](const uint8_t* from) OCTET_INLINE { return load_quads(from, groups); });
     else
       all_rows([&](const uint8_t* from) OCTET_INLINE { return load_some(from, left); });
   }
@@ -91,11 +84,11 @@ __attribute__((noinline)) bool find_crowded(const uint8_t* rows_at, size_t strid
   for (size_t k = 0; k < bytes; k += 32) {
     const __m256i limit = limits ? _mm256_loadu_si256((const __m256i*)(limits + k / 2))
                                  : _mm256_set1_epi16(Limits::kLargest),
-                  mask = groups_of(bytes - k),
+                  mask = quads_of(bytes - k),
                   flips = _mm256_and_si256(mask, _mm256_set1_epi32((int)flip));
     const uint8_t* const at = rows_at + k;
     const auto pairs_of_row = [&](size_t row) OCTET_INLINE {
-      const __m256i x = _mm256_maskload_epi32((const int*)(at + row * stride), mask);
+      const __m256i x = load_quads(at + row * stride, mask);
       return _mm256_maddubs_epi16(_mm256_xor_si256(x, flips), _mm256_set1_epi8(1));
     };
     __m256i largest = _mm256_setzero_si256();
@@ -252,10 +245,8 @@ class RowReader {
              k))
         return false;
     if (k == bytes) return true;
-    const __m256i rest = groups_of(bytes - k);
-    return f([&](const uint8_t* at)
-                 OCTET_INLINE { return _mm256_maskload_epi32((const int*)at, rest); },
-             k);
+    const __m256i rest = quads_of(bytes - k);
+    return f([&](const uint8_t* at) OCTET_INLINE { return load_quads(at, rest); }, k);
   }
 
   // How many of `left` rows fit, `step` at a time: 0 if the first ones do not. Rows that lie are

@@ -117,7 +117,6 @@ float exact_accumulator(int32_t acc, float scale, float added) {
   return fl((double)acc * scale) + added;
 }
 double truncated(double x) { return std::trunc(x); }
-double half_away(double x) { return std::round(x); }
 double half_up(double x) { return std::floor(x + 0.5); }
 
 // The product is not rounded to float, as on x87.
@@ -197,7 +196,7 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
        false},
       {"products do not round to floats", epilogue_wide, false},
       {"rounds towards zero", epilogue_otherwise<by_the_contract, truncated>, false},
-      {"rounds halves away from zero", epilogue_otherwise<by_the_contract, half_away>, false},
+      {"rounds halves away from zero", epilogue_otherwise<by_the_contract, round_half_away>, false},
       {"rounds halves up", epilogue_otherwise<by_the_contract, half_up>, false},
       {"TFLite's steps by its contract", epilogue_tflite_otherwise<as_tflite>, true},
       {"TFLite's division rounds halves up", epilogue_tflite_otherwise<halves_up>, false},
@@ -208,10 +207,11 @@ TEST(SelfTestEpilogue, OneThatRoundsOtherwiseIsFound) {
       {"float mode with a residual", epilogue_off_by_one<EpilogueMode::kFloat8, true>, false},
       {"f32", epilogue_off_by_one<EpilogueMode::kF32, false>, false},
       {"TFLite mode", epilogue_off_by_one<EpilogueMode::kTflite8, false>, false},
-      {"double mode by its contract", epilogue_double_otherwise<in_double, half_away>, true},
+      {"double mode by its contract", epilogue_double_otherwise<in_double, round_half_away>, true},
       {"double mode rounds halves up", epilogue_double_otherwise<in_double, half_up>, false},
       {"double mode rounds halves to even", epilogue_double_otherwise<in_double, half_even>, false},
-      {"double mode computes in float", epilogue_double_otherwise<in_float, half_away>, false},
+      {"double mode computes in float", epilogue_double_otherwise<in_float, round_half_away>,
+       false},
   };
   for (const auto& f : kEpilogues) {
     octet::TierOps ops = scalar_ops();
@@ -267,7 +267,7 @@ TEST(SelfTestRows, OnesThatRoundOtherwiseAreFound) {
     bool right;
   } kQuantizes[] = {{quantize_otherwise<half_even>, true},
                     {quantize_otherwise<truncated>, false},
-                    {quantize_otherwise<half_away>, false},
+                    {quantize_otherwise<round_half_away>, false},
                     {quantize_otherwise<half_up>, false},
                     {quantize_off_zero_point, false}};
   for (const auto& q : kQuantizes) {

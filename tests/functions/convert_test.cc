@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "functions/function_case.h"
+#include "support/reference.h"
 #include "support/tiers.h"
 
 namespace octet_test {
@@ -15,18 +16,12 @@ int32_t clamp(double x, octet_type type) {
   return (int32_t)std::min(std::max(x, lo), lo + (type == OCTET_S16 ? 65535 : 255));
 }
 
-// MinGW's round() makes 1 of the number below a half.
-double rounded_away(float x) {
-  const double whole = std::trunc((double)x);
-  return whole + (std::abs((double)x - whole) < 0.5 ? 0 : std::copysign(1, x));
-}
-
 int32_t quantized(float x, const octet_quantized& q, octet_arithmetic arithmetic) {
   double steps;
   if (std::isnan(x))
     steps = arithmetic == OCTET_ARITHMETIC_XNNPACK ? 1000 : 0;
   else if (arithmetic == OCTET_ARITHMETIC_TFLITE)
-    steps = rounded_away(x / q.scale);
+    steps = round_half_away(x / q.scale);
   else if (arithmetic == OCTET_ARITHMETIC_XNNPACK)
     steps = (double)std::nearbyint(x * (1 / q.scale));
   else

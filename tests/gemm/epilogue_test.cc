@@ -215,12 +215,6 @@ TEST_P(EpilogueTier, TfliteRoundsAsItsReferenceKernels) {
     }
 }
 
-// Halves go away from zero. MinGW's round() adds a half first, and makes 1 of what is just below.
-int64_t rounded_away(double x) {
-  const double whole = std::trunc(x);
-  return (int64_t)whole + (std::abs(x - whole) < 0.5 ? 0 : x < 0 ? -1 : 1);
-}
-
 // Values on halves and as near to them as doubles are, and those that leave int32.
 TEST_P(EpilogueTier, DoublesRoundOnceAndSaturate) {
   const std::vector<int32_t> values = interesting_accumulators();
@@ -239,7 +233,8 @@ TEST_P(EpilogueTier, DoublesRoundOnceAndSaturate) {
           for (size_t i = 0; i < values.size(); ++i) {
             const double limited = std::clamp(values[i] * factor, -1000.0, 1000.0);
             ASSERT_EQ(out.data()[i],
-                      (uint8_t)clamped(rounded_away(limited) + zero_point, least(dst), most(dst)))
+                      (uint8_t)clamped((int64_t)round_half_away(limited) + zero_point, least(dst),
+                                       most(dst)))
                 << kernel().name << " acc " << values[i] << " factor " << factor << " zero point "
                 << zero_point;
           }

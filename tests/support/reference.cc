@@ -11,6 +11,11 @@ namespace octet_test {
 
 int64_t round_half_even(double value) { return (int64_t)std::nearbyint(value); }
 
+double round_half_away(double value) {
+  const double whole = std::trunc(value);
+  return whole + (std::abs(value - whole) < 0.5 ? 0 : std::copysign(1, value));
+}
+
 int64_t clamped(int64_t value, int64_t lo, int64_t hi) { return std::min(std::max(value, lo), hi); }
 
 int32_t requantize(int64_t acc, float scale, float residual, int32_t zero_point, int32_t lo,
@@ -204,7 +209,7 @@ struct Bounds {
 // Either rounding is the same on both sides of zero.
 int32_t steps_to(double bound, double scale, octet_requant requant) {
   const double steps = std::min(fl(bound / scale), 1e6f);
-  return (int32_t)(requant == OCTET_REQUANT_FLOAT ? std::nearbyint(steps) : std::round(steps));
+  return (int32_t)(requant == OCTET_REQUANT_FLOAT ? std::nearbyint(steps) : round_half_away(steps));
 }
 
 // The bounds of an integer tensor of dst's type.
@@ -293,7 +298,7 @@ uint32_t expected_output(const octet_gemm_desc& d, size_t n, const float* lhs_sc
         e.residual.type ? fl((double)(residual - e.residual.zero_point) * e.residual.scale) : 0;
     out = quantize_sum(bounded_product(e, product), added, e.dst_zero_point, bounds.lo, bounds.hi);
   } else if (e.requant == OCTET_REQUANT_DOUBLE) {
-    const double value = std::round(acc * e.factors[e.factor_count == 1 ? 0 : n]);
+    const double value = round_half_away(acc * e.factors[e.factor_count == 1 ? 0 : n]);
     out =
         (int64_t)std::min<double>(std::max<double>(value + e.dst_zero_point, bounds.lo), bounds.hi);
   } else if (d.dst_type == OCTET_S16) {

@@ -16,6 +16,8 @@ namespace octet_test {
 
 inline float fl(double value) { return (float)value; }
 int64_t round_half_even(double value);
+// MinGW's round() makes 1 of the number below a half.
+double round_half_away(double value);
 int64_t clamped(int64_t value, int64_t lo, int64_t hi);
 
 // ---- float mode

@@ -24,6 +24,7 @@
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/layouts.h"
 #include "kernels/x86/shared/micro_panel.h"
+#include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/tail.h"
 #include "kernels/x86/shared/vector.h"
 
@@ -71,26 +72,6 @@ struct Lhs {
   alignas(64) uint8_t bytes[rows][kRow];
 };
 
-// Loads the first groups of a vector, of so many bytes.
-#if defined(__AVX512BW__)
-using Groups = __mmask16;
-OCTET_INLINE inline Groups groups_of(size_t bytes) {
-  return (Groups)(bytes < kBytes ? (1u << bytes / kPairGroup) - 1 : 0xffff);
-}
-OCTET_INLINE inline Vector load_groups(const uint8_t* from, Groups groups) {
-  return _mm512_maskz_loadu_epi32(groups, from);
-}
-#else
-using Groups = __m256i;
-OCTET_INLINE inline Groups groups_of(size_t bytes) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / kPairGroup)),
-                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-}
-OCTET_INLINE inline Vector load_groups(const uint8_t* from, Groups groups) {
-  return _mm256_maskload_epi32((const int*)from, groups);
-}
-#endif
-
 // Reorders up to kPairPart steps of each row by one VPSHUFB per vector; places without a step have
 // the top bit set, or meet zero weights. most: 0, or the count of rows.
 template <int most>
@@ -118,10 +99,10 @@ OCTET_INLINE inline void arrange_rows(const uint8_t* const* from, size_t rows, s
 #if !defined(__AVX512BW__)
     if (k == steps || steps % kPairGroup) return;
     const Vector places = load(order + k);
-    const Groups groups = groups_of(steps - k);
+    const Quads groups = quads_of(steps - k);
     for_each_row([&](size_t i) OCTET_INLINE {
       store(to + i * kRow + k,
-            flipped(OCTET_MM(shuffle_epi8)(load_groups(from[i] + at + k, groups), places)));
+            flipped(OCTET_MM(shuffle_epi8)(load_quads(from[i] + at + k, groups), places)));
     });
     k = steps;
 #endif
@@ -223,9 +204,9 @@ struct Ahead {
   OCTET_INLINE inline void begin(uint8_t* to) const {
     const size_t whole = left / kBytes * kBytes;
     for (size_t k = whole < left ? whole : 0;; k = 0) {
-      const Groups groups = groups_of(left - k);
+      const Quads groups = quads_of(left - k);
       arrange(k, to + k,
-              [=](const uint8_t* bytes) OCTET_INLINE { return load_groups(bytes, groups); });
+              [=](const uint8_t* bytes) OCTET_INLINE { return load_quads(bytes, groups); });
       if (!k) return;
     }
   }

@@ -33,6 +33,26 @@ inline void load_rest(const uint8_t* bytes, size_t count, int32_t (&quads)[2]) {
 
 #ifdef __AVX2__  // GCC 11 warns of a function that returns __m256i without
 
+// The first quads of a vector of the widest registers, of so many bytes; other quads load as 0.
+#ifdef __AVX512BW__
+using Quads = __mmask16;
+OCTET_INLINE inline Quads quads_of(size_t bytes) {
+  return (Quads)(bytes < 64 ? (1u << bytes / 4) - 1 : 0xffff);
+}
+OCTET_INLINE inline __m512i load_quads(const uint8_t* from, Quads quads) {
+  return _mm512_maskz_loadu_epi32(quads, from);
+}
+#else
+using Quads = __m256i;
+OCTET_INLINE inline Quads quads_of(size_t bytes) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / 4)),
+                            _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+OCTET_INLINE inline __m256i load_quads(const uint8_t* from, Quads quads) {
+  return _mm256_maskload_epi32((const int*)from, quads);
+}
+#endif
+
 // Widens the even or the odd bytes of eight columns to int16 with their signs.
 template <int odd>
 OCTET_INLINE inline __m256i s16_of_quads(const uint8_t* rhs) {
