@@ -47,10 +47,10 @@ own = ctypes.CDLL(octet._octet.__file__).octet_engines_pool_1
 own.restype = ctypes.c_void_p
 take = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(ctypes.c_void_p.from_address(own()).value)
 share = take(4)
-before = len(os.listdir("/proc/self/task"))
+before = set(os.listdir("/proc/self/task"))  # their numbers: joined threads may still be listed
 delegate = octet.litert.delegate(threads=4)
 octet.matmul(x, x, threads=4)
-assert len(os.listdir("/proc/self/task")) == before, (before, os.listdir("/proc/self/task"))
+assert set(os.listdir("/proc/self/task")) <= before, (before, os.listdir("/proc/self/task"))
 """
 
 
