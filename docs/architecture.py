@@ -61,6 +61,7 @@ ROLES = {
     "kernels/macro": "the macro-kernel: blocks, panels, tiles",
     "kernels/x86": "AVX512VNNI, AVXVNNI, AVX2, SSE4.1",
     "kernels/x86/avx512bw": "AVX-512 without VNNI",
+    "kernels/x86/byte_rows": "AVX2's rows of bytes",
     "kernels/x86/functions": "sums, pools, resizes",
     "kernels/x86/runtime": "weights of a run",
     "kernels/x86/int4": "weights of 4 bits",

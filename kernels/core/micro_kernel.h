@@ -214,6 +214,7 @@ struct MicroKernel {
     // all taps, behind kRoomHead bytes, which begin with a null pointer where weights or rows may
     // be others than those of the call before; 0: none
     uint16_t room = 0;
+    bool deeper = false;  // with room: taps of more than `most` steps, too, part by part
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows

@@ -134,8 +134,9 @@ inline size_t columns_of_micro_panel(const MicroKernel& kernel, bool words, size
 inline bool suits_micro_panel(const MicroKernel& kernel, const Tile& tile, size_t most_columns) {
   const auto& at_once = kernel.micro_panel;
   return kernel.multiply_micro_panel && tile.cols >= at_once.least_columns &&
-         tile.cols <= most_columns && tile.depth >= at_once.least && tile.depth <= at_once.most &&
-         !tile.row_init && !tile.adds && !tile.lhs_rows;
+         tile.cols <= most_columns && tile.depth >= at_once.least &&
+         (tile.depth <= at_once.most || at_once.deeper) && !tile.row_init && !tile.adds &&
+         !tile.lhs_rows;
 }
 
 // Multiplies rows at one stride by a micro-panel in place: in one call where the kernel has

@@ -27,7 +27,7 @@ if(AVX512BW IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX2)
 endif()
 octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
-  SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc avx2_u8s8_rows_6x64x4.cc avx2_u8s8_6x64x4.cc
+  SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc byte_rows/avx2_u8s8_rows_6x64x4.cc avx2_u8s8_6x64x4.cc
   INT4 int4/avx2_u8s4_6x16x8.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
   RUNTIME_WEIGHTS runtime/avx2_runtime.cc SPARSE sparse/avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
   DEPTHWISE avx2_byte_windows.cc avx2_s16s8_dw32.cc avx2_s16s8_group64.cc

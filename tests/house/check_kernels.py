@@ -105,7 +105,7 @@ def loads_again(loop):
 
 
 def check(path, objdump, counts):
-    kernel = re.search(r"/(kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|scale_blocks|sparse|s16|shared|taps)/)?((\w+?)(?:_\w+)?)\.cc)\.[^/]*$", path)
+    kernel = re.search(r"/(kernels/(?:x86|arm)/(?:(?:functions|runtime|int4|amx|avx512bw|byte_rows|scale_blocks|sparse|s16|shared|taps)/)?((\w+?)(?:_\w+)?)\.cc)\.[^/]*$", path)
     tier = kernel[3] if kernel and kernel[3] in FEATURES else "baseline"
     having = FEATURES.get(tier, set())
     if kernel:

@@ -76,7 +76,7 @@ NATIVE = [
           "kernels/core/tflite*.h", "kernels/core/double_scale.h", "kernels/x86/shared/*"],
          ["vectors", "residual_epilogue", "kernel", "epilogue", "depthwise", "dynamic"]),
     Area("kernels", 3,
-         ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/x86/avx512bw/*", "kernels/x86/sparse/*",
+         ["kernels/core/*", "kernels/scalar/*", "kernels/x86/*", "kernels/x86/avx512bw/*", "kernels/x86/byte_rows/*", "kernels/x86/sparse/*",
           "kernels/x86/s16/*", "kernels/x86/taps/*", "kernels/xsimd/*"],
          ["self_test", "int16_kernel", "kernel", "depthwise", "winograd"]),
     Area("checks", 4,

@@ -11,7 +11,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/micro_kernel.h"
-#include "kernels/x86/avx2_limits.h"
+#include "kernels/x86/byte_rows/limits.h"
 #include "kernels/x86/shared/quads.h"
 
 namespace octet {
@@ -19,9 +19,8 @@ namespace {
 
 constexpr int kWideMr = 6;
 
-// Room for a part of a tile's rows, all taps side by side. As words: of each four bytes the even
-// ones, and `odd` bytes further the odd ones. As bytes: `odd` bytes further are the top bits of
-// crowded groups, one group after the other. Of a tile, and of all rows that are read at a time:
+// Room for a part of a row, all taps side by side. As words: of each four bytes the even ones, and,
+// behind those of all rows of a tile, or of all that are read at a time, the odd ones.
 constexpr size_t kRowBytes = kPart + 32, kOdd = kWideMr * kRowBytes, kAllOdd = 2 * kOdd;
 
 OCTET_INLINE inline void widen(__m256i bytes, uint8_t* to, size_t odd) {
@@ -159,6 +158,7 @@ struct SomeRows {
   size_t init_stride;
 };
 
+constexpr size_t kMostUnasked = 63;
 // What is known of the rows and weights of a micro-panel from one call to the next.
 struct Answers {
   const uint8_t* rhs;  // Tile::rhs; null: nothing is known
@@ -215,7 +215,6 @@ class RowReader {
         if (const size_t some = fitting(bytes, *rows, left)) return *rows = some, bytes;
       } while (!t_.lhs_flip && find_more());
       if (correct(&bytes, *rows)) return bytes;
-      constexpr size_t kMostUnasked = 63;
       answers_.unasked = answers_.pause = smaller(2 * answers_.pause + 1, kMostUnasked);
     } else {
       --answers_.unasked;

@@ -4,11 +4,12 @@
 //
 // VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. That is exact where two
 // neighbours of a row are not both large, as ReLU leaves nearly all of them. So the kernel looks at
-// a tile's rows first (avx2_rows.h). Rows that fit are multiplied as bytes, where they lie or
+// a tile's rows first (rows.h). Rows that fit are multiplied as bytes, where they lie or
 // copied to the stack, a part of the depth at a time; of a few groups of four steps that do not
 // fit, the top bits are multiplied in addition. Other rows are widened to int16, and VPMADDWD
 // multiplies them: see avx2_s16s8_6x16x4.cc, whose order of words this is. So the time depends on
-// the lhs, the sums do not.
+// the lhs, the sums do not. Many rows meet weights that are widened once: all of their depth, or a
+// part of it while the rows' sums wait in the workspace.
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
@@ -20,7 +21,8 @@
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
-#include "kernels/x86/avx2_rows.h"
+#include "kernels/x86/byte_rows/part.h"
+#include "kernels/x86/byte_rows/rows.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/accumulate.h"
 #include "kernels/x86/shared/micro_panel.h"
@@ -30,7 +32,6 @@
 namespace octet {
 namespace {
 
-constexpr int kWideNr = 64;
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
 
@@ -65,13 +66,12 @@ OCTET_INLINE inline void pass_group(const uint8_t* (&lhs)[rows]) {
   });
 }
 
-// lhs: of each three rows, the first.
-template <Form form, int vectors, int rows, int most>
+// lhs: of each three rows, the first; odd: bytes from even words to odd ones.
+template <Form form, int vectors, size_t odd = kOdd, int rows, int most>
 OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
                                     const uint8_t*& rhs, size_t groups,
                                     __m256i (&acc)[rows][most]) {
   constexpr bool decoded = form == Form::kDecoded;
-  constexpr size_t odd = decoded ? kAllOdd : kOdd;
   OCTET_NO_UNROLL
   for (; groups; --groups, rhs += decoded ? kS16Group : kGroup) {
     if constexpr (form == Form::kBytes) {
@@ -99,92 +99,55 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
   }
 }
 
-// Calls f(row_at, bytes, done) for each tap that has bytes of [at, at + part) of all taps: bytes of
-// row_at(i) are `done` bytes after the part's first one.
-template <typename F>
-OCTET_INLINE inline void for_each_tap(const Tile& t, size_t at, size_t part, const F& f) {
-  const size_t steps = round_up_pow2(t.depth, 4);
-  const uint8_t* first = (const uint8_t*)t.lhs;  // of the tap's rows
-  size_t tap = 0;
-  const auto next_tap = [&] {
-    if (++tap < t.taps && !t.lhs_rows) first += t.tap_steps[tap - 1];
-  };
-  for (; at >= steps; at -= steps) next_tap();
-  for (size_t done = 0, count; done < part; done += count, at = 0, next_tap()) {
-    count = smaller(steps - at, part - done);
-    f(
-        [&](size_t i) OCTET_INLINE {
-          return (t.lhs_rows ? t.lhs_rows[tap * t.rows + i] : first + i * t.lhs_stride) + at;
-        },
-        smaller(t.depth - at, count), done);
-  }
-}
-
-// Copies or widens bytes [at, at + part) of all taps of each row. Returns whether copies have
-// crowded pairs.
-template <bool words>
-__attribute__((noinline)) bool bring_part(const Tile& t, size_t at, size_t part, uint8_t* to) {
-  __m256i largest = _mm256_setzero_si256();
-  for_each_tap(t, at, part, [&](const auto& row_at, size_t bytes, size_t done) {
-    bring_rows<words>(row_at, t.rows, bytes, t.lhs_flip, to + done, &largest);
-  });
-  largest = _mm256_cmpgt_epi16(largest, _mm256_set1_epi16(Limits::kLargest));
-  return !_mm256_testz_si256(largest, largest);
-}
-
-// A part of a tile's rows, of all its taps: where they lie, copied, or as words.
-struct Part {
-  static constexpr size_t kMostCrowded = 24;
-  const uint8_t* data;
-  size_t stride, bytes;
-  bool words;
-  size_t crowded;  // groups of bytes
-  CrowdedGroup groups[kMostCrowded];
-
-  // Reads what follows byte `at` of all taps' `end`; room: for kPart bytes of each row, as words.
-  // Rows of one tap are asked about where they lie, all that follows if nothing has to be flipped.
-  __attribute__((noinline)) void read(const Tile& t, size_t at, size_t end, uint8_t* room) {
-    const size_t some = smaller(end - at, kPart);
-    const bool lie = t.taps == 1 && !t.lhs_rows && t.depth % 4 == 0;
-    bytes = some;
-    if (lie) {
-      data = (const uint8_t*)t.lhs + at, stride = t.lhs_stride;
-      if (!t.lhs_flip) bytes = end - at;
-      words = !ask(t, at, t.lhs_flip);
-      if (words && bytes > some) bytes = some, words = !ask(t, at, 0);
-      if (!words && !t.lhs_flip) return;
+// Multiplies a part of a tile's rows. sums: of the parts before, and then of this one; panel: a copy
+// of the tile, which becomes the one of each panel.
+template <int rows>
+void multiply_part(const Tile& t, const Part& part, size_t at, size_t end, int32_t (*sums)[kWideNr],
+                   Tile* panel) {
+  const int32_t* from[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE { from[i] = at ? sums[i] : t.init + i * t.init_stride; });
+  if (!part.words) add_losses(t, part, from, sums);
+  OCTET_NO_UNROLL
+  for (size_t column = 0; column < t.cols; column += 16) {
+    const size_t cols = t.cols - column < 16 ? t.cols - column : 16;
+    __m256i acc[rows][2];
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<2>([&](auto v) OCTET_INLINE {
+        acc[i][v] = _mm256_loadu_si256((const __m256i*)(from[i] + column + 8 * v));
+      });
+    });
+    if (!at) add_row_init(t, acc);
+    const uint8_t *lhs[(rows + 2) / 3], *const first = t.rhs + column / 16 * t.rhs_panel_stride +
+                                                       at / 4 * kGroup;
+    unroll<(rows + 2) / 3>([&](auto i) OCTET_INLINE { lhs[i] = part.data + i * 3 * part.stride; });
+    const auto add = [&](auto vectors) OCTET_INLINE {
+      const uint8_t* rhs = first;
+      part.words ? add_groups<Form::kWords, vectors>(lhs, kRowBytes, rhs, part.bytes / 4, acc)
+                 : add_groups<Form::kBytes, vectors>(lhs, part.stride, rhs, part.bytes / 4, acc);
+    };
+    cols > 8 ? add(Int<2>{}) : add(Int<1>{});
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      __m256i(&row)[2] = acc[i];  // as in avx2_s16s8_6x16x4.cc
+      pin(row[0]);
+      pin(row[1]);
+    });
+    if (at + part.bytes < end) {
+      unroll<rows>([&](auto i) OCTET_INLINE {
+        unroll<2>([&](auto v) OCTET_INLINE {
+          _mm256_storeu_si256((__m256i*)&sums[i][column + 8 * v], acc[i][v]);
+        });
+      });
+      continue;
     }
-    data = room, stride = kRowBytes;
-    if (!lie) crowded = 0, words = bring_part<false>(t, at, bytes, room) && !ask(t, at, 0);
-    if (lie && !words) bring_part<false>(t, at, bytes, room);
-    if (words) bring_part<true>(t, at, bytes, room);
-  }
-
- private:
-  // Whether few groups are crowded.
-  bool ask(const Tile& t, size_t at, uint32_t flip) {
-    crowded = 0;
-    return find_crowded(data, stride, t.rows, bytes, flip, nullptr, at / 4,
-                        smaller(t.rows * bytes / 64, kMostCrowded), groups, &crowded);
-  }
-};
-
-// Adds what crowded groups lose to the row sums in `from`; rows that still are the tile's init are
-// copied to `sums` before.
-__attribute__((noinline)) void add_losses(const Tile& t, const Part& part, const int32_t** from,
-                                          int32_t (*sums)[kWideNr]) {
-  for (size_t e = 0; e < part.crowded; ++e) {
-    const size_t row = part.groups[e].row;
-    if (from[row] != sums[row]) {
-      OCTET_NO_UNROLL
-      for (size_t column = 0; column < round_up_pow2(t.cols, 16); column += 8)
-        _mm256_store_si256((__m256i*)(sums[row] + column),
-                           _mm256_loadu_si256((const __m256i*)(from[row] + column)));
-      from[row] = sums[row];
-    }
-    add_loss(t, part.groups[e], sums[row]);
+    panel->cols = cols;
+    const bool one = t.scale && !t.requantization->to_floats;  // byte of a column
+    panel->dst = (uint8_t*)t.dst + (one ? column : column * sizeof(int32_t));
+    if (t.scale) panel->scale = t.scale + column;
+    store_tile<kWideMr>(*panel, acc);
   }
 }
+
+size_t all_steps(const Tile& t) { return t.taps * round_up_pow2(t.depth, 4); }
 
 template <int rows>
 void multiply_wide(const Tile& t) {
@@ -194,53 +157,12 @@ void multiply_wide(const Tile& t) {
     // See avx512vnni_u8s8_6x64x4.cc
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
   });
-  Tile panel = t;  // the tile of one panel: its columns and dst
   Part part;
-  const size_t end = t.taps * round_up_pow2(t.depth, 4);
+  Tile panel = t;
+  const size_t end = all_steps(t);
   for (size_t at = 0; at < end; at += part.bytes) {
     part.read(t, at, end, room);
-    const int32_t* from[rows];
-    unroll<rows>([&](auto i) OCTET_INLINE { from[i] = at ? sums[i] : t.init + i * t.init_stride; });
-    if (!part.words) add_losses(t, part, from, sums);
-    OCTET_NO_UNROLL
-    for (size_t column = 0; column < t.cols; column += 16) {
-      const size_t cols = t.cols - column < 16 ? t.cols - column : 16;
-      __m256i acc[rows][2];
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        unroll<2>([&](auto v) OCTET_INLINE {
-          acc[i][v] = _mm256_loadu_si256((const __m256i*)(from[i] + column + 8 * v));
-        });
-      });
-      if (!at) add_row_init(t, acc);
-      const uint8_t *lhs[(rows + 2) / 3], *const first = t.rhs + column / 16 * t.rhs_panel_stride +
-                                                         at / 4 * kGroup;
-      unroll<(rows + 2) / 3>([&](auto i)
-                                 OCTET_INLINE { lhs[i] = part.data + i * 3 * part.stride; });
-      const auto add = [&](auto vectors) OCTET_INLINE {
-        const uint8_t* rhs = first;
-        part.words ? add_groups<Form::kWords, vectors>(lhs, kRowBytes, rhs, part.bytes / 4, acc)
-                   : add_groups<Form::kBytes, vectors>(lhs, part.stride, rhs, part.bytes / 4, acc);
-      };
-      cols > 8 ? add(Int<2>{}) : add(Int<1>{});
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        __m256i(&row)[2] = acc[i];  // as in avx2_s16s8_6x16x4.cc
-        pin(row[0]);
-        pin(row[1]);
-      });
-      if (at + part.bytes < end) {
-        unroll<rows>([&](auto i) OCTET_INLINE {
-          unroll<2>([&](auto v) OCTET_INLINE {
-            _mm256_storeu_si256((__m256i*)&sums[i][column + 8 * v], acc[i][v]);
-          });
-        });
-        continue;
-      }
-      panel.cols = cols;
-      const bool one = t.scale && !t.requantization->to_floats;  // byte of a column
-      panel.dst = (uint8_t*)t.dst + (one ? column : column * sizeof(int32_t));
-      if (t.scale) panel.scale = t.scale + column;
-      store_tile<kWideMr>(panel, acc);
-    }
+    multiply_part<rows>(t, part, at, end, sums, &panel);
   }
 }
 
@@ -271,7 +193,7 @@ __attribute__((noinline)) void multiply_panel(const Tile& t, const RowsExit& exi
     const uint8_t *lhs[rows / 3], *rhs = t.rhs + column / 16 * t.rhs_panel_stride;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
     for (size_t tap = 0;;) {
-      add_groups<form, vectors>(lhs, from.stride, rhs, from.groups, acc);
+      add_groups<form, vectors, kAllOdd>(lhs, from.stride, rhs, from.groups, acc);
       if (++tap == from.taps) break;
       const size_t step =
           (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;
@@ -363,9 +285,121 @@ void multiply_all_rows(const Tile& t) {
   multiply_by_tiles<dispatch_wide, kWideMr>(rest, left);
 }
 
+// ---- deep rows ----------------------------------------------------------------------------------
+
+// Tiles whose sums wait in memory, so that a part of the weights is decoded once for all of them.
+constexpr size_t kDeepTiles = 13;
+struct DeepRoom {
+  alignas(32) uint8_t weights[kWideNr / 16][kPart / 4 * kS16Group];
+  alignas(32) int32_t sums[kDeepTiles][kWideMr][kWideNr];
+};
+static_assert(sizeof(DeepRoom) <= kWideNr / 16 * (2 * kPart / 4) * kS16Group);
+
+// Adds a part's words, multiplied by decoded weights of up to 8 * vectors columns, to `sums`, which
+// are copied from `from` first, whose rows are `stride` apart.
+template <int vectors>
+__attribute__((noinline)) void add_decoded(const int32_t* from, size_t stride, const uint8_t* words,
+                                           const uint8_t* rhs, size_t groups, int32_t* sums) {
+  __m256i acc[kWideMr][vectors];
+  unroll<kWideMr>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      acc[i][v] = _mm256_loadu_si256((const __m256i*)(from + i * stride + 8 * v));
+    });
+  });
+  const uint8_t* lhs[] = {words, words + 3 * kRowBytes};
+  add_groups<Form::kDecoded, vectors>(lhs, kRowBytes, rhs, groups, acc);
+  unroll<kWideMr>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      _mm256_store_si256((__m256i*)(sums + i * kWideNr + 8 * v), acc[i][v]);
+    });
+  });
+}
+
+// Multiplies a block of rows, in tiles of six, of which the last may repeat rows.
+class DeepBlock {
+ public:
+  explicit DeepBlock(const Tile& t)
+      : t_(t), deep_((DeepRoom*)(t.room + kRoomHead)), tile_(t), panel_(t), end_(all_steps(t)) {
+    tile_.rows = panel_.rows = kWideMr;
+  }
+
+  void multiply(size_t first, size_t rows) {
+    bool done[kDeepTiles] = {};
+    for (size_t at = 0; at < end_; at += kPart) {
+      decoded_ = false;
+      for (size_t i = 0; i * kWideMr < rows; ++i) {
+        if (!done[i])
+          done[i] = multiply(first + smaller(i * kWideMr, rows - kWideMr), at, deep_->sums[i]);
+      }
+    }
+  }
+
+ private:
+  // Multiplies a part of a tile. Returns whether that was the last one: of bytes, a part may be all
+  // that follows.
+  bool multiply(size_t row, size_t at, int32_t (*sums)[kWideNr]) {
+    tile_.lhs = (const uint8_t*)t_.lhs + row * t_.lhs_stride;
+    tile_.dst = (uint8_t*)t_.dst + row * t_.dst_stride;
+    if (t_.row_scale) panel_.row_scale = t_.row_scale + row;
+    part_.asks = !unasked_;
+    part_.read(tile_, at, end_, room_);
+    if (!part_.asks)
+      --unasked_;
+    else if (part_.words)
+      unasked_ = pause_ = smaller(2 * pause_ + 1, kMostUnasked);
+    const bool last = at + part_.bytes == end_;
+    if (part_.words) {
+      add_words(at, sums[0]);
+      at = end_, part_.bytes = 0;
+    }
+    if (!part_.words || last) multiply_part<kWideMr>(tile_, part_, at, end_, sums, &panel_);
+    return last;
+  }
+
+  void add_words(size_t at, int32_t* sums) {
+    const size_t groups = part_.bytes / 4;
+    for (size_t column = 0; column < t_.cols; column += 16) {
+      uint8_t* const weights = deep_->weights[column / 16];
+      if (!decoded_)
+        decode_s16(t_.rhs + column / 16 * t_.rhs_panel_stride + at / 4 * kGroup, kGroup, groups,
+                   weights);
+      (t_.cols - column > 8 ? add_decoded<2> : add_decoded<1>)((at ? sums : t_.init) + column,
+                                                               at ? kWideNr : 0, room_, weights,
+                                                               groups, sums + column);
+    }
+    decoded_ = true;
+  }
+
+  const Tile& t_;
+  DeepRoom* const deep_;
+  Tile tile_, panel_;
+  const size_t end_;
+  size_t unasked_ = 0, pause_ = 0;  // as in Answers, of tiles
+  bool decoded_;
+  Part part_;
+  alignas(64) uint8_t room_[kOdd + kWideMr * kRowBytes];
+};
+
+__attribute__((noinline)) void multiply_deep(const Tile& t) {
+  constexpr size_t kLeastRest = 4;  // rows of a tile that repeats others
+  const size_t over = t.rows % kWideMr, rest = over < kLeastRest ? over : 0, rows = t.rows - rest;
+  DeepBlock block(t);
+  for (size_t row = 0; row < rows; row += kDeepTiles * kWideMr) {
+    const size_t first = smaller(row, rows - kWideMr);
+    block.multiply(first, smaller(rows - first, kDeepTiles * kWideMr));
+  }
+  if (!rest) return;
+  Tile last = t;
+  pass_rows(&last, rows);
+  last.rows = rest;
+  dispatch_wide(last);
+}
+
 void multiply_micro_panel(const Tile& t) {
-  if (t.taps * t.depth > 2 * kPart || t.rows < 2 * kWideMr)
+  const bool deep = t.taps * t.depth > 2 * kPart;
+  if (t.rows < 2 * kWideMr || (deep && !t.room))
     return multiply_by_tiles<dispatch_wide, kWideMr>(t, t.rows);
+  if (deep) return multiply_deep(t);
   multiply_whole_tiles<dispatch_wide, kWideMr, kWideMr, kRepeated, multiply_all_rows>(t);
 }
 
@@ -382,7 +416,7 @@ const MicroKernel avx2_u8s8_rows_6x64x4 = {
     .lhs_kr = 4,
     .multiply = dispatch_wide,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 2 * kPart, 1, kWideNr, true, 0, kS16Group},
+    .micro_panel = {4, 2 * kPart, 1, kWideNr, true, 0, kS16Group, true},
 };
 
 }  // namespace octet

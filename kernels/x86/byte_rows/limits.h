@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds what neighbours of a row may sum to so that VPMADDUBSW saturates no product with given
-// weights, for avx2_rows.h.
+// weights, for rows.h.
 #pragma once
 
 #include <immintrin.h>
