@@ -4,12 +4,12 @@
 //
 // VPMADDUBSW multiplies u8 by s8, adds neighbours and saturates at 16 bits. That is exact where two
 // neighbours of a row are not both large, as ReLU leaves nearly all of them. So the kernel looks at
-// a tile's rows first (rows.h). Rows that fit are multiplied as bytes, where they lie or
-// copied to the stack, a part of the depth at a time; of a few groups of four steps that do not
-// fit, the top bits are multiplied in addition. Other rows are widened to int16, and VPMADDWD
-// multiplies them: see avx2_s16s8_6x16x4.cc, whose order of words this is. So the time depends on
-// the lhs, the sums do not. Many rows meet weights that are widened once: all of their depth, or a
-// part of it while the rows' sums wait in the workspace.
+// a tile's rows first (rows.h). Rows that fit are multiplied as bytes, where they lie or copied to
+// the stack, a part of the depth at a time; of a few groups of four steps that do not fit, the top
+// bits are multiplied in addition. Other rows are widened to int16, and VPMADDWD multiplies them:
+// see avx2_s16s8_6x16x4.cc, whose order of words this is. So the time depends on the lhs, the sums
+// do not. Many rows meet weights that are widened once: all of their depth, or a part of it while
+// the rows' sums wait in the workspace.
 //
 //                      columns 0-7   8-15
 //                     +------------+--------+      12 accumulators, 2 for rhs, 1 for lhs,
@@ -99,8 +99,8 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_
   }
 }
 
-// Multiplies a part of a tile's rows. sums: of the parts before, and then of this one; panel: a copy
-// of the tile, which becomes the one of each panel.
+// Multiplies a part of a tile's rows. sums: of the parts before, and then of this one; panel: a
+// copy of the tile, which becomes the one of each panel.
 template <int rows>
 void multiply_part(const Tile& t, const Part& part, size_t at, size_t end, int32_t (*sums)[kWideNr],
                    Tile* panel) {
