@@ -57,12 +57,14 @@ class ByTaps {
   // loses at 12x12; AVX512-VNNI, whose products take half as long as the sums' way, gains where it
   // spares many.
   static bool is_faster(double inside, size_t depth, size_t panels) {
-    return inside < 0.88 && (panels == 1 || (depth >= 256 && (1 - inside) * (double)depth >= 56));
+    return inside < 0.88 && (panels == 1 || (1 - inside) * (double)depth >= 56);
   }
-  // Whether a shape may be computed so by kernels with add_tap for so many panels.
+  // Whether a shape may be computed so by kernels with add_tap for so many panels, and be faster
+  // for some image.
   static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps, size_t panels) {
     return s.phases == 1 && !copies_windows(s) && taps.count > 1 && taps.count <= kMostTaps &&
-           taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width;
+           taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width &&
+           (panels == 1 || taps.depth >= kLeastDepth);
   }
   // Whether a plan's tasks may be computed so, and whether those of a run are.
   static bool may(const ConvPlan& plan, const Taps& taps) {
@@ -112,6 +114,7 @@ class ByTaps {
   }
 
  private:
+  static constexpr size_t kLeastDepth = 256;  // with several panels
   static constexpr size_t kMostTaps = 49, kMostWidth = 32, kMostPixels = 1024;
   static constexpr size_t kPixels = 224;  // of a block: sums of a panel stay in L1
 
