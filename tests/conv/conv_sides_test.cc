@@ -196,6 +196,24 @@ TEST_F(Sides, TransposedOfFewPixels) {
       }
 }
 
+// The pixels that a 1x1 kernel reads at a stride are copied in whole vectors, and the last of them
+// may end where the tensor does. With padding they are not.
+TEST_F(Sides, PixelsAtAStride) {
+  for (const size_t channels : {3, 16, 24, 33, 64, 100, 160})
+    for (const size_t stride : {2, 3})
+      for (const size_t size : {2 * stride + 1, 3 * stride, 11 * stride + 1}) {
+        octet_conv2d_shape s = square(size, channels, channels % 3 * 20 + 9, 1, stride);
+        s.batch_max = 1 + channels % 2, s.in_w_max = size + channels % 3;
+        s.stride_h = 1 + channels % 3;
+        check_shape(s);
+        s.pad_left = s.pad_bottom = stride - 1;
+        check_shape(s);
+        s = square(size, 2 * channels, 4 * channels, 1, stride);
+        s.groups = 2;
+        check_shape(s);
+      }
+}
+
 // ---- what is multiplied: the same bytes come out of tiles that omit nothing
 
 octet::MicroKernel counting;

@@ -13,6 +13,7 @@
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
+#include "operators/conv/algorithms/direct/strided_pixels.h"
 #include "operators/conv/algorithms/direct/transposed.h"
 #include "operators/conv/algorithms/direct/window.h"
 
@@ -77,6 +78,15 @@ __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const Conv
                block.tile_count = windows.point(pixel, block.rows, pointers, tiles);
              });
   return true;
+}
+
+// Computes a task by copied pixels.
+__attribute__((noinline)) void run_strided(const ConvPlan& plan, const ConvRun& run,
+                                           const ConvTask& task, uint8_t* workspace) {
+  run_windows(plan, run, direct_taps(plan.shape), StridedPixels::stride(plan.shape), task,
+              workspace, [&](size_t group, size_t pixel, size_t rows, uint8_t* pixels) {
+                StridedPixels::copy(plan, run, group, pixel, rows, pixels);
+              });
 }
 
 // by_lines: windows are read line by line, so lines have more pixels than positions.
@@ -247,6 +257,8 @@ void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (run_byte_windows(plan, run, task, workspace)) return;
   if (GroupWindows::suit(plan, run)) return run_groups(plan, run, task, workspace);
+  if (!copies_windows(plan.shape) && StridedPixels::suit(plan, plan.shape, run))
+    return run_strided(plan, run, task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
   if (!run.borders) return run_in_place(plan, run, task, workspace);
   ConvPlan by_lines = plan;

@@ -10,6 +10,7 @@
 #include "operators/conv/algorithms/direct/group_windows.h"
 #include "operators/conv/algorithms/direct/in_place.h"
 #include "operators/conv/algorithms/direct/line_windows.h"
+#include "operators/conv/algorithms/direct/strided_pixels.h"
 #include "operators/conv/algorithms/direct/transposed.h"
 #include "operators/conv/algorithms/direct/window.h"
 #include "operators/conv/algorithms/estimate.h"
@@ -52,7 +53,9 @@ Estimate estimate(const ConvWork& w) {
                  staged && (w.cost.gather > 0 ||
                             !reads_lines(w.layout, w.cost.lines ? w.cost.lines : w.cost.nr, s));
   const Taps taps = direct_taps(s);
-  const bool whole = !staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s);
+  const bool strided = !staged && !w.cost.step && w.cost.gather == 0 && StridedPixels::suit(s),
+             whole =
+                 strided || (!staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s));
   // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the
   // sides count as work, and kernel rows that lines of a transposed layer may omit do not.
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
@@ -97,7 +100,8 @@ Estimate estimate(const ConvWork& w) {
   }
   Estimate e = estimate_panels(w, p);
   e.compute *= byte_windows_share(w);
-  if (s.stride_w > 1 && !staged && !s.transposed && !by_taps) e.compute *= w.cost.strided;
+  if (s.stride_w > 1 && !staged && !strided && !s.transposed && !by_taps)
+    e.compute *= w.cost.strided;
   return e;
 }
 
@@ -112,6 +116,7 @@ size_t block(const ConvPlan& plan) {
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
   if (!reads_lines(plan) && copies_whole_windows(plan, s))
     return conv_block_rows(plan, WholeWindows::stride(kernel, s));
+  if (StridedPixels::suit(plan, s)) return conv_block_rows(plan, StridedPixels::stride(s));
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
       : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
@@ -134,8 +139,12 @@ size_t panels_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) {
         .bytes;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   const bool lines = reads_lines(plan);
+  const size_t strided = StridedPixels::suit(plan, s)
+                             ? windows_workspace(plan, taps, StridedPixels::stride(s), pixels).bytes
+                             : 0;
   const size_t bytes =
-      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes, by_taps);
+      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes,
+             larger(strided, by_taps));
   const size_t copies =
       larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
   return copies ? round_up(bytes, kAlignment) + copies : bytes;
