@@ -12,13 +12,13 @@ namespace octet {
 
 class StridedPixels {
  public:
-  // Whether kernels that read rows where they lie get copies, of inputs without padding.
+  // Whether kernels get copies, of inputs without padding: all but those that copy rows themselves.
   static bool suit(const ConvShape& s) {
     return s.taps() == 1 && s.stride_w > 1 && !s.transposed &&
            !(s.pad_top | s.pad_bottom | s.pad_left | s.pad_right);
   }
   static bool suit(const ConvPlan& plan, const ConvShape& s) {
-    return !plan.kernel->gather && !plan.kernel->copy_rows && suit(s);
+    return !plan.kernel->copy_rows && suit(s);
   }
   // A run may have pads of its own.
   static bool suit(const ConvPlan& plan, const ConvShape& s, const ConvRun& run) {
