@@ -94,9 +94,10 @@ void take_s16(const ConvAlgorithm& implementation, const CpuFeatures& cpu, const
                  pixels =
                      shape.batch * conv_out_h(shape, shape.in_h) * conv_out_w(shape, shape.in_w);
     const bool windows = implementation.wants_borders && implementation.wants_borders(shape);
-    const bool rows =
-        shape.pointwise() || (windows && (s16->gather_s16 || depth <= kMostS16Depth ||
-                                          reads_lines(s16->rhs_layout, SIZE_MAX, shape)));
+    const bool rows = shape.pointwise() ||
+                      (shape.skips_pixels() && implementation.reads_in_place) ||
+                      (windows && (s16->gather_s16 || depth <= kMostS16Depth ||
+                                   reads_lines(s16->rhs_layout, SIZE_MAX, shape)));
     if (!rows || pixels < s16->mr) return;
     kernel->micro = s16;
     kernel->s16 = true;

@@ -47,6 +47,8 @@ struct ConvShape {
     return taps() == 1 && stride_h == 1 && stride_w == 1 &&
            !(pad_top | pad_bottom | pad_left | pad_right) && !transposed;
   }
+  // A 1x1 kernel that reads some pixels of a line only
+  constexpr bool skips_pixels() const { return taps() == 1 && stride_w > 1 && !transposed; }
   constexpr bool is_square(size_t kernel, size_t stride) const {
     return kernel_h == kernel && kernel_w == kernel && stride_h == stride && stride_w == stride &&
            dilation_h == 1 && dilation_w == 1 && !transposed;

@@ -80,12 +80,24 @@ __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const Conv
   return true;
 }
 
-// Computes a task by copied pixels.
-__attribute__((noinline)) void run_strided(const ConvPlan& plan, const ConvRun& run,
-                                           const ConvTask& task, uint8_t* workspace) {
-  run_windows(plan, run, direct_taps(plan.shape), StridedPixels::stride(plan.shape), task,
-              workspace, [&](size_t group, size_t pixel, size_t rows, uint8_t* pixels) {
-                StridedPixels::copy(plan, run, group, pixel, rows, pixels);
+// Computes a task by copies: of windows in the staged input, of pixels at a stride, or of windows
+// for a kernel that takes rows at one stride.
+void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
+                uint8_t* workspace) {
+  const ConvShape& s = plan.shape;
+  const bool staged = copies_windows(s), strided = StridedPixels::suit(plan);
+  const Taps window = staged || strided ? taps : whole_window(plan, taps);
+  const size_t stride = staged    ? window_stride(taps)
+                        : strided ? StridedPixels::stride(plan)
+                                  : WholeWindows::stride(*plan.kernel, s);
+  run_windows(plan, run, window, stride, task, workspace,
+              [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
+                if (staged)
+                  copy_windows(plan, run, pixel, rows, stride, windows);
+                else if (strided)
+                  StridedPixels::copy(plan, run, group, pixel, rows, windows);
+                else
+                  WholeWindows(plan, run).copy(group, pixel, rows, windows);
               });
 }
 
@@ -94,18 +106,9 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
                   uint8_t* workspace, bool by_lines) {
   const ConvShape& s = plan.shape;
   const Taps taps = direct_taps(s);
-  if (const bool staged = copies_windows(s);
-      staged || (!by_lines && copies_whole_windows(plan, s))) {
-    const Taps window = staged ? taps : whole_window(plan, taps);
-    const size_t stride = staged ? window_stride(taps) : WholeWindows::stride(*plan.kernel, s);
-    return run_windows(plan, run, window, stride, task, workspace,
-                       [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
-                         if (staged)
-                           copy_windows(plan, run, pixel, rows, stride, windows);
-                         else
-                           WholeWindows(plan, run).copy(group, pixel, rows, windows);
-                       });
-  }
+  if (copies_windows(s) ||
+      (!by_lines && (StridedPixels::suit(plan) || copies_whole_windows(plan, s))))
+    return run_copies(plan, run, taps, task, workspace);
   const bool tiles_rows = by_lines || !s.pointwise();
   const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows);
   if (tiles_rows && !by_lines && run_line_windows(plan, run, w, task, workspace)) return;
@@ -257,8 +260,6 @@ void run_direct(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
     return run_transposed(plan, run, direct_taps(as_columns(plan.shape)), task, workspace);
   if (run_byte_windows(plan, run, task, workspace)) return;
   if (GroupWindows::suit(plan, run)) return run_groups(plan, run, task, workspace);
-  if (!copies_windows(plan.shape) && StridedPixels::suit(plan, plan.shape, run))
-    return run_strided(plan, run, task, workspace);
   if (!reads_lines(plan)) return run_ordinary(plan, run, task, workspace, false);
   if (!run.borders) return run_in_place(plan, run, task, workspace);
   ConvPlan by_lines = plan;

@@ -53,7 +53,7 @@ Estimate estimate(const ConvWork& w) {
                  staged && (w.cost.gather > 0 ||
                             !reads_lines(w.layout, w.cost.lines ? w.cost.lines : w.cost.nr, s));
   const Taps taps = direct_taps(s);
-  const bool strided = !staged && !w.cost.step && StridedPixels::suit(s),
+  const bool strided = !staged && !w.cost.step && s.skips_pixels(),
              whole =
                  strided || (!staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s));
   // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the
@@ -116,7 +116,7 @@ size_t block(const ConvPlan& plan) {
     return larger(kWindowBytes / window_stride(taps) / kernel.mr, 1) * kernel.mr;
   if (!reads_lines(plan) && copies_whole_windows(plan, s))
     return conv_block_rows(plan, WholeWindows::stride(kernel, s));
-  if (StridedPixels::suit(plan, s)) return conv_block_rows(plan, StridedPixels::stride(s));
+  if (StridedPixels::suit(plan)) return conv_block_rows(plan, StridedPixels::stride(plan));
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
       : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
@@ -138,13 +138,11 @@ size_t panels_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) {
                              pixels)
         .bytes;
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
+  if (StridedPixels::suit(plan))
+    return windows_workspace(plan, taps, StridedPixels::stride(plan), pixels).bytes;
   const bool lines = reads_lines(plan);
-  const size_t strided = StridedPixels::suit(plan, s)
-                             ? windows_workspace(plan, taps, StridedPixels::stride(s), pixels).bytes
-                             : 0;
   const size_t bytes =
-      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes,
-             larger(strided, by_taps));
+      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes, by_taps);
   const size_t copies =
       larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
   return copies ? round_up(bytes, kAlignment) + copies : bytes;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the direct algorithm on s16 values as they are: a 1x1 convolution whose pixels are rows of a
-// matrix, or one of few channels, whose windows are read line by line in the staged input, or
-// copied.
+// matrix, or are copied to be, or one of few channels, whose windows are read line by line in the
+// staged input, or copied.
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/direct/direct.h"
+#include "operators/conv/algorithms/direct/strided_pixels.h"
 
 namespace octet {
 namespace {
@@ -33,6 +34,13 @@ bool ends_in_kernel(const ConvPlan& plan) {
 bool reads_windows(const ConvPlan& plan, size_t out_w) {
   return !plan.kernel->gather && out_w >= kLeastRows &&
          has_whole_lines(plan.kernel->rhs_layout, plan.shape);
+}
+
+// Bytes from a copied window, or pixel, to the next; 0: rows are read where they lie.
+size_t copy_stride(const ConvPlan& plan, const Taps& taps) {
+  return copies_windows(plan.shape)  ? window_stride(taps, sizeof(int16_t))
+         : StridedPixels::suit(plan) ? StridedPixels::stride(plan)
+                                     : 0;
 }
 
 size_t most_rows(const ConvPlan& plan, size_t out_w) {
@@ -104,9 +112,7 @@ struct S16Sections {
     sums_count = ends_in_kernel(plan) ? 0 : larger(rows * unit, smaller(rows * all, kSums));
     const bool in_place = reads_windows(plan, out_w);
     Sections sections;
-    windows = sections.take(copies_windows(plan.shape)
-                                ? smaller(rows, kMostRows) * window_stride(taps, sizeof(int16_t))
-                                : 0);
+    windows = sections.take(smaller(rows, kMostRows) * copy_stride(plan, taps));
     steps = sections.take(in_place ? plan.shape.kernel_h * sizeof(ptrdiff_t) : 0);
     tiles = sections.take(in_place ? WindowTiles::most(rows) * sizeof(BlockTile) : 0);
     sums = sections.take(sums_count * sizeof(int32_t));
@@ -140,8 +146,8 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
   block.output = {
       plan.ops, &s16, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
   block.terms.in_bias = true;
-  const bool windows = copies_windows(plan.shape);
-  block.reads_to_groups = windows;
+  const size_t copied = copy_stride(plan, taps);
+  block.reads_to_groups = copied;
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + at.steps);
   const bool in_place = reads_windows(plan, run.out_w);
   WindowTiles tiles(plan, run, (BlockTile*)(workspace + at.tiles));
@@ -150,7 +156,7 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
   for (size_t line = task.first, lines; line < task.end; line += lines) {
     const uint8_t* lhs = nullptr;
     lines = task.end - line;
-    if (!windows) {
+    if (!copied) {
       const size_t image = dense ? 0 : line / run.in_h, y = line - image * run.in_h;
       if (!dense) lines = smaller(lines, smaller(run.in_h - y, run.lines_together(y)));
       lhs = run.line(image, y);
@@ -167,13 +173,15 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
         block.tiles = (BlockTile*)(workspace + at.tiles);
         block.tile_count = tiles.count();
         block.tap_steps = steps;
-      } else if (windows) {
+      } else if (copied) {
         block.rows = smaller(block.rows, kMostRows / mr * mr);
         block.tiles = nullptr;
         block.lhs = workspace + at.windows;
-        block.lhs_stride = window_stride(taps, sizeof(int16_t));
-        copy_windows(plan, run, first + pixel, block.rows, block.lhs_stride,
-                     workspace + at.windows);
+        block.lhs_stride = copied;
+        if (copies_windows(plan.shape))
+          copy_windows(plan, run, first + pixel, block.rows, copied, workspace + at.windows);
+        else
+          StridedPixels::copy(plan, run, 0, first + pixel, block.rows, workspace + at.windows);
       } else {
         block.lhs = lhs + pixel * run.lhs_pixel;
         block.lhs_stride = run.lhs_pixel;
