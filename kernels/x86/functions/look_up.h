@@ -14,7 +14,16 @@ inline void look_up_x86(void* plan, const octet_network_call* call) {
   const TableRows table = {p.rows};
   for_each_run(*call, [&](const uint8_t* from, uint8_t* to, size_t bytes) {
     size_t i = 0;
-    for (; i + kVector <= bytes; i += kVector) store(to + i, table.look_up(load(from + i)));
+    const auto some = [&](auto vectors) OCTET_INLINE {
+      for (; i + vectors * kVector <= bytes; i += vectors * kVector) {
+        Vector x[vectors];
+        unroll<vectors>([&](auto v) OCTET_INLINE { x[v] = load(from + i + v * kVector); });
+        table.look_up(x);
+        unroll<vectors>([&](auto v) OCTET_INLINE { store(to + i + v * kVector, x[v]); });
+      }
+    };
+    some(Int<2>{});
+    some(Int<1>{});
     for (; i < bytes; ++i) to[i] = p.table[from[i]];
   });
 }

@@ -162,13 +162,21 @@ OCTET_INLINE inline EpilogueVector epilogue_vector(const void* from) {
 
 template <int width, typename Table>
 void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  constexpr size_t together = kEpilogueBytes / width;
+  constexpr size_t one = kEpilogueBytes / width, all = Table::kVectors * one;
   for (;;) {
-    const EpilogueVector bytes = table.look_up(load_rows<width>(dst, stride, rows, cols));
-    store_rows<width>(dst, stride, bytes, rows, cols);
-    if (rows <= together) return;
-    rows -= together;
-    dst += together * stride;
+    EpilogueVector bytes[Table::kVectors];
+    unroll<Table::kVectors>([&](auto v) OCTET_INLINE {
+      const size_t skipped = rows > v * one ? v * one : 0;
+      bytes[v] = load_rows<width>(dst + skipped * stride, stride, rows - skipped, cols);
+    });
+    table.look_up(bytes);
+    unroll<Table::kVectors>([&](auto v) OCTET_INLINE {
+      if (rows > v * one)
+        store_rows<width>(dst + v * one * stride, stride, bytes[v], rows - v * one, cols);
+    });
+    if (rows <= all) return;
+    rows -= all;
+    dst += all * stride;
   }
 }
 
@@ -176,11 +184,16 @@ void look_up_rows(const Table& table, uint8_t* dst, size_t stride, size_t rows, 
 // and are loaded as the step before has stored them: a wider load would wait for that.
 template <typename Table>
 void look_up_tile(const Table& table, uint8_t* dst, size_t stride, size_t rows, size_t cols) {
-  if (stride == cols) {  // rows without gaps
-    for (cols *= rows, rows = 1; cols >= kEpilogueBytes;
-         cols -= kEpilogueBytes, dst += kEpilogueBytes) {
-      const EpilogueVector bytes = table.look_up(epilogue_vector(dst));
-      __builtin_memcpy(dst, &bytes, sizeof bytes);
+  if (stride == cols || rows == 1) {  // without gaps
+    constexpr size_t step = Table::kVectors * kEpilogueBytes;
+    for (cols *= rows, rows = 1; cols >= step; cols -= step, dst += step) {
+      EpilogueVector bytes[Table::kVectors];
+      unroll<Table::kVectors>(
+          [&](auto v) OCTET_INLINE { bytes[v] = epilogue_vector(dst + v * kEpilogueBytes); });
+      table.look_up(bytes);
+      unroll<Table::kVectors>([&](auto v) OCTET_INLINE {
+        __builtin_memcpy(dst + v * kEpilogueBytes, &bytes[v], kEpilogueBytes);
+      });
     }
     if (!cols) return;
   }

@@ -26,26 +26,36 @@ OCTET_INLINE inline Vector table_row(const uint8_t* row) {
 
 // The table as 16 rows in memory.
 struct TableRows {
+  static constexpr int kVectors = 2;  // looked up together, to load a row once for both
   const uint8_t* rows;
-  OCTET_INLINE inline Vector look_up(Vector bytes) const {
+  template <int vectors>
+  OCTET_INLINE inline void look_up(Vector (&bytes)[vectors]) const {
     const Vector sixteen = OCTET_MM(set1_epi8)(16);
-    Vector index = bytes & OCTET_MM(set1_epi8)(0x7f), low = row(0, index), high = row(8, index);
-    unroll<7>([&](auto i) OCTET_INLINE {
-      index = OCTET_MM(sub_epi8)(index, sixteen);
-      pin(index);  // else GCC 12 adds seven constants, which it makes anew for each vector
-      low = low ^ row(i + 1, index);
-      high = high ^ row(i + 9, index);
+    Vector index[vectors], low[vectors], high[vectors];
+    unroll<8>([&](auto i) OCTET_INLINE {
+      const Vector row = table_row(rows + 16 * i), row_high = table_row(rows + 16 * i + 128);
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        if constexpr (i.value == 0) {
+          index[v] = bytes[v] & OCTET_MM(set1_epi8)(0x7f);
+          low[v] = OCTET_MM(shuffle_epi8)(row, index[v]);
+          high[v] = OCTET_MM(shuffle_epi8)(row_high, index[v]);
+        } else {
+          index[v] = OCTET_MM(sub_epi8)(index[v], sixteen);
+          pin(index[v]);  // else GCC 12 adds seven constants, which it makes anew for each vector
+          low[v] = low[v] ^ OCTET_MM(shuffle_epi8)(row, index[v]);
+          high[v] = high[v] ^ OCTET_MM(shuffle_epi8)(row_high, index[v]);
+          pin(low[v]);  // else it shuffles all before it adds any, by way of the stack
+          pin(high[v]);
+        }
+      });
     });
+    unroll<vectors>([&](auto v) OCTET_INLINE {
 #if defined(__AVX512BW__)
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), low, high);
+      bytes[v] = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes[v]), low[v], high[v]);
 #else
-    return OCTET_MM(blendv_epi8)(low, high, bytes);
+      bytes[v] = OCTET_MM(blendv_epi8)(low[v], high[v], bytes[v]);
 #endif
-  }
-
- private:
-  OCTET_INLINE inline Vector row(size_t i, Vector index) const {
-    return OCTET_MM(shuffle_epi8)(table_row(rows + 16 * i), index);
+    });
   }
 };
 
@@ -53,12 +63,14 @@ struct TableRows {
 // The table in four registers, of which an instruction reads two. CPUs of AVX512VNNI's tier since
 // Ice Lake and Zen 4 have it.
 struct TableRegisters {
+  static constexpr int kVectors = 1;
   __m512i a, b, c, d;
   explicit TableRegisters(const uint8_t* table)
       : a(_mm512_loadu_si512(table)),
         b(_mm512_loadu_si512(table + 64)),
         c(_mm512_loadu_si512(table + 128)),
         d(_mm512_loadu_si512(table + 192)) {}
+  OCTET_INLINE inline void look_up(__m512i (&bytes)[1]) const { bytes[0] = look_up(bytes[0]); }
   OCTET_INLINE inline __m512i look_up(__m512i bytes) const {
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), _mm512_permutex2var_epi8(a, bytes, b),
                                   _mm512_permutex2var_epi8(c, bytes, d));
