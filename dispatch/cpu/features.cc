@@ -101,7 +101,9 @@ Features detect_instructions() {
   if (!leaf1.ecx_bit(27)) return sse41;  // OSXSAVE
   const uint64_t state = xgetbv();
   const bool ymm = (state & 0x6) == 0x6, zmm = (state & 0xe6) == 0xe6;
-  const bool avx2 = ymm && leaf1.ecx_bit(28) && leaf7.ebx_bit(5) && leaf1.ecx_bit(29);  // F16C
+  // F16C and FMA, which all CPUs with AVX2 but a few of VIA have
+  const bool avx2 =
+      ymm && leaf1.ecx_bit(28) && leaf7.ebx_bit(5) && leaf1.ecx_bit(29) && leaf1.ecx_bit(12);
   // F, DQ, BW, VL
   const bool avx512 =
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);

@@ -108,8 +108,7 @@ TfliteCases::TfliteCases(const Requantization& requantization) {
                           rows + j, kTileColumns);
       continue;
     }
-    (form == TfliteForm::kRight ? write_tflite_right_column : write_tflite_column)(
-        multiplier[j], shift, rows + j, kTileColumns);
+    write_tflite_column(multiplier[j], shift, rows + j, kTileColumns);
   }
 }
 

@@ -52,17 +52,18 @@ struct TfliteCases {
   uint8_t bytes[kTileColumns];
   explicit TfliteCases(const Requantization& requantization);
 };
-constexpr Requantization
-    kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
-    kTfliteRelu = {-3, -3, 100, ElementType::kS8, kTileColumns, TfliteForm::kRight},
-    kTfliteFloats = {-3, -100, 100, ElementType::kS8, kTileColumns, TfliteForm::kFloats},
-    kTfliteFloatsUp = {-3, -3, 100, ElementType::kS8, kTileColumns, TfliteForm::kFloatsUp},
-    kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
-// Calls is_right() for the forms of a tier besides kAll, or for kRight.
+constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColumns},
+                         kTfliteFloats = {-3,           -100,
+                                          100,          ElementType::kS8,
+                                          kTileColumns, TfliteForm::kFloats},
+                         kTfliteFloatsUp = {-3,           -3,
+                                            100,          ElementType::kS8,
+                                            kTileColumns, TfliteForm::kFloatsUp},
+                         kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
+// Calls is_right() for the forms of a tier besides kAll.
 template <typename IsRight>
 bool are_right(TfliteForm of_tier, const IsRight& is_right) {
-  return of_tier == TfliteForm::kFloats ? is_right(kTfliteFloats) && is_right(kTfliteFloatsUp)
-                                        : is_right(kTfliteRelu);
+  return of_tier == TfliteForm::kAll || (is_right(kTfliteFloats) && is_right(kTfliteFloatsUp));
 }
 // From this column on all shifts of kTfliteS8 and kTflitePlainRelu are right shifts
 constexpr size_t kTfliteRightFrom = 16;

@@ -8,7 +8,7 @@ namespace octet {
 
 // One bit per feature: instructions, with the registers that the operating system saves for them.
 enum Feature : uint32_t {
-  kHasAvx2 = 1,  // and F16C
+  kHasAvx2 = 1,  // and F16C, FMA
   kHasAvxVnni = 2,
   kHasAvx512 = 4,  // F, BW, DQ, VL
   kHasAvx512Vnni = 8,

@@ -65,6 +65,12 @@ inline bool makes_bytes_in_float_mode(const Tile& t) {
   return t.scale && !t.requantization->to_floats && !t.requantization->tflite_apart;
 }
 
+// Whether a tile's outputs are 8-bit, in TFLite mode, by floats.
+inline bool makes_tflite_by_floats(const Tile& t) {
+  return t.scale && t.requantization->tflite_apart &&
+         t.requantization->tflite_form != TfliteForm::kAll;
+}
+
 // Goes on to row `rows` of a tile whose rows lie at one stride.
 inline void pass_rows(Tile* t, size_t rows) {
   t->lhs = (const uint8_t*)t->lhs + rows * t->lhs_stride;

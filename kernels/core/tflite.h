@@ -19,7 +19,6 @@ constexpr size_t kTfliteRows = 5;
 // How the rows are written.
 enum class TfliteForm : uint8_t {
   kAll,       // by write_tflite_column
-  kRight,     // by write_tflite_right_column: the clamp hides all values below zero
   kFloats,    // by write_tflite_floats
   kFloatsUp,  // the same, and the clamp hides all values below zero
 };
@@ -42,23 +41,7 @@ constexpr void write_tflite_column(int32_t multiplier, int32_t shift, int32_t* c
   column[(size_t)TfliteRow::kRight * apart] = right;
 }
 
-// Where every column is shifted to the right and the clamp hides all values below zero, both
-// roundings are one sum, of which only the upper half is used:
-//
-//     x * multiplier + (half << 32 | left)  >> 32 >> right
-//
-// x is not doubled, so it may have any value.
 constexpr bool is_right_only(int32_t shift) { return shift < 0; }
-constexpr void write_tflite_right_column(int32_t multiplier, int32_t shift, int32_t* column,
-                                         size_t apart) {
-  const int32_t right = -shift;
-  column[(size_t)TfliteRow::kMultiplier * apart] = multiplier;
-  column[(size_t)TfliteRow::kLeft * apart] =
-      (int32_t)(((uint32_t)1 << 30) + (right == 1 ? (uint32_t)1 << 31 : 0));
-  column[(size_t)TfliteRow::kHalf * apart] = right > 1 ? 1 << (right - 2) : 0;
-  column[(size_t)TfliteRow::kSign * apart] = 0;
-  column[(size_t)TfliteRow::kRight * apart] = right - 1;
-}
 
 // Three rows of floats; operators/epilogue/tflite_floats.h finds them.
 constexpr size_t kTfliteHigh = 0, kTfliteLow = 1, kTfliteBegin = 2;

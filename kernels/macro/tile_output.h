@@ -118,7 +118,8 @@ constexpr size_t kLeastTiles = 3;  // of many rows: calls for fewer take no long
 // exactly the rows. Words may have all columns of a tile.
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
   return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
-         (makes_bytes_in_float_mode(tile) || makes_words_in_kernel(tile, kernel));
+         (makes_bytes_in_float_mode(tile) || makes_tflite_by_floats(tile) ||
+          makes_words_in_kernel(tile, kernel));
 }
 
 // Columns of a micro-panel whose rows have one tap; words: the kernel makes them of its outputs.

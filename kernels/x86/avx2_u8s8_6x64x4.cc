@@ -63,7 +63,7 @@ void multiply_all_rows(const Tile& t) {
   const RowsExit exit(t);
   const WordsExit words_exit(t);
   const bool narrow = t.cols <= kPairHalf && t.rows >= 2 * kMr,
-             few = t.cols <= kFewColumns && !makes_words(t);
+             few = t.cols <= kFewColumns && makes_bytes_in_float_mode(t);
   Tile tile = t;
   for (size_t left = t.rows;;) {
     const size_t rows = narrow && left > kMr ? 2 * kMr : kMr;

@@ -369,7 +369,7 @@ void multiply_sixes(const Tile& t) { multiply_all_rows<kMr, 2, 1>(t, t.rhs); }
 constexpr size_t kMostTurned = 4096;  // bytes of weights
 void multiply_twelves(const Tile& t) {
   const size_t bytes = t.depth * t.taps * kFewColumns;
-  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned || makes_words(t))
+  if (t.cols > kFewColumns || t.depth % 8 || bytes > kMostTurned || !makes_bytes_in_float_mode(t))
     return multiply_all_rows<2 * kMr, 1, 1>(t, t.rhs);
   alignas(32) uint8_t turned[kMostTurned];
   const uint8_t* rhs = t.rhs;

@@ -6,7 +6,7 @@ set_property(SOURCE kernels/generic/portable.cc kernels/generic/portable_winogra
   kernels/generic/functions/portable.cc APPEND PROPERTY COMPILE_OPTIONS -Os)
 # Compilers that have the intrinsics of AVX-VNNI have those of the other tiers, too, and a probe takes
 # a second: this one is the first.
-set(octet_avxvnni -mavx2 -mf16c -mavxvnni)
+set(octet_avxvnni -mavx2 -mfma -mf16c -mavxvnni)
 set(octet_probe_avxvnni
   "_mm256_extract_epi32(_mm256_dpbusd_avx_epi32(__m256i{}, __m256i{}, __m256i{}), 0)")
 if(NOT OCTET_TIERS)
@@ -26,7 +26,7 @@ octet_add_tier(SSE41 XSIMD FLAGS -msse4.1 SOURCES sse41_s16s8_6x8x4.cc
 if(AVX512BW IN_LIST OCTET_TIERS)
   list(APPEND OCTET_TIERS AVX2)
 endif()
-octet_add_tier(AVX2 FLAGS -mavx2 -mf16c
+octet_add_tier(AVX2 FLAGS -mavx2 -mfma -mf16c
   SOURCES avx2_s16s8_6x16x4.cc avx2_u8s8_8x8x4.cc byte_rows/avx2_u8s8_rows_6x64x4.cc avx2_u8s8_6x64x4.cc
   INT4 int4/avx2_u8s4_6x16x8.cc scale_blocks/avx2_s8u4_blocks_4x16x8.cc
   RUNTIME_WEIGHTS runtime/avx2_runtime.cc SPARSE sparse/avx2_s8s8_sparse_4x16x16.cc WINOGRAD avx2_s16s16_6x16x2.cc
@@ -80,7 +80,7 @@ if(OCTET_BUILDS_AVX512VNNI)
 endif()
 # Files of AVX2 that other tiers use, too.
 if(OCTET_BUILDS_AVX2 OR OCTET_BUILDS_AVXVNNI OR OCTET_BUILDS_AVX512VNNI)
-  octet_add_sources(FLAGS -mavx2 SOURCES avx2_epilogue.cc avx2_ops.cc avx2_requantize.cc
+  octet_add_sources(FLAGS -mavx2 -mfma SOURCES avx2_epilogue.cc avx2_ops.cc avx2_requantize.cc
     shared/avx2_plain_ops.cc functions/avx2_elementwise.cc functions/avx2_images.cc
     WINOGRAD avx2_winograd.cc)
 endif()

@@ -40,14 +40,10 @@ TfliteColumns build_tflite(const EpilogueBuilder& builder, const Epilogue& f, si
     if (builder.one_output && (!f.has_residual || f.tflite_add) &&
         write_floats(f, columns, padded, negatives, rows))
       form = negatives ? TfliteForm::kFloats : TfliteForm::kFloatsUp;
-  } else if (of_tier == TfliteForm::kRight && divides && !negatives) {
-    form = TfliteForm::kRight;
   }
   if (!certified && form == TfliteForm::kAll && of_tier != TfliteForm::kAll) return {};
   for (size_t n = 0; n < padded; ++n)
-    if (form == TfliteForm::kRight)
-      write_tflite_right_column(f.multiplier[n], n < columns ? f.shift[n] : -1, rows + n, padded);
-    else if (form == TfliteForm::kAll)
+    if (form == TfliteForm::kAll)
       write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
   return {rows, padded, form, divides};
 }

@@ -113,7 +113,7 @@ bool find_tflite_floats(int32_t multiplier, int32_t shift, bool negatives, float
                   factor = multiplier + d;
     const TfliteBegin limits = tflite_begin(multiplier, right, d);
     if (negatives && limits.ties) return false;
-    if (limits.most - limits.least <= 2 * wrong) continue;
+    if (limits.most - limits.least <= 3 * wrong) continue;
     write(factor, (float)(limits.least + (limits.most - limits.least) / 2) * unit);
     return true;
   }

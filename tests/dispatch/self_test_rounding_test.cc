@@ -62,8 +62,8 @@ void check_tflite_cases(const Requantization& n) {
 TEST(SelfTestCases, AreWhatTheContractSays) {
   check_float_cases(FloatCases(Accumulators::kAll));
   check_float_cases(FloatCases(Accumulators::kInt16));
-  for (const Requantization& n : {octet::kTfliteS8, octet::kTfliteRelu, octet::kTfliteFloats,
-                                  octet::kTfliteFloatsUp, octet::kTflitePlainRelu})
+  for (const Requantization& n :
+       {octet::kTfliteS8, octet::kTfliteFloats, octet::kTfliteFloatsUp, octet::kTflitePlainRelu})
     check_tflite_cases(n);
   const octet::TfliteCases tflite(octet::kTfliteS8), plain_relu(octet::kTflitePlainRelu);
   for (size_t j = octet::kTfliteRightFrom; j < octet::kTileColumns; ++j) {

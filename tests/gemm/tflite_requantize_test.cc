@@ -82,7 +82,6 @@ class TfliteEdges {
         check(shift, certified, TfliteForm::kAll, clamp);
         const bool right = certified && octet::is_right_only(shift),
                    up = clamp.lo >= clamp.zero_point;
-        if (form_ == TfliteForm::kRight && right && up) check(shift, true, form_, clamp);
         if (form_ == TfliteForm::kFloats && right && shift >= -15) {
           check(shift, true, TfliteForm::kFloats, clamp);
           if (up) check(shift, true, TfliteForm::kFloatsUp, clamp);
@@ -95,9 +94,7 @@ class TfliteEdges {
   // Writes a column's row; true, but where the form is one of floats that do not give its outputs.
   static bool write(TfliteForm form, const Channel& c, int32_t* rows) {
     if (form == TfliteForm::kAll) octet::write_tflite_column(c.multiplier, c.shift, rows, kPadded);
-    if (form == TfliteForm::kRight)
-      octet::write_tflite_right_column(c.multiplier, c.shift, rows, kPadded);
-    if (form == TfliteForm::kAll || form == TfliteForm::kRight) return true;
+    if (form == TfliteForm::kAll) return true;
     float values[3];
     if (!octet::find_tflite_floats(c.multiplier, c.shift, form == TfliteForm::kFloats, values))
       return false;

@@ -51,7 +51,7 @@ struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
       return {{aligned(prepared), aligned(prepared + 32), aligned(prepared + 64),
                aligned(prepared + 96)}};
     }
-    OCTET_INLINE inline __m256 scale(int v) const {
+    OCTET_INLINE inline __m256 scale(size_t v) const {
       return _mm256_load_ps((const float*)(prepared + 128 + 32 * v));
     }
   };
@@ -59,11 +59,19 @@ struct Ymm : ColumnsInMemory<M, column_bytes, 32> {
   // The packs undo the interleaving, so the bytes are in order.
   struct Requantizing {
     Requantizer<32> requantizer;
-    explicit Requantizing(const DepthwiseTile& t) : requantizer(*t.requantization) {}
+    bool floats;  // of kFloatsUp
+    explicit Requantizing(const DepthwiseTile& t)
+        : requantizer(*t.requantization), floats(t.requantization->tflite_apart) {}
 
     OCTET_INLINE inline void store(const Acc& acc, const Ends& ends, uint8_t* dst) const {
       __m256i q[4];
-      unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
+      if (floats)
+        unroll<4>([&](auto v) OCTET_INLINE {
+          const auto row = [&](size_t n) OCTET_INLINE { return ends.scale(4 * n + v); };
+          q[v] = by_floats<false>(acc.a[v], row(kTfliteHigh), row(kTfliteLow), row(kTfliteBegin));
+        });
+      else
+        unroll<4>([&](auto v) OCTET_INLINE { q[v] = scaled(acc.a[v], ends.scale(v)); });
       _mm256_storeu_si256((__m256i*)dst,
                           requantizer.bytes(pack_int16(q[0], q[1]), pack_int16(q[2], q[3])));
     }
@@ -216,12 +224,20 @@ constexpr DepthwiseKernel ymm_s16_kernel(const char* name, TierId tier_id) {
   return depthwise_s16_kernel<OfPixels, Int16, DepthwiseOutput::kS16>(name, tier_id);
 }
 
+template <typename M>
+void ymm_multiply(const DepthwiseTile& t) {
+  const TowardsZero rounding(t.requantization && t.requantization->tflite_apart);
+  depthwise_multiply<M>(t);
+}
+
 template <typename M, typename Taps = uint32_t>
 constexpr DepthwiseKernel ymm_kernel(const char* name, TierId tier_id,
                                      const DepthwiseKernel* s16 = nullptr) {
   DepthwiseKernel k = depthwise_kernel<M, Taps>(name, tier_id, ElementType::kU8,
                                                 kAnyLhs | kRequantizes | kStoresFloats, s16,
                                                 depthwise_output<M, __m256i>);
+  k.multiply = ymm_multiply<M>;
+  k.tflite_floats = true;
   return k;
 }
 

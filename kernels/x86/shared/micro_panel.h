@@ -7,6 +7,7 @@
 #include "kernels/core/lhs_rows.h"
 #include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/shared/tflite.h"
 
 namespace octet {
 namespace {
@@ -14,10 +15,20 @@ namespace {
 // Whether a tile's outputs are of four bytes: floats or s32.
 inline bool makes_words(const Tile& t) { return !t.scale || t.requantization->to_floats; }
 
+// Whether loops over all rows make a tile's bytes in TFLite mode.
+inline bool makes_tflite_in_rows([[maybe_unused]] const Tile& t) {
+#ifdef __AVX512F__
+  return false;
+#else
+  return makes_tflite_by_floats(t);
+#endif
+}
+
 // Whether a tile's outputs are bytes in float mode, or of four bytes, and its depth is whole groups
 // of four: most are so. Loops over all rows take no other tiles.
 inline bool leaves_at_once(const Tile& t) {
-  return (makes_words(t) || makes_bytes_in_float_mode(t)) && t.depth % 4 == 0;
+  return (makes_words(t) || makes_bytes_in_float_mode(t) || makes_tflite_in_rows(t)) &&
+         t.depth % 4 == 0;
 }
 
 // Multiplies rows tile by tile, of nearly equal heights.
@@ -35,6 +46,7 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
 // before where these are at most `most` products of a column; other rows tile by tile.
 template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
 OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
+  const TowardsZero rounding(makes_tflite_in_rows(t));
   if (!leaves_at_once(t) || t.rows < rows) return multiply_by_tiles<multiply, mr>(t, t.rows);
   static constexpr Requantization kNone = {};
   Tile tile = t;
@@ -124,10 +136,14 @@ struct RowsExit {
   Requantizer<32> requantizer;
   bool plain;
   size_t stride;
+  size_t tflite_apart;  // 0: float mode
+  TfliteForm form;
   explicit RowsExit(const Tile& t)
       : requantizer(*t.requantization),
         plain(requantizer.u8 && !requantizer.raises && !requantizer.lowers),
-        stride(t.dst_stride) {}
+        stride(t.dst_stride),
+        tflite_apart(t.requantization->tflite_apart),
+        form(t.requantization->tflite_form) {}
 
   // Four vectors of int16 as bytes
   OCTET_INLINE inline __m256i bytes_of(__m256i low, __m256i high) const {
@@ -160,8 +176,8 @@ inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
 }
 
 // Stores rows of 8 * vectors bytes.
-template <int rows, int vectors>
-OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const __m256 (&scale)[vectors],
+template <int rows, int vectors, typename Scale>
+OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const Scale& scale,
                                         const __m256i (&acc)[rows][vectors], uint8_t* to,
                                         size_t stride) {
   unroll<(rows * vectors + 3) / 4>([&](auto part) OCTET_INLINE {
@@ -169,10 +185,9 @@ OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const __m256 (&sca
     constexpr int step = 4 / vectors, end = step * (part + 1), again = end > rows ? end - rows : 0,
                   a = step * part - again, last = vectors - 1;
     if (again) to -= again * stride;
-    const __m256i low = pack_int16(scaled(acc[a][0], scale[0]),
-                                   scaled(acc[a + 1 - last][last], scale[last])),
-                  high = pack_int16(scaled(acc[a + step / 2][0], scale[0]),
-                                    scaled(acc[a + step - 1][last], scale[last]));
+    const __m256i low = pack_int16(scale(acc[a][0], 0), scale(acc[a + 1 - last][last], last)),
+                  high = pack_int16(scale(acc[a + step / 2][0], 0),
+                                    scale(acc[a + step - 1][last], last));
     const __m256i bytes = exit.bytes_of(low, high);
     const __m128i first = _mm256_castsi256_si128(bytes),
                   second = _mm256_extracti128_si256(bytes, 1);
@@ -189,15 +204,69 @@ OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const __m256 (&sca
   });
 }
 
+#ifdef __FMA__
+// Stores rows of 8 * vectors bytes of form kFloats from sums in memory, at least four vectors: a
+// function for all loops. scales: TfliteColumns of the first column.
+template <int vectors>
+__attribute__((noinline)) void store_tflite(const RowsExit& exit, const int32_t* scales,
+                                            const int32_t* sums, size_t rows, uint8_t* to,
+                                            size_t stride) {
+  TfliteFloatScaler<true> scaler[vectors];
+  unroll<vectors>([&](auto v) OCTET_INLINE { scaler[v].load(scales + 8 * v, exit.tflite_apart); });
+  const auto scaled_at = [&](auto at)
+                             OCTET_INLINE { return scaler[at % vectors].scale_at(sums + 8 * at); };
+  for (;;) {
+    const __m256i low = pack_int16(scaled_at(Int<0>{}), scaled_at(Int<1>{})),
+                  high = pack_int16(scaled_at(Int<2>{}), scaled_at(Int<3>{}));
+    store_rows<8 * vectors>(to, stride, exit.bytes_of(low, high), rows, 8 * vectors);
+    constexpr size_t together = 4 / vectors;
+    if (rows <= together) return;
+    // The last rows may be stored twice
+    const size_t next = rows < 2 * together ? rows - together : together;
+    rows -= next;
+    sums += next * 8 * vectors;
+    to += next * stride;
+  }
+}
+#endif
+
 // Stores rows of `cols` columns; those of fewer than the vectors' pass through the stack.
 template <int rows, int vectors>
 OCTET_INLINE inline void leave_rows(const RowsExit& exit, const float* scales, size_t cols,
                                     const __m256i (&acc)[rows][vectors], uint8_t* dst) {
   const bool whole = cols == 8 * vectors;
   uint8_t some[rows][8 * vectors];
-  __m256 scale[vectors];
-  unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm256_loadu_ps(scales + 8 * v); });
-  store_bytes_of(exit, scale, acc, whole ? dst : some[0], whole ? exit.stride : sizeof some[0]);
+  uint8_t* const to = whole ? dst : some[0];
+  const size_t stride = whole ? exit.stride : sizeof some[0];
+#ifdef __FMA__
+  if (exit.form == TfliteForm::kFloats) {
+    constexpr int parts = rows * vectors / 6, some_rows = rows / parts;  // for less stack
+    alignas(32) int32_t sums[some_rows][8 * vectors];
+    unroll<parts>([&](auto part) OCTET_INLINE {
+      unroll<some_rows>([&](auto i) OCTET_INLINE {
+        unroll<vectors>([&](auto v) OCTET_INLINE {
+          _mm256_store_si256((__m256i*)&sums[i][8 * v], acc[some_rows * part + i][v]);
+        });
+      });
+      store_tflite<vectors>(exit, (const int32_t*)scales, sums[0], some_rows,
+                            to + some_rows * part * stride, stride);
+    });
+  } else if (exit.form == TfliteForm::kFloatsUp) {
+    TfliteFloatScaler<false> by[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
+      by[v].load((const int32_t*)scales + 8 * v, exit.tflite_apart);
+    });
+    const auto scale = [&](__m256i acc, int v) OCTET_INLINE { return by[v].scale(acc); };
+    store_bytes_of(exit, scale, acc, to, stride);
+  } else
+#endif
+  {
+    __m256 scale[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE { scale[v] = _mm256_loadu_ps(scales + 8 * v); });
+    store_bytes_of(
+        exit, [&](__m256i acc, int v) OCTET_INLINE { return scaled(acc, scale[v]); }, acc, to,
+        stride);
+  }
   if (whole) return;
   OCTET_NO_UNROLL
   for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], cols);
@@ -221,7 +290,9 @@ OCTET_INLINE inline void leave_few(const RowsExit& exit, const Tile& t,
         _mm256_permute4x64_epi64(_mm256_hadd_epi32(acc[2 * i][0], acc[2 * i + 1][0]), 0xd8), init);
   });
   uint8_t some[rows][kFewColumns];
-  store_bytes_of(exit, scale, sums, some[0], 2 * kFewColumns);
+  store_bytes_of(
+      exit, [&](__m256i acc, int) OCTET_INLINE { return scaled(acc, scale[0]); }, sums, some[0],
+      2 * kFewColumns);
   OCTET_NO_UNROLL
   for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], t.cols);
 }

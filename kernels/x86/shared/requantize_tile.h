@@ -98,6 +98,7 @@ __attribute__((noinline)) void store_vectors(const StoredTile& tile, const Then&
   // Copies: as far as compilers know, stores of bytes change the values
   const StoredTile t = tile;
   const Then then = last;
+  const TowardsZero rounding(kByFloats<Scaler>);
   constexpr int together =
       Then::kMostVectors < Scaler::kMostVectors ? Then::kMostVectors : Scaler::kMostVectors;
   constexpr size_t width = together * kEpilogueLanes;
@@ -119,19 +120,12 @@ __attribute__((noinline)) void store_vectors(const StoredTile& tile, const Then&
 }
 
 // Scales columns of all forms of the tier but kAll.
-#ifdef __AVX512VNNI__
 using TfliteFormScaler = TfliteFloatScaler<true>;
-#else
-using TfliteFormScaler = TfliteRightScaler<kEpilogueBytes>;
-#endif
 
 // Calls output(scaler) for products that a residual is added to.
 template <typename Output>
-OCTET_INLINE inline void with_product_scaler([[maybe_unused]] const Epilogue& f,
-                                             const Output& output) {
-#ifdef __AVX512VNNI__
+OCTET_INLINE inline void with_product_scaler(const Epilogue& f, const Output& output) {
   if (f.tflite.form != TfliteForm::kAll) return output(TfliteFormScaler());
-#endif
   output(TfliteScaler<kEpilogueBytes>());
 }
 

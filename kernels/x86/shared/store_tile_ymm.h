@@ -26,12 +26,14 @@ namespace {
 // Scales one vector of columns after the other.
 template <int most, typename Rows>
 OCTET_INLINE inline void scale_tflite(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
+  const TowardsZero rounding(true);
   unroll<2>([&](auto v) OCTET_INLINE {
-    TfliteRightScaler<32> scaler;
+    TfliteFloatScaler<true> scaler;
     scaler.load((const int32_t*)t.scale + 8 * v, t.requantization->tflite_apart);
     for_rows<most>(rows, [&](auto i) OCTET_INLINE {
       acc[i][v] = scaler.scale(acc[i][v]);
-      pin(acc[i][v]);  // else compilers start all rows at once and spill
+      // else compilers start all rows at once and spill, or end in the other rounding
+      __asm__ volatile("" : "+x"(acc[i][v]));
     });
   });
 }

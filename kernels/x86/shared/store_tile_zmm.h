@@ -125,11 +125,6 @@ OCTET_INLINE inline void scale_float(const Tile& t, __m512i (&acc)[most][vectors
   else
     for_rows<most>(t.rows, scale_row);
 }
-#ifdef __AVX512VNNI__
-constexpr bool kTfliteFloats = true;
-#else
-constexpr bool kTfliteFloats = false;
-#endif
 // The scales of one vector of columns at a time fit in registers beside all sums.
 template <typename Scaler, int most, int vectors>
 OCTET_INLINE inline void scale_tflite(const Tile& t, __m512i (&acc)[most][vectors]) {
@@ -186,16 +181,12 @@ OCTET_INLINE inline void store_tile(const Tile& t, __m512i (&acc)[most][vectors]
     if (t.scale && t.adds) return store_with_residual(t, acc);
   const bool tflite = t.scale && t.requantization->tflite_apart;
   const TfliteForm form = tflite ? t.requantization->tflite_form : TfliteForm::kAll;
-  if (!t.scale || (adds && t.adds) || (kTfliteFloats && tflite && form == TfliteForm::kAll))
+  if (!t.scale || (adds && t.adds) || (tflite && form == TfliteForm::kAll))
     return store_through_memory<requantize>(t, acc);
-  if (!tflite) scale_float<(most > 8 && !few)>(t, acc);
-#ifdef __AVX512VNNI__
+  if (!tflite)
+    scale_float<(most > 8 && !few)>(t, acc);
   else if (form == TfliteForm::kFloatsUp)
     scale_tflite<TfliteFloatScaler<false>>(t, acc);
-#else
-  else if (form == TfliteForm::kAll)
-    scale_tflite<TfliteScaler<64>>(t, acc);
-#endif
   else
     scale_tflite<TfliteFormScaler>(t, acc);
   store_bytes(t, acc);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite mode's arithmetic on x86: TfliteScaler for accumulators that, shifted left, stay below
-// 2^30, TfliteRightScaler for any.
+// TFLite mode's arithmetic on x86. Floats do it in four to six instructions
+// (operators/epilogue/tflite_floats.h), wherever create finds them; TfliteScaler in ten, for
+// accumulators that, shifted left, stay below 2^30.
 //
-// Both roundings need only the upper halves of 64-bit sums, which VPMULDQ computes for the even
+// Both its roundings need only the upper halves of 64-bit sums, which VPMULDQ computes for the even
 // lanes and then for the odd ones:
 //
 //     high = (2 x << left) * multiplier + 2^31 + (half << 32)  >> 32
@@ -11,11 +12,7 @@
 // The first line is SaturatingRoundingDoublingHighMul with the second rounding's half added. The
 // second line is RoundingDivideByPOT: subtracting 1 rounds halves of negative numbers away from
 // zero. Where the clamp admits no output below the zero point, the 1 does not matter: a negative
-// number gives 0 or less without it, too. If all columns are shifted to the right as well, the sum
-// alone suffices (write_tflite_right_column). Where x is in memory, VMOVSHDUP loads the odd lanes.
-//
-// AVX-512 rounds each operation as it says, so that floats do it in four or five instructions
-// (operators/epilogue/tflite_floats.h) in place of seven or ten, wherever create finds such floats.
+// number gives 0 or less without it, too.
 #pragma once
 
 #include "kernels/core/epilogue.h"
@@ -39,15 +36,6 @@ OCTET_INLINE inline __m512i odd_lanes(__m512i even, __m512i odd) {
 }
 OCTET_INLINE inline __m512i with_odd(__m512i x, __m512i odd) {
   return _mm512_mask_mov_epi32(x, 0xaaaa, odd);
-}
-#endif
-
-OCTET_INLINE inline __m256i load_odd(const __m256i* x) {
-  return _mm256_castps_si256(_mm256_movehdup_ps(_mm256_loadu_ps((const float*)x)));
-}
-#ifdef __AVX512BW__
-OCTET_INLINE inline __m512i load_odd(const __m512i* x) {
-  return _mm512_castps_si512(_mm512_movehdup_ps(_mm512_loadu_ps((const float*)x)));
 }
 #endif
 
@@ -96,37 +84,33 @@ struct TfliteScaler {
   OCTET_INLINE inline Vector scale_at(const int32_t* x) const { return scale(at(x)); }
 };
 
-// Scales some columns by TfliteColumns that are right_only.
-template <int kInt8>
-struct TfliteRightScaler {
-  using Scale = int32_t;
-  using Vector = typename VectorOf<kInt8>::Type;
-  static constexpr int kMostVectors = kInt8 == 64 ? 4 : 2;
-  Vector multiplier, odd_multiplier, half, odd_half, right;
+// Floats of forms kFloats and kFloatsUp. They round towards zero: zmm registers do by themselves,
+// ymm registers where a TowardsZero lives.
+struct TowardsZero {
+#ifdef __AVX512BW__
+  OCTET_INLINE inline explicit TowardsZero(bool) {}
+#else
+  uint32_t before;
+  bool changes;
+  OCTET_INLINE inline explicit TowardsZero(bool is) : before(is ? _mm_getcsr() : 0) {
+    changes = is && (before & _MM_ROUND_MASK) != _MM_ROUND_TOWARD_ZERO;
+    if (changes) set(before | _MM_ROUND_TOWARD_ZERO);
+  }
+  OCTET_INLINE inline ~TowardsZero() {
+    if (changes) set(before);
+  }
+  TowardsZero(const TowardsZero&) = delete;
 
-  OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
-    const auto at = TfliteScaler<kInt8>::at;
-    multiplier = at(row);
-    odd_multiplier = at(row + 1);
-    const int32_t* const low = row + apart;
-    const int32_t* const high = low + apart;
-    half = with_odd(at(low), at(high - 1));
-    odd_half = with_odd(at(low + 1), at(high));
-    right = at(high + 2 * apart);
+ private:
+  // Compilers move no load and no store, hence no float, past this
+  OCTET_INLINE static inline void set(uint32_t csr) {
+    __asm__ volatile("vldmxcsr %0" : : "m"(csr) : "memory");
   }
-  // odd_x: x with its odd lanes moved to the even ones.
-  OCTET_INLINE inline Vector scale(Vector x, Vector odd_x) const {
-    const Vector even = add_long(multiply_even(x, multiplier), half);
-    const Vector odd = add_long(multiply_even(odd_x, odd_multiplier), odd_half);
-    return shift_right(odd_lanes(even, odd), right);
-  }
-  OCTET_INLINE inline Vector scale(Vector x) const { return scale(x, odd_to_even(x)); }
-  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
-    return scale(TfliteScaler<kInt8>::at(x), load_odd((const Vector*)x));
-  }
+#endif
 };
-
-#ifdef __AVX512VNNI__
+#ifdef __AVX512BW__
+using TfliteFloats = __m512;
+constexpr int kTfliteVectors = 4;
 // signs: the bits of a sum's that begin takes over, if any.
 template <bool any = true>
 OCTET_INLINE inline __m512i by_floats(__m512i acc, __m512 high, __m512 low, __m512 begin,
@@ -138,25 +122,42 @@ OCTET_INLINE inline __m512i by_floats(__m512i acc, __m512 high, __m512 low, __m5
   return _mm512_cvttps_epi32(_mm512_fmadd_round_ps(x, high, _mm512_fmadd_ps(x, low, begin),
                                                    _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC));
 }
-// Scales 16 columns by TfliteColumns of floats. negatives: whether outputs below zero count.
+#elif defined(__FMA__)
+using TfliteFloats = __m256;
+constexpr int kTfliteVectors = 2;
+template <bool any = true>
+OCTET_INLINE inline __m256i by_floats(__m256i acc, __m256 high, __m256 low, __m256 begin,
+                                      [[maybe_unused]] __m256i signs = __m256i()) {
+  const __m256 x = _mm256_cvtepi32_ps(acc);
+  if constexpr (any) begin = _mm256_or_ps(begin, _mm256_and_ps(x, _mm256_castsi256_ps(signs)));
+  return _mm256_cvttps_epi32(_mm256_fmadd_ps(x, high, _mm256_fmadd_ps(x, low, begin)));
+}
+#endif
+#if defined(__AVX512BW__) || defined(__FMA__)
+// Scales columns by TfliteColumns of floats. negatives: whether outputs below zero count.
 template <bool negatives>
 struct TfliteFloatScaler {
   using Scale = int32_t;
-  static constexpr int kMostVectors = 4;
-  __m512 high, low, begin;
+  using Vector = VectorOf<sizeof(TfliteFloats)>::Type;
+  static constexpr int kMostVectors = kTfliteVectors;
+  TfliteFloats high, low, begin;
 
   OCTET_INLINE inline void load(const int32_t* row, size_t apart) {
-    high = _mm512_loadu_ps(row + kTfliteHigh * apart);
-    low = _mm512_loadu_ps(row + kTfliteLow * apart);
-    begin = _mm512_loadu_ps(row + kTfliteBegin * apart);
+    __builtin_memcpy(&high, row + kTfliteHigh * apart, sizeof high);
+    __builtin_memcpy(&low, row + kTfliteLow * apart, sizeof low);
+    __builtin_memcpy(&begin, row + kTfliteBegin * apart, sizeof begin);
   }
-  OCTET_INLINE inline __m512i scale(__m512i acc) const {
-    return by_floats<negatives>(acc, high, low, begin, _mm512_set1_epi32(INT32_MIN));
+  OCTET_INLINE inline Vector scale(Vector acc) const {
+    return by_floats<negatives>(acc, high, low, begin, splat<Vector>(INT32_MIN));
   }
-  OCTET_INLINE inline __m512i scale_at(const int32_t* x) const {
-    return scale(TfliteScaler<64>::at(x));
+  OCTET_INLINE inline Vector scale_at(const int32_t* x) const {
+    return scale(TfliteScaler<sizeof(TfliteFloats)>::at(x));
   }
 };
+template <typename Scaler>
+constexpr bool kByFloats = false;
+template <bool negatives>
+constexpr bool kByFloats<TfliteFloatScaler<negatives>> = true;
 #endif
 
 }  // namespace

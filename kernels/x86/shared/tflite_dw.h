@@ -92,6 +92,7 @@ __attribute__((noinline)) void store_line(const DepthwiseRaw& raw, const After& 
   // Copies: as far as compilers know, stores of bytes change the values
   const DepthwiseRaw r = raw;
   const After after = steps;
+  const TowardsZero rounding(kByFloats<Scaler>);
   Scaler scaler[4];
   unroll<4>([&](auto v) OCTET_INLINE {
     scaler[v].load((const int32_t*)r.prepared + M::kChannels + v * lanes, M::kChannels);
@@ -132,6 +133,7 @@ template <typename M, typename Vector, typename Scaler>
 void store_blocks(const DepthwiseRaw& r) {
   constexpr int lanes = sizeof(Vector) / 4, vectors = 16 / lanes, together = 4 / vectors;
   const Requantizer<sizeof(Vector)> requantizer(*r.requantization);
+  const TowardsZero rounding(kByFloats<Scaler>);
   const Vector order = M::channel_order(r.quads);
   for (size_t channel = 0; channel < r.channels; channel += kGroupedBlock) {
     Scaler scaler[vectors];
