@@ -123,7 +123,7 @@ inline WindowsWorkspace windows_workspace(const ConvPlan& plan, const Taps& taps
   WindowsWorkspace w = {};
   Sections sections;
   w.rows = smaller(plan.block, pixels);
-  w.windows = sections.take(w.rows * stride);
+  w.windows = sections.take(w.rows * stride + kCopySlack);
   w.prepared = prepared_sections(plan, taps, w.rows, 0);
   w.prepared_at = sections.take(w.prepared.bytes);
   w.bytes = sections.bytes;

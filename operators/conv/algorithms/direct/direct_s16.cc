@@ -112,7 +112,7 @@ struct S16Sections {
     sums_count = ends_in_kernel(plan) ? 0 : larger(rows * unit, smaller(rows * all, kSums));
     const bool in_place = reads_windows(plan, out_w);
     Sections sections;
-    windows = sections.take(smaller(rows, kMostRows) * copy_stride(plan, taps));
+    windows = sections.take(smaller(rows, kMostRows) * copy_stride(plan, taps) + kCopySlack);
     steps = sections.take(in_place ? plan.shape.kernel_h * sizeof(ptrdiff_t) : 0);
     tiles = sections.take(in_place ? WindowTiles::most(rows) * sizeof(BlockTile) : 0);
     sums = sections.take(sums_count * sizeof(int32_t));

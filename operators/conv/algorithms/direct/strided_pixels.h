@@ -14,9 +14,12 @@ class StridedPixels {
   static bool suit(const ConvPlan& plan) {
     return !plan.kernel->copy_rows && plan.shape.skips_pixels() && !copies_windows(plan.shape);
   }
-  // Bytes from a copy to the next: an odd number of lines, as of other copied rows.
+  // Bytes from a copy to the next, which overlap kCopySlack bytes of it: whole groups, or, of many
+  // channels, an odd number of lines, as of other copied rows.
   static size_t stride(const ConvPlan& plan) {
-    return (divide_up(depth(plan), kAlignment) | 1) * kAlignment;
+    const size_t bytes = depth(plan);
+    return bytes <= kAlignment ? round_up(bytes, plan.kernel->rhs_layout.kr * sizeof(int16_t))
+                               : (divide_up(bytes, kAlignment) | 1) * kAlignment;
   }
 
   // Copies a channel group's pixels for `rows` contiguous outputs, from `pixel` of the whole run
