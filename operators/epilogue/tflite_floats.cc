@@ -87,7 +87,8 @@ bool gives_one_output(int64_t lo, int64_t hi, int32_t multiplier, int32_t shift)
   if (tflite_scale((int32_t)hi, multiplier, shift) != output) return false;
   const double unit = 1.0 / (double)((int64_t)1 << (31 - shift)),
                size = output < 0 ? -output : output,
-               near = 1.0 / (1 << 20);  // more than floats are wrong by
+               // More than floats are wrong by; x is rounded to the nearest one or towards zero
+      near = (size + 1) / (1 << 20);
   for (const int64_t x : {lo, hi}) {
     const double sum = (x < 0 ? -(float)x : (float)x) * (double)multiplier * unit + kOneBegins;
     if (sum - near < size || sum + near >= size + 1) return false;

@@ -150,7 +150,7 @@ template <int width>
 OCTET_INLINE inline void store_rows(uint8_t* dst, size_t stride, EpilogueVector bytes, size_t rows,
                                     size_t count) {
   unroll<kEpilogueBytes / width>([&](auto part) OCTET_INLINE {
-    if (part < rows) store_row<width, part.value>(dst + part * stride, bytes, count);
+    if ((size_t)part.value < rows) store_row<width, part.value>(dst + part * stride, bytes, count);
   });
 }
 
