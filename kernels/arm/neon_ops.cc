@@ -113,53 +113,95 @@ __attribute__((noinline)) void epilogue_of_columns(const Epilogue& f, const Epil
   }
 }
 
+// Load sums of sixteen outputs, and their bytes, or store their bytes, of one row or of two that
+// are `by` bytes apart, and advance beyond them.
+#if defined(__aarch64__)
+#define OCTET_LOAD_SUMS(rows, loads, early)                                                        \
+  OCTET_INLINE inline void load_sums(Int<rows>, int32x4_t(&to)[4], const int32_t*& from,           \
+                                     size_t by) {                                                  \
+    register int32x4_t x0 __asm__("v16"), x1 __asm__("v17"), x2 __asm__("v18"), x3 __asm__("v19"); \
+    __asm__ volatile(loads : early(x0), early(x1), "=w"(x2), "=w"(x3), "+r"(from) : "r"(by));      \
+    to[0] = x0, to[1] = x1, to[2] = x2, to[3] = x3;                                                \
+  }
+OCTET_LOAD_SUMS(1, "ld1 {%0.4s, %1.4s, %2.4s, %3.4s}, [%4], %5", "=w")
+OCTET_LOAD_SUMS(2, "ld1 {%0.4s, %1.4s}, [%4], %5\n ld1 {%2.4s, %3.4s}, [%4], %5", "=&w")
+#undef OCTET_LOAD_SUMS
+OCTET_INLINE inline uint8x16_t load_bytes(Int<1>, const uint8_t*& from, size_t by) {
+  int8x16_t bytes;
+  load16_row(bytes, from, by);
+  return vreinterpretq_u8_s8(bytes);
+}
+OCTET_INLINE inline uint8x16_t load_bytes(Int<2>, const uint8_t*& from, size_t by) {
+  uint8x16_t bytes;
+  __asm__ volatile("ld1 {%0.8b}, [%1], %2\n ld1 {%0.d}[1], [%1], %2"
+                   : "=&w"(bytes), "+r"(from)
+                   : "r"(by));
+  return bytes;
+}
+OCTET_INLINE inline void store_bytes(Int<1>, uint8x16_t bytes, uint8_t*& to, size_t by) {
+  store16_row(bytes, to, by);
+}
+OCTET_INLINE inline void store_bytes(Int<2>, uint8x16_t bytes, uint8_t*& to, size_t by) {
+  store8_row(bytes, to, by);
+  store8_high_row(bytes, to, by);
+}
+#else
+template <int rows>
+inline void load_sums(Int<rows>, int32x4_t (&to)[4], const int32_t*& from, size_t by) {
+  const int32_t* const second = (const int32_t*)((const uint8_t*)from + by);
+  to[0] = vld1q_s32(from), to[1] = vld1q_s32(from + 4);
+  to[2] = vld1q_s32(rows == 1 ? from + 8 : second);
+  to[3] = vld1q_s32(rows == 1 ? from + 12 : second + 4);
+  from = (const int32_t*)((const uint8_t*)from + rows * by);
+}
+template <int rows>
+inline uint8x16_t load_bytes(Int<rows>, const uint8_t*& from, size_t by) {
+  const uint8_t* const first = from;
+  from += rows * by;
+  return rows == 1 ? vld1q_u8(first) : vcombine_u8(vld1_u8(first), vld1_u8(first + by));
+}
+template <int rows>
+inline void store_bytes(Int<rows>, uint8x16_t bytes, uint8_t*& to, size_t by) {
+  uint8_t* const first = to;
+  to += rows * by;
+  if (rows == 1) return vst1q_u8(first, bytes);
+  vst1_u8(first, vget_low_u8(bytes));
+  vst1_u8(first + by, vget_high_u8(bytes));
+}
+#endif
+
 // Adds residuals to sixteen outputs at a time, of one row or, of eight columns, of two rows, from
 // column `first` on. Returns the first column that is left.
 template <typename Sum, size_t columns>
 __attribute__((noinline)) size_t add_sixteen(const Epilogue& f, const EpilogueTile& t,
                                              const float* scales, size_t first) {
-  constexpr size_t kRows = 16 / columns;
-  using Scale = typename Sum::Scale;
+  constexpr Int<16 / columns> rows;  // at a time
   const Sum sum(f);
-  const Residuals residuals(f);
-  const Requantizing16 n = requantizing16(requantization_of(f));
+  const typename Sum::Bytes residuals(f);
+  const ClampedBytes to(requantization_of(f));
   // Copies, because outputs may alias them
-  const size_t next = t.acc_stride, residual_next = t.to.residual_stride, dst_next = t.to.stride,
-               rows = t.rows, cols = t.cols, apart = f.tflite.apart;
-  const int32_t* const acc0 = t.acc;
-  const uint8_t* const residual0 = t.to.residual;
-  uint8_t* const dst0 = t.to.dst;
+  const size_t next = t.acc_stride * sizeof *t.acc, residual_next = t.to.residual_stride,
+               dst_next = t.to.stride, count = t.rows, cols = t.cols, apart = f.tflite.apart;
+  struct {
+    const int32_t* acc;
+    const uint8_t* residual;
+    uint8_t* dst;
+  } at;
+  const EpilogueTile tile = t;
   for (; first + columns <= cols; first += columns) {
-    const int32_t* acc = acc0 + first;
-    const uint8_t* residual = residual0 + first;
-    uint8_t* dst = dst0 + first;
-    Scale scale[4];
+    typename Sum::Scale scale[4];
     unroll<4>([&](auto v)
                   OCTET_INLINE { scale[v] = Sum::at(scales + first + 4 * v % columns, apart); });
-    const auto add = [&](size_t below) OCTET_INLINE {
+    at = {tile.acc + first, tile.to.residual + first, tile.to.dst + first};
+    // By values, or compilers keep them in memory, which assembly could read
+    const auto add = [=, &at](size_t by, size_t residual_by, size_t dst_by) OCTET_INLINE {
       int32x4_t four[4];
-      unroll<4>([&](auto v) OCTET_INLINE {
-        four[v] = vld1q_s32(acc + 4 * v / columns * below * next + 4 * v % columns);
-      });
-      int8x16_t bytes;
-      if constexpr (kRows == 1)
-        load16_by(bytes, residual, residual_next);
-      else
-        bytes = vreinterpretq_s8_u8(
-            vcombine_u8(vld1_u8(residual), vld1_u8(residual + below * residual_next)));
-      const uint8x16_t out = added(four, scale, vreinterpretq_u8_s8(bytes), residuals, sum, n);
-      if constexpr (kRows == 1) return vst1q_u8(dst, out);
-      vst1_u8(dst + below * dst_next, vget_high_u8(out));
-      vst1_u8(dst, vget_low_u8(out));
+      load_sums(rows, four, at.acc, by);
+      const uint8x16_t bytes = load_bytes(rows, at.residual, residual_by);
+      store_bytes(rows, added(four, scale, bytes, residuals, sum, to), at.dst, dst_by);
     };
-    size_t i = rows;
-    for (; i >= kRows; i -= kRows) {
-      add(1);
-      acc += kRows * next;
-      if (kRows > 1) residual += kRows * residual_next;
-      dst += kRows * dst_next;
-    }
-    if (kRows > 1 && i) add(0);
+    for (size_t i = count / rows; i; --i) add(next, residual_next, dst_next);
+    if (count % rows) add(0, 0, 0);  // a last row is both rows
   }
   return first;
 }

@@ -101,7 +101,9 @@ void write(const Epilogue& f, bool rounds, const Candidate& c, TfliteAdd* sum) {
   }
   const uint32_t centered = (uint32_t)(c.factor[0] + c.factor[1]) * 128;
   const int64_t rounding = rounding_offset(f, c);
-  sum->rounds = rounds && c.right > 0 && rounding >= c.least && rounding <= c.most;
+  // Differences of bytes are at most 255; their sums are to fit 16 bits
+  const bool fits = ((int64_t)c.factor[0] + c.factor[1]) * 255 < (int64_t)32767 << c.right;
+  sum->rounds = rounds && fits && c.right > 0 && rounding >= c.least && rounding <= c.most;
   sum->offset =
       (int32_t)((uint32_t)(sum->rounds ? rounding : ((int64_t)c.least + c.most) / 2) - centered);
   sum->left = left;

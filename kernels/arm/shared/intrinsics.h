@@ -41,6 +41,9 @@ inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t high) {
 inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t high) {
   return vcombine_s8(low, vqmovn_s16(high));
 }
+inline uint8x16_t vqmovun_high_s16(uint8x8_t low, int16x8_t high) {
+  return vcombine_u8(low, vqmovun_s16(high));
+}
 // VUZP would change both operands, and GCC 12 combines halves by a move, so these write halves.
 inline int16x8_t vuzp1q_s16(int16x8_t a, int16x8_t b) {
   __asm__("vmovn.i32 %e0, %q0\n vmovn.i32 %f0, %q1" : "+&w"(a) : "w"(b));

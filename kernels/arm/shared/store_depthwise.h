@@ -87,21 +87,18 @@ struct Sixteen {
   };
 
   struct Adds {
-    Requantizing16 n;
+    ClampedBytes to;
     Residuals residuals;
     FloatSum sum;
     ptrdiff_t residual;
     explicit Adds(const DepthwiseTile& t)
-        : n(requantizing16(*t.requantization)),
-          residuals(*t.adds),
-          sum(*t.adds),
-          residual(t.residual) {}
+        : to(*t.requantization), residuals(*t.adds), sum(*t.adds), residual(t.residual) {}
 
     template <typename E>
     OCTET_INLINE inline void operator()(const Acc& acc, const E& ends, uint8_t* dst) const {
       FloatScale by[4];
       ends.load_scales(by);
-      vst1q_u8(dst, added(acc.a, by, vld1q_u8(dst + residual), residuals, sum, n));
+      vst1q_u8(dst, added(acc.a, by, vld1q_u8(dst + residual), residuals, sum, to));
     }
   };
 

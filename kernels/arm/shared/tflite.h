@@ -13,7 +13,12 @@ namespace {
 // Subtracts 1 where negative, which rounds halves away from zero. No product is small enough to
 // wrap.
 OCTET_INLINE inline int32x4_t less_if_negative(int32x4_t high) {
+#if defined(__aarch64__)
+  __asm__("ssra %0.4s, %0.4s, #31" : "+w"(high));  // GCC 12 would copy it first
+  return high;
+#else
   return vsraq_n_s32(high, high, 31);
+#endif
 }
 
 struct TfliteVector {
