@@ -23,22 +23,36 @@ struct Machine : GroupedSixteen {
 
   // An accumulator's four channels are of the group that the pixel's quad of its number is in.
   static constexpr bool kSums = true;
+  template <int quads>
+  static constexpr bool kSumsByTap = quads < 4;
   static uint32_t to_lane(int16_t offset) { return (uint32_t)offset; }
+  OCTET_INLINE static inline Vector plus_pixel(Vector sums, Pixel pixel) {
+    return vdotq_s32(sums, pixel, vdupq_n_s8(1));
+  }
+  template <int quads>
+  OCTET_INLINE static inline void add_products(Vector (&acc)[4], Vector sums,
+                                               const uint8_t* offsets) {
+    if (quads > 1) sums = vaddq_s32(sums, vrev64q_s32(sums));
+    unroll<4>([&](auto a) OCTET_INLINE { add_product<a>(acc[a], at(offsets, a), sums); });
+  }
   OCTET_INLINE static inline Vector plus(Vector a, Vector b) { return vaddq_s32(a, b); }
   OCTET_INLINE static inline Vector plus_pixels(Vector sums, const uint8_t* pixels) {
-    return vdotq_s32(sums, vreinterpretq_s8_u8(vld1q_u8(pixels)), vdupq_n_s8(1));
+    return plus_pixel(sums, vreinterpretq_s8_u8(vld1q_u8(pixels)));
   }
-  OCTET_INLINE static inline void store_sums(Vector s, size_t quads, uint8_t* to) {
-    if (quads > 1) s = plus(s, vrev64q_s32(s));
-    if (quads > 2) s = plus(s, vextq_s32(s, s, 2));
-    vst1q_s32((int32_t*)to, s);
+  OCTET_INLINE static inline void store_sums(Vector s, size_t, uint8_t* to) {
+    s = plus(s, vrev64q_s32(s));
+    vst1q_s32((int32_t*)to, plus(s, vextq_s32(s, s, 2)));
   }
   template <int accs>
   OCTET_INLINE static inline void add_offsets(Vector (&acc)[accs], const uint8_t* sums,
                                               const uint8_t* offsets) {
-    unroll<accs>([&](auto a) OCTET_INLINE {
-      acc[a] = vmlaq_s32(acc[a], at(offsets, a), vld1q_dup_s32((const int32_t*)sums + a));
-    });
+    const Vector four = vld1q_s32((const int32_t*)sums);
+    unroll<accs>([&](auto a) OCTET_INLINE { add_product<a>(acc[a], at(offsets, a), four); });
+  }
+  // GCC 12 would copy lanes first
+  template <int lane>
+  OCTET_INLINE static inline void add_product(Vector& acc, Vector offsets, Vector sums) {
+    __asm__("mla %0.4s, %1.4s, %2.s[%c3]" : "+w"(acc) : "w"(offsets), "w"(sums), "n"(lane));
   }
 
   template <int quads>

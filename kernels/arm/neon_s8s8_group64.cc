@@ -16,6 +16,8 @@ struct Machine : GroupedSixteen {
   static constexpr int kVectors = 8 * quads;
 
   static constexpr bool kSums = false;
+  template <int quads>
+  static constexpr bool kSumsByTap = false;
   // Writes the weights as [pair of input channels][accumulator][input channel], four int16 each
   template <int quads>
   static void prepare(const uint8_t* tap, const int16_t* offsets, uint8_t* out) {

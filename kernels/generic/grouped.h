@@ -21,6 +21,8 @@
 //                 quad: plus_pixels and plus make it, store_sums stores the sum of its group
 //                 instead; to_lane makes an offset's lane, and add_offsets adds the products of
 //                 both. Otherwise `prepare` adds the offsets to the weights
+//   kSumsByTap    with kSums, whether sums are made with the taps instead: plus_pixel adds a pixel,
+//                 and add_products adds the products of a window's sums and offsets
 #pragma once
 
 #include "kernels/core/compiler.h"
@@ -73,17 +75,13 @@ __attribute__((noinline)) void store_whole(const DepthwiseTile& t, const typenam
   }
 }
 
-// Multiplies some adjacent pixels of one block, from column x on.
-template <typename M, int quads, int pixels>
-OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
-                                        const GroupedBlock<M, quads>& block, size_t channel,
-                                        size_t x) {
-  constexpr int vectors = M::template kVectors<quads>, accs = M::template kAccs<quads>;
-  typename M::Vector acc[pixels][accs];
-  unroll<accs>([&](auto a) OCTET_INLINE {
-    const typename M::Vector start = M::at(block.init, a);
-    unroll<pixels>([&](auto i) OCTET_INLINE { acc[i][a] = start; });
-  });
+// Adds the products of all taps of some adjacent pixels of one block, from column x on, and their
+// windows' sums if `summed`.
+template <bool summed, typename M, int quads, int pixels, int accs>
+OCTET_INLINE inline void add_taps(const DepthwiseTile& t, const GroupedBlock<M, quads>& block,
+                                  size_t channel, size_t x, typename M::Vector (&acc)[pixels][accs],
+                                  [[maybe_unused]] typename M::Vector (&sums)[pixels]) {
+  constexpr int vectors = M::template kVectors<quads>;
   const size_t step = t.steps[0], offset = x * step + channel * M::kInputBytes;
   const uint8_t* weights = block.weights;
   const uint8_t* const* slot = t.pixels;
@@ -109,6 +107,12 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
       typename M::Pixel p[pixels];
       unroll<pixels>([&](auto i) OCTET_INLINE {
         p[i] = M::template load<quads>(pixel[i / 4] + i % 4 * step, part);
+        if constexpr (summed) {  // by itself: Clang looks at what a lambda's constants leave out
+          if constexpr (part == 0) {
+            sums[i] = M::plus_pixel(sums[i], p[i]);
+            pin(sums[i]);
+          }
+        }
       });
       unroll<accs>([&](auto a) OCTET_INLINE {
         const typename M::Vector w = M::at(weights, part * accs + a);
@@ -119,7 +123,34 @@ OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine
       });
     });
   }
-  if constexpr (M::kSums)
+}
+
+// Multiplies some adjacent pixels of one block, from column x on.
+template <typename M, int quads, int pixels>
+OCTET_INLINE inline void grouped_pixels(const DepthwiseTile& t, const M& machine,
+                                        const GroupedBlock<M, quads>& block, size_t channel,
+                                        size_t x) {
+  constexpr int accs = M::template kAccs<quads>;
+  typename M::Vector acc[pixels][accs];
+  unroll<accs>([&](auto a) OCTET_INLINE {
+    const typename M::Vector start = M::at(block.init, a);
+    unroll<pixels>([&](auto i) OCTET_INLINE { acc[i][a] = start; });
+  });
+  typename M::Vector window[pixels] = {};
+  if constexpr (M::template kSumsByTap<quads>) {
+    if (__builtin_expect(t.sums != nullptr, 0)) {
+      add_taps<true>(t, block, channel, x, acc, window);
+      unroll<pixels>([&](auto i) OCTET_INLINE {
+        M::template add_products<quads>(acc[i], window[i],
+                                        block.init + GroupedBlock<M, quads>::kInit);
+      });
+    } else {
+      add_taps<false>(t, block, channel, x, acc, window);
+    }
+  } else {
+    add_taps<false>(t, block, channel, x, acc, window);
+  }
+  if constexpr (M::kSums && !M::template kSumsByTap<quads>)
     if (t.sums) {
       const uint8_t* const sums = t.sums + x * M::kChannels + channel;
       unroll<pixels>([&](auto i) OCTET_INLINE {
@@ -229,7 +260,8 @@ __attribute__((noinline)) void sum_windows(const DepthwiseTile& t) {
     unroll<4>([&](auto i)
                   OCTET_INLINE { __builtin_memcpy(sums + at + i * kVector, &four[i], kVector); });
   }
-  for (size_t x = 0; x < t.columns; x += kFour / kPixel) {
+  const size_t quads = t.quads, pixels = t.columns;  // copies, because sums may alias them
+  for (size_t x = 0; x < pixels; x += kFour / kPixel) {
     const uint8_t* from = sums + x * step;
     const auto at = [&](size_t i) OCTET_INLINE {
       return M::at(from + i * kVector / kPixel * step + i * kVector % kPixel, 0);
@@ -239,18 +271,19 @@ __attribute__((noinline)) void sum_windows(const DepthwiseTile& t) {
       from += across;
       unroll<4>([&](auto i) OCTET_INLINE { four[i] = M::plus(four[i], at(i)); });
     }
-    unroll<4>([&](auto i) OCTET_INLINE {
-      M::store_sums(four[i], t.quads, sums + x * kPixel + i * kVector);
-    });
+    unroll<4>([&](auto i)
+                  OCTET_INLINE { M::store_sums(four[i], quads, sums + x * kPixel + i * kVector); });
   }
 }
 
 template <typename M>
 void grouped_multiply(const DepthwiseTile& t) {
-  if constexpr (M::kSums)
-    if (t.sums) sum_windows<M>(t);
   const auto multiply = [](const DepthwiseTile& tile) {
-    for_quads(tile.quads, [&](auto quads) OCTET_INLINE { grouped_line<M, quads>(tile); });
+    for_quads(tile.quads, [&](auto quads) OCTET_INLINE {
+      if constexpr (M::kSums && !M::template kSumsByTap<quads>)
+        if (tile.sums) sum_windows<M>(tile);
+      grouped_line<M, quads>(tile);
+    });
   };
   if (!t.requantization || !t.requantization->to_floats) return multiply(t);
   DepthwiseTile tile = t;

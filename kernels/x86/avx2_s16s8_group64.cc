@@ -65,6 +65,8 @@ struct Machine : GroupedYmm<Machine> {
   }
   static constexpr bool kSums = false;
   template <int quads>
+  static constexpr bool kSumsByTap = false;
+  template <int quads>
   static void prepare(const uint8_t* tap, const int16_t* offsets, uint8_t* out) {
     widen_weights<quads>(tap, out);
     for (size_t c = 0; offsets && c < kGroupedBlock; ++c)

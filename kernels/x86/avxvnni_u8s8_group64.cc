@@ -35,6 +35,8 @@ struct Machine : GroupedYmm<Machine> {
     return quads == 4 ? channel : DottedOrder::init_position(quads, channel);
   }
   static constexpr bool kSums = DottedOrder::kSums;
+  template <int quads>
+  static constexpr bool kSumsByTap = DottedOrder::kSumsByTap<quads>;
   static uint32_t to_lane(int16_t offset) { return DottedOrder::to_lane(offset); }
   // Weights are packed in pairs of quads.
   template <int quads>

@@ -90,6 +90,8 @@ struct DottedOrder {
   // Lanes of sums and offsets are two int16, for VPDPWSSD: sum % 128 and sum / 128; the offset, and
   // 128 times it.
   static constexpr bool kSums = true;
+  template <int quads>
+  static constexpr bool kSumsByTap = false;
   static uint32_t to_lane(int16_t offset) {
     return (uint16_t)offset | (uint32_t)offset * 128 << 16;
   }
