@@ -255,6 +255,12 @@ struct MicroKernel {
         round_up_pow2(mr, lhs_lanes_step) * taps * round_up_pow2(depth, lhs_kr) * lhs_element_bytes,
         kAlignment);
   }
+  // Whether rows of so many bytes are worth a copy by arrange_rows for a task of so many columns.
+  // Rows of the kernel's own sign are copied for the order alone, which takes more columns to pay;
+  // of short rows, only whole groups pay.
+  constexpr bool arranges(size_t columns, size_t depth, bool flips) const {
+    return arrange_rows && columns >= (flips ? 40 : 96) && (depth >= 32 || depth == 24);
+  }
   // Bytes from a copied row to the next: an odd number of lines, because rows a power of two apart
   // would share the sets of a cache.
   constexpr size_t copied_stride(size_t depth, size_t taps) const {

@@ -165,8 +165,9 @@ __attribute__((noinline)) inline void multiply_through_epilogue(
   const size_t room = sizeof acc / sizeof *acc / lanes, most = room - kernel.rows_of(tile->cols);
   tile->dst_stride = lanes * sizeof(int32_t);
   tile->scale = nullptr;
-  const bool suits = !kernel.micro_panel.taps && tile->taps == 1 &&
-                     suits_micro_panel(kernel, *tile, kernel.micro_panel.most_columns);
+  const bool suits =
+      tile->lhs_arranged || (!kernel.micro_panel.taps && tile->taps == 1 &&
+                             suits_micro_panel(kernel, *tile, kernel.micro_panel.most_columns));
   const size_t at_once = suits ? room / kernel.mr * kernel.mr : 0;
   EpilogueTile out = {
       acc, lanes, 0, tile->cols, n, row_scales, output.to.column(n, output.dst_bytes)};

@@ -331,7 +331,7 @@ octet_conv2d* build(const ConvBuilder& builder, Arena* arena) {
                                       : builder.epilogue.lhs_element_type;
   const ElementType read = builder.kernel.s16 ? plan.lhs_type : builder.kernel.lhs_element_type();
   plan.lhs_shift = type_shift(plan.lhs_type, read);
-  const bool stages = !builder.has_s16() && wants_borders(plan);
+  const bool stages = !builder.has_s16() && (wants_borders(plan) || flips_lines(plan));
   (stages ? plan.staged_flip : plan.lhs_flip) = plan.lhs_shift ? 0x80 : 0;
   plan.runtime_zero_point = builder.epilogue.runtime_scales();
   plan.static_zero_point = d.lhs_zero_point;

@@ -26,7 +26,7 @@ ImageSections image_sections(const octet_conv2d& conv, size_t batch) {
 // inputs, its channels should share it. Else each task reads all of what the cut does not divide.
 bool prefers_units(const ConvPlan& plan, const Staging& staging, const ConvSizes& z) {
   const ConvShape& s = plan.shape;
-  if (!plan.implementation->reads_in_place || staging.input) return true;
+  if (!plan.implementation->reads_in_place || (staging.input && !staging.only_flips)) return true;
   return z.batch * smaller(z.in_h, z.out_h * s.kernel_h) * smaller(z.in_w, z.out_w * s.kernel_w) *
              s.in_channels >=
          s.taps() * s.group_in() * s.out_channels;

@@ -124,7 +124,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
                panel_stride = tile->rhs_panel_stride;
   const bool decodes = kernel.decoder.decode;
   const size_t lhs_stride = tile->lhs_stride;
-  if (flips_rows(plan, kernel)) tile->lhs_flip = 0;
+  const uint32_t lhs_flip_in_loop = flips_rows(plan, kernel) ? 0 : tile->lhs_flip;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
     rows = next_block(m - m0, plan.block_rows, kernel.mr);
     const uint8_t* block = lhs + m0 * lhs_stride;
@@ -141,6 +141,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
     if (!gathers) {
       Rows in_place = {block, lhs_stride, rows, depth, 0};
       tile->lhs_arranged = copy_lhs(plan, kernel, end - first, &in_place, workspace);
+      tile->lhs_flip = tile->lhs_arranged ? 0 : lhs_flip_in_loop;
       block = in_place.data;
       tile->lhs_stride = in_place.stride;
     }

@@ -110,19 +110,19 @@ inline bool scales_blocks(const GemmPlan& plan) {
 
 // Whether blocks of rows are flipped as they are read, not by the kernel.
 inline bool flips_rows(const GemmPlan& plan, const MicroKernel& kernel) {
-  const size_t least = kernel.arrange_rows ? 40 : 64;
+  const size_t least = kernel.arrange_rows ? 40 : 16;
   return kernel.flip_rows && lhs_flip(plan, kernel) && plan.n >= least && plan.k >= 32 &&
          !quantizes(plan) && !has_s16(plan);
 }
 
-// Whether blocks of rows are arranged for the kernel as they are read. Rows of its own sign are
-// copied for that alone, which takes more columns to pay: of a task, where `columns` are its own.
+// Whether blocks of rows are arranged for the kernel as they are read, for a task of so many
+// columns.
 inline bool arranges_rows(const GemmPlan& plan, const MicroKernel& kernel, size_t columns) {
-  const size_t least = lhs_flip(plan, kernel) ? 40 : 256;
-  return kernel.arrange_rows && columns >= least && plan.k >= 32 &&
+  return kernel.arranges(columns, plan.k, lhs_flip(plan, kernel)) &&
          plan.lhs_quant == LhsQuant::kStatic && !has_s16(plan) && !plan.runtime_rhs &&
          !plan.columns[0].zero_point &&
-         (plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32);
+         (plan.requantize_in_kernel || plan.epilogue.has_residual ||
+          plan.epilogue.mode == EpilogueMode::kS32);
 }
 
 // Whether blocks of rows are copied as they are read, in some task.

@@ -67,6 +67,41 @@ TEST(ConvLines, Bands) {
     }
 }
 
+// Lines of the sign that a kernel does not read are flipped in the caller's layout, in bands and
+// rings of any height, by tasks that share them among channels or not.
+TEST(ConvLines, FlippedLines) {
+  std::vector<octet_conv2d_shape> shapes = {
+      square(13, 16, 40, 3, 1, 1),   square(12, 48, 17, 3, 2, 1), square(9, 7, 33, 3, 1, 1),
+      square(11, 32, 70, 1),         square(10, 24, 96, 1, 2),    square(12, 20, 33, 1, 2),
+      square(14, 64, 64, 3, 1, 1, 2)};
+  shapes[0].dilation_h = 2;
+  size_t flipped = 0;
+  bool flips = false;
+  uint32_t turn = 0;
+  for (octet_conv2d_shape& shape : shapes) {
+    shape.in_w_max = 9, shape.batch_max = 3;
+    for (const octet_type lhs : {OCTET_S8, OCTET_U8})
+      for (const size_t cache_bytes : {1, 3000, 40000})
+        for (const octet_isa isa : tiers_to_test()) {
+          ConvCase c = turned(shape, turn++);
+          c.lhs = lhs, c.lhs_extra = turn % 4 ? 0 : 5;
+          if (!c.runtime_quant) c.lhs_zero_point = lhs == OCTET_U8 ? 131 : -3;
+          c.lhs_layout = c.dst_layout = OCTET_NHWC;
+          const ConvProblem problem(c);
+          ConvHow how;
+          how.isa = isa, how.algorithm = OCTET_CONV_DIRECT;
+          how.concurrency = 1 + turn % 3, how.cache_bytes = cache_bytes;
+          check(problem, how);
+          if (HasFatalFailure()) return;
+          const Conv conv(problem, how);
+          const ConvPlan& plan = conv.get()->plan;
+          flips = flips || (plan.kernel->flip_rows && plan.lhs_shift && !plan.shape.pointwise());
+          flipped += conv.get()->declared.staging.only_flips;
+        }
+  }
+  EXPECT_EQ(flipped > 0, flips);
+}
+
 // Lines of a staged input are longer than the lines of positions that windows begin at, also where
 // both begin and end together because nothing is padded and the kernel has one line.
 TEST(ConvLines, KernelsOfOneLine) {
@@ -338,9 +373,8 @@ TEST(ConvLines, OutOfRings) {
       Conv conv(problem, how);
       ASSERT_EQ(conv.status(), OCTET_OK) << how << ": " << c;
       const ConvPlan& plan = conv.get()->plan;
-      // An algorithm that wants borders reads staged inputs only
-      if (plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape))
-        continue;
+      // An algorithm that wants borders reads staged inputs only, and so does one of flipped lines
+      if (octet::wants_borders(plan) || plan.staged_flip) continue;
       ByLines lines(problem, &conv);
       for (size_t image = 0; image < c.run_batch(); ++image)
         for (size_t y = 0, end; y < problem.out_h; y = end) {

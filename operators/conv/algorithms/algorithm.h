@@ -356,5 +356,21 @@ extern const ConvAlgorithm direct_algorithm, im2col_algorithm, depthwise_algorit
 inline bool wants_borders(const ConvPlan& plan) {
   return plan.implementation->wants_borders && plan.implementation->wants_borders(plan.shape);
 }
+// Whether lines of the sign that the kernel does not read are staged only to be flipped, once for
+// all taps and columns that read a pixel. A copy takes as long as two such reads, or as one that
+// flips a broadcast of each four bytes, by kernels that arrange no rows.
+inline bool flips_lines(const ConvPlan& plan) {
+  constexpr size_t kReads = 2, kLeastColumns = 16;
+  const ConvShape& s = plan.shape;
+  if (!plan.lhs_shift || !plan.kernel || !plan.kernel->flip_rows ||
+      !plan.implementation->reads_in_place)
+    return false;
+  if (s.pointwise())
+    return !plan.kernel->arranges(s.group_out(), s.group_in(), true) &&
+           s.group_out() >= (plan.kernel->arrange_rows ? plan.kernel->nr + 1 : kLeastColumns);
+  if (s.skips_pixels()) return false;  // copies of single pixels are flipped
+  return s.taps() * divide_up(s.group_out(), plan.kernel->nr) >=
+         kReads * (s.transposed ? 1 : s.stride_h * s.stride_w);
+}
 
 }  // namespace octet

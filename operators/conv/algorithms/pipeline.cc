@@ -77,7 +77,9 @@ class Task {
     staged_.lhs_end = staged_.lhs + bands_.images * planes_ * staged_.lhs_image + kStageSlack;
   }
 
-  void run(size_t first, size_t end) {
+  void run(const ConvTask& task) {
+    const size_t first = task.first, end = task.end;
+    n0_ = task.n0, n1_ = task.n1;
     const size_t step = step_of(plan_, p_.run.out_h, p_.run.out_w),
                  steps = divide_up(p_.run.out_h, step);
     const bool whole_images = bands_.lines == p_.run.out_h;
@@ -126,7 +128,8 @@ class Task {
                 p_.staging.residual ? stage_residual(image, images, out) : nullptr,
                 plan_.shape.out_channels};
     }
-    run_all(plan_, run, workspace_ + at_.implementation);
+    const size_t units = plan_.implementation->grain(plan_, run.out_h, run.out_w).units;
+    run_passes(plan_, run, {0, run.batch * units, n0_, n1_}, workspace_ + at_.implementation);
     if (splits_s16(plan_)) return finish_images(image, images, out);
     if (p_.staging.output)
       for (size_t i = 0, line = 0; i < images; ++i)
@@ -198,14 +201,30 @@ class Task {
       plan_.touch(to, bytes_.input, true);
   }
 
+  // Stages up to `most` lines from line y on and returns their number: those of a tensor without
+  // gaps that are only flipped are one row.
+  size_t stage_some(size_t image, size_t y, size_t most, uint8_t* to) const {
+    constexpr size_t kVector = 16;  // flip_rows may write as many bytes to the end
+    if (!p_.staging.only_flips || !plan_.kernel->flip_rows || plan_.touch || p_.lhs.ring ||
+        p_.lhs.pixel != p_.lhs.channels) {
+      stage_line(image, y, to);
+      return 1;
+    }
+    const uint8_t* const from = p_.lhs.line(image, y);
+    const size_t bytes = most * input_line_, whole = bytes / kVector * kVector;
+    plan_.kernel->flip_rows({from, whole, 1, whole, plan_.staged_flip}, whole, to);
+    for (size_t i = whole; i < bytes; ++i) to[i] = from[i] ^ plan_.staged_flip;
+    return most;
+  }
+
   void stage_images(size_t image, size_t images, LineRange in, ConvRun* run) {
     image_ = SIZE_MAX;
     staged_.lhs_ring = 0;
     uint8_t* const to = workspace_ + at_.input;
     for (size_t i = 0; i < images; ++i)
-      for (size_t y = in.first; y < in.end; ++y)
-        stage_line(image + i, y,
-                   to + i * planes_ * staged_.lhs_image + (y - in.first) * input_line_);
+      for (size_t y = in.first; y < in.end;)
+        y += stage_some(image + i, y, in.end - y,
+                        to + i * planes_ * staged_.lhs_image + (y - in.first) * input_line_);
     run->lhs_image = staged_.lhs_image;
     read_lines(staged_, 0, {0, in.count()}, run);
   }
@@ -219,10 +238,13 @@ class Task {
     }
     if (end_ < in.end) {
       uint8_t* const ring = workspace_ + at_.input;
-      uint8_t* to = ring + (end_ - origin_) % bands_.ring * input_line_;
-      uint8_t* const last = ring + (bands_.ring - 1) * input_line_;
-      for (; end_ < in.end; ++end_, to = to == last ? ring : to + input_line_)
-        stage_line(image, end_, to);
+      size_t slot = (end_ - origin_) % bands_.ring;
+      while (end_ < in.end) {
+        const size_t count = stage_some(image, end_, smaller(in.end - end_, bands_.ring - slot),
+                                        ring + slot * input_line_);
+        end_ += count;
+        slot = slot + count == bands_.ring ? 0 : slot + count;
+      }
     }
     staged_.lhs_ring = bands_.ring;
     run->lhs_image = staged_.lhs_image;
@@ -246,7 +268,8 @@ class Task {
   const LineBytes bytes_;
   const size_t planes_, input_line_;  // bytes of a staged line in one plane
   uint8_t* const workspace_;
-  ConvRun staged_;  // only its lhs is used
+  ConvRun staged_;          // only its lhs is used
+  size_t n0_ = 0, n1_ = 0;  // the channels of the task
   // lines [.., end_) of the image are in the ring; line origin_ is in its first slot
   size_t image_ = SIZE_MAX;
   size_t origin_ = 0, end_ = 0;
@@ -265,8 +288,11 @@ size_t algorithm_workspace(const ConvPlan& plan, size_t in_h, size_t in_w, size_
 Staging plan_staging(const ConvPlan& plan, const ConvShape& s, bool stage_lhs, bool dst_nchw,
                      bool residual, size_t in_h, size_t in_w) {
   const bool borders = wants_borders(plan);
-  Staging staging = {
-      stage_lhs || borders, dst_nchw || splits_s16(plan), dst_nchw && residual, {0, 0, in_h, in_w}};
+  Staging staging = {stage_lhs || borders || plan.staged_flip,
+                     dst_nchw || splits_s16(plan),
+                     dst_nchw && residual,
+                     plan.staged_flip && !stage_lhs && !borders && !dst_nchw,
+                     {0, 0, in_h, in_w}};
   // With borders: only the lines and columns that some window reads.
   if (borders)
     staging.borders = {
@@ -309,7 +335,8 @@ PipelineSections pipeline_sections(const ConvPlan& plan, const Staging& staging,
 ConvGrain pipeline_grain(const ConvPlan& plan, const Staging& staging, size_t out_h, size_t out_w) {
   const ConvGrain grain = plan.implementation->grain(plan, out_h, out_w);
   return staging.any()
-             ? ConvGrain{divide_up(out_h, grain.lines), plan.shape.out_channels, grain.lines}
+             ? ConvGrain{divide_up(out_h, grain.lines),
+                         staging.only_flips ? grain.channels : plan.shape.out_channels, grain.lines}
              : grain;
 }
 
@@ -333,7 +360,7 @@ PipelineTraffic traffic(const Pipeline& p, LineRange out) {
 // A function of its own, so that its frame is not on the stack where nothing is staged.
 [[gnu::noinline]] static void run_staged(const Pipeline& p, const ConvTask& task,
                                          uint8_t* workspace) {
-  Task(p, p.run.out_h, workspace).run(task.first, task.end);
+  Task(p, p.run.out_h, workspace).run(task);
 }
 
 void run_task(const Pipeline& p, const ConvTask& task, uint8_t* workspace) {

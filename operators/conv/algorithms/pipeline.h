@@ -17,6 +17,7 @@ namespace octet {
 // Which tensors of a convolution are staged, and the input's size as the algorithm sees it.
 struct Staging {
   bool input, output, residual;
+  bool only_flips;  // of the input, which takes so little that tasks of some channels may repeat it
   Borders borders;
   bool any() const { return input || output; }
 };

@@ -75,26 +75,31 @@ void copy_turned(const uint8_t* from, size_t count, uint8_t flip, uint8_t* to) {
     memcpy(to, from, count);
     return;
   }
-  // The last bytes are read before they may be turned in their own place
-  struct Turned {
-    uint64_t words[4];
-    Turned(const uint8_t* bytes, uint64_t by) {
-      memcpy(words, bytes, sizeof words);
-      for (uint64_t& word : words) word ^= by;
-    }
-  };
-  const uint64_t flips = flip * (~(uint64_t)0 / 0xff);
-  constexpr size_t kBlock = sizeof(Turned);
+  // The last bytes are read before they may be turned in their own place. Vectors, because GCC 12
+  // takes words through the stack
+  typedef uint8_t Piece __attribute__((vector_size(16)));
+  constexpr size_t kPieces = 4, kBlock = kPieces * sizeof(Piece);
   if (count < kBlock) {
     for (size_t i = 0; i < count; ++i) to[i] = from[i] ^ flip;
     return;
   }
-  const Turned last(from + count - kBlock, flips);
-  for (size_t i = 0; i + kBlock <= count; i += kBlock) {
-    const Turned block(from + i, flips);
-    memcpy(to + i, block.words, kBlock);
-  }
-  memcpy(to + count - kBlock, last.words, kBlock);
+  const Piece flips = flip - Piece{};
+  struct Block {
+    Piece pieces[kPieces];
+    Block(const uint8_t* bytes, Piece flips) {
+      for (size_t i = 0; i < kPieces; ++i) {
+        memcpy(&pieces[i], bytes + i * sizeof(Piece), sizeof(Piece));
+        pieces[i] ^= flips;
+      }
+    }
+    void store(uint8_t* to) const {
+      for (size_t i = 0; i < kPieces; ++i)
+        memcpy(to + i * sizeof(Piece), &pieces[i], sizeof(Piece));
+    }
+  };
+  const Block last(from + count - kBlock, flips);
+  for (size_t i = 0; i + kBlock <= count; i += kBlock) Block(from + i, flips).store(to + i);
+  last.store(to + count - kBlock);
 }
 
 // The pixels of a staged line that are not borders.

@@ -81,7 +81,8 @@ __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const Conv
 }
 
 // Computes a task by copies: of windows in the staged input, of pixels at a stride, or of windows
-// for a kernel that takes rows at one stride.
+// for a kernel that takes rows at one stride. Pixels at a stride are flipped, too, where the kernel
+// has a function for it.
 void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, const ConvTask& task,
                 uint8_t* workspace) {
   const ConvShape& s = plan.shape;
@@ -90,7 +91,10 @@ void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
   const size_t stride = staged    ? window_stride(taps)
                         : strided ? StridedPixels::stride(plan)
                                   : WholeWindows::stride(*plan.kernel, s);
-  run_windows(plan, run, window, stride, task, workspace,
+  ConvPlan copied = plan;
+  const bool flips = strided && plan.lhs_flip && plan.kernel->flip_rows;
+  if (flips) copied.lhs_flip = 0;
+  run_windows(copied, run, window, stride, task, workspace,
               [&](size_t group, size_t pixel, size_t rows, uint8_t* windows) {
                 if (staged)
                   copy_windows(plan, run, pixel, rows, stride, windows);
@@ -98,6 +102,13 @@ void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
                   StridedPixels::copy(plan, run, group, pixel, rows, windows);
                 else
                   WholeWindows(plan, run).copy(group, pixel, rows, windows);
+                if (!flips) return;
+                // Copies side by side are one row, for vectors reach from one into the next
+                const bool one = stride <= kAlignment;
+                const size_t by = one ? rows * stride : stride;
+                plan.kernel->flip_rows(
+                    {windows, by, one ? 1 : rows, one ? by : s.group_in(), plan.lhs_flip}, by,
+                    windows);
               });
 }
 

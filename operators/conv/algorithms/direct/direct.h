@@ -29,19 +29,16 @@ struct DirectWorkspace {
 DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles);
 
 // Whether there is room for copies of pixels that are rows of a matrix in the kernel's own order,
-// flipped where they are of the other sign, for tasks of so many columns. As for products, rows of
-// the kernel's own sign take more columns to pay; by count depths of 16 and 20 lose, 24 gains.
+// flipped where they are of the other sign, for tasks of so many columns.
 inline bool has_room_to_arrange(const ConvPlan& plan, size_t columns) {
-  constexpr size_t kLeastDepth = 24;
-  const size_t least = plan.lhs_flip ? 40 : 256;
-  return plan.kernel->arrange_rows && plan.shape.group_in() >= kLeastDepth && columns >= least &&
-         !plan.columns.zero_point && !plan.runtime_zero_point && !takes_s16(plan) &&
-         !plan.epilogue.has_residual;
+  return plan.kernel->arranges(columns, plan.shape.group_in(), plan.lhs_flip) &&
+         !plan.columns.zero_point && !plan.runtime_zero_point && !takes_s16(plan);
 }
 // Whether a run makes them. An outline, which knows no weights, does not know it.
 inline bool arranges_rows(const ConvPlan& plan, size_t columns) {
   return has_room_to_arrange(plan, columns) &&
-         (plan.requantize_in_kernel || plan.epilogue.mode == EpilogueMode::kS32);
+         (plan.requantize_in_kernel || plan.epilogue.has_residual ||
+          plan.epilogue.mode == EpilogueMode::kS32);
 }
 inline size_t arranged_stride(const ConvPlan& plan) {
   return round_up(plan.shape.group_in(), kAlignment);
