@@ -7,6 +7,7 @@
 #include "kernels/core/limits.h"
 #include "kernels/core/packed_layout.h"
 #include "kernels/core/requantize.h"
+#include "kernels/core/tier_ops.h"
 
 namespace octet {
 
@@ -60,10 +61,11 @@ constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColu
                                             100,          ElementType::kS8,
                                             kTileColumns, TfliteForm::kFloatsUp},
                          kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
-// Calls is_right() for the forms of a tier besides kAll.
+// Calls is_right() for the forms besides kAll of a tier on this CPU.
+bool takes_floats(const TierOps& ops);
 template <typename IsRight>
-bool are_right(TfliteForm of_tier, const IsRight& is_right) {
-  return of_tier == TfliteForm::kAll || (is_right(kTfliteFloats) && is_right(kTfliteFloatsUp));
+bool are_right(const TierOps& ops, const IsRight& is_right) {
+  return !takes_floats(ops) || (is_right(kTfliteFloats) && is_right(kTfliteFloatsUp));
 }
 // From this column on all shifts of kTfliteS8 and kTflitePlainRelu are right shifts
 constexpr size_t kTfliteRightFrom = 16;

@@ -175,7 +175,7 @@ bool requantizes(const DepthwiseKernel& kernel, DepthwiseBlock block, DepthwiseT
                        tile.quads});
     return are_all(kernel, tile, out, cases.bytes, 1);
   };
-  return raw_tflite(kTfliteS8) && are_right(ops_of(kernel.tier_id).tflite_form, raw_tflite);
+  return raw_tflite(kTfliteS8) && are_right(ops_of(kernel.tier_id), raw_tflite);
 }
 
 // Tests products that leave as bytes: kernels may have loops for them alone.

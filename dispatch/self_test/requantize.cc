@@ -270,8 +270,7 @@ bool epilogue_is_right(const TierOps& ops, const FloatCases& cases) {
                                     Accumulators::kInt16) &&
          epilogue_f32_is_right(epilogue, cases) && epilogue_tflite_is_right(epilogue, kTfliteS8) &&
          are_right(
-             ops.tflite_form,
-             [&](const Requantization& r) { return epilogue_tflite_is_right(epilogue, r); }) &&
+             ops, [&](const Requantization& r) { return epilogue_tflite_is_right(epilogue, r); }) &&
          epilogue_double_is_right(epilogue);
 }
 
@@ -347,7 +346,7 @@ bool requantizes(const MicroKernel& kernel, size_t rows, size_t columns) {
     return requantize_alike(kernel.multiply, tile, r, from);
   };
   return alike(kTfliteS8) &&
-         (right ? alike(kTflitePlainRelu) : are_right(ops_of(kernel.tier_id).tflite_form, alike));
+         (right ? alike(kTflitePlainRelu) : are_right(ops_of(kernel.tier_id), alike));
 }
 
 }  // namespace octet

@@ -120,7 +120,10 @@ __attribute__((noinline)) void epilogue_of_columns(const Epilogue& f, const Epil
   OCTET_INLINE inline void load_sums(Int<rows>, int32x4_t(&to)[4], const int32_t*& from,           \
                                      size_t by) {                                                  \
     register int32x4_t x0 __asm__("v16"), x1 __asm__("v17"), x2 __asm__("v18"), x3 __asm__("v19"); \
-    __asm__ volatile(loads : early(x0), early(x1), "=w"(x2), "=w"(x3), "+r"(from) : "r"(by));      \
+    __asm__ volatile(loads                                                                         \
+                     : early(x0), early(x1), "=w"(x2), "=w"(x3), "+r"(from)                        \
+                     : "r"(by)                                                                     \
+                     : "memory");                                                                  \
     to[0] = x0, to[1] = x1, to[2] = x2, to[3] = x3;                                                \
   }
 OCTET_LOAD_SUMS(1, "ld1 {%0.4s, %1.4s, %2.4s, %3.4s}, [%4], %5", "=w")
@@ -135,7 +138,8 @@ OCTET_INLINE inline uint8x16_t load_bytes(Int<2>, const uint8_t*& from, size_t b
   uint8x16_t bytes;
   __asm__ volatile("ld1 {%0.8b}, [%1], %2\n ld1 {%0.d}[1], [%1], %2"
                    : "=&w"(bytes), "+r"(from)
-                   : "r"(by));
+                   : "r"(by)
+                   : "memory");
   return bytes;
 }
 OCTET_INLINE inline void store_bytes(Int<1>, uint8x16_t bytes, uint8_t*& to, size_t by) {
@@ -349,6 +353,7 @@ const TierOps neon_ops = {kInit,
                           OCTET_IF(INT16, finish_s16, nullptr),
                           find_add,
                           TfliteForm::kAll,
+                          0,
                           kLookUp};
 
 }  // namespace octet

@@ -8,7 +8,7 @@ namespace octet {
 
 // One bit per feature: instructions, with the registers that the operating system saves for them.
 enum Feature : uint32_t {
-  kHasAvx2 = 1,  // and F16C, FMA
+  kHasAvx2 = 1,  // and F16C
   kHasAvxVnni = 2,
   kHasAvx512 = 4,  // F, BW, DQ, VL
   kHasAvx512Vnni = 8,
@@ -21,6 +21,7 @@ enum Feature : uint32_t {
   kHasAvxVnniInt8 = 1024,
   kHasSve256I8mm = 2048,  // SVE of 256 bits, and its products of int8
   kHasSme = 4096,
+  kHasFma = 8192,  // which AVX2 of VIA and of valgrind lacks
 };
 using Features = uint32_t;
 

@@ -211,9 +211,9 @@ struct MicroKernel {
   struct {
     uint16_t least, most;                  // depths of a tap
     uint16_t least_columns, most_columns;  // of a tile
-    // Several taps, too; then only bytes in float mode and, of up to nr columns, s32 and, with
-    // kStoresFloats, f32; whole groups of lhs_kr and many rows: is_plain() in
-    // kernels/macro/tile_output.h
+    // Several taps, too; then only bytes, in float mode or in TFLite mode by floats, and, of up to
+    // nr columns, s32 and, with kStoresFloats, f32; whole groups of lhs_kr and many rows:
+    // is_plain() in kernels/macro/tile_output.h
     bool taps;
     uint16_t words_columns = 0;  // if not nr, whole panels of nr: a tile of s32 or f32, of one tap
     // With taps, bytes of Tile::room for each group of a panel's width, of up to `most` steps of

@@ -25,5 +25,6 @@ const TierOps avx2_ops = {avx2_init,
                           OCTET_IF(INT16, avx2_finish_s16, nullptr),
                           avx2_find_tflite_add,
                           TfliteForm::kFloats,
+                          kHasFma,
                           avx2_look_up};
 }  // namespace octet

@@ -28,7 +28,7 @@ bool write_floats(const Epilogue& f, size_t columns, size_t padded, bool negativ
 // certified: no accumulator that was shifted left reaches 2^30; a tier without forms needs no
 // certificate.
 TfliteColumns build_tflite(const EpilogueBuilder& builder, const Epilogue& f, size_t columns,
-                           size_t padded, bool certified, TfliteForm of_tier, Arena* arena) {
+                           size_t padded, bool certified, const TierOps& ops, Arena* arena) {
   int32_t* const rows = arena->take<int32_t>(kTfliteRows * padded);
   if (!rows) return {};
   bool divides = true;
@@ -36,12 +36,11 @@ TfliteColumns build_tflite(const EpilogueBuilder& builder, const Epilogue& f, si
   // A residual is added to products below the zero point, too
   const bool negatives = f.lo < f.zero_point || f.has_residual;
   TfliteForm form = TfliteForm::kAll;
-  if (of_tier == TfliteForm::kFloats) {
-    if (builder.one_output && (!f.has_residual || f.tflite_add) &&
-        write_floats(f, columns, padded, negatives, rows))
-      form = negatives ? TfliteForm::kFloats : TfliteForm::kFloatsUp;
-  }
-  if (!certified && form == TfliteForm::kAll && of_tier != TfliteForm::kAll) return {};
+  if (ops.tflite_form_for(this_machine().cpu.features) == TfliteForm::kFloats &&
+      builder.one_output && (!f.has_residual || f.tflite_add) &&
+      write_floats(f, columns, padded, negatives, rows))
+    form = negatives ? TfliteForm::kFloats : TfliteForm::kFloatsUp;
+  if (!certified && form == TfliteForm::kAll && ops.tflite_form != TfliteForm::kAll) return {};
   for (size_t n = 0; n < padded; ++n)
     if (form == TfliteForm::kAll)
       write_tflite_column(f.multiplier[n], f.shift[n], rows + n, padded);
@@ -104,8 +103,7 @@ Epilogue build_epilogue(const EpilogueBuilder& builder, const TierOps& ops, doub
     f.shift = shift;
     if (f.has_residual && ops.find_tflite_add)
       f.tflite_add = build_tflite_add(f, ops.find_tflite_add, arena);
-    f.tflite = build_tflite(builder, f, columns, padded, max_scaled < kTfliteLimit, ops.tflite_form,
-                            arena);
+    f.tflite = build_tflite(builder, f, columns, padded, max_scaled < kTfliteLimit, ops, arena);
     f.scale = (const float*)f.tflite.rows;
   }
   if (e.lut) {

@@ -196,8 +196,8 @@ TEST_F(Sides, TransposedOfFewPixels) {
       }
 }
 
-// The pixels that a 1x1 kernel reads at a stride are copied in whole vectors, and the last of them
-// may end where the tensor does. With padding they are not.
+// The pixels that a 1x1 kernel reads at a stride are copied in whole vectors, with their padding,
+// and the last of them may end where the tensor does.
 TEST_F(Sides, PixelsAtAStride) {
   for (const size_t channels : {3, 16, 24, 33, 64, 100, 160})
     for (const size_t stride : {2, 3})

@@ -235,6 +235,26 @@ TEST_P(Kernel, TakesMicroPanelsOfAnyHeight) {
       }
 }
 
+// Deep tiles write over what shallow ones keep in their room.
+TEST_P(Kernel, KeepsNothingThatDeepRowsWriteOver) {
+  const MicroKernel& k = kernel();
+  if (!k.micro_panel.deeper) GTEST_SKIP() << k.name << " takes no deep rows at once";
+  const size_t shallow = k.micro_panel.most / 2, deep = 3 * shallow + 4;
+  KernelTile work(k, {26, k.nr, deep, false, -1, -1, false, Side::kBack});
+  octet::Tile& tile = work.tile();
+  const size_t outputs = tile.rows * tile.cols;
+  std::vector<int32_t> first(outputs), other(outputs), again(outputs);
+  tile.row_init = nullptr;
+  tile.dst_stride = tile.cols * sizeof(int32_t);
+  for (auto* out : {&first, &other, &again}) {
+    tile.depth = out == &other ? deep : shallow;
+    tile.dst = out->data();
+    k.multiply_micro_panel(tile);
+  }
+  EXPECT_NE(first, other);
+  EXPECT_EQ(first, again);
+}
+
 // Names drive forcing, tests and benches, so they must agree with the constants.
 TEST(KernelTable, NamesTellTheTile) {
   for (const MicroKernel* kernel : table()) {

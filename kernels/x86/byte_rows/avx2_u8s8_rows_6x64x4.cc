@@ -383,6 +383,7 @@ class DeepBlock {
 __attribute__((noinline)) void multiply_deep(const Tile& t) {
   constexpr size_t kLeastRest = 4;  // rows of a tile that repeats others
   const size_t over = t.rows % kWideMr, rest = over < kLeastRest ? over : 0, rows = t.rows - rest;
+  *(const void**)t.room = nullptr;  // shallow tiles' weights, if any, are written over
   DeepBlock block(t);
   for (size_t row = 0; row < rows; row += kDeepTiles * kWideMr) {
     const size_t first = smaller(row, rows - kWideMr);

@@ -24,8 +24,9 @@ inline bool makes_tflite_in_rows([[maybe_unused]] const Tile& t) {
 #endif
 }
 
-// Whether a tile's outputs are bytes in float mode, or of four bytes, and its depth is whole groups
-// of four: most are so. Loops over all rows take no other tiles.
+// Whether a tile's outputs are bytes in float mode or, on ymm, in TFLite mode by floats, or of four
+// bytes, and its depth is whole groups of four: most are so. Loops over all rows take no other
+// tiles.
 inline bool leaves_at_once(const Tile& t) {
   return (makes_words(t) || makes_bytes_in_float_mode(t) || makes_tflite_in_rows(t)) &&
          t.depth % 4 == 0;

@@ -45,7 +45,7 @@ OCTET_INLINE inline void scale_float(const Tile& t, __m256i (&acc)[most][2]) {
   });
 }
 
-// TFLite mode goes through the stack where some column is not shifted to the right.
+// TFLite mode goes through the stack where it has no floats for some column.
 template <int most, typename Rows>
 OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[most][2]) {
   if (t.requantization->to_floats) return store_floats(t, rows, acc);
