@@ -107,8 +107,7 @@ Features detect_instructions() {
       zmm && leaf7.ebx_bit(16) && leaf7.ebx_bit(17) && leaf7.ebx_bit(30) && leaf7.ebx_bit(31);
   // TILE and INT8; the state of tiles: their configuration and their data
   const bool amx_int8 = avx512 && leaf7.edx_bit(24) && leaf7.edx_bit(25) && (state >> 17 & 3) == 3;
-  return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf1.ecx_bit(12), kHasFma) |
-         when(avx2 && leaf7_1.eax_bit(4), kHasAvxVnni) |
+  return sse41 | when(avx2, kHasAvx2) | when(avx2 && leaf7_1.eax_bit(4), kHasAvxVnni) |
          when(avx2 && leaf7_1.edx_bit(4), kHasAvxVnniInt8) | when(avx512, kHasAvx512) |
          when(avx512 && leaf7.ecx_bit(11), kHasAvx512Vnni) |
          when(avx512 && leaf7.ecx_bit(1), kHasAvx512Vbmi) | when(amx_int8, kHasAmxInt8);

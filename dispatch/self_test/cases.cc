@@ -2,7 +2,6 @@
 // Computes the test cases, with integers.
 #include "dispatch/self_test/cases.h"
 
-#include "dispatch/cpu/features.h"
 #include "dispatch/self_test/exact_float.h"
 
 namespace octet {
@@ -124,10 +123,6 @@ Operands::Operands() {
     ((uint8_t*)this)[i] =
         (uint8_t)((kExtreme[state >> 18 & 3] & extreme) | (state >> 24 & ~extreme));
   }
-}
-
-bool takes_floats(const TierOps& ops) {
-  return ops.tflite_form_for(ops.tflite_form_needs ? detect_cpu().features : 0) != TfliteForm::kAll;
 }
 
 }  // namespace octet

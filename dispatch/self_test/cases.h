@@ -62,10 +62,10 @@ constexpr Requantization kTfliteS8 = {-3, -100, 100, ElementType::kS8, kTileColu
                                             kTileColumns, TfliteForm::kFloatsUp},
                          kTflitePlainRelu = {-3, -3, 100, ElementType::kS8, kTileColumns};
 // Calls is_right() for the forms besides kAll of a tier on this CPU.
-bool takes_floats(const TierOps& ops);
 template <typename IsRight>
 bool are_right(const TierOps& ops, const IsRight& is_right) {
-  return !takes_floats(ops) || (is_right(kTfliteFloats) && is_right(kTfliteFloatsUp));
+  return ops.tflite_form_here() == TfliteForm::kAll ||
+         (is_right(kTfliteFloats) && is_right(kTfliteFloatsUp));
 }
 // From this column on all shifts of kTfliteS8 and kTflitePlainRelu are right shifts
 constexpr size_t kTfliteRightFrom = 16;

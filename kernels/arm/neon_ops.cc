@@ -353,7 +353,7 @@ const TierOps neon_ops = {kInit,
                           OCTET_IF(INT16, finish_s16, nullptr),
                           find_add,
                           TfliteForm::kAll,
-                          0,
+                          nullptr,
                           kLookUp};
 
 }  // namespace octet

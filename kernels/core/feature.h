@@ -21,7 +21,6 @@ enum Feature : uint32_t {
   kHasAvxVnniInt8 = 1024,
   kHasSve256I8mm = 2048,  // SVE of 256 bits, and its products of int8
   kHasSme = 4096,
-  kHasFma = 8192,  // which AVX2 of VIA and of valgrind lacks
 };
 using Features = uint32_t;
 

@@ -27,14 +27,15 @@ struct TierOps {
   // Of the forms of TfliteColumns, the one that the epilogue and kernels take besides kAll; with
   // kFloats kFloatsUp, too
   TfliteForm tflite_form = TfliteForm::kAll;
-  Features tflite_form_needs = 0;  // beyond the tier's features; CPUs without take kAll
-  LookUpFn look_up = nullptr;      // Epilogue::look_up, or null
+  // Null, or whether this CPU takes the form; else it takes kAll only
+  bool (*takes_tflite_form)() = nullptr;
+  LookUpFn look_up = nullptr;  // Epilogue::look_up, or null
   // The same for CPUs with these features beyond the tier's, or null
   LookUpFn fast_look_up = nullptr;
   Features fast_look_up_needs = 0;
 
-  TfliteForm tflite_form_for(Features has) const {
-    return tflite_form_needs & ~has ? TfliteForm::kAll : tflite_form;
+  TfliteForm tflite_form_here() const {
+    return takes_tflite_form && !takes_tflite_form() ? TfliteForm::kAll : tflite_form;
   }
   LookUpFn look_up_for(Features has) const {
     return fast_look_up && !(fast_look_up_needs & ~has) ? fast_look_up : look_up;

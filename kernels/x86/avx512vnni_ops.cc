@@ -28,7 +28,7 @@ const TierOps avx512vnni_ops = {avx2_init,
                                 OCTET_IF(INT16, avx2_finish_s16, nullptr),
                                 avx2_find_tflite_add,
                                 TfliteForm::kFloats,
-                                0,
+                                nullptr,
                                 avx512vnni_look_up,
                                 avx512vbmi_look_up,
                                 kHasAvx512Vbmi};

@@ -36,9 +36,8 @@ TfliteColumns build_tflite(const EpilogueBuilder& builder, const Epilogue& f, si
   // A residual is added to products below the zero point, too
   const bool negatives = f.lo < f.zero_point || f.has_residual;
   TfliteForm form = TfliteForm::kAll;
-  if (ops.tflite_form_for(this_machine().cpu.features) == TfliteForm::kFloats &&
-      builder.one_output && (!f.has_residual || f.tflite_add) &&
-      write_floats(f, columns, padded, negatives, rows))
+  if (ops.tflite_form_here() == TfliteForm::kFloats && builder.one_output &&
+      (!f.has_residual || f.tflite_add) && write_floats(f, columns, padded, negatives, rows))
     form = negatives ? TfliteForm::kFloats : TfliteForm::kFloatsUp;
   if (!certified && form == TfliteForm::kAll && ops.tflite_form != TfliteForm::kAll) return {};
   for (size_t n = 0; n < padded; ++n)

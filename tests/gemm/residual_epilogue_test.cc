@@ -7,7 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "dispatch/cpu/features.h"
 #include "octet/helpers.h"
 #include "support/kernels.h"
 #include "support/reference.h"
@@ -202,7 +201,7 @@ class ResidualExits : public testing::TestWithParam<octet::TierId> {
       f.tflite.divides = true;
       check(f, acc, kSide, kSide, residual, want);
     }
-    if (ops().tflite_form_for(octet::detect_cpu().features) != octet::TfliteForm::kFloats) return;
+    if (ops().tflite_form_here() != octet::TfliteForm::kFloats) return;
     for (size_t n = 0; n < kSide + 64; ++n)
       octet::write_tflite_floats({0.0625f, 0, 0.5f}, rows.data() + n, kSide + 64);
     for (int32_t& x : acc) x *= 16;

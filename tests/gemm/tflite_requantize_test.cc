@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "dispatch/cpu/features.h"
 #include "dispatch/tables/tiers.h"
 #include "operators/epilogue/tflite_floats.h"
 #include "support/kernels.h"
@@ -237,17 +236,13 @@ TEST(TfliteFloats, KnowSumsOfOneOutput) {
       octet::gives_one_output((int64_t)INT32_MAX + 1, (int64_t)INT32_MAX + 1, 1 << 30, -16));
 }
 
-TfliteForm form_of(const octet::TierOps& ops) {
-  return ops.tflite_form_for(octet::detect_cpu().features);
-}
-
 class TfliteExits : public testing::TestWithParam<octet::TierId> {};
 
 TEST_P(TfliteExits, AreTheFormulas) {
   if (!is_to_test((octet_isa)GetParam())) GTEST_SKIP() << "tested by another run";
   const octet::TierOps& ops = octet::ops_of(GetParam());
   for (const bool certified : {false, true})
-    TfliteEdges(ops.epilogue, form_of(ops), ops.tflite_form == TfliteForm::kAll)
+    TfliteEdges(ops.epilogue, ops.tflite_form_here(), ops.tflite_form == TfliteForm::kAll)
         .check_shifts(-31, 29, certified);
 }
 
@@ -283,7 +278,7 @@ TEST_P(TfliteKernels, LeaveByTheFormulas) {
   if (!kernel().is(octet::kRequantizesTflite)) GTEST_SKIP() << "leaves by its tier's epilogue";
   const auto exit = [&](const Epilogue& f, const EpilogueTile& t) { leave_by(kernel(), f, t); };
   const octet::TierOps& ops = octet::ops_of(kernel().tier_id);
-  TfliteEdges(exit, form_of(ops), ops.tflite_form == TfliteForm::kAll)
+  TfliteEdges(exit, ops.tflite_form_here(), ops.tflite_form == TfliteForm::kAll)
       .check_shifts(-31, kernel().is(octet::kTfliteRightShiftOnly) ? -1 : 29, true);
 }
 
