@@ -20,7 +20,7 @@ ROOMS = Path(__file__).resolve().parent / "rooms.txt"
 FOLDERS = ("analysis", "dispatch", "engines", "kernels", "operators", "packing")
 ISA_ROOMS = ("kernels/core", "kernels/generic", "kernels/scalar", "kernels/x86",
              "kernels/x86/shared", "kernels/arm", "kernels/arm/shared")
-C_HEADERS = re.compile(r"^(stddef|stdint|string|immintrin|arm_neon|arm_sve)\.h$")
+C_HEADERS = re.compile(r"^(stddef|stdint|string|immintrin|cpuid|arm_neon|arm_sve)\.h$")
 OWN = r"dispatch/tables/|kernels/(?:x86|arm|scalar)/"
 
 complaints = []
