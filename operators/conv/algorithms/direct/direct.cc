@@ -43,6 +43,14 @@ void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t
   }
 }
 
+void copy_windows_of(const ConvPlan& plan, const uint8_t* end, Windows w) {
+  const size_t left = (size_t)(end - w.from), count = w.count;
+  while (w.count && left < (w.count - 1) * w.step + w.bytes + kCopySlack) --w.count;
+  if (w.count) plan.ops->copy_windows(w);
+  for (size_t i = w.count; i < count; ++i)
+    memcpy(w.to + i * w.stride, w.from + i * w.step, w.bytes);
+}
+
 namespace {
 
 // Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.

@@ -63,6 +63,10 @@ inline size_t window_stride(const Taps& taps, size_t value = 1) {
 void copy_windows(const ConvPlan& plan, const ConvRun& run, size_t pixel, size_t rows,
                   size_t stride, uint8_t* out);
 
+// Copies windows of one line from a tensor whose bytes end at `end`: the copies of the last ones
+// may not read beyond a window.
+void copy_windows_of(const ConvPlan& plan, const uint8_t* end, Windows w);
+
 inline bool reads_lines(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
   // Two micro-panels of many rows take less time than a copy and one of each

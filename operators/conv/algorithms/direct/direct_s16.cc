@@ -147,7 +147,7 @@ void run_direct_s16(const ConvPlan& plan, const ConvRun& run, const ConvTask& ta
       plan.ops, &s16, &plan.requantization, ends, ends ? plan.dst_bytes : sizeof(int32_t), {}};
   block.terms.in_bias = true;
   const size_t copied = copy_stride(plan, taps);
-  block.reads_to_groups = copied;
+  block.reads_to_groups = copied != 0;
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + at.steps);
   const bool in_place = reads_windows(plan, run.out_w);
   WindowTiles tiles(plan, run, (BlockTile*)(workspace + at.tiles));

@@ -148,16 +148,10 @@ class GroupWindows {
       return;
     }
     const uint8_t* const from = run_.line(image, at - run_.pad_top) + group * bytes;
-    // A copy may read beyond its end, where the tensor may end
-    size_t whole = run_.in_w;
-    const size_t left = (size_t)(run_.lhs_end - from);
-    while (whole && left < (whole - 1) * run_.lhs_pixel + bytes + kCopySlack) --whole;
     Windows w = {};
     w.from = from, w.step = run_.lhs_pixel, w.lines = 1, w.bytes = bytes;
-    w.to = to, w.stride = bytes, w.count = whole;
-    if (whole) plan_.ops->copy_windows(w);
-    for (size_t x = whole; x < run_.in_w; ++x)
-      memcpy(to + x * bytes, from + x * run_.lhs_pixel, bytes);
+    w.to = to, w.stride = bytes, w.count = run_.in_w;
+    copy_windows_of(plan_, run_.lhs_end, w);
   }
   // Copies what each copied line has of the window of output x.
   __attribute__((noinline)) void copy_edge(const uint8_t* line, size_t lines, uint8_t zero,

@@ -140,23 +140,18 @@ class InPlace {
                  before = begin < pad_bytes() ? smaller(window, pad_bytes() - begin) : 0,
                  inside = begin + before - pad_bytes(),
                  bytes = smaller(window - before, run_.lhs_row - inside);
-    const uint8_t* const from = line + inside;
-    // A copy may write beyond its end, and read there, where the tensor may end
-    if (before) copy_runs(run_.zero_row(image), 0, count, before, to);
-    const size_t left = (size_t)(run_.lhs_end - from);
-    size_t whole = count;
-    while (whole && left < (whole - 1) * run_.lhs_row + bytes + kCopySlack) --whole;
-    copy_runs(from, run_.lhs_row, whole, bytes, to + before);
-    for (size_t i = whole; i < count; ++i)
-      memcpy(to + before + i * stride_, from + i * run_.lhs_row, bytes);
+    const auto runs = [&](const uint8_t* from, size_t step, size_t bytes, uint8_t* to) {
+      Windows w = {};
+      w.from = from, w.step = step, w.lines = 1, w.bytes = bytes;
+      w.to = to, w.stride = stride_, w.count = count;
+      return w;
+    };
+    // From left to right, for a copy may write beyond its end
+    if (before) plan_.ops->copy_windows(runs(run_.zero_row(image), 0, before, to));
+    copy_windows_of(plan_, run_.lhs_end, runs(line + inside, run_.lhs_row, bytes, to + before));
     if (before + bytes < window)
-      copy_runs(run_.zero_row(image), 0, count, window - before - bytes, to + before + bytes);
-  }
-  void copy_runs(const uint8_t* from, size_t step, size_t count, size_t bytes, uint8_t* to) const {
-    Windows w = {};
-    w.from = from, w.step = step, w.lines = 1, w.bytes = bytes;
-    w.to = to, w.stride = stride_, w.count = count;
-    plan_.ops->copy_windows(w);
+      plan_.ops->copy_windows(
+          runs(run_.zero_row(image), 0, window - before - bytes, to + before + bytes));
   }
 
   const ConvPlan& plan_;

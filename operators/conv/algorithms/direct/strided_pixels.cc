@@ -39,11 +39,7 @@ uint8_t* StridedPixels::copy(const ConvPlan& plan, const ConvRun& run, const uin
   w.from = from, w.step = plan.shape.stride_w * run.lhs_pixel;
   w.lines = 1, w.bytes = depth(plan);
   w.to = to, w.stride = stride(plan), w.count = count;
-  // A copy may read beyond its end, where the tensor may end
-  const size_t left = (size_t)(run.lhs_end - from);
-  while (w.count && left < (w.count - 1) * w.step + w.bytes + kCopySlack) --w.count;
-  if (w.count) plan.ops->copy_windows(w);
-  for (size_t i = w.count; i < count; ++i) memcpy(to + i * w.stride, from + i * w.step, w.bytes);
+  copy_windows_of(plan, run.lhs_end, w);
   return to + count * w.stride;
 }
 
