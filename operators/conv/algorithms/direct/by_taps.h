@@ -54,17 +54,25 @@ class ByTaps {
   }
   // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
   // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and
-  // loses at 12x12; AVX512-VNNI, whose products take half as long as the sums' way, gains where it
-  // spares many.
-  static bool is_faster(double inside, size_t depth, size_t panels) {
-    return inside < 0.88 && (panels == 1 || (1 - inside) * (double)depth >= 56);
+  // loses at 12x12. AVX512-VNNI, whose products take half as long as the sums' way, gains where it
+  // spares many, or some where tiles of a line are small: half as wide, or cut at each side of an
+  // image of 5x5. pixels: of an image.
+  static bool is_faster(double inside, size_t depth, size_t columns, size_t pixels, size_t panels) {
+    if (panels == 1) return inside < 0.88;
+    // Columns of padding, of which tiles of a line have less
+    inside *=
+        (double)round_up(columns, kMostWidth) / (double)round_up(columns, kMostWidth / panels);
+    const bool narrow = columns <= kMostWidth, small = pixels > 4 && pixels <= 25;
+    return inside < 0.88 && (narrow || small || depth >= 256) &&
+           (1 - inside) * (double)depth >= (narrow  ? 10
+                                            : small ? 24
+                                                    : 56);
   }
   // Whether a shape may be computed so by kernels with add_tap for so many panels, and be faster
   // for some image.
   static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps, size_t panels) {
     return s.phases == 1 && !copies_windows(s) && taps.count > 1 && taps.count <= kMostTaps &&
-           taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width &&
-           (panels == 1 || taps.depth >= kLeastDepth);
+           taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width;
   }
   // Whether a plan's tasks may be computed so, and whether those of a run are.
   static bool may(const ConvPlan& plan, const Taps& taps) {
@@ -81,7 +89,8 @@ class ByTaps {
     if (!padding_adds_nothing(plan, run))
       share += (1 - share) * kAddition / (double)taps.depth +
                1 / (double)(run.batch * run.out_h * run.out_w);
-    return is_faster(share, taps.depth, plan.kernel->tap_panels);
+    return is_faster(share, taps.depth, plan.shape.group_out(), run.out_h * run.out_w,
+                     plan.kernel->tap_panels);
   }
   static size_t bytes(const ConvPlan& plan, const Taps& taps, size_t pixels) {
     return may(plan, taps) ? Layout(plan, taps, pixels).bytes : 0;
@@ -114,7 +123,6 @@ class ByTaps {
   }
 
  private:
-  static constexpr size_t kLeastDepth = 256;  // with several panels
   static constexpr size_t kMostTaps = 49, kMostWidth = 32, kMostPixels = 1024;
   static constexpr size_t kPixels = 224;  // of a block: sums of a panel stay in L1
 
