@@ -54,19 +54,18 @@ class ByTaps {
   }
   // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
   // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and
-  // loses at 12x12. AVX512-VNNI, whose products take half as long as the sums' way, gains where it
-  // spares many, or some where tiles of a line are small: half as wide, or cut at each side of an
-  // image of 5x5. pixels: of an image.
+  // loses at 12x12, and gains up to 45x45 where a dilation spares many products. AVX512-VNNI, whose
+  // products take half as long as the sums' way, gains where it spares many, or some where tiles of
+  // a line are small: half as wide, or cut at each side of an image of 5x5. pixels: of an image.
   static bool is_faster(double inside, size_t depth, size_t columns, size_t pixels, size_t panels) {
-    if (panels == 1) return inside < 0.88;
+    if (panels == 1) return inside < 0.88 && (pixels <= 1024 || (1 - inside) * (double)depth >= 24);
     // Columns of padding, of which tiles of a line have less
     inside *=
         (double)round_up(columns, kMostWidth) / (double)round_up(columns, kMostWidth / panels);
     const bool narrow = columns <= kMostWidth, small = pixels > 4 && pixels <= 25;
-    return inside < 0.88 && (narrow || small || depth >= 256) &&
-           (1 - inside) * (double)depth >= (narrow  ? 10
-                                            : small ? 24
-                                                    : 56);
+    const double least = narrow ? 10 : small ? 24 : 56;
+    return inside < 0.88 && pixels <= 1024 && (narrow || small || depth >= 256) &&
+           (1 - inside) * (double)depth >= least;
   }
   // Whether a shape may be computed so by kernels with add_tap for so many panels, and be faster
   // for some image.
@@ -123,7 +122,7 @@ class ByTaps {
   }
 
  private:
-  static constexpr size_t kMostTaps = 49, kMostWidth = 32, kMostPixels = 1024;
+  static constexpr size_t kMostTaps = 49, kMostWidth = 32, kMostPixels = 2048;
   static constexpr size_t kPixels = 224;  // of a block: sums of a panel stay in L1
 
   static TapAxis lines_of(const ConvShape& s, size_t in, size_t out, size_t pad) {
