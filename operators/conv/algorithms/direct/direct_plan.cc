@@ -64,8 +64,8 @@ Estimate estimate(const ConvWork& w) {
   const double inside = tap_panels && ByTaps::may(w.layout, s, taps, tap_panels)
                             ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w)
                             : 1;
-  const bool by_taps =
-      ByTaps::is_faster(inside, taps.depth, s.group_out(), (size_t)(w.out_h * w.out_w), tap_panels);
+  const bool by_taps = tap_panels && ByTaps::is_faster(inside, taps.depth, s.group_out(),
+                                                       (size_t)(w.out_h * w.out_w), tap_panels);
   const double used = by_taps                             ? inside
                       : omits                             ? reached
                       : (s.transposed || staged || whole) ? 1
