@@ -409,7 +409,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .lhs_kr = 4,
     .multiply = dispatch<false>,
     .multiply_micro_panel = multiply_micro_panel,
-    .micro_panel = {4, 256, 1, kNr, true, 4 * kNr},
+    .micro_panel = {4, 4096, 1, kNr, true, 4 * kNr},
     .add_tap = avxvnni_add_tap,
     .few_nr = 8,
 };
