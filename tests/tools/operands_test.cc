@@ -164,7 +164,7 @@ TEST(Suites, HoldEachConvolutionOfTheirNetworks) {
   } networks[] = {{"resnet50", 53, 8.18},           {"mobilenet_v2", 52, 0.60},
                   {"efficientnet_lite0", 49, 0.77}, {"vgg16", 13, 30.69},
                   {"detection", 47, 2.46},          {"yolo", 13, 5.57},
-                  {"densenet121", 120, 5.80}};
+                  {"densenet121", 120, 5.80},       {"googlenet", 57, 3.16}};
   for (const auto& network : networks) {
     int convolutions = 0;
     double ops = 0;

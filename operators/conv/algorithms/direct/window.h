@@ -27,6 +27,7 @@ class Window {
         cost_(plan.tile_cycles),
         run_(run),
         taps_(taps),
+        skips_(padding_adds_nothing(plan, run)),
         channel_(group * plan.shape.group_in()),
         whole_(kernel_.rhs_layout.steps(taps.depth) +
                (plan.shape.groups - 1 - group) * plan.shape.group_in()) {}
@@ -63,9 +64,9 @@ class Window {
     return tiling.count;
   }
 
-  // Cuts whole lines of one image, from `line` of all on, other than by rows. A tile skips the
-  // taps that are padding for all its pixels, unless all taps are. Wide pieces are cut line by
-  // line, narrow pieces column by column.
+  // Cuts whole lines of one image, from `line` of all on, other than by rows. A tile skips kernel
+  // lines that are padding for all its pixels, and kernel columns where padding adds nothing; none
+  // if all taps are. Wide pieces are cut line by line, narrow pieces column by column.
   size_t point_lines(Cut cut, size_t line, size_t lines, const uint8_t** pointers,
                      BlockTile* tiles) {
     size_t count = 0;
@@ -79,8 +80,8 @@ class Window {
           const size_t pixel =
               across ? micro_panel * run_.out_w + x + at : at * run_.out_w + x + micro_panel;
           tiles[count] = tile(pixel, across ? 1 : run_.out_w, rows, base, pointers);
-          tiles[count].before = sides.before;
-          tiles[count++].after = sides.after;
+          tiles[count].before = skips_ ? sides.before : 0;
+          tiles[count++].after = skips_ ? sides.after : 0;
         };
         begin();
         if (across && sides.none())
@@ -292,6 +293,7 @@ class Window {
   const TileCycles& cost_;
   const ConvRun& run_;
   const Taps& taps_;
+  const bool skips_;  // kernel columns that are padding
   size_t channel_;
   size_t whole_;  // from a row to the end of its last channel group, with a depth of whole groups
   uint32_t first_ = 0, end_ = 0;
