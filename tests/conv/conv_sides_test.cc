@@ -123,9 +123,10 @@ TEST_F(Sides, GroupsOfFewChannels) {
     }
 }
 
-// AVX-VNNI and, of many channels or to few, AVX512-VNNI multiply small images tap by tap: images of
-// one to several blocks, other pads, dilations and strides, groups, transposed ones, and zero
-// points of which padding adds the products. Tiers without it would be emulated for nothing.
+// AVX-VNNI and, of many channels or to few, AVX512-VNNI multiply small images tap by tap, or by the
+// taps of a kernel line: images of one to several blocks, other pads, dilations and strides,
+// groups, transposed ones, and zero points of which padding adds the products. Tiers without it
+// would be emulated for nothing.
 TEST_F(Sides, TapByTap) {
   const auto lacks = [](octet_isa isa) {
     return octet::tier_of((octet::TierId)isa).costs.tap_panels == 0;
@@ -150,6 +151,9 @@ TEST_F(Sides, TapByTap) {
                  {5, 5, 2, 7, 7, 1, 1, {3, 3, 3, 3}, false},
                  {3, 4, 1, 2, 2, 1, 1, {4, 0, 0, 4}, false},
                  {34, 33, 1, 3, 3, 1, 16, {16, 16, 16, 16}, false},
+                 {14, 13, 2, 5, 5, 1, 1, {2, 2, 2, 2}, false},
+                 {15, 17, 1, 5, 7, 2, 1, {2, 1, 3, 3}, false},
+                 {9, 11, 3, 3, 4, 1, 2, {1, 1, 1, 2}, false},
                  {1, 1, 2, 4, 4, 2, 1, {1, 1, 1, 1}, true},
                  {4, 3, 3, 4, 4, 2, 1, {1, 1, 1, 1}, true},
                  {1, 1, 1, 4, 4, 1, 1, {0, 0, 0, 0}, true},

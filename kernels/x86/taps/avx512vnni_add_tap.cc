@@ -35,7 +35,8 @@ void add_rows(const TapRows& t) {
   constexpr struct {
     size_t rows;
     void (*add)(const TapRows&, size_t);
-  } kHeights[] = {{8, kAdd<8, flip>}, {4, kAdd<4, flip>}, {2, kAdd<2, flip>}, {1, kAdd<1, flip>}};
+  } kHeights[] = {{8, kAdd<8, flip>}, {7, kAdd<7, flip>}, {6, kAdd<6, flip>},
+                  {4, kAdd<4, flip>}, {2, kAdd<2, flip>}, {1, kAdd<1, flip>}};
   size_t first = 0;
   for (const auto& height : kHeights)
     for (; t.count - first >= height.rows; first += height.rows) height.add(t, first);

@@ -6,7 +6,9 @@
 //                     this tap is inside the image
 //       epilogue
 //
-// Tiles have pixels of any lines, so none is padding, and a tap's weights are read from L2 once.
+// Tiles have pixels of any lines, so none is padding, and a tap's weights are read from L2 once. Of
+// few channels, sums come and go for the taps of a kernel line together, whose inputs lie side by
+// side: the outputs of a column have those of one run.
 // The pixels of a transposed convolution have the taps of their phase.
 #pragma once
 
@@ -56,16 +58,31 @@ class ByTaps {
   // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and
   // loses at 12x12, and gains up to 45x45 where a dilation spares many products. AVX512-VNNI, whose
   // products take half as long as the sums' way, gains where it spares many, or some where tiles of
-  // a line are small: half as wide, or cut at each side of an image of 5x5. pixels: of an image.
-  static bool is_faster(double inside, size_t depth, size_t columns, size_t pixels, size_t panels) {
-    if (panels == 1) return inside < 0.88 && (pixels <= 1024 || (1 - inside) * (double)depth >= 24);
+  // a line are small: half as wide, or cut at each side of an image of 5x5. Both gain sooner where
+  // taps are joined. pixels: of an image.
+  static bool is_faster(double inside, const ConvShape& s, const Taps& taps, bool joined,
+                        size_t pixels, size_t panels) {
+    const size_t columns = s.group_out();
+    const double depth = (double)taps.depth * (joined ? s.kernel_w : 1);
+    if (panels == 1)
+      return inside < (joined && taps.depth <= 48 ? 0.91 : 0.88) &&
+             (pixels <= 1024 || (1 - inside) * depth >= 24);
     // Columns of padding, of which tiles of a line have less
     inside *=
         (double)round_up(columns, kMostWidth) / (double)round_up(columns, kMostWidth / panels);
-    const bool narrow = columns <= kMostWidth, small = pixels > 4 && pixels <= 25;
+    const bool narrow = columns <= kMostWidth,
+               small = (pixels > 4 && pixels <= 25) || (joined && s.kernel_w >= 5);
     const double least = narrow ? 10 : small ? 24 : 56;
-    return inside < 0.88 && pixels <= 1024 && (narrow || small || depth >= 256) &&
-           (1 - inside) * (double)depth >= least;
+    return inside < 0.88 && pixels <= 1024 && (narrow || small || taps.depth >= 256) &&
+           (1 - inside) * depth >= least;
+  }
+  // Whether a shape's taps of a kernel line, which are one row of an output without gaps between
+  // pixels, are multiplied together. Sums of many channels take little of the time, and single taps
+  // have more pixels; there are no more runs than taps.
+  static bool may_join(const ConvShape& s, const Taps& taps, size_t out_h) {
+    return !s.transposed && s.groups == 1 && s.dilation_w == 1 && s.kernel_w > 1 &&
+           s.pad_left + s.pad_right < s.kernel_w && out_h >= kLeastLines &&
+           taps.depth <= smaller(kMostJoined, 16 * out_h);
   }
   // Whether a shape may be computed so by kernels with add_tap for so many panels, and be faster
   // for some image.
@@ -88,7 +105,7 @@ class ByTaps {
     if (!padding_adds_nothing(plan, run))
       share += (1 - share) * kAddition / (double)taps.depth +
                1 / (double)(run.batch * run.out_h * run.out_w);
-    return is_faster(share, taps.depth, plan.shape.group_out(), run.out_h * run.out_w,
+    return is_faster(share, plan.shape, taps, joins(plan, run, taps), run.out_h * run.out_w,
                      plan.kernel->tap_panels);
   }
   static size_t bytes(const ConvPlan& plan, const Taps& taps, size_t pixels) {
@@ -102,6 +119,7 @@ class ByTaps {
         taps_(taps),
         lines_(lines_of(s_, run.in_h, run.out_h, run.pad_top)),
         columns_(columns_of(s_, run.in_w, run.out_w, run.pad_left)),
+        joined_(joins(plan, run, taps)),
         width_(width_of(plan)),
         at_(plan, taps, run.batch * run.out_h * run.out_w),
         sums_((int32_t*)(workspace + at_.sums)),
@@ -123,6 +141,7 @@ class ByTaps {
 
  private:
   static constexpr size_t kMostTaps = 49, kMostWidth = 32, kMostPixels = 2048;
+  static constexpr size_t kMostJoined = 128, kLeastLines = 5;  // see may_join
   static constexpr size_t kPixels = 224;  // of a block: sums of a panel stay in L1
 
   static TapAxis lines_of(const ConvShape& s, size_t in, size_t out, size_t pad) {
@@ -149,46 +168,93 @@ class ByTaps {
     }
   };
 
-  // A tap's rows: first those inside the image, then perhaps one of zero points; the places of
+  // Taps that a call multiplies, side by side in a kernel line.
+  struct Run {
+    uint16_t tap, taps;        // the first, and their number
+    uint16_t inside, outside;  // rows: see rows_of
+  };
+  // A run's rows: first those inside the image, then perhaps one of zero points; the places of
   // pixels whose input is outside are the last ones.
-  const uint8_t** rows_of(size_t tap) const { return rows_ + tap * (at_.pixels + 1); }
-  uint16_t* places_of(size_t tap) const { return places_ + tap * (at_.pixels + 1); }
+  const uint8_t** rows_of(size_t run) const { return rows_ + run * (at_.pixels + 1); }
+  uint16_t* places_of(size_t run) const { return places_ + run * (at_.pixels + 1); }
 
-  // Points at the inputs of lines [line, line + lines) of all, in each tap.
-  void point(size_t group, size_t line, size_t lines) {
-    size_t tap = 0;
-    for (size_t g = 0; g < taps_.groups; ++g)
-      for_each_position(s_, g, [&](size_t ky, size_t kx) {
-        point_tap(tap++, ky, kx, group * s_.group_in(), line, lines);
-      });
+  // Whether runs are the taps that an output has in a kernel line.
+  static bool joins(const ConvPlan& plan, const ConvRun& run, const Taps& taps) {
+    return may_join(plan.shape, taps, run.out_h) && run.lhs_pixel == taps.depth &&
+           padding_adds_nothing(plan, run);
   }
-  void point_tap(size_t tap, size_t ky, size_t kx, size_t channel, size_t line, size_t lines) {
-    const uint8_t** rows = rows_of(tap);
-    uint16_t *places = places_of(tap), *const last = places + at_.pixels + 1, *outside = last;
+
+  // Points at the inputs of lines [line, line + lines) of all, in each run.
+  void point(size_t group, size_t line, size_t lines) {
+    runs_ = 0;
+    const size_t channel = group * s_.group_in();
+    size_t tap = 0;
+    for (size_t g = 0; g < taps_.groups; ++g) {
+      if (joined_) {
+        for (size_t x = 0, end; x < run_.out_w; x = end) {
+          const TapRange taps = taps_inside(x);
+          for (end = x + 1; end < run_.out_w && taps_inside(end).first == taps.first &&
+                            taps_inside(end).end == taps.end;)
+            ++end;
+          if (taps.count())
+            point_run(tap + taps.first, taps.count(), g, taps.first, channel, line, lines, x, end);
+        }
+        tap += s_.kernel_w;
+        continue;
+      }
+      for_each_position(s_, g, [&](size_t ky, size_t kx) {
+        point_run(tap++, 1, ky, kx, channel, line, lines, 0, run_.out_w);
+      });
+    }
+  }
+  // The kernel columns of output x that are inside the image.
+  TapRange taps_inside(size_t x) const {
+    const size_t begin = x * columns_.stride, right = columns_.in + columns_.pad,
+                 first = smaller(begin < columns_.pad ? columns_.pad - begin : 0, s_.kernel_w),
+                 end = smaller(s_.kernel_w, begin < right ? right - begin : 0);
+    return {first, larger(first, end)};
+  }
+  // ... of outputs [from, end) of each line, of `taps` taps from (ky, kx) on.
+  void point_run(size_t tap, size_t taps, size_t ky, size_t kx, size_t channel, size_t line,
+                 size_t lines, size_t from, size_t end) {
+    const uint8_t** rows = rows_of(runs_);
+    uint16_t *places = places_of(runs_), *const last = places + at_.pixels + 1, *outside = last;
     const TapAxis::Walk down = lines_.walk(ky), right = columns_.walk(kx);
-    size_t place = 0;
-    for (size_t i = line; i < line + lines; ++i, place += run_.out_w) {
-      const size_t ahead = i % run_.out_h - down.output;  // modulo 2^64
-      if (ahead % down.output_step || i % run_.out_h < down.output) continue;
-      const size_t y = down.input + ahead / down.output_step * down.input_step;
+    // Outputs with an input: a range, for inputs follow each other as outputs do
+    const size_t begin = right.output + from, step = right.output_step;
+    size_t first = begin, x = right.input + from * right.input_step;  // modulo 2^64
+    for (; first < end && x >= run_.in_w; first += step, x += right.input_step) {
+    }
+    size_t behind = first;
+    for (size_t at = x; behind < end && at < run_.in_w; at += right.input_step) behind += step;
+    const size_t row_step = right.input_step * run_.lhs_pixel;
+    size_t place = 0, image = line / run_.out_h, out_y = line % run_.out_h;
+    for (size_t i = 0; i < lines; ++i, place += run_.out_w, ++out_y) {
+      if (out_y == run_.out_h) out_y = 0, ++image;
+      const size_t ahead = out_y - down.output,                              // modulo 2^64
+          steps = down.output_step == 1 ? ahead : ahead / down.output_step;  // avoids a division
+      if (out_y < down.output || steps * down.output_step != ahead) continue;
+      const size_t y = down.input + steps * down.input_step;
       const bool inside = y < run_.in_h;
-      const uint8_t* const from = inside ? run_.line(i / run_.out_h, y) + channel : nullptr;
-      size_t x = right.input;
-      for (size_t j = right.output; j < run_.out_w; j += right.output_step, x += right.input_step) {
-        if (inside && x < run_.in_w) {
-          *rows++ = from + x * run_.lhs_pixel;
+      if (inside) {
+        const uint8_t* row = run_.line(image, y) + channel + x * run_.lhs_pixel;
+        for (size_t j = first; j < behind; j += step, row += row_step) {
+          *rows++ = row;
           *places++ = (uint16_t)(place + j);
-        } else {
-          *--outside = (uint16_t)(place + j);
         }
       }
+      if (!zero_point_) continue;
+      for (size_t j = begin; j < end; j += step)
+        if (!inside || j < first || j >= behind) *--outside = (uint16_t)(place + j);
     }
-    inside_[tap] = (uint16_t)(rows - rows_of(tap));
-    outside_[tap] = zero_point_ ? (uint16_t)(last - outside) : 0;
-    if (outside_[tap]) {
+    Run& run = run_of_[runs_];
+    run = {(uint16_t)tap, (uint16_t)taps, (uint16_t)(rows - rows_of(runs_)),
+           (uint16_t)(last - outside)};
+    if (run.outside) {
       *rows = run_.zero_row(0);
       *places = (uint16_t)at_.pixels;
     }
+    ++runs_;
   }
 
   // The block's first pixel is that of a line.
@@ -196,24 +262,25 @@ class ByTaps {
     const Weights weights = weights_of(plan_, taps_, group);
     const RhsLayout& layout = plan_.kernel->rhs_layout;
     TapRows t = {};
-    t.depth = taps_.depth;
     t.lhs_flip = plan_.lhs_flip ? 0x80808080u : 0;
     t.sums = sums_;
     for (size_t n = n0; n < n1; n += width_) {
       start(weights, line, pixels, n);
-      t.rhs = weights.panels + (n - weights.first) * weights.lane_bytes;
+      const uint8_t* const panels = weights.panels + (n - weights.first) * weights.lane_bytes;
       // The last micro-panel may have fewer panels; sums of one again are not used
       t.panel_stride =
           n - weights.first + layout.width < weights.lanes ? layout.width * weights.lane_bytes : 0;
-      for (size_t tap = 0; tap < taps_.count; ++tap) {
-        t.rows = rows_of(tap);
-        t.places = places_of(tap);
-        t.count = inside_[tap] + (outside_[tap] ? 1u : 0u);
-        if (outside_[tap]) memset(sums_ + at_.pixels * width_, 0, width_ * sizeof *sums_);
+      for (size_t r = 0; r < runs_; ++r) {
+        const Run& run = run_of_[r];
+        t.rows = rows_of(r);
+        t.places = places_of(r);
+        t.count = run.inside + (run.outside ? 1u : 0u);
+        t.depth = run.taps * taps_.depth;
+        t.rhs = panels + run.tap * layout.width * layout.lane_bytes(taps_.depth);
+        if (run.outside) memset(sums_ + at_.pixels * width_, 0, width_ * sizeof *sums_);
         if (t.count) plan_.kernel->add_tap(t);
-        for (size_t i = 0; i < outside_[tap]; ++i)
+        for (size_t i = 0; i < run.outside; ++i)
           add(sums_ + at_.pixels * width_, sums_ + t.places[at_.pixels - i] * width_);
-        t.rhs += layout.width * layout.lane_bytes(taps_.depth);
       }
       leave(line * run_.out_w, pixels, n, smaller(n1 - n, width_));
     }
@@ -259,13 +326,15 @@ class ByTaps {
   const ConvRun& run_;
   const Taps& taps_;
   const TapAxis lines_, columns_;
+  const bool joined_;
   const size_t width_;  // columns of a micro-panel
   const Layout at_;
   int32_t* const sums_;
   const uint8_t** const rows_;
   uint16_t* const places_;
   const int32_t zero_point_;  // 0 where padding adds nothing
-  uint16_t inside_[kMostTaps], outside_[kMostTaps];
+  Run run_of_[kMostTaps];
+  size_t runs_ = 0;
 };
 
 }  // namespace octet

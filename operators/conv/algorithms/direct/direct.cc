@@ -168,7 +168,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
     block.tiles = tiles;
     // No window of a staged input leaves it: all tiles of a line are contiguous rows.
     const Cut cut =
-        by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows : window.best_cut(plan, w.rows);
+        by_lines ? w.rows >= run.out_w ? Cut::kColumns : Cut::kRows : window.best_cut(w.rows);
     if (cut != Cut::kRows) {
       for (size_t line = task.first, lines; line < task.end; line += lines) {
         lines = next_block(smaller(task.end, round_up(line + 1, run.out_h)) - line,

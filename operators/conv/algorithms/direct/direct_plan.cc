@@ -64,8 +64,9 @@ Estimate estimate(const ConvWork& w) {
   const double inside = tap_panels && ByTaps::may(w.layout, s, taps, tap_panels)
                             ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w)
                             : 1;
-  const bool by_taps = tap_panels && ByTaps::is_faster(inside, taps.depth, s.group_out(),
-                                                       (size_t)(w.out_h * w.out_w), tap_panels);
+  const bool by_taps =
+      tap_panels && ByTaps::is_faster(inside, s, taps, ByTaps::may_join(s, taps, (size_t)w.out_h),
+                                      (size_t)(w.out_h * w.out_w), tap_panels);
   const double used = by_taps                             ? inside
                       : omits                             ? reached
                       : (s.transposed || staged || whole) ? 1
@@ -242,7 +243,7 @@ Cut Window::fastest_cut(size_t rows, bool passes) const {
 // of a few pixels the costs decide. Where kernels have taller tiles for rows at one stride, whole
 // lines take 0.64 to 1.03 of the time of pixel after pixel, whose tiles across line ends need a
 // pointer to each row (AVX512-VNNI, 3x3 without padding; below these widths 0.95 to 1.07).
-Cut Window::best_cut(const ConvPlan& plan, size_t rows) const {
+Cut Window::best_cut(size_t rows) const {
   if (kernel_.gather || rows < run_.out_w) return Cut::kRows;
   // Registers of several rows take as long where a piece of a line does not fill them
   const size_t inner = run_.out_w - smaller(run_.out_w, s_.kernel_w - 1);

@@ -119,7 +119,7 @@ class Window {
   }
 
   // How pixels are cut into tiles that skip padding. rows: those of a block.
-  Cut best_cut(const ConvPlan& plan, size_t rows) const;
+  Cut best_cut(size_t rows) const;
 
  private:
   // True if cuts skip any taps.
