@@ -120,6 +120,22 @@ void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
               });
 }
 
+// Has a block's rows read to the end of their last group of the depth, where one call then takes
+// them all: the next pixel's bytes meet weights of 0. The last pixels of the tensor, which have no
+// such bytes behind them, are left to the next block.
+void read_to_groups(const ConvPlan& plan, const ConvRun& run, Block* block) {
+  const size_t depth = plan.shape.group_in(), groups = round_up(depth, plan.kernel->lhs_kr);
+  block->reads_to_groups =
+      plan.kernel->micro_panel.taps && groups > depth && run.lhs_pixel == plan.shape.in_channels;
+  if (!block->reads_to_groups) return;
+  const size_t left = (size_t)(run.lhs_end - block->lhs),
+               rows = left < groups ? 0 : (left - groups) / run.lhs_pixel + 1;
+  if (rows == 0)
+    block->reads_to_groups = false;
+  else
+    block->rows = smaller(block->rows, rows);
+}
+
 // by_lines: windows are read line by line, so lines have more pixels than positions.
 void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task,
                   uint8_t* workspace, bool by_lines) {
@@ -147,7 +163,7 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
         block.lhs = first + (pixel - part.first * run.out_w) * run.lhs_pixel + group * s.group_in();
         block.lhs_stride = run.lhs_pixel;
         block.lhs_arranged = arranges && block.rows >= plan.kernel->mr;
-        if (!block.lhs_arranged) return;
+        if (!block.lhs_arranged) return read_to_groups(plan, run, &block);
         uint8_t* const to = workspace + w.arranged;
         plan.kernel->arrange_rows(
             {block.lhs, block.lhs_stride, block.rows, s.group_in(), plan.lhs_flip},
