@@ -123,11 +123,14 @@ void multiply(const Tile& t, bool lhs_is_s8) {
       while (k < end) step(S8{}, as_it_is, Int<0>{});
     } else if (again->lhs_flip) {
       const __m256i flips = _mm256_set1_epi32((int32_t)again->lhs_flip);
+      const auto flipped = [&](auto i)
+                               OCTET_INLINE { return _mm256_xor_si256(as_it_is(i), flips); };
+      if constexpr (kTwoSets) {
+        OCTET_NO_UNROLL
+        while (k + 8 <= end) step(U8{}, flipped, Int<0>{}), step(U8{}, flipped, Int<1>{});
+      }
       OCTET_NO_UNROLL
-      while (k < end)
-        step(
-            U8{}, [&](auto i) OCTET_INLINE { return _mm256_xor_si256(as_it_is(i), flips); },
-            Int<0>{});
+      while (k < end) step(U8{}, flipped, Int<0>{});
     } else {
       if constexpr (rows == kMr) {
         OCTET_NO_UNROLL
@@ -279,6 +282,14 @@ OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[rows / 3], size_t stri
     });
     rhs += kGroup * count;
   };
+  if constexpr (flip) {  // flips take a register, and with two groups GCC 12 spills a sum
+    OCTET_NO_UNROLL
+    for (; groups; --groups) {
+      step(Int<0>{});
+      pass(Int<1>{});
+    }
+    return;
+  }
   OCTET_NO_UNROLL
   for (size_t twos = groups / 2; twos; --twos) {
     step(Int<0>{});
