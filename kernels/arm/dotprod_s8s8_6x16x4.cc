@@ -219,6 +219,7 @@ constexpr MicroKernel kernel(const char* name) {
       .rhs_layout = kDotprodLayout,
       .lhs_kr = 4,
       .flip_rows = flip_rows,
+      .flip_columns = in_order ? 16 : 40,
       .arrange_rows = in_order ? nullptr : arrange_eights,
       .multiply = dispatch<in_order>,
   };

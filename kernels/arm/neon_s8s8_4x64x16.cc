@@ -22,6 +22,7 @@ constexpr MicroKernel kernel(const char* name) {
   if (in_order) {
     k.flags |= kInOrder;
     k.flip_rows = flip_rows;
+    k.flip_columns = 16;
   }
   return k;
 }

@@ -194,9 +194,10 @@ struct MicroKernel {
   // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
   // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
   CopyRowsFn copy_rows = nullptr;
-  // Direct: null, or copies rows of the other sign, flipped, in whole vectors: faster than to flip
-  // them for each tile, where a product has many columns
+  // Direct: null, or copies rows of the other sign, flipped, in whole vectors of 16 bytes at least:
+  // faster than to flip them for each tile, where a product has flip_columns and more (0: never)
   CopyRowsFn flip_rows = nullptr;
+  uint8_t flip_columns = 0;
   // Direct, with multiply_micro_panel: null, or copies the rows of a block, flipped where they are
   // of the other sign, in an order that only multiply_micro_panel knows, for every depth and all
   // columns: row i begins i strides behind the first row. Faster where a product has many columns

@@ -92,7 +92,7 @@ void multiply_all_rows(const Tile& t) {
 }
 
 void multiply_micro_panel(const Tile& t) {
-  multiply_whole_tiles<dispatch, kMr, kMr, kRepeated, multiply_all_rows>(t);
+  multiply_whole_tiles<dispatch, kMr, kMr, kRepeated>(t, multiply_all_rows);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/shallow_zmm.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
+#include "kernels/x86/shared/tail.h"
 
 namespace octet {
 namespace {
@@ -295,7 +296,7 @@ OCTET_INLINE inline void add_rows(const Tile& t, const uint8_t* from, const uint
 
 // To bytes, by up to 16 columns, or by 17 to 32. Vectors beyond the last are others again.
 template <typename Form, bool flip>
-void multiply_all_rows(const Tile& t) {
+void multiply_all_rows(const Tile& t, const uint8_t* weights) {
   constexpr int vectors = Form::kVectors,
                 kSums = (kRows * vectors + Form::kQuads - 1) / Form::kQuads,
                 kWidth = 16 * vectors / Form::kQuads;
@@ -317,7 +318,7 @@ void multiply_all_rows(const Tile& t) {
         acc[i][v] = Form::kQuads == 1 ? init[v] : _mm512_setzero_si512();
       });
     });
-    add_rows<Form, flip>(t, from, t.rhs, acc);
+    add_rows<Form, flip>(t, from, weights, acc);
     unroll<(kSums + 3) / 4>([&](auto part) OCTET_INLINE {
       constexpr int first = 4 * part.value;
       const auto s32 = [&](auto j) OCTET_INLINE {
@@ -344,10 +345,6 @@ void multiply_all_rows(const Tile& t) {
     from += next * stride;
     dst += next * to_stride;
   }
-}
-template <typename Form>
-void multiply_all_rows(const Tile& t) {
-  t.lhs_flip ? multiply_all_rows<Form, true>(t) : multiply_all_rows<Form, false>(t);
 }
 
 // To words: up to 32 columns fourteen rows at a time, more six, which write 256 bytes of a line.
@@ -379,26 +376,28 @@ void all_rows_to_words(const Tile& t) {
 }
 template <int rows, int vectors>
 void by_words_of(const Tile& t) {
-  constexpr int most = vectors > kTallVectors ? kMr : kTallMr;
-  multiply_whole_tiles<avx512vnni_multiply_u8s8, most, rows, kRepeated,
-                       all_rows_to_words<rows, vectors>>(t);
+  multiply_whole_tiles<avx512vnni_multiply_u8s8, vectors <= kTallVectors ? kTallMr : kMr, rows,
+                       kRepeated>(t, all_rows_to_words<rows, vectors>);
 }
 
 constexpr size_t kMostTurned = 4096;  // bytes of weights
-
-// The same by weights that are turned once. Returns false where the form does not suit.
 template <typename Form>
-bool multiply_few_columns(const Tile& t) {
-  constexpr size_t kStep = 4 * Form::kQuads;
-  const size_t groups = t.depth * t.taps / kStep;
-  if (t.depth % kStep || groups < 3 || groups > kMostTurned / 64) return false;
-  alignas(64) uint8_t turned[kMostTurned + 64];
-  for (size_t g = 0; g < groups; ++g)
-    _mm512_store_si512(turned + 64 * g, Form::weights(t.rhs + 64 * Form::kQuads * g, Form::kQuads));
-  Tile tile = t;
-  tile.rhs = turned;
-  multiply_all_rows<Form>(tile);
-  return true;
+bool suits(const Tile& t) {
+  const size_t step = 4 * Form::kQuads, groups = t.depth * t.taps / step;
+  return t.depth % step == 0 && groups >= 3 && groups <= kMostTurned / 64;
+}
+// The same by weights that are turned once, if they are.
+template <typename Form>
+void multiply_whole(const Tile& t) {
+  const auto multiply = t.lhs_flip ? multiply_all_rows<Form, true> : multiply_all_rows<Form, false>;
+  if constexpr (Form::kQuads == 1) return multiply(t, t.rhs);
+  alignas(64) uint8_t turned[kMostTurned];
+  const uint8_t* rhs = t.rhs;
+  for (size_t groups = t.depth * t.taps / (4 * Form::kQuads), g = 0; g < groups; ++g) {
+    _mm512_store_si512(turned + 64 * g, Form::weights(rhs, Form::kQuads));
+    rhs += 64 * Form::kQuads;
+  }
+  multiply(t, turned);
 }
 
 void multiply_micro_panel(const Tile& t) {
@@ -407,22 +406,22 @@ void multiply_micro_panel(const Tile& t) {
     // Tiles of few columns meet several groups of steps at once
     if (t.cols <= kMostOfFew && t.depth * t.taps >= (t.cols <= 4 ? 64 : 128))
       return multiply_by_tiles<tile, kTallMr>(t, t.rows);
-    constexpr MultiplyFn words[] = {by_words_of<kRows, 1>, by_words_of<kRows, 2>,
-                                    by_words_of<kMr, 3>, by_words_of<kMr, kVectors>};
+    static constexpr MultiplyFn words[] = {by_words_of<kRows, 1>, by_words_of<kRows, 2>,
+                                           by_words_of<kMr, 3>, by_words_of<kMr, kVectors>};
     if (multiply_shallow<tile, kMr, kRepeated>(t)) return;
     return words[(t.cols - 1) / 16](t);
   }
-  if (t.cols > 16)
-    return multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_rows<Wide<2>>>(t);
-  if (t.cols <= kMostOfFew) {
-    const size_t over = t.rows % kRows, repeated = over ? kRows - over : 0,
-                 depth = t.depth * t.taps;
-    const bool whole = leaves_at_once(t) && t.rows >= kRows && repeated * depth <= kRepeated;
-    if (whole && t.cols <= 4 && multiply_few_columns<Few<4>>(t)) return;
-    if (whole && multiply_few_columns<Few<8>>(t)) return;
-    if (!whole || depth >= 128) return multiply_by_tiles<tile, kTallMr>(t, t.rows);
-  }
-  multiply_whole_tiles<tile, kTallMr, kRows, kRepeated, multiply_all_rows<Wide<1>>>(t);
+  const bool four = t.cols <= 4 && suits<Few<4>>(t), few = t.cols <= kMostOfFew;
+  if (few && !four && !suits<Few<8>>(t) && t.depth * t.taps >= 128)
+    return multiply_by_tiles<tile, kTallMr>(t, t.rows);
+  const MultiplyFn whole = t.cols > 16               ? multiply_whole<Wide<2>>
+                           : four                    ? multiply_whole<Few<4>>
+                           : few && suits<Few<8>>(t) ? multiply_whole<Few<8>>
+                                                     : multiply_whole<Wide<1>>;
+  const size_t repeated = (kRows - t.rows % kRows) % kRows;
+  if (t.rows >= kRows && repeated * t.depth * t.taps <= kRepeated && leaves_at_once(t))
+    return whole(t);  // as below, but for a copy of the tile
+  multiply_whole_tiles<tile, kTallMr, kRows, kRepeated>(t, whole);
 }
 
 }  // namespace
@@ -437,6 +436,7 @@ const MicroKernel avx512vnni_u8s8_6x64x4 = {
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
     .flip_rows = flip_rows,
+    .flip_columns = 16,
     .multiply = avx512vnni_multiply_u8s8,
     .multiply_micro_panel = multiply_micro_panel,
     .micro_panel = {4, 4096, 1, 16 * kTallVectors, true},

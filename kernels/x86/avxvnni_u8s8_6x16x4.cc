@@ -16,6 +16,7 @@
 #include "kernels/x86/shared/micro_panel.h"
 #include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/store_tile_ymm.h"
+#include "kernels/x86/shared/tail.h"
 
 namespace octet {
 namespace {
@@ -401,8 +402,8 @@ void multiply_micro_panel(const Tile& t) {
     tile.cols = last;
     return multiply_micro_panel(tile);
   }
-  t.cols > 8 ? multiply_whole_tiles<dispatch<false>, kMr, kMr, kRepeated / 2, multiply_sixes>(t)
-             : multiply_whole_tiles<dispatch<false>, kMr, 2 * kMr, kRepeated, multiply_twelves>(t);
+  t.cols > 8 ? multiply_whole_tiles<dispatch<false>, kMr, kMr, kRepeated / 2>(t, multiply_sixes)
+             : multiply_whole_tiles<dispatch<false>, kMr, 2 * kMr, kRepeated>(t, multiply_twelves);
 }
 
 constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;
@@ -418,6 +419,7 @@ const MicroKernel avxvnni_u8s8_6x16x4 = {
     .flags = kAnyLhs | kFlags,
     .rhs_layout = kX86Layout,
     .lhs_kr = 4,
+    .flip_rows = flip_rows,
     .multiply = dispatch<false>,
     .multiply_micro_panel = multiply_micro_panel,
     .micro_panel = {4, 4096, 1, kNr, true, 4 * kNr},

@@ -39,7 +39,7 @@ Pipeline resolve(const octet_conv2d& conv, const ConvCall& call, const Staging& 
   r.out_w = z.out_w;
   r.pad_top = s.pad_top - borders.top;
   r.pad_left = s.pad_left - borders.left;
-  r.borders = staging.input;
+  r.borders = staging.input && !staging.only_flips;
   r.zero_rows = conv.zero_row;
   r.planes = splits_s16(conv.plan);
   r.zero_row_stride = conv.zero_row && !r.planes ? 0 : zero_row_bytes(s);
@@ -108,10 +108,15 @@ bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
          same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads;
 }
 
-// Whether an algorithm that wants borders had better read the caller's tensor.
+// Whether an algorithm that wants borders had better read the caller's tensor, or an image that is
+// flipped as it lies.
 bool reads_in_place(const octet_conv2d& conv, const ConvCall& call) {
   const ConvAlgorithm& algorithm = *conv.plan.implementation;
   const ConvShape& s = call.sizes.shape;
+  if (conv.plan.staged_flip &&
+      (conv.dst_layout == OCTET_NCHW ||
+       call.sizes.in_h * call.sizes.in_w * s.in_channels > budget_of(conv.plan)))
+    return false;
   return algorithm.does_without_borders && wants_borders(conv.plan) &&
          conv.lhs_layout == OCTET_NHWC && is_8bit(conv.lhs_type) && !call.args.pads &&
          call.lhs_pixel == s.in_channels &&
@@ -136,7 +141,10 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   OCTET_TRY(check_call(conv, &call, error));
   OCTET_TRY(check_workspace(a, schedule->workspace(cut.tasks()), error));
   Staging staging = schedule->staging;
-  if (reads_in_place(conv, call)) staging.input = false, staging.borders = {0, 0, z.in_h, z.in_w};
+  if (reads_in_place(conv, call)) {
+    staging.input = staging.only_flips = conv.plan.staged_flip;
+    staging.borders = {0, 0, z.in_h, z.in_w};
+  }
   Pipeline pipeline = resolve(conv, call, staging);
   uint8_t* const workspace = (uint8_t*)a.workspace;
   const Pool pool = {a.parallel_for, a.parallel_context, concurrency};

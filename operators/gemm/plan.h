@@ -110,9 +110,8 @@ inline bool scales_blocks(const GemmPlan& plan) {
 
 // Whether blocks of rows are flipped as they are read, not by the kernel.
 inline bool flips_rows(const GemmPlan& plan, const MicroKernel& kernel) {
-  const size_t least = kernel.arrange_rows ? 40 : 16;
-  return kernel.flip_rows && lhs_flip(plan, kernel) && plan.n >= least && plan.k >= 32 &&
-         !quantizes(plan) && !has_s16(plan);
+  return kernel.flip_columns && lhs_flip(plan, kernel) && plan.n >= kernel.flip_columns &&
+         plan.k >= 32 && !quantizes(plan) && !has_s16(plan);
 }
 
 // Whether blocks of rows are arranged for the kernel as they are read, for a task of so many

@@ -401,7 +401,7 @@ void multiply_micro_panel(const Tile& t) {
   if (t.rows < 2 * kWideMr || (deep && !t.room))
     return multiply_by_tiles<dispatch_wide, kWideMr>(t, t.rows);
   if (deep) return multiply_deep(t);
-  multiply_whole_tiles<dispatch_wide, kWideMr, kWideMr, kRepeated, multiply_all_rows>(t);
+  multiply_whole_tiles<dispatch_wide, kWideMr, kWideMr, kRepeated>(t, multiply_all_rows);
 }
 
 }  // namespace

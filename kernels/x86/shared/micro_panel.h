@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernels/core/compiler.h"
-#include "kernels/core/lhs_rows.h"
 #include "kernels/x86/shared/epilogue_rows.h"
 #include "kernels/x86/shared/requantize.h"
 #include "kernels/x86/shared/tflite.h"
@@ -45,8 +44,8 @@ __attribute__((noinline)) void multiply_by_tiles(Tile tile, size_t rows) {
 
 // Multiplies tiles of exactly `rows` rows by `whole`, whose last tile repeats rows of the one
 // before where these are at most `most` products of a column; other rows tile by tile.
-template <MultiplyFn multiply, size_t mr, size_t rows, size_t most, MultiplyFn whole>
-OCTET_INLINE inline void multiply_whole_tiles(const Tile& t) {
+template <MultiplyFn multiply, size_t mr, size_t rows, size_t most>
+OCTET_INLINE inline void multiply_whole_tiles(const Tile& t, MultiplyFn whole) {
   const TowardsZero rounding(makes_tflite_in_rows(t));
   if (!leaves_at_once(t) || t.rows < rows) return multiply_by_tiles<multiply, mr>(t, t.rows);
   static constexpr Requantization kNone = {};
@@ -419,22 +418,6 @@ struct Few {
                             _mm512_castps_si512(_mm512_shuffle_ps(x, y, 0xdd)));
   }
 };
-
-// MicroKernel::flip_rows. Rows without gaps are one.
-inline void flip_rows(const Rows& rows, size_t stride, uint8_t* to) {
-  const bool dense = rows.stride == rows.depth && stride == rows.depth;
-  const size_t count = dense ? 1 : rows.rows, bytes = dense ? rows.rows * rows.depth : rows.depth;
-  const __m512i flips = _mm512_set1_epi8((char)0x80);
-  for (size_t i = 0; i < count; ++i, to += stride) {
-    const uint8_t* const from = rows.row(i);
-    OCTET_NO_UNROLL
-    for (size_t k = 0; k < bytes; k += 64) {
-      const __mmask64 mask = ~(__mmask64)0 >> (bytes - k < 64 ? 64 - (bytes - k) : 0);
-      _mm512_mask_storeu_epi8(to + k, mask,
-                              _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, from + k), flips));
-    }
-  }
-}
 
 // Repeats the bytes of a row for a group. The same instruction flips an s8 lhs to u8.
 template <typename Form, bool flip>

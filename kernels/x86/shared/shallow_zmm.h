@@ -72,7 +72,7 @@ OCTET_INLINE inline bool multiply_shallow(const Tile& t) {
   if (t.scale || t.cols != 16 * kShallowVectors || t.taps > 1 || t.depth > kShallow ||
       t.dst_stride >= kFar)
     return false;
-  multiply_whole_tiles<multiply, mr, kShallowRows, most, shallow_to_s32>(t);
+  multiply_whole_tiles<multiply, mr, kShallowRows, most>(t, shallow_to_s32);
   return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the end of a row as a vector without reading past it.
+// Loads the end of a row as a vector without reading past it, and copies rows flipped.
 #pragma once
 
 #include <immintrin.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/core/lhs_rows.h"
 
 namespace octet {
 namespace {
@@ -36,6 +37,43 @@ inline __m128i tail(const uint8_t* bytes, size_t count, uint64_t flip) {
   }
   return _mm_set_epi64x((int64_t)high, (int64_t)low);
 }
+
+#if defined(__AVX2__)
+// MicroKernel::flip_rows. Rows without gaps are one.
+inline void flip_rows(const Rows& rows, size_t stride, uint8_t* to) {
+  const bool dense = rows.stride == rows.depth && stride == rows.depth;
+  const size_t count = dense ? 1 : rows.rows, bytes = dense ? rows.rows * rows.depth : rows.depth;
+#if defined(__AVX512BW__)
+  const __m512i flips = _mm512_set1_epi8((char)0x80);
+#else
+  const __m256i flips = _mm256_set1_epi8((char)0x80);
+#endif
+  for (size_t i = 0; i < count; ++i, to += stride) {
+    const uint8_t* const from = rows.row(i);
+    size_t k = 0;
+#if defined(__AVX512BW__)
+    OCTET_NO_UNROLL
+    for (; k < bytes; k += 64) {
+      const __mmask64 mask = ~(__mmask64)0 >> (bytes - k < 64 ? 64 - (bytes - k) : 0);
+      _mm512_mask_storeu_epi8(to + k, mask,
+                              _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, from + k), flips));
+    }
+#else
+    OCTET_NO_UNROLL
+    for (; k + 32 <= bytes; k += 32)
+      _mm256_storeu_si256((__m256i*)(to + k),
+                          _mm256_xor_si256(_mm256_loadu_si256((const __m256i*)(from + k)), flips));
+    for (; k < bytes; k += 16) {
+      const __m128i rest = bytes - k < 16
+                               ? tail(from + k, bytes - k, UINT64_C(0x8080808080808080))
+                               : _mm_xor_si128(_mm_loadu_si128((const __m128i*)(from + k)),
+                                               _mm256_castsi256_si128(flips));
+      _mm_storeu_si128((__m128i*)(to + k), rest);
+    }
+#endif
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace octet

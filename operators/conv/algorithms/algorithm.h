@@ -360,16 +360,16 @@ inline bool wants_borders(const ConvPlan& plan) {
 // all taps and columns that read a pixel. A copy takes as long as two such reads, or as one that
 // flips a broadcast of each four bytes, by kernels that arrange no rows.
 inline bool flips_lines(const ConvPlan& plan) {
-  constexpr size_t kReads = 2, kLeastColumns = 16;
+  constexpr size_t kReads = 2;
   const ConvShape& s = plan.shape;
-  if (!plan.lhs_shift || !plan.kernel || !plan.kernel->flip_rows ||
-      !plan.implementation->reads_in_place)
+  const MicroKernel* const kernel = plan.kernel;
+  if (!plan.lhs_shift || !kernel || !kernel->flip_rows || !plan.implementation->reads_in_place)
     return false;
   if (s.pointwise())
-    return !plan.kernel->arranges(s.group_out(), s.group_in(), true) &&
-           s.group_out() >= (plan.kernel->arrange_rows ? plan.kernel->nr + 1 : kLeastColumns);
+    return kernel->flip_columns && !kernel->arranges(s.group_out(), s.group_in(), true) &&
+           s.group_out() >= (kernel->arrange_rows ? kernel->nr + 1u : kernel->flip_columns);
   if (s.skips_pixels()) return false;  // copies of single pixels are flipped
-  return s.taps() * divide_up(s.group_out(), plan.kernel->nr) >=
+  return s.taps() * divide_up(s.group_out(), kernel->nr) >=
          kReads * (s.transposed ? 1 : s.stride_h * s.stride_w);
 }
 

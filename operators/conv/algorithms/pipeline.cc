@@ -23,9 +23,6 @@ struct LineBytes {
         residual(staging.residual ? out_w * plan.shape.out_channels : 0) {}
 };
 
-// Half of the cache; the other half is for the weights.
-size_t budget_of(const ConvPlan& plan) { return plan.cache_bytes / 2; }
-
 // Output lines that the algorithm computes together.
 size_t step_of(const ConvPlan& plan, size_t out_h, size_t out_w) {
   return plan.implementation->grain(plan, out_h, out_w).lines;

@@ -19,7 +19,7 @@ class InPlace {
     const ConvShape& s = plan.shape;
     constexpr size_t kZeroBytes = 64;  // of a row of zero points, at least, beside its slack
     return reads_lines(plan) && !plan.kernel->prepares() && !plan.kernel->copy_rows &&
-           !plan.staged_flip && !plan.runtime_zero_point && !plan.columns.zero_point &&
+           !plan.runtime_zero_point && !plan.columns.zero_point &&
            larger(s.pad_left, s.pad_right) * s.in_channels <= kZeroBytes &&
            larger(s.pad_left, s.pad_right) < s.kernel_w && most_columns(s) <= plan.block &&
            conv_out_w(s, in_w) >= kColumnsForOne * most_columns(s);
