@@ -251,6 +251,7 @@ MicroKernel traced(const MicroKernel& kernel) {
   traced.ahead = {};
   // The traced multiply reads rows where they lie
   traced.flip_rows = traced.arrange_rows = nullptr;
+  traced.flip_columns = 0;
   if (kernel.gather) traced.gather = gather;
   traced.sum_panel = nullptr;
   if (kernel.copy_rows) traced.copy_rows = copy_rows;
