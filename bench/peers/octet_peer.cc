@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 [[noreturn]] void fail(const std::string& what) {
-  std::fprintf(stderr, "octet_peer: %s\n", what.c_str());
+  std::printf("%s\n", json({{"error", "octet_peer: " + what}}).dump().c_str());
   std::exit(2);
 }
 
@@ -61,8 +61,8 @@ size_t element_bytes(octet_type type) { return type == OCTET_S32 || type == OCTE
 
 std::vector<Memory> read_tensors(const json& problem) {
   std::vector<Memory> tensors;
-  for (const char* name :
-       {"lhs", problem.contains("filter") ? "filter" : "rhs", "bias", "scales"}) {
+  for (const char* name : {"lhs", problem.contains("filter") ? "filter" : "rhs", "bias", "scales",
+                           "multipliers", "shifts", "factors", "residual", "table"}) {
     tensors.emplace_back(problem["tensors"].value(name, size_t{0}));
     Memory& t = tensors.back();
     if (std::fread(t.data, 1, t.bytes, stdin) != t.bytes) fail("a tensor ends early");
@@ -88,6 +88,43 @@ auto set_dst(octet_type dst, Filter* filter, int) -> decltype((void)filter->dst_
 template <typename Filter>
 void set_dst(octet_type, Filter*, ...) {}
 
+// The steps of TFLite and double mode, of residuals and of tables, where the version has them all.
+template <typename Epilogue>
+auto set_steps(const json& problem, const std::vector<Memory>& tensors, Epilogue* epilogue, int)
+    -> decltype((void)epilogue->factors) {
+  const std::string requant = problem.value("requant", "float");
+  if (requant == "tflite") {
+    epilogue->requant = OCTET_REQUANT_TFLITE;
+    epilogue->multipliers = (const int32_t*)tensors[4].data;
+    epilogue->shifts = (const int32_t*)tensors[5].data;
+    epilogue->multiplier_count = tensors[4].bytes / sizeof(int32_t);
+  } else if (requant == "double") {
+    epilogue->requant = OCTET_REQUANT_DOUBLE;
+    epilogue->factors = (const double*)tensors[6].data;
+    epilogue->factor_count = tensors[6].bytes / sizeof(double);
+  }
+  if (requant != "float") epilogue->scales = nullptr, epilogue->scale_count = 0;
+  if (tensors[8].bytes) epilogue->lut = (const uint8_t*)tensors[8].data;
+  if (!tensors[7].bytes) return;
+  const json& by = problem["residual"];
+  auto& r = epilogue->residual;
+  r.type = type_of(problem["dst"]), r.scale = by["scale"], r.zero_point = by["zero_point"];
+  r.intermediate_zero_point = by["intermediate_zero_point"];
+  r.product_multiplier = by["product"][0], r.product_shift = by["product"][1];
+  r.residual_multiplier = by["residual"][0], r.residual_shift = by["residual"][1];
+  r.dst_multiplier = by["dst"][0], r.dst_shift = by["dst"][1];
+}
+template <typename Epilogue>
+void set_steps(const json&, const std::vector<Memory>&, Epilogue*, ...) {}
+template <typename Epilogue>
+auto modes_of(const Epilogue* epilogue, int) -> decltype((void)epilogue->factors, json()) {
+  return {"tflite", "double", "residual", "table"};
+}
+template <typename Epilogue>
+json modes_of(const Epilogue*, ...) {
+  return json::array();
+}
+
 // Sets the fields of a descriptor and of a run that GEMM and convolution share.
 template <typename Desc>
 void describe(const json& problem, const std::vector<Memory>& tensors, const Memory& blob,
@@ -102,6 +139,7 @@ void describe(const json& problem, const std::vector<Memory>& tensors, const Mem
   epilogue->scales = (const float*)tensors[3].data;
   epilogue->scale_count = tensors[3].bytes / sizeof(float);
   if (problem.value("relu", false)) epilogue->activation = OCTET_ACTIVATION_RELU;
+  set_steps(problem, tensors, epilogue, 0);
 }
 
 // Threads that wait for the next job.
@@ -161,6 +199,7 @@ class Peer {
     octet_rhs_desc rhs = OCTET_RHS_DESC_INIT;
     octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
     const size_t m = problem["m"], n = problem["n"], k = problem["k"];
+    if (!problem.value("run_time", "").empty()) fail("weights come packed, not with each run");
     rhs.type = type_of(problem["rhs"]), rhs.order = OCTET_KN, rhs.n = n, rhs.k = k;
     rhs.data = tensors[1].data;
     size_t bytes = 0;
@@ -224,6 +263,7 @@ class Peer {
   Layer layer(Args args, std::vector<Memory> tensors, Memory blob, Memory workspace, Memory dst,
               Run run) {
     args.lhs = tensors[0].data, args.dst = dst.data;
+    if (tensors[7].bytes) args.residual = tensors[7].data;
     args.workspace = workspace.data, args.workspace_bytes = workspace.bytes;
     if (threads_ > 1) {
       args.parallel_for = Pool::parallel_for;
@@ -270,7 +310,9 @@ int main(int, char** argv) {
       const size_t threads = argument["threads"];
       if (threads == 1) clock = CLOCK_PROCESS_CPUTIME_ID;
       peer = new Peer(threads);
-      say({{"name", std::string("Octet ") + octet_version() + " of " + argv[1]}});
+      octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
+      say({{"name", std::string("Octet ") + octet_version() + " of " + argv[1]},
+           {"modes", modes_of(epilogue_of(&desc, 0), 0)}});
     } else if (verb == "run") {
       const double start = now(clock);
       for (size_t i = argument; i > 0; --i) layer.run();

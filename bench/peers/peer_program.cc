@@ -5,8 +5,9 @@
 // and answers on its standard output, each a line of JSON; tensors travel behind their line as
 // plain bytes, dense, in the order and of the sizes that the line tells.
 //
-//   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5};
-//                                call_us may be missing
+//   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5,
+//                                "modes": ["tflite", "double", "residual", "table"]}; call_us and
+//                                modes may be missing
 //   {"gemm": {"m", "n", "k", "run_time": "", or "kn", "nk" for weights that come unpacked with each
 //             run, "lhs", "rhs", "dst",
 //             "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
@@ -21,6 +22,11 @@
 //                                thread, else the wall's
 //   {"get": "dst"}               {} + the output
 //
+// A peer that tells modes is told those of a problem: "requant": "tflite" (tensors "multipliers",
+// "shifts") or "double" ("factors"), "residual": {"scale", "zero_point", "intermediate_zero_point",
+// "product": [multiplier, shift], "residual", "dst"} ("residual"), and the tensor "table"; a mode
+// that it lacks ends the bench. Any other peer computes float mode, without residual or table.
+//
 // {"error": "..."} in place of any answer ends the bench with that sentence.
 #include <fmt/format.h>
 #include <signal.h>
@@ -31,6 +37,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -276,6 +283,8 @@ class ProgramPeer : public Peer {
     const ordered_json answer = program_.ask({{"hello", {{"threads", threads}}}});
     name_ = program_.member<std::string>(answer, "name");
     if (answer.contains("call_us")) call_us_ = program_.member<double>(answer, "call_us");
+    if (answer.contains("modes"))
+      modes_ = program_.member<std::vector<std::string>>(answer, "modes");
   }
   std::string name() const override { return name_; }
   std::optional<double> call_us() const override { return call_us_; }
@@ -285,7 +294,7 @@ class ProgramPeer : public Peer {
     if (!d.rhs_zero_points.empty()) return nullptr;
     const GemmShape& s = d.shape;
     const char* const run_time = d.run_time == OCTET_KN ? "kn" : d.run_time == OCTET_NK ? "nk" : "";
-    return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"run_time", run_time}}, d.types,
+    return contestant("gemm", {{"m", s.m}, {"n", s.n}, {"k", s.k}, {"run_time", run_time}}, d,
                       {{"lhs", d.lhs.as(), d.lhs.size()},
                        {"rhs", d.rhs.as(), d.rhs.size()},
                        tensor("bias", d.bias),
@@ -305,7 +314,7 @@ class ProgramPeer : public Peer {
                        {"padding", {g.pad_top, g.pad_left, g.pad_bottom, g.pad_right}},
                        {"transposed", g.transposed != 0},
                        {"relu", d.activation.relu()}},
-                      d.types,
+                      d,
                       {{"lhs", d.lhs.as(), d.lhs.size()},
                        {"filter", d.filter.as(), d.filter.size()},
                        tensor("bias", d.bias),
@@ -314,10 +323,42 @@ class ProgramPeer : public Peer {
   }
 
  private:
-  std::unique_ptr<Contestant> contestant(const char* what, ordered_json problem,
-                                         const OperandTypes& types, const Tensors& tensors,
-                                         size_t dst_elements) {
+  // Tells a mode of a problem to a peer that tells its own; returns whether it does.
+  bool tell(const std::string& mode) const {
+    if (!modes_) return false;
+    if (std::find(modes_->begin(), modes_->end(), mode) == modes_->end())
+      throw Error(fmt::format("the peer '{}' has no mode '{}'", name_, mode));
+    return true;
+  }
+  template <typename Data>
+  void tell_modes(const Data& d, ordered_json* problem, Tensors* tensors) const {
+    const Requant requant = d.tflite.requant();
+    if (requant != Requant::kFloat && tell(requant_name(requant))) {
+      (*problem)["requant"] = requant_name(requant);
+      for (const Tensor& t :
+           {tensor("multipliers", d.tflite.multipliers), tensor("shifts", d.tflite.shifts),
+            tensor("factors", d.tflite.factors)})
+        if (t.bytes) tensors->push_back(t);
+    }
+    const octet_residual& r = d.after.residual;
+    if (r.type && tell("residual")) {
+      (*problem)["residual"] = {{"scale", r.scale},
+                                {"zero_point", r.zero_point},
+                                {"intermediate_zero_point", r.intermediate_zero_point},
+                                {"product", {r.product_multiplier, r.product_shift}},
+                                {"residual", {r.residual_multiplier, r.residual_shift}},
+                                {"dst", {r.dst_multiplier, r.dst_shift}}};
+      tensors->push_back({"residual", d.after.bytes.as(), d.after.bytes.size()});
+    }
+    if (!d.after.table.empty() && tell("table")) tensors->push_back(tensor("table", d.after.table));
+  }
+
+  template <typename Data>
+  std::unique_ptr<Contestant> contestant(const char* what, ordered_json problem, const Data& data,
+                                         Tensors tensors, size_t dst_elements) {
+    const OperandTypes& types = data.types;
     const std::string name = types.name();  // "u8s8s32"
+    tell_modes(data, &problem, &tensors);
     problem["lhs"] = name.substr(0, 2), problem["rhs"] = name.substr(2, 2),
     problem["dst"] = name.substr(4);
     for (const Tensor& t : tensors) problem["tensors"][t.name] = t.bytes;
@@ -332,6 +373,7 @@ class ProgramPeer : public Peer {
   Program program_;
   std::string name_;
   std::optional<double> call_us_;
+  std::optional<std::vector<std::string>> modes_;
 };
 
 }  // namespace
