@@ -122,6 +122,17 @@ inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
           makes_words_in_kernel(tile, kernel));
 }
 
+// The rows, `stride` bytes apart in `bytes` without gaps, that may be read to the end of their last
+// group of the depth, for one call takes all rows of whole groups only: the bytes behind a row are
+// the next one's, and meet weights of 0. The last rows have none behind them. 0: nothing is gained.
+inline size_t rows_read_to_groups(const MicroKernel& kernel, size_t depth, size_t stride,
+                                  size_t bytes) {
+  const size_t steps = kernel.rhs_layout.steps(depth);
+  if (!kernel.micro_panel.taps || steps == depth || bytes < steps) return 0;
+  const size_t rows = (bytes - steps) / stride + 1;
+  return rows >= kLeastTiles * larger(kernel.mr, kernel.tall_mr) ? rows : 0;
+}
+
 // Columns of a micro-panel whose rows have one tap; words: the kernel makes them of its outputs.
 inline size_t columns_of_micro_panel(const MicroKernel& kernel, bool words, size_t rows,
                                      size_t depth) {

@@ -123,10 +123,15 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
   const size_t panel_bytes = gathers ? kernel.lhs_panel_bytes(depth) : 0,
                panel_stride = tile->rhs_panel_stride;
   const bool decodes = kernel.decoder.decode;
-  const size_t lhs_stride = tile->lhs_stride;
+  const size_t lhs_stride = tile->lhs_stride,
+               to_groups = gathers || lhs_stride != depth
+                               ? 0
+                               : rows_read_to_groups(kernel, depth, depth, m * depth);
   const uint32_t lhs_flip_in_loop = flips_rows(plan, kernel) ? 0 : tile->lhs_flip;
   for (size_t m0 = 0, rows; m0 < m; m0 += rows) {
-    rows = next_block(m - m0, plan.block_rows, kernel.mr);
+    const bool whole = m0 < to_groups;
+    rows = next_block((whole ? to_groups : m) - m0, plan.block_rows, kernel.mr);
+    tile->depth = whole ? layout.steps(depth) : depth;
     const uint8_t* block = lhs + m0 * lhs_stride;
     const Tiling tiling(gathers || decodes ? rows : 0, kernel);  // for every micro-panel
     if (tile->room) {
@@ -149,7 +154,7 @@ void run_tiles(const GemmPlan& plan, const MicroKernel& kernel, size_t first, si
     const size_t groups = tile->rhs_decoded ? plan.packed_lane / group : 0;
     tile->rhs_panel_stride = tile->rhs_decoded ? groups * kernel.decoder.group_bytes : panel_stride;
     const size_t nr =
-        columns_of_micro_panel(kernel, makes_words_in_kernel(*tile, kernel), rows, depth);
+        columns_of_micro_panel(kernel, makes_words_in_kernel(*tile, kernel), rows, tile->depth);
     for (size_t n = first, lane = 0; n < end; n += nr, lane += nr) {
       if (lane >= layout.width) lane = 0;
       const size_t panel = n - lane;
@@ -198,6 +203,12 @@ void run_task(const GemmRun& run, size_t index) {
   const MacroKernel macro_kernel = macro_kernel_of(plan, kernel, run.schedule.sizes.k);
   const bool requantization =
       run.rhs_zero_point_count ? plan.requantize_with_zero_points : plan.requantize_in_kernel;
+  // The end of the rows that are read to groups
+  const size_t k = run.schedule.sizes.k,
+               to_groups =
+                   quantizes(plan) || run.lhs_stride != k
+                       ? 0
+                       : task.m0 + rows_read_to_groups(kernel, k, k, (task.m1 - task.m0) * k);
   Block block = {};
   block.output = {plan.ops,       &plan.epilogue, &plan.requantization,
                   requantization, plan.dst_bytes, {}};
@@ -235,7 +246,8 @@ void run_task(const GemmRun& run, size_t index) {
                                   ? pack_weights(run, kernel, matrix, n0, n1, workspace)
                                   : packed_weights(plan, packed);
       for (size_t m0 = task.m0; m0 < task.m1; m0 += block.rows) {
-        block.rows = next_block(task.m1 - m0, at.rows, kernel.mr);
+        block.reads_to_groups = m0 < to_groups;
+        block.rows = next_block((m0 < to_groups ? to_groups : task.m1) - m0, at.rows, kernel.mr);
         block.output.to = to.from(m0);
         read_lhs(run, kernel.lhs_element_type, matrix, m0, n1 - n0, workspace, &block);
         prepare(macro_kernel, weights.columns, at.prepared, workspace, &block);

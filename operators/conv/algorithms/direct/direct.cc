@@ -6,6 +6,7 @@
 // whole groups.
 #include <string.h>
 
+#include "kernels/macro/tile_output.h"
 #include "operators/conv/algorithms/block.h"
 #include "operators/conv/algorithms/byte_windows.h"
 #include "operators/conv/algorithms/direct/by_taps.h"
@@ -120,20 +121,14 @@ void run_copies(const ConvPlan& plan, const ConvRun& run, const Taps& taps, cons
               });
 }
 
-// Has a block's rows read to the end of their last group of the depth, where one call then takes
-// them all: the next pixel's bytes meet weights of 0. The last pixels of the tensor, which have no
-// such bytes behind them, are left to the next block.
+// Has a block's rows read to groups; those that may not are left to the next block.
 void read_to_groups(const ConvPlan& plan, const ConvRun& run, Block* block) {
-  const size_t depth = plan.shape.group_in(), groups = round_up(depth, plan.kernel->lhs_kr);
-  block->reads_to_groups =
-      plan.kernel->micro_panel.taps && groups > depth && run.lhs_pixel == plan.shape.in_channels;
-  if (!block->reads_to_groups) return;
-  const size_t left = (size_t)(run.lhs_end - block->lhs),
-               rows = left < groups ? 0 : (left - groups) / run.lhs_pixel + 1;
-  if (rows == 0)
-    block->reads_to_groups = false;
-  else
-    block->rows = smaller(block->rows, rows);
+  const size_t rows = run.lhs_pixel == plan.shape.in_channels
+                          ? rows_read_to_groups(*plan.kernel, plan.shape.group_in(), run.lhs_pixel,
+                                                (size_t)(run.lhs_end - block->lhs))
+                          : 0;
+  block->reads_to_groups = rows > 0;
+  if (rows) block->rows = smaller(block->rows, rows);
 }
 
 // by_lines: windows are read line by line, so lines have more pixels than positions.
