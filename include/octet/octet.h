@@ -625,7 +625,7 @@ typedef enum octet_filter_order OCTET_INT_ENUM {
 typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   /* "auto": the algorithm that octet_conv2d_explain predicts to be fastest. On an unknown machine
    * (no L2 was found, or the design is OCTET_DESIGN_UNKNOWN and no tuning has its costs) exact
-   * Winograd, whose weights take 3.6 to 8 times the bytes of the filter, is chosen only if it is
+   * Winograd, whose weights take 3.6 to 18 times the bytes of the filter, is chosen only if it is
    * predicted to be 1.2 times as fast as every other algorithm. */
   OCTET_CONV_AUTO = 0,
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
@@ -633,7 +633,7 @@ typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   OCTET_CONV_IM2COL = 2,          /* "im2col": patches are copied, then multiplied */
   OCTET_CONV_DEPTHWISE = 3,       /* "depthwise": one input channel per group */
   OCTET_CONV_WINOGRAD_2X2 = 4,    /* "winograd2x2": F(2x2,3x3) in int16, exact */
-  OCTET_CONV_WINOGRAD_4X4 = 5,    /* "winograd4x4": F(4x4,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_4X4 = 5,    /* "winograd4x4": F(4x4,3x3), or sums of it, in int16, exact */
   OCTET_CONV_WINOGRAD_2X2_S2 = 6, /* "winograd2x2_s2": 3x3 with stride 2 in int16, exact */
   /* "winograd2x2_int8": F(2x2,3x3) requantized to int8. It is approximate, and needs
    * OCTET_ACCURACY_APPROXIMATE. */
@@ -727,7 +727,7 @@ typedef struct octet_filter_desc {
   /* The machine that will run it. Matters with OCTET_CONV_AUTO only; null means this one. */
   const octet_machine* machine;
   /* The most that the blob may take; 0 means any size. An algorithm whose weights take more cannot
-   * be used: those of Winograd are 3.6 to 8 times the bytes of the filter. */
+   * be used: those of Winograd are 3.6 to 18 times the bytes of the filter. */
   size_t packed_bytes_max;
   /* OCTET_SPARSE_2_4 leaves direct and im2col. */
   octet_sparsity sparsity;

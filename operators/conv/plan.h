@@ -34,7 +34,7 @@ inline bool is_guess(const ConvProblem& p) {
 }
 
 // Where predictions are a guess, exact Winograd must be predicted this much faster than all other
-// algorithms: its weights take 3.6 to 8 times the filter's bytes, right guess or not.
+// algorithms: its weights take 3.6 to 18 times the filter's bytes, right guess or not.
 constexpr double kLeadWhereGuessed = 1.2;
 
 // Time of a run on one core.

@@ -61,7 +61,8 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
   strided_once.stride_w = 2;
   using Set = std::set<octet_conv_algorithm>;
   const Set any = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL},
-            grouped = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_GROUPED};
+            grouped = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_GROUPED},
+            sums = {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_4X4};
   const struct {
     octet_conv2d_shape shape;
     Set possible;
@@ -74,10 +75,17 @@ TEST(ConvAlgorithms, EachIsPossibleWhereItsNameSays) {
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2},
        FilterZeroPoints::kLeast},
       {square(9, 16, 18, 3, 2, 1),
+       {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_4X4, OCTET_CONV_WINOGRAD_2X2_S2},
+       FilterZeroPoints::kCentre},
+      {square(9, 12, 18, 3, 2, 1),
        {OCTET_CONV_DIRECT, OCTET_CONV_IM2COL, OCTET_CONV_WINOGRAD_2X2_S2},
        FilterZeroPoints::kCentre},
       {square(9, 16, 18, 3, 3, 1), any, FilterZeroPoints::kCentre},
-      {square(9, 16, 18, 5, 1, 1), any, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 5, 1, 1), sums, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 7, 2, 1), sums, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 5, 1, 1), any, FilterZeroPoints::kLeast},
+      {square(9, 12, 18, 5, 1, 1), any, FilterZeroPoints::kCentre},
+      {square(9, 16, 18, 8, 2, 1), any, FilterZeroPoints::kCentre},
       {square(9, 16, 18, 1), any, FilterZeroPoints::kCentre},
       {dilated, any, FilterZeroPoints::kCentre},
       {rectangle, any, FilterZeroPoints::kCentre},

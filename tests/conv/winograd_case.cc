@@ -20,6 +20,7 @@ std::ostream& operator<<(std::ostream& out, const WinogradCase& c) {
              << c.in_channels << "->" << c.out_channels << " groups " << c.groups << " pads "
              << c.top << ' ' << c.bottom << ' ' << c.left << ' ' << c.right
              << (c.lhs_u8 ? " u8" : " s8") << (c.rhs_u8 ? "u8" : "s8") << " input " << c.input
+             << " kernel " << c.kernel_h << 'x' << c.kernel_w << " stride " << c.stride
              << " weight " << c.weight << " zero point " << c.zero_point
              << (c.runtime_zero_point ? " at run time" : "") << " store " << (int)c.store << " gap "
              << c.gap << " tasks " << c.tasks;
@@ -29,10 +30,12 @@ WinogradRun::WinogradRun(const octet::MicroKernel& kernel, const WinogradCase& c
     : kernel_(kernel),
       c_(c),
       random_((uint32_t)(c.in_h * 31 + c.in_w * 17 + c.in_channels + c.out_channels)) {
-  const size_t stride = c.implementation == &octet::winograd_2x2_s2_algorithm ? 2 : 1;
-  shape_ = {
-      c.batch, c.in_h, c.in_w, c.in_channels, c.out_channels, c.groups, 3,     3, stride, stride,
-      1,       1,      c.top,  c.bottom,      c.left,         c.right,  false, 0, 0};
+  const size_t stride = c.implementation == &octet::winograd_2x2_s2_algorithm ? 2 : c.stride;
+  shape_ = {c.batch,        c.in_h,   c.in_w,     c.in_channels,
+            c.out_channels, c.groups, c.kernel_h, c.kernel_w,
+            stride,         stride,   1,          1,
+            c.top,          c.bottom, c.left,     c.right,
+            false,          0,        0};
   out_h_ = conv_out_h(shape_, c.in_h);
   out_w_ = conv_out_w(shape_, c.in_w);
   outputs_ = c.batch * out_h_ * out_w_ * c.out_channels;
@@ -75,8 +78,8 @@ void WinogradRun::make_data() {
       (c_.batch - 1) * image_ + (c_.in_h - 1) * row_ + (c_.in_w - 1) * pixel_ + c_.in_channels;
   lhs_ = Guarded(last, (c_.in_h + c_.in_channels) % 2 ? Side::kBack : Side::kFront);
   for (size_t i = 0; i < last; ++i) lhs_.data()[i] = byte(c_.input, c_.lhs_u8);
-  weights_ = Guarded(9 * c_.in_channels / c_.groups * c_.out_channels, Side::kBack);
-  const size_t per_output = 9 * c_.in_channels / c_.groups;
+  weights_ = Guarded(shape_.taps() * shape_.group_in() * c_.out_channels, Side::kBack);
+  const size_t per_output = shape_.taps() * shape_.group_in();
   for (size_t i = 0; i < weights_.bytes(); ++i) {
     const bool zero = c_.zero_every && i % per_output % c_.zero_every == 0;
     weights_.data()[i] = byte(zero ? 0 : c_.weight, c_.rhs_u8);
@@ -88,9 +91,9 @@ void WinogradRun::make_data() {
 }
 
 const uint8_t* WinogradRun::weight_at(size_t o, size_t ky, size_t kx, size_t i) const {
-  const size_t depth = shape_.group_in();
+  const size_t depth = shape_.group_in(), h = c_.kernel_h, w = c_.kernel_w;
   return weights_.data() +
-         (c_.ohwi ? ((o * 3 + ky) * 3 + kx) * depth + i : ((o * depth + i) * 3 + ky) * 3 + kx);
+         (c_.ohwi ? ((o * h + ky) * w + kx) * depth + i : ((o * depth + i) * h + ky) * w + kx);
 }
 
 void WinogradRun::make_plan() {
@@ -98,24 +101,16 @@ void WinogradRun::make_plan() {
   payload_ = Guarded(c_.implementation->payload_bytes(layout, shape_), Side::kBack, 64);
   const size_t depth = shape_.group_in();
   const int32_t zero = c_.rhs_u8 ? 128 : 0;
-  const octet::FilterView filter = c_.ohwi ? octet::FilterView{weights_.data(),
-                                                               shape_.group_out() * 9 * depth,
-                                                               9 * depth,
-                                                               3 * depth,
-                                                               depth,
-                                                               1,
-                                                               type_of(c_.rhs_u8),
-                                                               &zero,
-                                                               1}
-                                           : octet::FilterView{weights_.data(),
-                                                               shape_.group_out() * 9 * depth,
-                                                               9 * depth,
-                                                               3,
-                                                               1,
-                                                               9,
-                                                               type_of(c_.rhs_u8),
-                                                               &zero,
-                                                               1};
+  const size_t taps = shape_.taps(), line = c_.kernel_w;
+  const octet::FilterView filter = {weights_.data(),
+                                    shape_.group_out() * taps * depth,
+                                    taps * depth,
+                                    c_.ohwi ? line * depth : line,
+                                    c_.ohwi ? depth : 1,
+                                    c_.ohwi ? 1 : taps,
+                                    type_of(c_.rhs_u8),
+                                    &zero,
+                                    1};
   std::vector<int32_t> positive(c_.out_channels), negative(c_.out_channels);
   c_.implementation->pack(*octet::find_format_of(layout), shape_, filter, c_.tap_ranges,
                           {positive.data(), negative.data()}, payload_.data());
@@ -127,9 +122,9 @@ void WinogradRun::make_plan() {
   scales_.assign(padded, 1.0f);
   const int32_t shift = octet::type_shift(type_of(c_.lhs_u8), kernel_.lhs_element_type);
   for (size_t o = 0; o < c_.out_channels; ++o) {
-    for (size_t tap = 0; tap < 9; ++tap)
+    for (size_t tap = 0; tap < taps; ++tap)
       for (size_t i = 0; i < depth; ++i) {
-        plain_.push_back(weight(o, tap / 3, tap % 3, i));
+        plain_.push_back(weight(o, tap / line, tap % line, i));
         weight_sum_[o] += plain_.back();
       }
     raw_bias_.push_back((int32_t)(random_() % 20001) - 10000);
@@ -225,8 +220,8 @@ std::vector<int32_t> WinogradRun::window(size_t pixel, size_t group) const {
   const size_t b = pixel / (out_h_ * out_w_), y = pixel / out_w_ % out_h_, x = pixel % out_w_,
                depth = shape_.group_in();
   std::vector<int32_t> inputs;
-  for (size_t ky = 0; ky < 3; ++ky)
-    for (size_t kx = 0; kx < 3; ++kx) {
+  for (size_t ky = 0; ky < c_.kernel_h; ++ky)
+    for (size_t kx = 0; kx < c_.kernel_w; ++kx) {
       const size_t in_y = y * shape_.stride_h + ky - c_.top,
                    in_x = x * shape_.stride_w + kx - c_.left;
       const bool inside = in_y < c_.in_h && in_x < c_.in_w;

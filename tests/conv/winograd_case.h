@@ -24,6 +24,7 @@ struct WinogradCase {
   const octet::ConvAlgorithm* implementation = &octet::winograd_4x4_algorithm;
   size_t batch = 1, in_h = 8, in_w = 8, in_channels = 8, out_channels = 8, groups = 1;
   size_t top = 1, bottom = 1, left = 1, right = 1;
+  size_t kernel_h = 3, kernel_w = 3, stride = 1;  // stride: of winograd_2x2_s2, 2
   bool lhs_u8 = true, rhs_u8 = false, dst_u8 = true, ohwi = true;
   int input = kRandom, weight = kRandom;  // in s8
   // Of an output channel's weights, this many from one 0 to the next; 0 = none

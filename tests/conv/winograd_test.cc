@@ -135,6 +135,52 @@ TEST_P(WinogradTest, Groups) {
   });
 }
 
+// All kernels of up to three parts per axis, in all cuts: as sums of 3x3 ones.
+TEST_P(WinogradTest, LargerKernels) {
+  for (const size_t stride : {1, 2})
+    for (size_t height = 5 - stride; height <= 11 - 2 * stride; ++height)
+      for (size_t width = 5 - stride; width <= 11 - 2 * stride; ++width) {
+        WinogradCase c;
+        c.kernel_h = height, c.kernel_w = width, c.stride = stride;
+        c.in_h = height + 5 * stride, c.in_w = width + 3 * stride;
+        c.top = height / 2, c.left = width % 4, c.bottom = 2, c.right = width / 2;
+        c.in_channels = 8 * (1 + (height + width) % 5), c.out_channels = 5 + 8 * (width % 3);
+        c.lhs_u8 = width % 2, c.ohwi = height % 2, c.gap = height % 3;
+        c.zero_point = c.lhs_u8 ? 200 : -77;
+        c.store = height % 2 ? Store::kRequantization : Store::kS32;
+        c.tasks = 1 + width % 3, c.cache = height % 2 ? 100000 : 1;
+        check(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_P(WinogradTest, LargerKernelsOfGroups) {
+  for (const size_t stride : {1, 2})
+    for (const size_t groups : {2, 3}) {
+      WinogradCase c;
+      c.kernel_h = c.kernel_w = 5, c.stride = stride, c.top = c.left = 2, c.batch = 2;
+      c.groups = groups, c.in_channels = groups * 24, c.out_channels = groups * 19,
+      c.tasks = groups - 1;
+      check(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Chunks of the depth end in any part: taps meet all of a chunk, some of it or none.
+TEST_P(WinogradTest, LargerKernelsInChunks) {
+  for (const size_t stride : {1, 2})
+    for (const size_t kernel : {4, 5, 7})
+      for (const size_t channels : {40, 72, 136})
+        for (const Store store : {Store::kS32, Store::kResidual}) {
+          WinogradCase c;
+          c.kernel_h = c.kernel_w = kernel, c.stride = stride, c.in_channels = channels;
+          c.in_h = c.in_w = kernel + 2, c.out_channels = 3, c.store = store;
+          c.weight = c.input = -128;
+          check(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
 // The last depth of one chunk, and the first of two, with extreme inputs and weights.
 TEST_P(WinogradTest, EdgeOfTheCertificate) {
   WinogradCase c;
@@ -211,6 +257,18 @@ TEST(Winograd, RefusesWhatItCannotCompute) {
   EXPECT_TRUE(refused([](ConvShape& s) { s.transposed = true; }));
   EXPECT_NE(octet::winograd_4x4_algorithm.refuse(good, {-128, 127}), nullptr);
   EXPECT_NE(octet::winograd_2x2_s2_algorithm.refuse(good, {0, 0}), nullptr);
+  const auto refuses = [&](size_t h, size_t w, size_t stride, size_t channels) {
+    ConvShape shape = good;
+    shape.kernel_h = h, shape.kernel_w = w, shape.stride_h = shape.stride_w = stride;
+    shape.in_channels = channels;
+    return octet::winograd_4x4_algorithm.refuse(shape, {0, 0}) != nullptr;
+  };
+  EXPECT_FALSE(refuses(4, 9, 1, 8) || refuses(3, 7, 2, 8) || refuses(3, 3, 2, 16));
+  EXPECT_TRUE(refuses(4, 10, 1, 8));
+  EXPECT_TRUE(refuses(3, 8, 2, 8));
+  EXPECT_TRUE(refuses(5, 5, 1, 12));
+  EXPECT_TRUE(refuses(5, 5, 3, 8));
+  EXPECT_TRUE(refuses(2, 5, 2, 8));
   ConvShape strided = good;
   strided.stride_h = strided.stride_w = 2;
   EXPECT_EQ(octet::winograd_2x2_s2_algorithm.refuse(strided, {0, 0}), nullptr);

@@ -322,6 +322,13 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
       s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 && !s.transposed;
   const size_t group = s.in_channels / s.groups;
   const auto strides = [&](size_t stride) { return s.stride_h == stride && s.stride_w == stride; };
+  // Larger kernels as sums of 3x3 ones
+  const auto sizes = [&](size_t least, size_t most) {
+    return s.kernel_h >= least && s.kernel_w >= least && s.kernel_h <= most && s.kernel_w <= most;
+  };
+  const bool sums_of_3x3 = s.dilation_h == 1 && s.dilation_w == 1 && !s.transposed &&
+                           group % 8 == 0 &&
+                           ((strides(1) && sizes(4, 9)) || (strides(2) && sizes(3, 7)));
   switch (algorithm) {
     case OCTET_CONV_AUTO:
     case OCTET_CONV_DIRECT:
@@ -335,7 +342,7 @@ bool Convolution::possible(octet_conv_algorithm algorithm) const {
     case OCTET_CONV_WINOGRAD_2X2:
       return plain_3x3 && strides(1);
     case OCTET_CONV_WINOGRAD_4X4:
-      return plain_3x3 && strides(1) && near;
+      return ((plain_3x3 && strides(1)) || sums_of_3x3) && near;
     case OCTET_CONV_WINOGRAD_2X2_S2:
       return plain_3x3 && strides(2);
     case OCTET_CONV_WINOGRAD_2X2_INT8:

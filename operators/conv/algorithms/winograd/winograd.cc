@@ -30,6 +30,13 @@ struct Place {
       : image(tile / tiles.per_image),
         y(tile % tiles.per_image / tiles.per_line * s.out),
         x(tile % tiles.per_line * s.out) {}
+  // To the next tile, without a division.
+  void advance(const WinogradScheme& s, const ConvRun& run) {
+    x += s.out;
+    if (x < run.out_w) return;
+    x = 0, y += s.out;
+    if (y >= run.out_h) y = 0, ++image;
+  }
 };
 
 // The workspace of a task. Strides between taps are odd multiples of a cache line: with a power of
@@ -50,9 +57,11 @@ struct Workspace {
   // Never more tiles than the run has.
   Workspace(const WinogradScheme& s, const ConvPlan& plan, size_t most) {
     const MicroKernel& kernel = *plan.kernel;
-    const size_t depth = plan.shape.group_in();
+    const size_t channels = plan.shape.group_in(),
+                 depth = WinogradParts(s, plan.shape).count() * channels;
     element = s.int8() ? 1 : sizeof(int16_t);
-    input_row = round_up(depth, 32) * element;  // the input transform writes whole vectors
+    // The input transform writes whole vectors of each part
+    input_row = round_up(depth - channels + round_up(channels, 32), 32) * element;
     if (input_row % 1024 == 0) input_row += kAlignment;
     panel = kernel.gather ? kernel.lhs_panel_bytes(depth) : 0;
     columns = round_up(kernel.nr, 16);  // the output transform reads whole vectors
@@ -72,23 +81,30 @@ struct Workspace {
   }
 };
 
-// Writes the addresses of a tile's inputs; outside the image, the address of a zero point.
-void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t channel,
-                 const uint8_t** pixels) {
-  const size_t top = place.y * s.stride, left = place.x * s.stride;
+// Writes the addresses of a tile's inputs, `step` apart, the first one being that of tap (y, x);
+// outside the image, the address of a zero point.
+void find_pixels(const WinogradScheme& s, const ConvRun& run, const Place& place, size_t stride,
+                 size_t step, size_t y, size_t x, size_t channel, const uint8_t** pixels) {
+  // These wrap above and before the image, and are then beyond its sizes, too
+  const size_t top = place.y * stride + y - run.pad_top, left = place.x * stride + x - run.pad_left,
+               last = (s.patch - 1u) * step;
+  const bool inside = left < run.in_w && last < run.in_w - left;
+  const size_t patch = s.patch, pixel = step * run.lhs_pixel;
   const uint8_t* const zero = run.zero_row(place.image) + channel;
-  for (size_t i = 0; i < s.patch; ++i) {
-    const size_t y = top + i - run.pad_top;  // wraps above the image, and is then beyond in_h, too
-    const uint8_t* const line = y < run.in_h ? run.line(place.image, y) + channel : nullptr;
-    if (line && left >= run.pad_left && left - run.pad_left + s.patch <= run.in_w) {
-      for (size_t j = 0; j < s.patch; ++j)
-        *pixels++ = line + (left - run.pad_left + j) * run.lhs_pixel;
+  for (size_t i = 0; i < patch; ++i) {
+    const size_t at = top + i * step;
+    if (at >= run.in_h) {
+      for (size_t j = 0; j < patch; ++j) *pixels++ = zero;
       continue;
     }
-    for (size_t j = 0; j < s.patch; ++j) {
-      const size_t x = left + j - run.pad_left;
-      *pixels++ = line && x < run.in_w ? line + x * run.lhs_pixel : zero;
+    const uint8_t* from =
+        run.line(place.image, at) + (ptrdiff_t)left * (ptrdiff_t)run.lhs_pixel + channel;
+    if (inside) {
+      for (size_t j = 0; j < patch; ++j, from += pixel) *pixels++ = from;
+      continue;
     }
+    for (size_t j = 0, x = left; j < patch; ++j, x += step, from += pixel)
+      *pixels++ = x < run.in_w ? from : zero;
   }
 }
 
@@ -102,15 +118,16 @@ class Task {
         task_(task),
         kernel_(*plan.kernel),
         layout_(kernel_.rhs_layout),
-        depth_(plan.shape.group_in()),
         tiles_(s, run.out_h, run.out_w),
         at_(s, layout_, plan.shape),
+        depth_(at_.parts.count() * at_.channels),
         w_(s, plan, run.batch * tiles_.per_image),
         workspace_(workspace),
         lhs_type_(kernel_.lhs_element_type) {
     memcpy(&header_, plan.payload, sizeof header_);
     // A blob with a wrong chunk gives wrong sums, but no address out of bounds.
     chunk_ = smaller(larger(layout_.steps(header_.chunk), layout_.kr), layout_.steps(depth_));
+    find_ranges();
     eights_ = chunk_ < depth_ && chunk_ % 8 ? 0 : w_.eights;
     tile_step_ = eights_ ? kEight : w_.input_row;
   }
@@ -146,6 +163,10 @@ class Task {
   uint8_t* inputs(size_t tap, size_t tile) const {
     return workspace_ + w_.inputs + tap * w_.input_tap + tile * tile_step_;
   }
+  // Bytes from a tile's first transformed input to that of an input channel.
+  size_t place_of(size_t channel) const {
+    return eights_ ? channel / 8 * eights_ : channel * w_.element;
+  }
   uint8_t* panel(size_t tap, size_t part) const {
     return workspace_ + w_.panels + (tap * divide_up(w_.tiles, kernel_.mr) + part) * w_.panel;
   }
@@ -158,14 +179,22 @@ class Task {
 
   void transform_input(size_t group) const {
     const uint8_t* pixels[kMaxTaps];
-    WinogradInput in = {pixels,          depth_,
+    const size_t channels = plan_.shape.group_in();
+    WinogradInput in = {pixels,          channels,
                         plan_.lhs_type,  nullptr,
                         w_.input_tap,    eights_,
                         header_.factors, (uint8_t)(lhs_type_ == ElementType::kU8 ? 0x80 : 0)};
-    for (size_t t = 0; t < count_; ++t) {
-      find_pixels(s_, run_, Place(s_, tiles_, t0_ + t), group * depth_, pixels);
-      in.taps = inputs(0, t);
-      plan_.transforms->input[(size_t)s_.variant](in);
+    Place place(s_, tiles_, t0_);
+    for (size_t t = 0; t < count_; ++t, place.advance(s_, run_)) {
+      // In this order, for vectors reach beyond a part
+      for (size_t part = 0; part < at_.parts.count(); ++part) {
+        const size_t step = at_.parts.step;
+        find_pixels(s_, run_, place, plan_.shape.stride_h, step,
+                    at_.parts.parts[part].y.tap(0, step), at_.parts.parts[part].x.tap(0, step),
+                    group * channels, pixels);
+        in.taps = inputs(0, t) + place_of(part * channels);
+        plan_.transforms->input[(size_t)s_.variant](in);
+      }
     }
   }
 
@@ -180,36 +209,79 @@ class Task {
   // Computes products[tap][tile][column] over a chunk of input channels from `channel` on.
   void multiply(size_t n, size_t cols, size_t channel) const {
     alignas(64) static const int32_t kZeros[kMaxTileColumns] = {};
-    const uint8_t* rhs = plan_.payload + at_.offset(layout_, plan_.shape, n, channel);
     Tile tile = {};
     tile.lhs_stride = w_.input_row;
     tile.rhs_stride = layout_.width * layout_.group_bytes();
     tile.rhs_panel_stride = at_.panel_bytes;
-    tile.depth = smaller(chunk_, depth_ - channel);
-    // Panels and rows of products are whole, so stores need no mask
-    tile.cols = smaller(kernel_.nr, round_up(cols, layout_.width));
+    // Rows of products are whole, so stores need no mask. Panels are, or half of one
+    const size_t step = kernel_.nr == layout_.width ? smaller(layout_.width, 8) : layout_.width;
+    tile.cols = smaller(kernel_.nr, round_up(cols, step));
     tile.init = kZeros;
     tile.dst_stride = w_.product_row;
     if (eights_) {
-      const ptrdiff_t steps[] = {(ptrdiff_t)w_.input_tap, (ptrdiff_t)at_.tap_bytes,
-                                 (ptrdiff_t)w_.product_tap};
-      tile.lhs = inputs(0, 0) + channel / 8 * eights_;
+      ptrdiff_t steps[] = {(ptrdiff_t)w_.input_tap, 0, (ptrdiff_t)w_.product_tap};
       tile.lhs_stride = eights_;
-      tile.rhs = rhs;
-      tile.dst = products(0, 0);
       tile.rows = count_;
-      tile.taps = s_.taps();
       tile.tap_steps = steps;
-      return kernel_.multiply_eights(tile);
+      for_each_range(channel, [&](size_t tap, size_t taps, size_t first, size_t depth) {
+        tile.lhs = inputs(tap, 0) + place_of(first);
+        tile.rhs = weights(n, tap, first);
+        steps[1] = (ptrdiff_t)at_.tap_bytes(tap);
+        tile.dst = products(tap, 0);
+        tile.depth = depth;
+        tile.taps = taps;
+        kernel_.multiply_eights(tile);
+      });
+      return;
     }
     const Tiling tiling(count_, kernel_, tile.cols);
-    for (size_t tap = 0; tap < s_.taps(); ++tap, rhs += at_.tap_bytes) {
-      tile.rhs = rhs;
-      if (lhs_type_ == ElementType::kU8)
-        tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
-      tile.dst = products(tap, 0);
-      tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + channel * w_.element;
-      multiply_tiles(kernel_, tiling, w_.panel, &tile);
+    for_each_range(channel, [&](size_t tap, size_t taps, size_t first, size_t depth) {
+      tile.depth = depth;
+      tile.rhs = weights(n, tap, first);
+      for (const size_t end = tap + taps, step = at_.tap_bytes(tap); tap < end;
+           ++tap, tile.rhs += step) {
+        if (lhs_type_ == ElementType::kU8)
+          tile.init = (const int32_t*)(plan_.payload + at_.correction) + tap * at_.table_row + n;
+        tile.dst = products(tap, 0);
+        tile.lhs = kernel_.gather ? panel(tap, 0) : inputs(tap, 0) + place_of(first);
+        multiply_tiles(kernel_, tiling, w_.panel, &tile);
+      }
+    });
+  }
+
+  const uint8_t* weights(size_t n, size_t tap, size_t channel) const {
+    const size_t met = at_.parts.range(s_, tap).begin * at_.channels;
+    return plan_.payload + at_.offset(layout_, plan_.shape, n, tap, channel - met);
+  }
+  // Neighbouring taps that meet the same input channels.
+  struct Range {
+    size_t tap, taps, begin, end;
+  };
+  // Products of taps that meet none are 0 in all blocks.
+  void find_ranges() {
+    for (size_t tap = 0; tap < s_.taps(); ++tap) {
+      const WinogradParts::Range met = at_.parts.range(s_, tap);
+      const Range next = {tap, 1, met.begin * at_.channels, met.end * at_.channels};
+      Range* const last = ranges_ + range_count_ - 1;
+      if (met.begin == met.end)
+        memset(products(tap, 0), 0, w_.product_tap);
+      else if (range_count_ && last->tap + last->taps == tap && next.begin == last->begin &&
+               next.end == last->end)
+        ++last->taps;
+      else
+        ranges_[range_count_++] = next;
+    }
+  }
+  // Calls f(tap, taps, first, depth) for neighbouring taps, and for the input channels that all of
+  // them meet in the chunk from `channel` on. Products of those that meet none there are 0.
+  template <typename F>
+  void for_each_range(size_t channel, const F& f) const {
+    for (const Range* r = ranges_; r < ranges_ + range_count_; ++r) {
+      const size_t first = larger(channel, r->begin), last = smaller(channel + chunk_, r->end);
+      if (first < last)
+        f(r->tap, r->taps, first, last - first);
+      else
+        memset(products(r->tap, 0), 0, r->taps * w_.product_tap);
     }
   }
 
@@ -229,8 +301,8 @@ class Task {
     out.row_scale = 1;
     bool in_place = s32 || exits;
     size_t image = SIZE_MAX;
-    for (size_t t = 0; t < count_; ++t) {
-      const Place place(s_, tiles_, t0_ + t);
+    Place place(s_, tiles_, t0_);
+    for (size_t t = 0; t < count_; ++t, place.advance(s_, run_)) {
       if (first_chunk && image != place.image) make_start(place.image, n, start);
       image = place.image;
       if (floats && run_.lhs_scales) {
@@ -290,9 +362,9 @@ class Task {
   const ConvTask& task_;
   const MicroKernel& kernel_;
   const RhsLayout& layout_;
-  const size_t depth_;
   const Tiles tiles_;
   const WinogradPayload at_;
+  const size_t depth_;  // of all parts
   const Workspace w_;
   uint8_t* const workspace_;
   const ElementType lhs_type_;  // the kernel's: int8 on some ISAs
@@ -300,6 +372,8 @@ class Task {
   size_t chunk_;
   size_t eights_, tile_step_;  // w_.eights where chunks are eights; bytes between tiles' inputs
   size_t t0_, count_;          // tiles of the current block
+  Range ranges_[kMaxTaps];
+  size_t range_count_ = 0;
 };
 
 }  // namespace

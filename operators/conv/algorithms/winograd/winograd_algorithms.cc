@@ -57,14 +57,17 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
   const double tiles = (double)s.batch * (double)divide_up((size_t)w.out_h, scheme.out) *
                        (double)divide_up((size_t)w.out_w, scheme.out);
   const double groups = (double)s.groups, lanes = (double)round_up(s.group_out(), 16) * groups;
+  const WinogradPayload payload(scheme, w.layout, s);
+  const double parts = (double)payload.parts.count(), depth = parts * (double)s.group_in(),
+               met = (double)payload.before[scheme.taps()];
   Estimate e = {};
-  e.macs = tiles * values * (double)round_up(s.group_in(), s16 ? 2 : 4) * lanes;
-  const double transformed = values * (double)s.group_in() * lanes * (s16 ? 2 : 1);
+  e.macs = tiles * met * (double)round_up(s.group_in(), s16 ? 2 : 4) * lanes;
+  const double transformed = met * (double)s.group_in() * lanes * (s16 ? 2 : 1);
   e.bytes = w.inputs + transformed + w.output_bytes;
   // Each block of tiles, whose inputs and products take three quarters of L2, reads all transformed
   // weights.
   const double micro_panel = cost.int16_nr,
-               fit = w.l2 * 3 / 4 / (values * (2 * (double)s.group_in() + 4 * micro_panel));
+               fit = w.l2 * 3 / 4 / (values * (2 * depth + 4 * micro_panel));
   const double block = fit < 14   ? 14
                        : fit > 56 ? 56
                                   : fit,
@@ -76,10 +79,11 @@ Estimate estimate(const WinogradScheme& scheme, const ConvWork& w) {
       microseconds(blocks * transformed / w.bandwidth(transformed, true) +
                    (w.inputs + w.output_bytes) / w.bandwidth(w.inputs + w.output_bytes, true));
   if (rows > 1) e.exposed = cost.int16_exposed;
-  e.transform = microseconds(tiles * values * scheme.adds *
-                             (cost.transform_call * (groups + lanes / micro_panel) +
-                              (double)round_up(s.group_in(), cost.lanes) * groups * cost.int16_in +
-                              lanes * cost.int16_out));
+  e.transform =
+      microseconds(tiles * values * scheme.adds *
+                   (cost.transform_call * (groups * parts + lanes / micro_panel) +
+                    (double)round_up(s.group_in(), cost.lanes) * groups * parts * cost.int16_in +
+                    lanes * cost.int16_out));
   // The epilogue takes the int32 of the transform, a line of a tile at a time; of f32 it takes a
   // quarter of the time of others, measured on AVX2
   if (w.output.epilogue || w.output.tflite || w.output.floats)

@@ -47,9 +47,9 @@ void zero_points_of(const RhsLayout& layout, const FilterView& filter, size_t o,
 }
 
 // Calls f(o, i, elements, first, taps) for all blocks, one row of taps at a time, because the stack
-// has room for no more. The block holds input channels from i on of the panel that begins at output
-// channel o. taps[t] is the block's tap first + t, minus zero points; missing lanes and channels
-// are 0.
+// has room for no more. The block holds input channels from i on, those of all parts side by side,
+// of the panel that begins at output channel o. taps[t] is the block's tap first + t, minus zero
+// points; missing lanes and channels are 0.
 template <typename F>
 void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, size_t o_first, size_t o_end, const F& f) {
@@ -57,30 +57,39 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
   Int16 w[3], columns[3][kMaxPatch], taps[kMaxPatch], zero = {};
   const bool zero_points = filter.zero_point_range().any();
   const size_t step = kBlock / layout.width / layout.kr * layout.kr;  // whole groups
+  const WinogradParts parts(s, shape);
   for (size_t o = o_first, lanes; o < o_end; o += lanes) {
     lanes = smaller(layout.width, shape.group_out() - o % shape.group_out());
-    for (size_t i = 0; i < shape.group_in(); i += step) {
-      const size_t depth = smaller(step, shape.group_in() - i),
-                   elements = layout.steps(depth) * layout.width;
-      if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
-      LaneView view = {nullptr,         filter.o_stride,
-                       filter.i_stride, lanes,
-                       depth,           (uint8_t)(filter.type() == ElementType::kU8 ? 0x80 : 0)};
-      if (lanes != layout.width || elements != kBlock || depth % layout.kr)
-        memset(bytes, 0, sizeof bytes);
-      for (size_t x = 0; x < 3; ++x) {
-        for (size_t y = 0; y < 3; ++y) {
-          filter.for_each_part(
-              view, filter.at(shape, o, y, x, i), [&](const LaneView& part, size_t lane, size_t k) {
-                interleave(part, layout.width, layout.kr, k, bytes + lane * layout.kr);
-              });
-          for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int16_t)((int8_t)bytes[e] - zero[e]);
+    for (size_t part = 0; part < parts.count(); ++part) {
+      const WinogradAxis::Part &ys = parts.parts[part].y, &xs = parts.parts[part].x;
+      for (size_t i = 0; i < shape.group_in(); i += step) {
+        const size_t depth = smaller(step, shape.group_in() - i),
+                     elements = layout.steps(depth) * layout.width;
+        if (zero_points) zero_points_of(layout, filter, o, lanes, depth, &zero);
+        LaneView view = {nullptr,         filter.o_stride,
+                         filter.i_stride, lanes,
+                         depth,           (uint8_t)(filter.type() == ElementType::kU8 ? 0x80 : 0)};
+        if (lanes != layout.width || elements != kBlock || depth % layout.kr)
+          memset(bytes, 0, sizeof bytes);
+        for (size_t x = 0; x < 3; ++x) {
+          for (size_t y = 0; y < 3; ++y) {
+            if (!ys.has(y) || !xs.has(x)) {
+              memset(w[y], 0, sizeof w[y]);
+              continue;
+            }
+            filter.for_each_part(
+                view, filter.at(shape, o, ys.tap(y, parts.step), xs.tap(x, parts.step), i),
+                [&](const LaneView& part, size_t lane, size_t k) {
+                  interleave(part, layout.width, layout.kr, k, bytes + lane * layout.kr);
+                });
+            for (size_t e = 0; e < kBlock; ++e) w[y][e] = (int16_t)((int8_t)bytes[e] - zero[e]);
+          }
+          transform(s, w[0], w[1], w[2], columns[x]);
         }
-        transform(s, w[0], w[1], w[2], columns[x]);
-      }
-      for (size_t y = 0; y < s.patch; ++y) {
-        transform(s, columns[0][y], columns[1][y], columns[2][y], taps);
-        f(o, i, elements, y * s.patch, taps);
+        for (size_t y = 0; y < s.patch; ++y) {
+          transform(s, columns[0][y], columns[1][y], columns[2][y], taps);
+          f(o, part * shape.group_in() + i, elements, y * s.patch, taps);
+        }
       }
     }
   }
@@ -91,13 +100,20 @@ void for_each_block(const WinogradScheme& s, const RhsLayout& layout, const Conv
 // True if no output channel's sum over a chunk of `chunk` input channels leaves the range in which
 // the factor can be removed.
 bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& filter, size_t chunk) {
-  const size_t channels = shape.group_in();
+  const WinogradParts parts(s, shape);
+  const size_t channels = shape.group_in(), all = parts.count() * channels;
   for (size_t o = 0; o < shape.out_channels; ++o)
-    for (size_t first = 0; first < channels; first += chunk) {
+    for (size_t first = 0; first < all; first += chunk) {
       WeightSums sums = {};
-      for (size_t tap = 0; tap < 9; ++tap)
-        sums += filter.sum_position(shape, o, tap / 3, tap % 3, first,
-                                    smaller(chunk, channels - first));
+      for (size_t part = 0; part < parts.count(); ++part) {
+        const WinogradAxis::Part &ys = parts.parts[part].y, &xs = parts.parts[part].x;
+        const size_t from = larger(first, part * channels),
+                     end = smaller(first + chunk, (part + 1) * channels);
+        for (size_t tap = 0; from < end && tap < (size_t)ys.taps * xs.taps; ++tap)
+          sums += filter.sum_position(shape, o, ys.first + tap / xs.taps * parts.step,
+                                      xs.first + tap % xs.taps * parts.step, from - part * channels,
+                                      end - from);
+      }
       if (sums.positive - sums.negative >= s.weight_limit) return false;
     }
   return true;
@@ -107,7 +123,8 @@ bool fits(const WinogradScheme& s, const ConvShape& shape, const FilterView& fil
 size_t choose_chunk(const WinogradScheme& s, const RhsLayout& layout, const ConvShape& shape,
                     const FilterView& filter, const ColumnSums& sums) {
   // `least` channels fit with any weights. Chunks of eights suit all kernels
-  const size_t channels = shape.group_in(), unit = larger(layout.kr, 8),
+  const size_t channels = WinogradParts(s, shape).count() * shape.group_in(),
+               unit = larger(layout.kr, 8),
                least = (size_t)(s.weight_limit - 1) / (9 * 255) / unit * unit;
   bool one_fits = true;
   for (size_t o = 0; o < shape.out_channels; ++o)
@@ -127,9 +144,13 @@ void pack_int16(const WinogradScheme& s, const RhsLayout& layout, const ConvShap
   memcpy(payload, &header, sizeof header);
   for_each_block(s, layout, shape, filter, 0, shape.out_channels,
                  [&](size_t o, size_t i, size_t elements, size_t first, const Int16* taps) {
-                   uint8_t* to = payload + at.offset(layout, shape, o, i) + first * at.tap_bytes;
-                   for (size_t tap = 0; tap < s.patch; ++tap, to += at.tap_bytes)
-                     memcpy(to, taps[tap], elements * sizeof(int16_t));
+                   for (size_t tap = first; tap < first + s.patch; ++tap) {
+                     const WinogradParts::Range met = at.parts.range(s, tap);
+                     const size_t begin = met.begin * at.channels;
+                     if (begin <= i && i < met.end * at.channels)
+                       memcpy(payload + at.offset(layout, shape, o, tap, i - begin),
+                              taps[tap - first], elements * sizeof(int16_t));
+                   }
                  });
 }
 
@@ -176,7 +197,7 @@ void pack_int8(const WinogradScheme& s, const WeightFormat& format, const ConvSh
     });
     for_each_weight([&](size_t tap, size_t lane, size_t i, size_t e, int32_t w) {
       const int32_t rounded = largest[tap][lane] ? divide_rounded(127 * w, largest[tap][lane]) : 0;
-      payload[at.offset(layout, shape, o, i) + tap * at.tap_bytes + e] = (uint8_t)rounded;
+      payload[at.offset(layout, shape, o, tap, i) + e] = (uint8_t)rounded;
       sum[tap][lane] += rounded;
     });
     for (size_t tap = 0; tap < s.taps(); ++tap)
@@ -194,12 +215,54 @@ void pack_int8(const WinogradScheme& s, const WeightFormat& format, const ConvSh
 
 }  // namespace
 
+WinogradParts::WinogradParts(const WinogradScheme& s, const ConvShape& shape)
+    : step(shape.stride_h / s.stride), y(shape.kernel_h, step), x(shape.kernel_w, step) {
+  size_t part = 0;
+  const auto some = [&](size_t y0, size_t y1, size_t x0, size_t x1) {
+    for (size_t i = y0; i < y1; ++i)
+      for (size_t j = x0; j < x1; ++j) parts[part++] = {y.parts[i], x.parts[j]};
+  };
+  some(0, y.longer, x.longer, x.count);
+  some(0, y.longer, 0, x.longer);
+  some(y.longer, y.count, 0, x.longer);
+  some(y.longer, y.count, x.longer, x.count);
+}
+
+WinogradPayload::WinogradPayload(const WinogradScheme& s, const RhsLayout& layout,
+                                 const ConvShape& shape)
+    : parts(s, shape),
+      channels(shape.group_in()),
+      table_row(round_up(shape.out_channels, 64) + 64),  // output transforms read whole vectors
+      tap_scale(sizeof(WinogradHeader)),
+      correction(tap_scale + (s.int8() ? s.taps() * table_row * sizeof(float) : 0)),
+      weights(correction + (s.int8() ? s.taps() * table_row * sizeof(int32_t) : 0)),
+      part_bytes(layout.lane_bytes(channels) * layout.width) {
+  before[0] = 0;
+  for (size_t tap = 0; tap < s.taps(); ++tap) {
+    const WinogradParts::Range met = parts.range(s, tap);
+    before[tap + 1] = (uint16_t)(before[tap] + met.end - met.begin);
+  }
+  panel_bytes = before[s.taps()] * part_bytes;
+  group_bytes = divide_up(shape.group_out(), layout.width) * panel_bytes;
+}
+
 const char* winograd_refuse(const WinogradScheme& s, const ConvShape& shape,
                             const ZeroPointRange& zero_points) {
-  if (shape.kernel_h != 3 || shape.kernel_w != 3) return "the kernel is not 3x3";
   if (shape.transposed) return "the convolution is transposed";
-  if (shape.stride_h != s.stride || shape.stride_w != s.stride)
+  // Larger kernels, and 3x3 ones at stride 2, are sums of 3x3 ones, of as many times the channels
+  const size_t least = 5 - smaller(shape.stride_h, 2);
+  const bool sums = s.variant == Winograd::k4x4 && shape.kernel_h >= least &&
+                    shape.kernel_w >= least && shape.stride_h <= 2 &&
+                    shape.stride_w == shape.stride_h;
+  if (sums) {
+    const WinogradParts parts(s, shape);
+    if (!parts.count()) return "the kernel is too large";
+    if (shape.group_in() % 8 != 0) return "groups' input channels are no multiple of 8";
+  } else if (shape.kernel_h != 3 || shape.kernel_w != 3) {
+    return "the kernel is not 3x3";
+  } else if (shape.stride_h != s.stride || shape.stride_w != s.stride) {
     return s.stride == 1 ? "the stride is not 1" : "the stride is not 2";
+  }
   if (shape.dilation_h != 1 || shape.dilation_w != 1) return "the kernel is dilated";
   if (s.int8() && zero_points.any())
     return "a weight zero point is not 0 (128 for u8), and w - zero_point would leave 8 bits";
@@ -216,7 +279,8 @@ size_t winograd_payload_bytes(const WinogradScheme& s, const RhsLayout& layout,
   if (__builtin_mul_overflow(layout.lane_bytes(shape.group_in()),
                              round_up(shape.group_out(), layout.width), &bytes))
     return 0;
-  if (__builtin_mul_overflow(bytes, s.taps(), &bytes)) return 0;
+  const size_t parts = WinogradPayload(s, layout, shape).before[s.taps()];
+  if (__builtin_mul_overflow(bytes, parts, &bytes)) return 0;
   if (__builtin_mul_overflow(bytes, shape.groups, &bytes)) return 0;
   if (__builtin_mul_overflow(s.taps() * 2 * sizeof(int32_t), round_up(shape.out_channels, 64) + 64,
                              &tables))
@@ -230,7 +294,7 @@ PackedPanels winograd_panels(const WinogradScheme& s, const RhsLayout& layout,
                              const ConvShape& shape, const uint8_t* payload) {
   const WinogradPayload at(s, layout, shape);
   return {layout.lanes(shape.group_out()),
-          s.taps(),
+          at.before[s.taps()],
           shape.group_in(),
           shape.groups,
           at.group_bytes,
