@@ -21,6 +21,7 @@
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
+#include "kernels/x86/byte_rows/loops.h"
 #include "kernels/x86/byte_rows/part.h"
 #include "kernels/x86/byte_rows/rows.h"
 #include "kernels/x86/kernels.h"
@@ -34,70 +35,6 @@ namespace {
 
 // Products of a column that are repeated rather than multiplied in tiles of fewer rows
 constexpr size_t kRepeated = 300;
-
-// Of words, the weights are widened in the loop, or decoded before it.
-enum class Form { kBytes, kWords, kDecoded };
-
-// Assembly, because GCC 12 would keep the ones in a register that the tile needs.
-OCTET_INLINE inline void add_pairs(__m256i& acc, __m256i int16) {
-  __asm__("vpmaddwd %1, %0, %0" : "+x"(int16) : "m"(*(const __m256i*)kOnes));
-  accumulate(acc, int16);
-}
-
-// Adds a group of bytes.
-template <int vectors, int rows, int most>
-OCTET_INLINE inline void add_bytes(const uint8_t* const (&lhs)[(rows + 2) / 3], size_t stride,
-                                   const uint8_t* rhs, __m256i (&acc)[rows][most]) {
-  __m256i b[vectors];
-  unroll<vectors>([&](auto v)
-                      OCTET_INLINE { b[v] = _mm256_loadu_si256((const __m256i*)(rhs + 32 * v)); });
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    const __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride));
-    unroll<vectors>([&](auto v)
-                        OCTET_INLINE { add_pairs(acc[i][v], _mm256_maddubs_epi16(a, b[v])); });
-  });
-}
-
-template <int rows>
-OCTET_INLINE inline void pass_group(const uint8_t* (&lhs)[rows]) {
-  unroll<rows>([&](auto i) OCTET_INLINE {
-    lhs[i] += 4;
-    __asm__("" : "+r"(lhs[i]));
-  });
-}
-
-// lhs: of each three rows, the first; odd: bytes from even words to odd ones.
-template <Form form, int vectors, size_t odd = kOdd, int rows, int most>
-OCTET_INLINE inline void add_groups(const uint8_t* (&lhs)[(rows + 2) / 3], size_t stride,
-                                    const uint8_t*& rhs, size_t groups,
-                                    __m256i (&acc)[rows][most]) {
-  constexpr bool decoded = form == Form::kDecoded;
-  OCTET_NO_UNROLL
-  for (; groups; --groups, rhs += decoded ? kS16Group : kGroup) {
-    if constexpr (form == Form::kBytes) {
-      _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
-      add_bytes<vectors>(lhs, stride, rhs, acc);
-      pass_group(lhs);
-      continue;
-    }
-    unroll<2>([&](auto p) OCTET_INLINE {
-      // See avx2_s16s8_6x16x4.cc
-      if (p && !decoded) __asm__("" : "+r"(rhs) : "x"(acc[rows - 1][vectors - 1]));
-      if (!p && !decoded) _mm_prefetch((const char*)rhs + kWeightsAhead, _MM_HINT_T0);
-      __m256i b[vectors];
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        b[v] = decoded ? _mm256_load_si256((const __m256i*)(rhs + 64 * p + 32 * v))
-                       : s16_of_quads<p>(rhs + 32 * v);
-      });
-      unroll<rows>([&](auto i) OCTET_INLINE {
-        const __m256i a = _mm256_set1_epi32(load_quad(lhs[i / 3] + i % 3 * stride + (p ? odd : 0)));
-        unroll<vectors>([&](auto v)
-                            OCTET_INLINE { accumulate(acc[i][v], _mm256_madd_epi16(a, b[v])); });
-      });
-    });
-    pass_group(lhs);
-  }
-}
 
 // Multiplies a part of a tile's rows. sums: of the parts before, and then of this one; panel: a
 // copy of the tile, which becomes the one of each panel.
@@ -182,24 +119,31 @@ __attribute__((noinline)) void multiply_panel(const Tile& t, const RowsExit& exi
   const uint8_t* data = from.data;
   const int32_t* init = from.init + column;
   const size_t init_stride = form == Form::kBytes ? from.init_stride : 0;
+  constexpr bool few = form == Form::kFew;
   for (;;) {
     __m256i acc[rows][vectors];
     unroll<rows>([&](auto i) OCTET_INLINE {
       unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = _mm256_loadu_si256((const __m256i*)(init + i * init_stride + 8 * v));
+        acc[i][v] = few ? _mm256_setzero_si256()
+                        : _mm256_loadu_si256((const __m256i*)(init + i * init_stride + 8 * v));
         pin(acc[i][v]);
       });
     });
     const uint8_t *lhs[rows / 3], *rhs = t.rhs + column / 16 * t.rhs_panel_stride;
     unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] = data + i * 3 * from.stride; });
     for (size_t tap = 0;;) {
-      add_groups<form, vectors, kAllOdd>(lhs, from.stride, rhs, from.groups, acc);
+      if constexpr (few)
+        add_few(lhs, from.stride, rhs, from.groups, acc);
+      else
+        add_groups<form, vectors, kAllOdd>(lhs, from.stride, rhs, from.groups, acc);
       if (++tap == from.taps) break;
       const size_t step =
           (from.tap_steps ? (size_t)from.tap_steps[tap - 1] : from.tap) - 4 * from.groups;
       unroll<rows / 3>([&](auto i) OCTET_INLINE { lhs[i] += step; });
     }
-    if (makes_words(t)) {
+    if constexpr (few) {
+      leave_few(exit, t, acc, dst);
+    } else if (makes_words(t)) {
       words.leave(column, row_scale, acc, dst);
     } else {
       const size_t cols = t.cols - column < 8 * vectors ? t.cols - column : 8 * vectors;
@@ -244,6 +188,7 @@ __attribute__((noinline)) size_t multiply_rows(const Tile& t) {
   RowReader reader(t, &answers);
   const RowsExit exit(t);
   const WordsExit words(t);
+  const bool few = t.cols <= kFewColumns && makes_bytes_in_float_mode(t);
   const uint8_t* from = (const uint8_t*)t.lhs;
   const float* row_scale = t.row_scale;
   uint8_t* dst = (uint8_t*)t.dst;
@@ -265,6 +210,9 @@ __attribute__((noinline)) size_t multiply_rows(const Tile& t) {
     for (size_t column = 0; column < t.cols; column += 16)
       if (t.cols - column > 8)
         multiply<kWideMr, 2>(tile, exit, words, column, all, rows, row_scale, dst);
+      else if (rows % (2 * kWideMr) == 0 && few && !all.words && !all.init_stride)
+        multiply_panel<2 * kWideMr, 1, Form::kFew>(tile, exit, words, column, all, rows, row_scale,
+                                                   dst);
       else if (rows % (2 * kWideMr) == 0)
         multiply<2 * kWideMr, 1>(tile, exit, words, column, all, rows, row_scale, dst);
       else

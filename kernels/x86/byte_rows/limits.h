@@ -17,8 +17,21 @@ constexpr size_t kGroup = 64;  // bytes of a group of weights, of a panel's 16 c
 // What pairs may sum to with a micro-panel's weights.
 struct Limits {
   static constexpr int16_t kLargest = 256;  // with any weights: 256 * 127 < 2^15
-  alignas(32) int16_t most[kPart + 16];     // of each pair along the depth
-  int16_t least = kLargest;                 // of all
+  static constexpr size_t kPairs = kPart + 16;
+  alignas(32) int16_t most[kPairs];  // of each pair along the depth
+  int16_t least = kLargest;          // of all
+
+  // Limits that no weight exceeds.
+  void begin() {
+    least = kLargest;
+    for (size_t i = 0; i < kPairs; i += 16)
+      _mm256_store_si256((__m256i*)(most + i), _mm256_set1_epi16(kLargest));
+  }
+  // The limits of rows side by side.
+  void repeat(size_t depth) {
+    OCTET_NO_UNROLL
+    for (size_t i = depth / 2; i < kPairs; ++i) most[i] = most[i - depth / 2];
+  }
 };
 
 // The limits of a group of eight columns. Weights a >= b of one sign that sum to more than 128 take

@@ -172,9 +172,7 @@ struct Answers {
   void begin(const Tile& t) {
     rhs = t.rhs, depth = t.taps * t.depth;
     rows = unasked = pause = 0, found = decoded = false;
-    limits.least = Limits::kLargest;
-    for (size_t i = 0; i < depth / 2 + 16; i += 16)
-      _mm256_store_si256((__m256i*)(limits.most + i), _mm256_set1_epi16(Limits::kLargest));
+    limits.begin();
   }
   bool serve(const Tile& t) const { return rhs == t.rhs && depth == t.taps * t.depth; }
 };
@@ -192,6 +190,7 @@ class RowReader {
         depth_(t.depth),
         deep_(t.taps * t.depth > kPart),
         overlap_(t.lhs_stride < t.depth && t.lhs_stride % 4 == 0),
+        period_(period_of(t)),
         together_(kTogether / (t.taps * t.depth)),
         lying_{nullptr, t.lhs_stride, t.taps, t.depth / 4, t.tap_steps, 0, false, t.init, 0},
         copied_(overlap_ ? SomeRows{data_, stride_, t.taps, depth_ / 4, nullptr, 0, true, t.init, 0}
@@ -230,6 +229,7 @@ class RowReader {
     if (answers_.found || answers_.rows < kManyRows) return false;
     answers_.found = true;
     find_limits(t_, t_.taps * depth_ / 4, &answers_.limits);
+    if (period_) answers_.limits.repeat(depth_);
     return true;
   }
 
@@ -252,6 +252,7 @@ class RowReader {
   // asked about ahead, so that one call multiplies all that fit.
   OCTET_INLINE inline size_t fitting(const SomeRows& some, size_t step, size_t left) {
     const size_t most = t_.lhs_flip || together_ < step ? step : smaller(left, together_);
+    if (period_ && !next_is_crowded_) return fitting_run(some.data, step, most);
     size_t rows = 0;
     while (!next_is_crowded_ && rows + step <= most) {
       next_is_crowded_ = !fit(some, some.data + rows * some.stride, step);
@@ -259,6 +260,49 @@ class RowReader {
     }
     if (!rows) next_is_crowded_ = false;
     return rows;
+  }
+
+  // Pairs after which the limits of rows that lie side by side recur, in whole vectors; 0: they do
+  // not, or not soon.
+  static uint16_t period_of(const Tile& t) {
+    size_t pairs = t.depth / 2;
+    if (t.taps > 1 || t.lhs_stride != t.depth || t.depth % 4 || t.lhs_flip) return 0;
+    while (pairs % 16 != 0) pairs *= 2;
+    return pairs <= Limits::kPairs ? (uint16_t)pairs : 0;
+  }
+  // As fitting, of rows that lie side by side.
+  __attribute__((noinline)) size_t fitting_run(const uint8_t* from, size_t step, size_t most) {
+    const size_t bytes = most * stride_;
+    const int16_t* const limits = answers_.limits.most;
+    const auto pairs_of = [](__m256i x)
+                              OCTET_INLINE { return _mm256_maddubs_epi16(x, _mm256_set1_epi8(1)); };
+    const auto pairs_at = [&](size_t at) OCTET_INLINE {
+      return pairs_of(_mm256_loadu_si256((const __m256i*)(from + at)));
+    };
+    const auto exceeds = [](__m256i pairs, const int16_t* limit) OCTET_INLINE {
+      const __m256i crowded = _mm256_cmpgt_epi16(pairs, _mm256_load_si256((const __m256i*)limit));
+      return !_mm256_testz_si256(crowded, crowded);
+    };
+    size_t k = 0;
+    if (period_ == 16)
+      for (; k + 128 <= bytes; k += 128)
+        if (exceeds(_mm256_max_epi16(_mm256_max_epi16(pairs_at(k), pairs_at(k + 32)),
+                                     _mm256_max_epi16(pairs_at(k + 64), pairs_at(k + 96))),
+                    limits))
+          break;
+    for (size_t place = 0; k < bytes; k += 32) {
+      const __m256i pairs =
+          k + 32 <= bytes ? pairs_at(k) : pairs_of(load_quads(from + k, quads_of(bytes - k)));
+      if (exceeds(pairs, limits + place)) break;
+      place += 16;
+      if (place == period_) place = 0;
+    }
+    next_is_crowded_ = k < bytes;
+    const size_t fit = next_is_crowded_ ? (uint32_t)k / (uint32_t)stride_ : most,
+                 rows = fit - fit % (2 * kWideMr);
+    if (rows) return rows;
+    next_is_crowded_ = false;
+    return fit >= step ? step : 0;
   }
 
   // Whether no pair of the rows from `from` on is crowded. Rows that overlap or lie side by side
@@ -306,13 +350,22 @@ class RowReader {
     corrected_ = 0;
     size_t count = 0;
     const uint8_t* tap = some->data;
-    for (size_t i = 0, first = 0;; first += depth) {
-      if (!find_crowded(tap, some->stride, rows, depth, 0, answers_.limits.most + first / 2,
-                        first / 4, most, crowded_, &count))
+    if (period_ && rows * depth <= 2 * Limits::kPairs) {  // as one row
+      if (!find_crowded(tap, 0, 1, rows * depth, 0, answers_.limits.most, 0, most, crowded_,
+                        &count))
         return false;
-      if (++i == some->taps) break;
-      tap += some->tap_steps ? (size_t)some->tap_steps[i - 1] : some->tap;
-    }
+      for (size_t e = 0; e < count; ++e) {
+        crowded_[e].row = crowded_[e].group / (uint32_t)(depth / 4);
+        crowded_[e].group -= crowded_[e].row * (uint32_t)(depth / 4);
+      }
+    } else
+      for (size_t i = 0, first = 0;; first += depth) {
+        if (!find_crowded(tap, some->stride, rows, depth, 0, answers_.limits.most + first / 2,
+                          first / 4, most, crowded_, &count))
+          return false;
+        if (++i == some->taps) break;
+        tap += some->tap_steps ? (size_t)some->tap_steps[i - 1] : some->tap;
+      }
     for (size_t e = 0; e < count; ++e)
       add_loss(t_, crowded_[e], init_ + crowded_[e].row * kColumns);
     corrected_ = count;
@@ -358,6 +411,7 @@ class RowReader {
   Answers& answers_;
   const size_t stride_, depth_;
   const bool deep_, overlap_;
+  const uint16_t period_;
   const size_t together_;         // rows that are asked about before they are multiplied
   bool next_is_crowded_ = false;  // the rows behind those of the last answer
   SomeRows lying_, copied_;

@@ -5,7 +5,9 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/x86/shared/epilogue_rows.h"
+#include "kernels/x86/shared/quads.h"
 #include "kernels/x86/shared/requantize.h"
+#include "kernels/x86/shared/tail.h"
 #include "kernels/x86/shared/tflite.h"
 
 namespace octet {
@@ -160,21 +162,6 @@ struct RowsExit {
   }
 };
 
-// Copies 1..15 bytes; copies of a half each may overlap.
-inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
-  if (count >= 8) {
-    __builtin_memcpy(to, from, 8);
-    __builtin_memcpy(to + count - 8, from + count - 8, 8);
-  } else if (count >= 4) {
-    __builtin_memcpy(to, from, 4);
-    __builtin_memcpy(to + count - 4, from + count - 4, 4);
-  } else {
-    to[0] = from[0];
-    to[count / 2] = from[count / 2];
-    to[count - 1] = from[count - 1];
-  }
-}
-
 // Stores rows of 8 * vectors bytes.
 template <int rows, int vectors, typename Scale>
 OCTET_INLINE inline void store_bytes_of(const RowsExit& exit, const Scale& scale,
@@ -272,12 +259,6 @@ OCTET_INLINE inline void leave_rows(const RowsExit& exit, const float* scales, s
   for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], cols);
 }
 
-// At most four columns: a vector has two quads of each, and meets eight bytes of a row at once.
-constexpr size_t kFewColumns = 4;
-// Turns two groups of four columns each.
-OCTET_INLINE inline __m256i turned_quads(__m128i one, __m128i two) {
-  return _mm256_set_m128i(_mm_unpackhi_epi32(one, two), _mm_unpacklo_epi32(one, two));
-}
 // Adds both quads' sums of each row, and stores the rows; init: those of the columns.
 template <int rows>
 OCTET_INLINE inline void leave_few(const RowsExit& exit, const Tile& t,
@@ -293,8 +274,21 @@ OCTET_INLINE inline void leave_few(const RowsExit& exit, const Tile& t,
   store_bytes_of(
       exit, [&](__m256i acc, int) OCTET_INLINE { return scaled(acc, scale[0]); }, sums, some[0],
       2 * kFewColumns);
+  const size_t cols = t.cols, four = 4 * cols;
+  if (rows == 12 && exit.stride == cols && cols > 1) {  // without gaps, four rows at a time
+    const __m128i joined = cols == 4   ? _mm_set_epi64x(0x0f0e0d0c0b0a0908, 0x0706050403020100)
+                           : cols == 3 ? _mm_set_epi64x(0x0e0d0c0a, 0x0908060504020100)
+                                       : _mm_set_epi64x(0, 0x0d0c090805040100);
+    const auto rows_at = [&](int row) OCTET_INLINE {
+      return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i*)some[row]), joined);
+    };
+    _mm_storeu_si128((__m128i*)dst, rows_at(0));
+    _mm_storeu_si128((__m128i*)(dst + four), rows_at(4));
+    _mm_storeu_si128((__m128i*)some[0], rows_at(8));
+    return copy_bytes(dst + 2 * four, some[0], four);
+  }
   OCTET_NO_UNROLL
-  for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], t.cols);
+  for (int i = 0; i < rows; ++i, dst += exit.stride) copy_bytes(dst, some[i], cols);
 }
 
 #if defined(__AVX512F__)

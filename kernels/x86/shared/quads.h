@@ -33,6 +33,13 @@ inline void load_rest(const uint8_t* bytes, size_t count, int32_t (&quads)[2]) {
 
 #ifdef __AVX2__  // GCC 11 warns of a function that returns __m256i without
 
+// At most four columns: a vector has two quads of each, and meets eight bytes of a row at once.
+constexpr size_t kFewColumns = 4;
+// Turns two groups of four columns each.
+OCTET_INLINE inline __m256i turned_quads(__m128i one, __m128i two) {
+  return _mm256_set_m128i(_mm_unpackhi_epi32(one, two), _mm_unpacklo_epi32(one, two));
+}
+
 // The first quads of a vector of the widest registers, of so many bytes; other quads load as 0.
 #ifdef __AVX512BW__
 using Quads = __mmask16;

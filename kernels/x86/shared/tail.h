@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the end of a row as a vector without reading past it, and copies rows flipped.
+// Loads the end of a row as a vector without reading past it, copies rows flipped, and few bytes.
 #pragma once
 
 #include <immintrin.h>
@@ -74,6 +74,21 @@ inline void flip_rows(const Rows& rows, size_t stride, uint8_t* to) {
   }
 }
 #endif
+
+// Copies 1..16 bytes; copies of a half each may overlap.
+inline void copy_bytes(uint8_t* to, const uint8_t* from, size_t count) {
+  if (count >= 8) {
+    __builtin_memcpy(to, from, 8);
+    __builtin_memcpy(to + count - 8, from + count - 8, 8);
+  } else if (count >= 4) {
+    __builtin_memcpy(to, from, 4);
+    __builtin_memcpy(to + count - 4, from + count - 4, 4);
+  } else {
+    to[0] = from[0];
+    to[count / 2] = from[count / 2];
+    to[count - 1] = from[count - 1];
+  }
+}
 
 }  // namespace
 }  // namespace octet
