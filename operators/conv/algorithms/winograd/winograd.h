@@ -60,7 +60,7 @@ struct WinogradAxis {
     for (size_t taps = 3; taps; --taps) {
       const size_t before = all;
       for (size_t phase = 0; phase < step; ++phase)
-        for (size_t first = phase; first < kernel; first += 3 * step) {
+        for (size_t first = phase; first < kernel && all <= kMost; first += 3 * step) {
           const size_t left = smaller(divide_up(kernel - first, step), 3);
           if (left == taps && all++ < kMost)
             parts[all - 1] = {(uint8_t)first, (uint8_t)taps, (uint8_t)(taps == 1)};
