@@ -630,10 +630,10 @@ typedef enum octet_conv_algorithm OCTET_INT_ENUM {
   OCTET_CONV_AUTO = 0,
   /* "direct": the GEMM kernels read the input where it lies, tap by tap. */
   OCTET_CONV_DIRECT = 1,
-  OCTET_CONV_IM2COL = 2,          /* "im2col": patches are copied, then multiplied */
-  OCTET_CONV_DEPTHWISE = 3,       /* "depthwise": one input channel per group */
-  OCTET_CONV_WINOGRAD_2X2 = 4,    /* "winograd2x2": F(2x2,3x3) in int16, exact */
-  OCTET_CONV_WINOGRAD_4X4 = 5,    /* "winograd4x4": F(4x4,3x3), or sums of it, in int16, exact */
+  OCTET_CONV_IM2COL = 2,       /* "im2col": patches are copied, then multiplied */
+  OCTET_CONV_DEPTHWISE = 3,    /* "depthwise": one input channel per group */
+  OCTET_CONV_WINOGRAD_2X2 = 4, /* "winograd2x2": F(2x2,3x3) in int16, exact */
+  OCTET_CONV_WINOGRAD_4X4 = 5, /* "winograd4x4": F(4x4,3x3) in int16, exact; larger: sums of it */
   OCTET_CONV_WINOGRAD_2X2_S2 = 6, /* "winograd2x2_s2": 3x3 with stride 2 in int16, exact */
   /* "winograd2x2_int8": F(2x2,3x3) requantized to int8. It is approximate, and needs
    * OCTET_ACCURACY_APPROXIMATE. */

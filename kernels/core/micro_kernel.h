@@ -194,8 +194,9 @@ struct MicroKernel {
   // Direct: not null where the kernel takes rows at one stride only. A convolution's rows that are
   // pointed at are then copied once per block, all taps of a row side by side: as rows of a matrix
   CopyRowsFn copy_rows = nullptr;
-  // Direct: null, or copies rows of the other sign, flipped, in whole vectors of 16 bytes at least:
-  // faster than to flip them for each tile, where a product has flip_columns and more (0: never)
+  // Direct: null, or copies rows of the other sign, flipped, in whole vectors of 16 bytes at least.
+  // That is faster than to flip them for each tile where several taps read them, and where a
+  // product or a 1x1 kernel has flip_columns and more (0: never)
   CopyRowsFn flip_rows = nullptr;
   uint8_t flip_columns = 0;
   // Direct, with multiply_micro_panel: null, or copies the rows of a block, flipped where they are

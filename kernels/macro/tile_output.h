@@ -122,9 +122,11 @@ inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
           makes_words_in_kernel(tile, kernel));
 }
 
-// The rows, `stride` bytes apart in `bytes` without gaps, that may be read to the end of their last
-// group of the depth, for one call takes all rows of whole groups only: the bytes behind a row are
-// the next one's, and meet weights of 0. The last rows have none behind them. 0: nothing is gained.
+// How many rows may be read to the end of their last group of the depth: a kernel multiplies all
+// rows in one call only where the depth is whole groups. Rows lie `stride` bytes apart, without
+// gaps, and `bytes` go from the first one to the end of the tensor. The bytes behind a row are the
+// next row's, and meet weights of 0; the last rows have none behind them. 0 where nothing is
+// gained: the depth is whole groups, or the rows are too few for one call.
 inline size_t rows_read_to_groups(const MicroKernel& kernel, size_t depth, size_t stride,
                                   size_t bytes) {
   const size_t steps = kernel.rhs_layout.steps(depth);

@@ -108,13 +108,14 @@ bool as_declared(const ConvSizes& z, const octet_conv2d_args& a) {
          same(a.out_h, z.out_h) && same(a.out_w, z.out_w) && !a.pads;
 }
 
-// Whether an algorithm that wants borders had better read the caller's tensor, or an image that is
-// flipped as it lies.
-bool reads_in_place(const octet_conv2d& conv, const ConvCall& call) {
+// Whether an algorithm that wants borders had better read lines without them: the caller's tensor,
+// or an image that is flipped as it lies. The image is then staged whole, so it must fit the room
+// that the schedule has for the columns that windows read, and outputs may not be staged beside it.
+bool reads_in_place(const octet_conv2d& conv, const ConvCall& call, const Borders& borders) {
   const ConvAlgorithm& algorithm = *conv.plan.implementation;
   const ConvShape& s = call.sizes.shape;
   if (conv.plan.staged_flip &&
-      (conv.dst_layout == OCTET_NCHW ||
+      (conv.dst_layout == OCTET_NCHW || call.sizes.in_w > borders.w ||
        call.sizes.in_h * call.sizes.in_w * s.in_channels > budget_of(conv.plan)))
     return false;
   return algorithm.does_without_borders && wants_borders(conv.plan) &&
@@ -141,7 +142,7 @@ octet_status run(const octet_conv2d& conv, const octet_conv2d_args& a, octet_err
   OCTET_TRY(check_call(conv, &call, error));
   OCTET_TRY(check_workspace(a, schedule->workspace(cut.tasks()), error));
   Staging staging = schedule->staging;
-  if (reads_in_place(conv, call)) {
+  if (reads_in_place(conv, call, staging.borders)) {
     staging.input = staging.only_flips = conv.plan.staged_flip;
     staging.borders = {0, 0, z.in_h, z.in_w};
   }

@@ -209,6 +209,23 @@ TEST_F(Sides, TransposedOfFewPixels) {
       }
 }
 
+// s8 images of few channels are flipped as they lie, whole lines of them: also where a stride
+// leaves columns at the end that no window reads, which bands with borders have no room for.
+TEST_F(Sides, ColumnsThatNoWindowReads) {
+  constexpr Nothing kSigned[] = {{OCTET_S8, 0}, {OCTET_S8, -128}};
+  constexpr size_t kShapes[][5] = {{5, 4, 4, 57, 78},
+                                   {4, 3, 3, 30, 43},
+                                   {4, 5, 4, 57, 79},
+                                   {5, 8, 4, 57, 78},
+                                   {3, 3, 2, 40, 40}};
+  for (const auto& [channels, kernel, stride, h, w] : kShapes)
+    for (const size_t pad : {0, 1}) {
+      octet_conv2d_shape s = square(h, channels, 16, kernel, stride);
+      s.in_w_max = w, s.pad_left = pad;
+      check_shape(s, {nullptr}, kSigned);
+    }
+}
+
 // The pixels that a 1x1 kernel reads at a stride are copied in whole vectors, with their padding,
 // and the last of them may end where the tensor does.
 TEST_F(Sides, PixelsAtAStride) {

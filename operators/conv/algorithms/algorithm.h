@@ -331,7 +331,8 @@ struct ConvAlgorithm {
   // pads of the run are 0.
   bool (*wants_borders)(const ConvShape& shape) = nullptr;
   // Whether a run of images of in_w pixels a line, of the plan's pads, may have the caller's tensor
-  // all the same, which has no gaps between pixels (ConvRun::borders is false then). Null = never.
+  // all the same, or a flipped copy of its lines: without gaps between pixels and without borders
+  // (ConvRun::borders is false then). Null = never.
   bool (*does_without_borders)(const ConvPlan& plan, size_t in_w) = nullptr;
   // True if the shape had better be packed with padded_lines, for kernels that read rows in place,
   // nr columns at a time. Null: the algorithm knows no such lines.

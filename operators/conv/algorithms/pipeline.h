@@ -27,7 +27,7 @@ Staging plan_staging(const ConvPlan& plan, const ConvShape& shape, bool stage_lh
                      bool residual, size_t in_h, size_t in_w);
 
 // Bytes of a band: half of the cache; the other half is for the weights. An image that takes no
-// more is staged whole, its lines side by side.
+// more, with its staged outputs and residual, is staged whole, its lines side by side.
 inline size_t budget_of(const ConvPlan& plan) { return plan.cache_bytes / 2; }
 
 // The sections of a task's workspace.

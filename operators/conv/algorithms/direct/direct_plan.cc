@@ -238,13 +238,13 @@ Cut Window::fastest_cut(size_t rows, bool passes) const {
   return best;
 }
 
-// Only for kernels that read rows: prepare has no such tiles. Cuts by columns are right wherever
-// padding adds nothing. Blocks then end with their image and each reads all weights, so for images
-// of a few pixels the costs decide. Where kernels have taller tiles for rows at one stride, whole
-// lines take 0.64 to 1.03 of the time of pixel after pixel, whose tiles across line ends need a
-// pointer to each row (AVX512-VNNI, 3x3 without padding; below these widths 0.95 to 1.07). Kernels
-// without such tiles multiply them in one call where they have no padding: AVX2, 2x2 at stride 2
-// 0.93 to 0.96, uniform operands 0.86 to 0.93.
+// Only for kernels that read rows: prepare has no such tiles. Cuts by columns pay wherever padding
+// adds nothing, for they skip it. Blocks then end with their image and each reads all weights, so
+// for images of a few pixels the costs decide. Where no padding is skipped, but kernels have taller
+// tiles for rows at one stride, whole lines take 0.64 to 1.03 of the time of pixel after pixel,
+// whose tiles across line ends need a pointer to each row (AVX512-VNNI, 3x3 without padding; below
+// these widths 0.95 to 1.07). Kernels without such tiles multiply them in one call where they have
+// no padding: AVX2, 2x2 at stride 2 0.93 to 0.96, uniform operands 0.86 to 0.93.
 Cut Window::best_cut(size_t rows) const {
   if (kernel_.gather || rows < run_.out_w) return Cut::kRows;
   // Registers of several rows take as long where a piece of a line does not fill them
