@@ -236,7 +236,7 @@ class ByTaps {
       if (out_y < down.output || steps * down.output_step != ahead) continue;
       const size_t y = down.input + steps * down.input_step;
       const bool inside = y < run_.in_h;
-      if (inside) {
+      if (inside && first < behind) {
         const uint8_t* row = run_.line(image, y) + channel + x * run_.lhs_pixel;
         for (size_t j = first; j < behind; j += step, row += row_step) {
           *rows++ = row;

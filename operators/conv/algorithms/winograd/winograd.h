@@ -73,6 +73,7 @@ struct WinogradAxis {
   }
   // How many of the parts need a point, of which `last` is the last one: none, the longer, or all.
   constexpr size_t needing(size_t point, size_t last) const {
+    if (!count) return 0;
     return parts[count - 1].needs(point, last) ? count : parts[0].needs(point, last) ? longer : 0;
   }
 };
