@@ -21,7 +21,7 @@ struct Limits {
   alignas(32) int16_t most[kPairs];  // of each pair along the depth
   int16_t least = kLargest;          // of all
 
-  // Limits that no weight exceeds.
+  // Limits that are right for any weights.
   void begin() {
     least = kLargest;
     for (size_t i = 0; i < kPairs; i += 16)

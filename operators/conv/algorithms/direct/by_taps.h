@@ -6,10 +6,11 @@
 //                     this tap is inside the image
 //       epilogue
 //
-// Tiles have pixels of any lines, so none is padding, and a tap's weights are read from L2 once. Of
-// few channels, sums come and go for the taps of a kernel line together, whose inputs lie side by
-// side: the outputs of a column have those of one run.
+// Tiles have pixels of any lines, so none is padding, and a tap's weights are read from L2 once.
 // The pixels of a transposed convolution have the taps of their phase.
+//
+// Of few channels, the taps of a kernel line are joined: those that an output column has there lie
+// side by side in the input, and are one run, for which sums come and go once.
 #pragma once
 
 #include <string.h>
@@ -186,25 +187,29 @@ class ByTaps {
 
   // Points at the inputs of lines [line, line + lines) of all, in each run.
   void point(size_t group, size_t line, size_t lines) {
-    runs_ = 0;
     const size_t channel = group * s_.group_in();
     size_t tap = 0;
+    runs_ = 0;
     for (size_t g = 0; g < taps_.groups; ++g) {
-      if (joined_) {
-        for (size_t x = 0, end; x < run_.out_w; x = end) {
-          const TapRange taps = taps_inside(x);
-          for (end = x + 1; end < run_.out_w && taps_inside(end).first == taps.first &&
-                            taps_inside(end).end == taps.end;)
-            ++end;
-          if (taps.count())
-            point_run(tap + taps.first, taps.count(), g, taps.first, channel, line, lines, x, end);
-        }
-        tap += s_.kernel_w;
-        continue;
-      }
-      for_each_position(s_, g, [&](size_t ky, size_t kx) {
-        point_run(tap++, 1, ky, kx, channel, line, lines, 0, run_.out_w);
-      });
+      if (joined_)
+        point_joined(g, channel, line, lines);
+      else
+        for_each_position(s_, g, [&](size_t ky, size_t kx) {
+          point_run(tap++, 1, ky, kx, channel, line, lines, 0, run_.out_w);
+        });
+    }
+  }
+  // ... in the runs of kernel line ky, one for neighbouring output columns that have the same taps.
+  void point_joined(size_t ky, size_t channel, size_t line, size_t lines) {
+    for (size_t x = 0, end; x < run_.out_w; x = end) {
+      const TapRange taps = taps_inside(x);
+      const auto is_alike = [&](const TapRange& other) {
+        return other.first == taps.first && other.end == taps.end;
+      };
+      for (end = x + 1; end < run_.out_w && is_alike(taps_inside(end));) ++end;
+      if (taps.count())
+        point_run(ky * s_.kernel_w + taps.first, taps.count(), ky, taps.first, channel, line, lines,
+                  x, end);
     }
   }
   // The kernel columns of output x that are inside the image.
@@ -214,7 +219,8 @@ class ByTaps {
                  end = smaller(s_.kernel_w, begin < right ? right - begin : 0);
     return {first, larger(first, end)};
   }
-  // ... of outputs [from, end) of each line, of `taps` taps from (ky, kx) on.
+  // Points at the inputs of outputs [from, end) of these lines: the next run, of `taps` taps from
+  // (ky, kx) on, `tap` in their order.
   void point_run(size_t tap, size_t taps, size_t ky, size_t kx, size_t channel, size_t line,
                  size_t lines, size_t from, size_t end) {
     const uint8_t** rows = rows_of(runs_);
