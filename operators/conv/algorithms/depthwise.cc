@@ -72,6 +72,9 @@ double spread(size_t multiplier) {
 // why few need it.
 constexpr double kInt16Panels = 0.25;
 
+// Fewer taps take no less time: pointing at them and the epilogue bound such tiles.
+constexpr size_t kLeastTaps = 7;
+
 Estimate estimate(const ConvWork& w) {
   const ConvShape& s = w.shape;
   const TierCosts& cost = w.cost;
@@ -80,10 +83,11 @@ Estimate estimate(const ConvWork& w) {
   Estimate e = {};
   e.macs = w.outputs * (double)s.taps();
   e.bytes = w.traffic();
-  e.compute = microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
-                               (1 + int16 * (cost.depthwise_int16 - 1)) *
-                               (s.stride_w > 1 ? 1.5 : 1) * (double)s.taps() / 9 +
-                           (double)s.batch * w.out_h * blocks * cost.depthwise_line);
+  e.compute =
+      microseconds(w.pixels * blocks * (double)cost.depthwise_lanes * cost.depthwise *
+                       (1 + int16 * (cost.depthwise_int16 - 1)) * (s.stride_w > 1 ? 1.5 : 1) *
+                       (double)larger(s.taps(), kLeastTaps) / 9 +
+                   (double)s.batch * w.out_h * blocks * cost.depthwise_line);
   e.memory = microseconds(e.bytes / w.bandwidth(e.bytes));
   e.transform =
       microseconds(w.inputs * (double)s.group_out() * spread(s.group_out()) + w.epilogue_cycles());
