@@ -171,48 +171,51 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
 }
 
 // True if one tap's rows, flipped or not, add their products to the sums at their places, twice,
-// and nothing to the sums behind. Not inlined, as above.
+// and nothing to the sums behind; all columns, or the first half of a panel. Not inlined, as above.
 __attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
   constexpr size_t kCounts[] = {1, 2, 3, 4, 5, 6, 10, 13, 20}, kDepths[] = {4, 28, 36};
   constexpr uint32_t kFlips[] = {0, 0x80808080};
   constexpr size_t kMost = 20, kRows = 13, kColumns = 32;
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t columns = layout.width * kernel.tap_panels;
+  const size_t columns = layout.width * kernel.tap_panels, widths[] = {columns, layout.width / 2u};
   Operands operands;
   alignas(64) uint8_t packed[kColumns * kDepth];
   if (columns > kColumns || layout.bytes(columns, kDepth - 1) > sizeof packed) return false;
+  if (layout.has_tables()) make_pairable(operands.rhs);
   for (const size_t depth : kDepths) {
     find_format_of(layout)->packing->pack(
         layout, {operands.rhs, columns, depth, columns, 1, layout.element_type, nullptr, 0}, 0,
         columns, packed);
     for (const size_t count : kCounts)
-      for (const uint32_t flip : kFlips) {
-        const uint8_t* rows[kMost];
-        uint16_t places[kMost];
-        alignas(64) int32_t sums[(kMost + 1) * kColumns] = {};
-        for (size_t i = 0; i < count; ++i) {
-          places[i] = (uint16_t)(count - 1 - i);
-          rows[i] = operands.lhs + places[i] % kRows * kDepth;
+      for (const uint32_t flip : kFlips)
+        for (const size_t some : widths) {
+          const uint8_t* rows[kMost];
+          uint16_t places[kMost];
+          alignas(64) int32_t sums[(kMost + 1) * kColumns] = {};
+          for (size_t i = 0; i < count; ++i) {
+            places[i] = (uint16_t)(count - 1 - i);
+            rows[i] = operands.lhs + places[i] % kRows * kDepth;
+          }
+          const TapRows tap = {
+              rows, places, count, depth, flip, packed, layout.width * layout.lane_bytes(depth),
+              some, sums};
+          kernel.add_tap(tap);
+          kernel.add_tap(tap);
+          for (size_t j = 0; j < columns; ++j)
+            if (sums[count * columns + j]) return false;
+          for (size_t i = 0; i < count; ++i)
+            if (!is_product(
+                    sums + i * columns, 1, some,
+                    [&](size_t, size_t k) {
+                      return 2 * value(operands.lhs[i % kRows * kDepth + k] ^ (uint8_t)flip,
+                                       kernel.lhs_element_type);
+                    },
+                    [&](size_t k, size_t j) {
+                      return value(operands.rhs[k * columns + j], layout.element_type);
+                    },
+                    depth))
+              return false;
         }
-        const TapRows tap = {
-            rows, places, count, depth, flip, packed, layout.width * layout.lane_bytes(depth),
-            sums};
-        kernel.add_tap(tap);
-        kernel.add_tap(tap);
-        for (size_t j = 0; j < columns; ++j)
-          if (sums[count * columns + j]) return false;
-        if (!is_product(
-                sums, count, columns,
-                [&](size_t i, size_t k) {
-                  return 2 * value(operands.lhs[i % kRows * kDepth + k] ^ (uint8_t)flip,
-                                   kernel.lhs_element_type);
-                },
-                [&](size_t k, size_t j) {
-                  return value(operands.rhs[k * columns + j], layout.element_type);
-                },
-                depth))
-          return false;
-      }
   }
   return true;
 }

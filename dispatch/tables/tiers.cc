@@ -64,8 +64,9 @@ constexpr TierCosts kSse41Costs = like(kScalarCosts, [](TierCosts& c) constexpr 
 });
 constexpr TierCosts kAvx2Costs = {
     .macs = 22, .mr = 6, .nr = 16, .tile = 40, .tile_tap = 12, .gather = 0, .half_tile = 8,
-    .lines = 48, .pads_lines = false, .byte_windows = 0.8, .int16_macs = 29, .int16_mr = 6,
-    .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 0.5, .int16_out = 0.4, .lanes = 16,
+    .lines = 48, .tap_panels = 1, .tap_pairs = true, .pads_lines = false, .byte_windows = 0.8,
+    .int16_macs = 29, .int16_mr = 6, .int16_nr = 16, .int16_exposed = 0.7, .int16_in = 0.5,
+    .int16_out = 0.4, .lanes = 16,
     .depthwise = 1, .depthwise_lanes = 32, .depthwise_line = 50, .depthwise_int16 = 1,
     .grouped_macs = 17.5, .grouped_store = 1.5, .grouped_partial = 25, .sparse_macs = 41,
     .sparse_macs_beside = 0, .sparse_mr = 4, .sparse_nr = 16, .sparse_gather = 6,
@@ -77,7 +78,7 @@ constexpr TierCosts kAvx512BwCosts = like(kAvx2Costs, [](TierCosts& c) constexpr
   c.macs = 31; c.mr = 12; c.nr = 32; c.tile = 83; c.tile_tap = 14; c.half_tile = 0; c.lines = 1;
   c.int16_macs = 48; c.int16_mr = 14; c.int16_nr = 32; c.int16_exposed = 0.65; c.int16_in = 0.65;
   c.int16_out = 0.5; c.int16_call = 28; c.lanes = 32; c.transform_call = 9.5; c.depthwise = 0.65;
-  c.depthwise_lanes = 64; c.byte_windows = 1;
+  c.depthwise_lanes = 64; c.byte_windows = 1; c.tap_panels = 0;
 });
 constexpr TierCosts kAvxVnniCosts = {
     .macs = 46, .mr = 6, .nr = 16, .tile = 50, .tile_tap = 10, .gather = 0,

@@ -29,6 +29,7 @@ struct TierCosts {
   // Windows of few channels are read line by line by at most so many columns; 0 = nr
   uint16_t lines = 0;
   uint16_t tap_panels = 0;  // of the kernel's add_tap, for images of few pixels; 0: it has none
+  bool tap_pairs = false;   // that kernel's weights are pairs (kernels/core/paired_weights.h)
   bool pads_lines = true;   // pads such lines to whole groups where that adds few steps
   double strided = 1;       // factor of the time of direct's products at a stride along lines
   // Factor of the time of direct's products of groups that are multiplied as bytes where the values

@@ -95,8 +95,53 @@ void multiply_micro_panel(const Tile& t) {
   multiply_whole_tiles<dispatch, kMr, kMr, kRepeated>(t, multiply_all_rows);
 }
 
+// Adds the products of rows by one tap's panel to their sums. Not inlined, as above.
+template <int rows, Form form>
+__attribute__((noinline)) void add_rows(const TapRows& t, const Tile& tile, size_t first) {
+  constexpr int vectors = form == Form::kAll ? 2 : 1;
+  const auto sums_of = [&](int i, int v) OCTET_INLINE {
+    return t.sums + t.places[first + i] * kPairColumns + v * kLanes;
+  };
+  __m256i acc[rows][vectors];
+  multiply_panel<form, false>(tile, t.rhs, false, acc, [&]() OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
+        acc[i][v] = load(sums_of(i, v));
+        pin(acc[i][v]);
+      });
+    });
+  });
+  unroll<rows>([&](auto i) OCTET_INLINE {
+    unroll<vectors>([&](auto v) OCTET_INLINE { store(sums_of(i, v), acc[i][v]); });
+  });
+}
+
+template <Form form>
+void add_tap(const TapRows& t) {
+  constexpr struct {
+    size_t rows;
+    void (*add)(const TapRows&, const Tile&, size_t);
+  } kHeights[] = {{6, add_rows<6, form>},
+                  {4, add_rows<4, form>},
+                  {2, add_rows<2, form>},
+                  {1, add_rows<1, form>}};
+  Tile tile = {};
+  tile.depth = t.depth;
+  tile.lhs_flip = t.lhs_flip;
+  size_t first = 0;
+  for (const auto& height : kHeights)
+    for (; t.count - first >= height.rows; first += height.rows) {
+      tile.lhs_rows = t.rows + first;
+      height.add(t, tile, first);
+    }
+}
+
+void add_tap(const TapRows& t) {
+  t.columns <= kPairHalf ? add_tap<Form::kHalf>(t) : add_tap<Form::kAll>(t);
+}
+
 }  // namespace
 
 const MicroKernel avx2_u8s8_6x64x4 =
-    paired_kernel("avx2_u8s8_6x64x4", TierId::kAvx2, multiply_micro_panel);
+    paired_kernel("avx2_u8s8_6x64x4", TierId::kAvx2, multiply_micro_panel, add_tap);
 }  // namespace octet

@@ -98,7 +98,7 @@ void lies_in_added_taps(const octet::TapRows& t) {
   honest->add_tap(t);
   if (lying_taps_of(t)) {
     const size_t columns = honest->tap_panels * honest->rhs_layout.width;
-    ++t.sums[(t.places[t.count - 1] + 1) * columns - 1];
+    ++t.sums[t.places[t.count - 1] * columns + t.columns - 1];
   }
 }
 
@@ -112,6 +112,7 @@ TEST_P(SelfTestKernel, OneThatAddsTapsWronglyIsFound) {
       [](const octet::TapRows& t) { return t.count == 4; },
       [](const octet::TapRows& t) { return t.count > 10; },
       [](const octet::TapRows& t) { return t.depth % 8 == 4; },
+      [](const octet::TapRows& t) { return t.columns <= honest->rhs_layout.width / 2u; },
       [](const octet::TapRows& t) { return t.lhs_flip != 0; }};
   for (const auto& lie : kLies) {
     lying_taps_of = lie;

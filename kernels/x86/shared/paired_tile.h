@@ -408,7 +408,8 @@ void dispatch(const Tile& t) {
 }
 
 constexpr MicroKernel paired_kernel(const char* name, TierId tier_id,
-                                    MultiplyFn multiply_micro_panel = nullptr) {
+                                    MultiplyFn multiply_micro_panel = nullptr,
+                                    AddTapFn add_tap = nullptr) {
   MicroKernel kernel = {
       .name = name,
       .tier_id = tier_id,
@@ -420,6 +421,7 @@ constexpr MicroKernel paired_kernel(const char* name, TierId tier_id,
       .lhs_kr = 4,
       .multiply = dispatch,
       .multiply_micro_panel = multiply_micro_panel,
+      .add_tap = add_tap,
   };
   if (multiply_micro_panel) kernel.micro_panel = {4, kPairPart, 1, kNr, true};
   return kernel;

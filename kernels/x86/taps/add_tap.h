@@ -6,8 +6,8 @@
 //   row i, 4 bytes    | sums[i][0] |  [1]   |   of any rows, each with the place of its sums
 //   broadcast         +------------+--------+
 //
-// A dot product takes five cycles, and two begin in each: tiles of few rows spread the depth over
-// two to four sets of accumulators.
+// A dot product takes five cycles, and two begin in each: tiles of few rows, or of the first vector
+// alone for few columns, spread the depth over two to four sets of accumulators.
 //
 // `Width` has the vectors of an ISA: Vector, kLanes (int32 of one), kApart (bytes from the first
 // vector of columns to the second in a line, or 0 if that is in the next panel), kTwoSets (rows, up
@@ -21,16 +21,23 @@
 namespace octet {
 namespace {
 
-template <typename Width, int rows>
+template <typename Width, int rows, int vectors>
 class TapTile {
   using Vector = typename Width::Vector;
-  using Sums = Vector[rows][2];
+  using Sums = Vector[rows][vectors];
   static constexpr size_t kGroup = 64, kAhead = 2048;  // bytes; the next taps' weights follow
-  static constexpr int kSets = rows == 1 ? 4 : rows == 2 ? 3 : rows <= Width::kTwoSets ? 2 : 1;
+  static constexpr int kSets = vectors == 1              ? (rows <= 3   ? 4
+                                                            : rows <= 4 ? 3
+                                                                        : 2)
+                               : rows == 1               ? 4
+                               : rows == 2               ? 3
+                               : rows <= Width::kTwoSets ? 2
+                                                         : 1;
 
   template <typename F>
   OCTET_INLINE static inline void each(const F& f) {
-    unroll<rows>([&](auto i) OCTET_INLINE { unroll<2>([&](auto v) OCTET_INLINE { f(i, v); }); });
+    unroll<rows>([&](auto i)
+                     OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { f(i, v); }); });
   }
   OCTET_INLINE static inline void clear(Sums& sums) {
     each([&](auto i, auto v) OCTET_INLINE { sums[i][v] = Width::zero(); });
@@ -43,8 +50,8 @@ class TapTile {
   template <bool flip>
   OCTET_INLINE inline void multiply(size_t k, size_t at, Sums& sums) const {
     const uint8_t* const rhs = rhs_ + at * kGroup;
-    Vector b[2];
-    unroll<2>([&](auto v) OCTET_INLINE {
+    Vector b[vectors];
+    unroll<vectors>([&](auto v) OCTET_INLINE {
       b[v] = Width::load(rhs + v * apart_);
       pin(b[v]);
       if (v == 0 || !Width::kApart)
@@ -53,7 +60,7 @@ class TapTile {
     unroll<rows>([&](auto i) OCTET_INLINE {
       Vector a = Width::repeat(load_quad(lhs_[i] + k + 4 * at));
       if constexpr (flip) a = Width::flip(a, flips_);
-      unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
         sums[i][v] = Width::add_products(sums[i][v], a, b[v]);
         pin(sums[i][v]);
       });
@@ -71,7 +78,7 @@ class TapTile {
     unroll<rows>([&](auto i) OCTET_INLINE {
       tile.lhs_[i] = t.rows[first + i];
       to[i] = t.sums + t.places[first + i] * 2 * Width::kLanes;
-      unroll<2>([&](auto v) OCTET_INLINE {
+      unroll<vectors>([&](auto v) OCTET_INLINE {
         sums[i][v] = Width::load(to[i] + v * Width::kLanes);
         pin(sums[i][v]);
       });
@@ -107,6 +114,18 @@ class TapTile {
   size_t apart_;
   Vector flips_;
 };
+
+// A function for tiles of so many rows. Any count of rows is some tiles, the tallest first.
+struct TapHeight {
+  size_t rows;
+  void (*add)(const TapRows& t, size_t first);
+};
+template <size_t count>
+void add_by_heights(const TapRows& t, const TapHeight (&heights)[count]) {
+  size_t first = 0;
+  for (const TapHeight& height : heights)
+    for (; t.count - first >= height.rows; first += height.rows) height.add(t, first);
+}
 
 }  // namespace
 }  // namespace octet

@@ -26,20 +26,19 @@ struct Zmm {
   }
 };
 
-template <int rows, bool flip>
-constexpr auto kAdd = TapTile<Zmm, rows>::template add_rows<flip>;
+template <int rows, int vectors, bool flip>
+constexpr auto kAdd = TapTile<Zmm, rows, vectors>::template add_rows<flip>;
 
 // A flip takes a port from dot products.
 template <bool flip>
 void add_rows(const TapRows& t) {
-  constexpr struct {
-    size_t rows;
-    void (*add)(const TapRows&, size_t);
-  } kHeights[] = {{8, kAdd<8, flip>}, {7, kAdd<7, flip>}, {6, kAdd<6, flip>},
-                  {4, kAdd<4, flip>}, {2, kAdd<2, flip>}, {1, kAdd<1, flip>}};
-  size_t first = 0;
-  for (const auto& height : kHeights)
-    for (; t.count - first >= height.rows; first += height.rows) height.add(t, first);
+  constexpr TapHeight kOfOne[] = {
+      {8, kAdd<8, 1, flip>}, {4, kAdd<4, 1, flip>}, {2, kAdd<2, 1, flip>}, {1, kAdd<1, 1, flip>}};
+  if (t.columns <= Zmm::kLanes) return add_by_heights(t, kOfOne);
+  constexpr TapHeight kOfTwo[] = {{8, kAdd<8, 2, flip>}, {7, kAdd<7, 2, flip>},
+                                  {6, kAdd<6, 2, flip>}, {4, kAdd<4, 2, flip>},
+                                  {2, kAdd<2, 2, flip>}, {1, kAdd<1, 2, flip>}};
+  add_by_heights(t, kOfTwo);
 }
 
 }  // namespace

@@ -24,21 +24,34 @@ struct Ymm {
   }
 };
 
-// A flip by zeros costs nothing: a port is free of dot products.
-template <int rows>
-constexpr auto kAdd = TapTile<Ymm, rows>::template add_rows<true>;
-constexpr size_t kMost = 6;
-constexpr void (*kByRows[kMost])(const TapRows&, size_t) = {kAdd<1>, kAdd<2>, kAdd<3>,
-                                                            kAdd<4>, kAdd<5>, kAdd<6>};
+template <int rows, int vectors, bool flip>
+constexpr auto kAdd = TapTile<Ymm, rows, vectors>::template add_rows<flip>;
 
-}  // namespace
-
-void avxvnni_add_tap(const TapRows& t) {
+// A flip by zeros costs nothing where each row meets two vectors: a port is free of dot products.
+void add_panels(const TapRows& t) {
+  constexpr size_t kMost = 6;
+  constexpr void (*kByRows[kMost])(const TapRows&, size_t) = {kAdd<1, 2, true>, kAdd<2, 2, true>,
+                                                              kAdd<3, 2, true>, kAdd<4, 2, true>,
+                                                              kAdd<5, 2, true>, kAdd<6, 2, true>};
   for (size_t first = 0, rows; first < t.count; first += rows) {
     const size_t left = t.count - first;
     rows = left == 10 ? 5 : smaller(left, kMost);  // four rows take the time of five
     kByRows[rows - 1](t, first);
   }
+}
+
+template <bool flip>
+void add_halves(const TapRows& t) {
+  constexpr TapHeight kHeights[] = {
+      {6, kAdd<6, 1, flip>}, {4, kAdd<4, 1, flip>}, {2, kAdd<2, 1, flip>}, {1, kAdd<1, 1, flip>}};
+  add_by_heights(t, kHeights);
+}
+
+}  // namespace
+
+void avxvnni_add_tap(const TapRows& t) {
+  if (t.columns > Ymm::kLanes) return add_panels(t);
+  t.lhs_flip ? add_halves<true>(t) : add_halves<false>(t);
 }
 
 }  // namespace octet

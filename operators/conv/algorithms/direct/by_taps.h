@@ -56,49 +56,52 @@ class ByTaps {
            columns_of(s, in_w, out_w, s.pad_left).inside(s.kernel_w);
   }
   // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
-  // which multiply padding. Emerald Rapids, 2026-11-30: by 3x3, AVX-VNNI gains up to 10x10 and
-  // loses at 12x12, and gains up to 45x45 where a dilation spares many products. AVX512-VNNI, whose
-  // products take half as long as the sums' way, gains where it spares many, or some where tiles of
-  // a line are small: half as wide, or cut at each side of an image of 5x5. Both gain sooner where
-  // taps are joined. pixels: of an image.
-  static bool is_faster(double inside, const ConvShape& s, const Taps& taps, bool joined,
-                        size_t pixels, size_t panels) {
+  // which multiply padding. Emerald Rapids, 2026-12-01: by 3x3, AVX2 and AVX-VNNI gain up to 10x10.
+  // AVX-VNNI loses at 12x12, gains up to 45x45 where a dilation spares many products, and gains
+  // wherever there is padding for at most 8 columns: other tiles of fewer rows than six take the
+  // time of 16. AVX512-VNNI, whose products take half as long as the sums' way, gains where it
+  // spares many, or some where tiles of a line are small: half as wide, or cut at each side of an
+  // image of 5x5; other tiles of up to 8 columns have faster ways. The VNNI tiers gain sooner where
+  // taps are joined. pixels: of an image; pairs: whether the weights are pairs, as AVX2's.
+  static bool is_faster(double inside, const RhsLayout& layout, bool pairs, const ConvShape& s,
+                        const Taps& taps, bool joined, size_t pixels, size_t panels) {
     const size_t columns = s.group_out();
-    const double depth = (double)taps.depth * (joined ? s.kernel_w : 1);
-    if (panels == 1)
-      return inside < (joined && taps.depth <= 48 ? 0.91 : 0.88) &&
-             (pixels <= 1024 || (1 - inside) * depth >= 24);
-    // Columns of padding, of which tiles of a line have less
-    inside *=
-        (double)round_up(columns, kMostWidth) / (double)round_up(columns, kMostWidth / panels);
-    const bool narrow = columns <= kMostWidth,
+    const double spared = (1 - inside) * (double)taps.depth * (joined ? (double)s.kernel_w : 1);
+    double most = 0.88;
+    if (panels == 1) {
+      if (joined && taps.depth <= 48) most = 0.91;
+      if (columns <= layout.width / 2u && !pairs) most = 0.97;
+      return inside < most && (pixels <= 1024 || spared >= 24);
+    }
+    const bool one = columns <= layout.width, narrow = columns <= kMostWidth,
                small = (pixels > 4 && pixels <= 25) || (joined && s.kernel_w >= 5);
-    const double least = narrow ? 10 : small ? 24 : 56;
-    return inside < 0.88 && pixels <= 1024 && (narrow || small || taps.depth >= 256) &&
-           (1 - inside) * depth >= least;
+    const double least = one ? 5 : narrow ? 10 : small ? 24 : 56;
+    if (columns <= 8) most = columns <= 4 ? 0.77 : 0.8;
+    return inside < most && pixels <= 1024 && (narrow || small || taps.depth >= 256) &&
+           spared >= least;
   }
   // Whether a shape's taps of a kernel line, which are one row of an output without gaps between
   // pixels, are multiplied together. Sums of many channels take little of the time, and single taps
   // have more pixels; there are no more runs than taps.
-  static bool may_join(const ConvShape& s, const Taps& taps, size_t out_h) {
-    return !s.transposed && s.groups == 1 && s.dilation_w == 1 && s.kernel_w > 1 &&
+  static bool may_join(bool pairs, const ConvShape& s, const Taps& taps, size_t out_h) {
+    return !pairs && !s.transposed && s.groups == 1 && s.dilation_w == 1 && s.kernel_w > 1 &&
            s.pad_left + s.pad_right < s.kernel_w && out_h >= kLeastLines &&
            taps.depth <= smaller(kMostJoined, 16 * out_h);
   }
-  // Whether a shape may be computed so by kernels with add_tap for so many panels, and be faster
-  // for some image.
-  static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps, size_t panels) {
+  // Whether a shape may be computed so by kernels with add_tap, and be faster for some image.
+  static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
     return s.phases == 1 && !copies_windows(s) && taps.count > 1 && taps.count <= kMostTaps &&
-           taps.depth % layout.kr == 0 && s.group_out() > (panels - 1) * layout.width;
+           taps.depth % layout.kr == 0;
   }
   // Whether a plan's tasks may be computed so, and whether those of a run are.
   static bool may(const ConvPlan& plan, const Taps& taps) {
     const MicroKernel& kernel = *plan.kernel;
-    return kernel.add_tap && may(kernel.rhs_layout, plan.shape, taps, kernel.tap_panels) &&
-           !plan.runtime_zero_point && !plan.columns.zero_point;
+    return kernel.add_tap && may(kernel.rhs_layout, plan.shape, taps) && !plan.runtime_zero_point &&
+           !plan.columns.zero_point;
   }
   static bool suits(const ConvPlan& plan, const ConvRun& run, const Taps& taps) {
     if (!may(plan, taps) || run.out_w > kPixels) return false;
+    const RhsLayout& layout = plan.kernel->rhs_layout;
     double share = inside(plan.shape, run.in_h, run.in_w, run.out_h, run.out_w);
     // Where padding adds products, each tap has one more row, whose sums are added to those of the
     // pixels outside: an addition takes as long as a product of so many channels.
@@ -106,8 +109,8 @@ class ByTaps {
     if (!padding_adds_nothing(plan, run))
       share += (1 - share) * kAddition / (double)taps.depth +
                1 / (double)(run.batch * run.out_h * run.out_w);
-    return is_faster(share, plan.shape, taps, joins(plan, run, taps), run.out_h * run.out_w,
-                     plan.kernel->tap_panels);
+    return is_faster(share, layout, layout.has_tables(), plan.shape, taps, joins(plan, run, taps),
+                     run.out_h * run.out_w, plan.kernel->tap_panels);
   }
   static size_t bytes(const ConvPlan& plan, const Taps& taps, size_t pixels) {
     return may(plan, taps) ? Layout(plan, taps, pixels).bytes : 0;
@@ -181,8 +184,8 @@ class ByTaps {
 
   // Whether runs are the taps that an output has in a kernel line.
   static bool joins(const ConvPlan& plan, const ConvRun& run, const Taps& taps) {
-    return may_join(plan.shape, taps, run.out_h) && run.lhs_pixel == taps.depth &&
-           padding_adds_nothing(plan, run);
+    return may_join(plan.kernel->rhs_layout.has_tables(), plan.shape, taps, run.out_h) &&
+           run.lhs_pixel == taps.depth && padding_adds_nothing(plan, run);
   }
 
   // Points at the inputs of lines [line, line + lines) of all, in each run.
@@ -267,11 +270,13 @@ class ByTaps {
   void multiply(size_t group, size_t line, size_t pixels, size_t n0, size_t n1) {
     const Weights weights = weights_of(plan_, taps_, group);
     const RhsLayout& layout = plan_.kernel->rhs_layout;
+    const size_t tap_bytes = layout.width * layout.lane_bytes(taps_.depth);
     TapRows t = {};
     t.lhs_flip = plan_.lhs_flip ? 0x80808080u : 0;
     t.sums = sums_;
     for (size_t n = n0; n < n1; n += width_) {
       start(weights, line, pixels, n);
+      t.columns = smaller(n1 - n, width_);
       const uint8_t* const panels = weights.panels + (n - weights.first) * weights.lane_bytes;
       // The last micro-panel may have fewer panels; sums of one again are not used
       t.panel_stride =
@@ -282,13 +287,13 @@ class ByTaps {
         t.places = places_of(r);
         t.count = run.inside + (run.outside ? 1u : 0u);
         t.depth = run.taps * taps_.depth;
-        t.rhs = panels + run.tap * layout.width * layout.lane_bytes(taps_.depth);
+        t.rhs = panels + run.tap * tap_bytes;
         if (run.outside) memset(sums_ + at_.pixels * width_, 0, width_ * sizeof *sums_);
         if (t.count) plan_.kernel->add_tap(t);
         for (size_t i = 0; i < run.outside; ++i)
           add(sums_ + at_.pixels * width_, sums_ + t.places[at_.pixels - i] * width_);
       }
-      leave(line * run_.out_w, pixels, n, smaller(n1 - n, width_));
+      leave(line * run_.out_w, pixels, n, t.columns);
     }
   }
   void add(const int32_t* sums, int32_t* to) const {

@@ -61,11 +61,12 @@ Estimate estimate(const ConvWork& w) {
   const double reached = (double)(s.in_h * s.stride_h) / w.out_h;
   const bool omits = s.transposed && s.phases == 1 && w.cost.gather == 0 && reached < 1;
   const size_t tap_panels = w.cost.tap_panels;
-  const bool may_by_taps = tap_panels && ByTaps::may(w.layout, s, taps, tap_panels);
+  const bool may_by_taps = tap_panels && ByTaps::may(w.layout, s, taps);
   const double inside =
       may_by_taps ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w) : 1;
   const bool by_taps =
-      may_by_taps && ByTaps::is_faster(inside, s, taps, ByTaps::may_join(s, taps, (size_t)w.out_h),
+      may_by_taps && ByTaps::is_faster(inside, w.layout, w.cost.tap_pairs, s, taps,
+                                       ByTaps::may_join(w.cost.tap_pairs, s, taps, (size_t)w.out_h),
                                        (size_t)(w.out_h * w.out_w), tap_panels);
   const double used = by_taps                             ? inside
                       : omits                             ? reached
