@@ -7,8 +7,8 @@
 //   broadcast         +------------+--------+
 //
 // A CPU without VPDPBSSD (AVX-VNNI-INT8) flips an s8 lhs. Both kernels share the code before and
-// after the depth loops. Full tiles of at most 8 columns have a loop of their own (multiply_half),
-// but for VPDPBSSD, which no CPU at hand could time.
+// after the depth loops. Tiles of at most 8 columns and 4 rows or more have a loop of their own
+// (multiply_half), but for VPDPBSSD, which no CPU at hand could time.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -165,24 +165,24 @@ void multiply(const Tile& t, bool lhs_is_s8) {
   store_tile<kMr>(*again, acc);
 }
 
-// Multiplies a full tile of at most 8 columns, for half of the products: two groups at a time, each
-// in accumulators of its own, so that twelve products are in flight as in multiply(). adjust(lhs)
-// gives the u8 bytes that meet the weights: a flip by 0 would cost a third more.
-template <typename F>
+// Multiplies a tile of at most 8 columns, for half of the products: two groups at a time, each in
+// accumulators of its own, so that twice as many products are in flight. adjust(lhs) gives the u8
+// bytes that meet the weights.
+template <int rows, typename F>
 void multiply_half(const Tile& t, const F& adjust) {
-  __m256i even[kMr], odd[kMr];
-  unroll<kMr>([&](auto i) OCTET_INLINE {
+  __m256i even[rows], odd[rows];
+  unroll<rows>([&](auto i) OCTET_INLINE {
     _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
     even[i] = init_of(t, i, 0);
     if (t.row_init) even[i] = _mm256_add_epi32(even[i], _mm256_set1_epi32(t.row_init[i]));
     odd[i] = _mm256_setzero_si256();
   });
-  const uint8_t* lhs[kMr];
+  const uint8_t* lhs[rows];
   point_at_rows(t, lhs);
   const uint8_t* rhs = t.rhs;
-  const auto group = [&](__m256i(&acc)[kMr], const uint8_t* weights, auto row) OCTET_INLINE {
+  const auto group = [&](__m256i(&acc)[rows], const uint8_t* weights, auto row) OCTET_INLINE {
     const __m256i b = _mm256_loadu_si256((const __m256i*)weights);
-    unroll<kMr>([&](auto i) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
       U8::add_products(acc[i], adjust(_mm256_set1_epi32(row(i))), b);
     });
   };
@@ -200,8 +200,8 @@ void multiply_half(const Tile& t, const F& adjust) {
       rhs += 64;
     }
     if (const size_t tail = t.depth - k) {
-      int32_t last[kMr];
-      unroll<kMr>([&](auto i) OCTET_INLINE { last[i] = tail_quad(lhs[i] + k, tail); });
+      int32_t last[rows];
+      unroll<rows>([&](auto i) OCTET_INLINE { last[i] = tail_quad(lhs[i] + k, tail); });
       spill(last);
       group(even, rhs, [&](auto i) OCTET_INLINE { return last[i]; });
       rhs += 64;
@@ -209,20 +209,30 @@ void multiply_half(const Tile& t, const F& adjust) {
     if (tap == t.taps) break;
     next_tap(t, tap, lhs);
   }
-  unroll<kMr>([&](auto i) OCTET_INLINE { even[i] = _mm256_add_epi32(even[i], odd[i]); });
+  unroll<rows>([&](auto i) OCTET_INLINE { even[i] = _mm256_add_epi32(even[i], odd[i]); });
+  const __m256i fifth = even[4 < rows ? 4 : 0], sixth = even[rows - 1];
   if (t.scale)
     avx2_requantize6(t, even[0], even[0], even[1], even[1], even[2], even[2], even[3], even[3],
-                     even[4], even[4], even[5], even[5]);
+                     fifth, fifth, sixth, sixth);
   else
-    unroll<kMr>([&](auto i) OCTET_INLINE {
+    unroll<rows>([&](auto i) OCTET_INLINE {
       store_s32((uint8_t*)t.dst + i * t.dst_stride, even[i], t.cols);
     });
 }
 
-void multiply_up_to_8(const Tile& t) {
-  if (!t.lhs_flip) return multiply_half(t, [](__m256i lhs) OCTET_INLINE { return lhs; });
+template <int rows>
+void multiply_flipped_half(const Tile& t) {
   const __m256i flips = _mm256_set1_epi32((int32_t)t.lhs_flip);
-  multiply_half(t, [&](__m256i lhs) OCTET_INLINE { return _mm256_xor_si256(lhs, flips); });
+  multiply_half<rows>(t, [&](__m256i lhs) OCTET_INLINE { return _mm256_xor_si256(lhs, flips); });
+}
+
+// A flip by 0 would cost a third more; tiles of fewer rows, which are few, take that.
+constexpr int kLeastHalf = 4;
+void multiply_up_to_8(const Tile& t) {
+  if (t.rows == 4) return multiply_flipped_half<4>(t);
+  if (t.rows == 5) return multiply_flipped_half<5>(t);
+  if (t.lhs_flip) return multiply_flipped_half<kMr>(t);
+  multiply_half<kMr>(t, [](__m256i lhs) OCTET_INLINE { return lhs; });
 }
 
 constexpr void (*kByRows[kMr])(const Tile&, bool) = {multiply<1>, multiply<2>, multiply<3>,
@@ -252,7 +262,7 @@ __attribute__((noinline)) void multiply_panels(const Tile& t) {
 template <bool lhs_is_s8>
 void dispatch(const Tile& t) {
   if (__builtin_expect(t.cols > kNr, 0)) return multiply_panels<lhs_is_s8>(t);
-  if (!lhs_is_s8 && t.rows == kMr && t.cols <= 8) return multiply_up_to_8(t);
+  if (!lhs_is_s8 && t.rows >= kLeastHalf && t.cols <= 8) return multiply_up_to_8(t);
   kByRows[t.rows - 1](t, lhs_is_s8);
 }
 

@@ -58,7 +58,7 @@ class ByTaps {
   // Whether this is faster for this share than tiles of a line, whose sums stay in registers, but
   // which multiply padding. Emerald Rapids, 2026-12-01: by 3x3, AVX2 and AVX-VNNI gain up to 10x10.
   // AVX-VNNI loses at 12x12, gains up to 45x45 where a dilation spares many products, and gains
-  // wherever there is padding for at most 8 columns: other tiles of fewer rows than six take the
+  // wherever there is padding for at most 8 columns: other tiles of fewer rows than four take the
   // time of 16. AVX512-VNNI, whose products take half as long as the sums' way, gains where it
   // spares many, or some where tiles of a line are small: half as wide, or cut at each side of an
   // image of 5x5; other tiles of up to 8 columns have faster ways. The VNNI tiers gain sooner where
@@ -76,7 +76,7 @@ class ByTaps {
     const bool one = columns <= layout.width, narrow = columns <= kMostWidth,
                small = (pixels > 4 && pixels <= 25) || (joined && s.kernel_w >= 5);
     const double least = one ? 5 : narrow ? 10 : small ? 24 : 56;
-    if (columns <= 8) most = columns <= 4 ? 0.77 : 0.8;
+    if (one) most = columns <= 4 ? 0.77 : columns <= 8 ? 0.8 : 0.94;
     return inside < most && pixels <= 1024 && (narrow || small || taps.depth >= 256) &&
            spared >= least;
   }
