@@ -21,18 +21,17 @@
 namespace octet {
 namespace {
 
+constexpr int sets_of(int rows, int vectors, int two_sets) {
+  if (vectors == 1) return rows <= 3 ? 4 : rows == 4 ? 3 : 2;
+  return rows <= 2 ? 5 - rows : rows <= two_sets ? 2 : 1;
+}
+
 template <typename Width, int rows, int vectors>
 class TapTile {
   using Vector = typename Width::Vector;
   using Sums = Vector[rows][vectors];
   static constexpr size_t kGroup = 64, kAhead = 2048;  // bytes; the next taps' weights follow
-  static constexpr int kSets = vectors == 1              ? (rows <= 3   ? 4
-                                                            : rows <= 4 ? 3
-                                                                        : 2)
-                               : rows == 1               ? 4
-                               : rows == 2               ? 3
-                               : rows <= Width::kTwoSets ? 2
-                                                         : 1;
+  static constexpr int kSets = sets_of(rows, vectors, Width::kTwoSets);
 
   template <typename F>
   OCTET_INLINE static inline void each(const F& f) {
