@@ -365,7 +365,7 @@ OCTET_INLINE inline void multiply_panel(const Tile& t, const uint8_t* rhs, bool 
 
 template <int rows>
 void multiply(const Tile& t) {
-  alignas(64) int32_t sums[kStoresTogether ? rows : 1][kNr];
+  [[maybe_unused]] alignas(64) int32_t sums[kStoresTogether ? rows : 1][kNr];
   Tile panel = t;  // the tile of one panel: its columns and dst
   unroll<rows>([&](auto i) OCTET_INLINE {
     // See avx512vnni_u8s8_6x64x4.cc

@@ -63,7 +63,8 @@ OCTET_INLINE inline void requantize(const Tile& t, Rows rows, __m256i (&acc)[mos
 template <int full, int rows>
 OCTET_INLINE inline void store_tile(const Tile& t, __m256i (&acc)[rows][2]) {
   if (!t.scale) return store_sums(acc, Int<rows>{}, (uint8_t*)t.dst, t.dst_stride, t.cols);
-  const auto at = [&](int i, int v) OCTET_INLINE { return acc[i < rows ? i : rows - 1][v]; };
+  [[maybe_unused]] const auto at = [&](int i, int v)
+                                       OCTET_INLINE { return acc[i < rows ? i : rows - 1][v]; };
   if constexpr (rows == full) {
     requantize(t, Int<full>{}, acc);
   } else if constexpr (rows == 1) {
