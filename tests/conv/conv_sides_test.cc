@@ -43,6 +43,7 @@ class Sides : public testing::Test {
       c.shape = shape;
       c.seed = ++turn_;
       c.lhs = nothing.lhs, c.lhs_zero_point = nothing.zero_point;
+      if (pairs_) c.filter_fill = Fill::kSeldomFar;
       const Store& store = kEpilogueCases[turn_ % std::size(kEpilogueCases)];
       c.dst = store.dst, c.residual = store.residual, c.residual_is_dst = store.in_place;
       c.dst_extra = turn_ % 3;
@@ -51,7 +52,9 @@ class Sides : public testing::Test {
       for (const octet_machine* machine : machines)
         for (const octet_isa isa : tiers_) {
           ConvHow how;
-          how.algorithm = OCTET_CONV_DIRECT, how.isa = isa, how.machine = machine;
+          how.algorithm = OCTET_CONV_DIRECT, how.machine = machine;
+          const ScopedEnvironment limit("OCTET_MAX_ISA", pairs_ ? octet_isa_name(isa) : nullptr);
+          if (!pairs_) how.isa = isa;
           how.concurrency = std::vector<size_t>{1, 3, 7}[turn_ % 3];
           check(problem, how);
           if (HasFatalFailure()) return;
@@ -60,6 +63,8 @@ class Sides : public testing::Test {
   }
 
   std::vector<octet_isa> tiers_ = tiers_to_test();
+  // Weights make pairs, which filters are packed in if their tier is the best, not if it is named
+  bool pairs_ = false;
   uint32_t turn_ = 0;
 };
 
@@ -123,16 +128,17 @@ TEST_F(Sides, GroupsOfFewChannels) {
     }
 }
 
-// AVX-VNNI and, of many channels or to few, AVX512-VNNI multiply small images tap by tap, or by the
-// taps of a kernel line: images of one to several blocks, other pads, dilations and strides,
-// groups, transposed ones, and zero points of which padding adds the products. Tiers without it
-// would be emulated for nothing.
+// AVX2 by weights that make pairs, AVX-VNNI and, of many channels or to few, AVX512-VNNI multiply
+// small images tap by tap, the VNNI tiers also by the taps of a kernel line: images of one to
+// several blocks, other pads, dilations and strides, groups, transposed ones, and zero points of
+// which padding adds the products. Tiers without it would be emulated for nothing.
 TEST_F(Sides, TapByTap) {
   const auto lacks = [](octet_isa isa) {
     return octet::tier_of((octet::TierId)isa).costs.tap_panels == 0;
   };
   tiers_.erase(std::remove_if(tiers_.begin(), tiers_.end(), lacks), tiers_.end());
   if (tiers_.empty()) GTEST_SKIP() << "No tier multiplies tap by tap";
+  pairs_ = true;
   constexpr Nothing kZeroPoints[] = {
       {OCTET_U8, 0}, {OCTET_U8, 77}, {OCTET_S8, -128}, {OCTET_S8, 5}};
   constexpr struct {
@@ -161,8 +167,9 @@ TEST_F(Sides, TapByTap) {
                  {2, 2, 40, 5, 4, 3, 1, {2, 1, 1, 2}, true},
                  {4, 4, 1, 3, 3, 2, 3, {2, 3, 4, 2}, true},
                  {2, 3, 2, 2, 3, 3, 1, {0, 0, 1, 1}, true}};
-  constexpr size_t kChannels[][3] = {{32, 80, 1},  {260, 40, 1}, {36, 40, 1}, {100, 93, 1},
-                                     {520, 86, 2}, {256, 65, 1}, {64, 20, 1}};
+  constexpr size_t kChannels[][3] = {{32, 80, 1},  {260, 40, 1}, {36, 40, 1},
+                                     {100, 93, 1}, {520, 86, 2}, {256, 65, 1},
+                                     {64, 20, 1},  {92, 7, 1},   {72, 13, 1}};
   size_t turn = 0;
   for (const auto& image : kImages)
     for (int repeat = 0; repeat < 2; ++repeat) {
@@ -292,6 +299,42 @@ void expect_one_of(size_t taps, const octet_conv2d_shape& shape) {
       least = std::min(least, multiplied_by(c, isa));
     }
     EXPECT_EQ(least * taps, all) << octet_isa_name(isa);
+  }
+}
+
+octet::AddTapFn added_by;
+size_t added = 0;  // rows of taps
+
+void count_added(const octet::TapRows& t) {
+  added += t.count;
+  added_by(t);
+}
+
+// What TapByTap checks happens: tiers that can multiply tap by tap do so.
+TEST(Omitted, TiersThatAddTapsDoSo) {
+  for (const octet_isa isa : tiers_to_test()) {
+    if (octet::tier_of((octet::TierId)isa).costs.tap_panels == 0) continue;
+    const ScopedEnvironment limit("OCTET_MAX_ISA", octet_isa_name(isa));
+    for (const size_t columns : {8, 13, 40}) {
+      ConvCase c;
+      c.shape = square(4, 256, columns, 3, 1, 1);
+      c.filter_fill = Fill::kSeldomFar;
+      const ConvProblem problem(c);
+      ConvHow how;
+      how.algorithm = OCTET_CONV_DIRECT;
+      Conv conv(problem, how);
+      ASSERT_EQ(conv.status(), OCTET_OK) << conv.error().message;
+      octet::ConvPlan& plan = const_cast<octet_conv2d*>(conv.get())->plan;
+      ASSERT_TRUE(plan.kernel->add_tap) << plan.kernel->name;
+      counting = *plan.kernel;
+      added_by = counting.add_tap;
+      counting.add_tap = count_added;
+      plan.kernel = &counting;
+      added = 0;
+      EXPECT_EQ(conv.run(), OCTET_OK);
+      EXPECT_TRUE(conv.as_expected());
+      EXPECT_GT(added, 0u) << plan.kernel->name << ", " << columns << " columns";
+    }
   }
 }
 

@@ -27,6 +27,7 @@ std::vector<int32_t> draw_filled(Random* random, size_t count, octet_type type, 
     if (fill == Fill::kEnds) value = value & 1 ? hi : lo;
     if (fill == Fill::kMostThenOne) value = i < count / 2 ? hi : 1;
     if (fill == Fill::kSeldomLarge && value % 64 && value > lo + 127) value -= 128;
+    if (fill == Fill::kSeldomFar && i % 67) value = centre(type) + (value - centre(type)) / 4;
   }
   return values;
 }
@@ -41,8 +42,8 @@ void scatter(const TensorAt& at, const Guarded& memory, const std::vector<Value>
         for (size_t c = 0; c < at.channels; ++c) out[at.at(b, y, x, c)] = (T)values[next++];
 }
 
-const char* const kFill[] = {"random",          "least",          "most",        "ends",
-                             "never the least", "most, then one", "seldom large"};
+const char* const kFill[] = {"random",          "least",          "most",         "ends",
+                             "never the least", "most, then one", "seldom large", "seldom far"};
 
 }  // namespace
 

@@ -24,8 +24,18 @@ inline octet_machine machine_of(size_t l2, size_t l3, int in_order = 0) {
 }
 
 // kEnds: the type's minimum or maximum, at random. kMostThenOne: ones from the second half on.
-// kSeldomLarge: mostly the type's lower half, as ReLU leaves values
-enum class Fill { kRandom, kLeast, kMost, kEnds, kNeverLeast, kMostThenOne, kSeldomLarge };
+// kSeldomLarge: mostly the type's lower half, as ReLU leaves values. kSeldomFar: mostly near the
+// centre, as trained weights are, which make pairs (kernels/core/paired_weights.h)
+enum class Fill {
+  kRandom,
+  kLeast,
+  kMost,
+  kEnds,
+  kNeverLeast,
+  kMostThenOne,
+  kSeldomLarge,
+  kSeldomFar
+};
 // kCentre: 0 or 128, so that weights are symmetric in either type. kLeast: the type's minimum, for
 // all channels or for every other one. kFar: the two ends of F(4x4,3x3)'s range, in turn. kNear: at
 // most 2 from the centre.
