@@ -84,12 +84,13 @@ void multiply(const Tile& t) {
 void add_tap(const TapRows& t) {
   MemoryTrace& trace = MemoryTrace::current();
   const RhsLayout& layout = trace.kernel().rhs_layout;
-  const size_t panels = trace.kernel().tap_panels, columns = panels * layout.width;
-  for (size_t panel = 0; panel < panels; ++panel)
-    trace.read(t.rhs + panel * t.panel_stride, layout.width * layout.lane_bytes(t.depth));
+  const size_t columns = trace.kernel().tap_panels * layout.width;
+  for (size_t n = 0; n < t.columns; n += layout.width)
+    trace.read(t.rhs + n / layout.width * t.panel_stride,
+               layout.width * layout.lane_bytes(t.depth));
   for (size_t i = 0; i < t.count; ++i) {
     trace.read(t.rows[i], t.depth);
-    trace.write(t.sums + t.places[i] * columns, columns * sizeof *t.sums);
+    trace.write(t.sums + t.places[i] * columns, t.columns * sizeof *t.sums);
   }
 }
 

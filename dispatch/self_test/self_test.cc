@@ -171,13 +171,14 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
 }
 
 // True if one tap's rows, flipped or not, add their products to the sums at their places, twice,
-// and nothing to the sums behind; all columns, or the first half of a panel. Not inlined, as above.
+// and nothing to the sums behind; all columns, a panel, and half of one. Not inlined, as above.
 __attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
   constexpr size_t kCounts[] = {1, 2, 3, 4, 5, 6, 10, 13, 20}, kDepths[] = {4, 28, 36};
   constexpr uint32_t kFlips[] = {0, 0x80808080};
   constexpr size_t kMost = 20, kRows = 13, kColumns = 32;
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t columns = layout.width * kernel.tap_panels, widths[] = {columns, layout.width / 2u};
+  const size_t columns = layout.width * kernel.tap_panels,
+               widths[] = {columns, layout.width, layout.width / 2u};
   Operands operands;
   alignas(64) uint8_t packed[kColumns * kDepth];
   if (columns > kColumns || layout.bytes(columns, kDepth - 1) > sizeof packed) return false;

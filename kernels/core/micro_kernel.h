@@ -91,7 +91,7 @@ struct TapRows {
   uint32_t lhs_flip;           // as in Tile
   const uint8_t* rhs;          // the tap's first group in the first of tap_panels panels
   size_t panel_stride;         // bytes from there to the next panel's
-  size_t columns;              // of the panels; sums of later ones may be left as they are
+  size_t columns;              // panels behind these are not read; any sums of others may change
   int32_t* sums;               // rows of all columns of the panels
 };
 using AddTapFn = void (*)(const TapRows&);

@@ -103,14 +103,16 @@ __attribute__((noinline)) void add_rows(const TapRows& t, const Tile& tile, size
     return t.sums + t.places[first + i] * kPairColumns + v * kLanes;
   };
   __m256i acc[rows][vectors];
-  multiply_panel<form, false>(tile, t.rhs, false, acc, [&]() OCTET_INLINE {
-    unroll<rows>([&](auto i) OCTET_INLINE {
-      unroll<vectors>([&](auto v) OCTET_INLINE {
-        acc[i][v] = load(sums_of(i, v));
-        pin(acc[i][v]);
+  // Rows are put in order meanwhile for Clang, which keeps sums in memory else
+  multiply_panel<form, form == Form::kAll && rows >= 4>(
+      tile, t.rhs, false, acc, [&]() OCTET_INLINE {
+        unroll<rows>([&](auto i) OCTET_INLINE {
+          unroll<vectors>([&](auto v) OCTET_INLINE {
+            acc[i][v] = load(sums_of(i, v));
+            pin(acc[i][v]);
+          });
+        });
       });
-    });
-  });
   unroll<rows>([&](auto i) OCTET_INLINE {
     unroll<vectors>([&](auto v) OCTET_INLINE { store(sums_of(i, v), acc[i][v]); });
   });

@@ -166,8 +166,7 @@ void multiply(const Tile& t, bool lhs_is_s8) {
 }
 
 // Multiplies a tile of at most 8 columns, for half of the products: two groups at a time, each in
-// accumulators of its own, so that twice as many products are in flight. adjust(lhs) gives the u8
-// bytes that meet the weights.
+// accumulators of its own. adjust(lhs) gives the u8 bytes that meet the weights.
 template <int rows, typename F>
 void multiply_half(const Tile& t, const F& adjust) {
   __m256i even[rows], odd[rows];
@@ -196,8 +195,7 @@ void multiply_half(const Tile& t, const F& adjust) {
     }
     if (t.depth - k >= 4) {
       group(even, rhs, [&](auto i) OCTET_INLINE { return load_quad(lhs[i] + k); });
-      k += 4;
-      rhs += 64;
+      k += 4, rhs += 64;
     }
     if (const size_t tail = t.depth - k) {
       int32_t last[rows];
@@ -226,11 +224,9 @@ void multiply_flipped_half(const Tile& t) {
   multiply_half<rows>(t, [&](__m256i lhs) OCTET_INLINE { return _mm256_xor_si256(lhs, flips); });
 }
 
-// A flip by 0 would cost a third more; tiles of fewer rows, which are few, take that.
-constexpr int kLeastHalf = 4;
+// Of 4 rows and more. A flip by 0 costs a third of the time, which only full tiles are spared.
 void multiply_up_to_8(const Tile& t) {
-  if (t.rows == 4) return multiply_flipped_half<4>(t);
-  if (t.rows == 5) return multiply_flipped_half<5>(t);
+  if (t.rows < kMr) return t.rows == 4 ? multiply_flipped_half<4>(t) : multiply_flipped_half<5>(t);
   if (t.lhs_flip) return multiply_flipped_half<kMr>(t);
   multiply_half<kMr>(t, [](__m256i lhs) OCTET_INLINE { return lhs; });
 }
@@ -262,7 +258,7 @@ __attribute__((noinline)) void multiply_panels(const Tile& t) {
 template <bool lhs_is_s8>
 void dispatch(const Tile& t) {
   if (__builtin_expect(t.cols > kNr, 0)) return multiply_panels<lhs_is_s8>(t);
-  if (!lhs_is_s8 && t.rows >= kLeastHalf && t.cols <= 8) return multiply_up_to_8(t);
+  if (!lhs_is_s8 && t.rows >= 4 && t.cols <= 8) return multiply_up_to_8(t);
   kByRows[t.rows - 1](t, lhs_is_s8);
 }
 

@@ -112,6 +112,7 @@ TEST_P(SelfTestKernel, OneThatAddsTapsWronglyIsFound) {
       [](const octet::TapRows& t) { return t.count == 4; },
       [](const octet::TapRows& t) { return t.count > 10; },
       [](const octet::TapRows& t) { return t.depth % 8 == 4; },
+      [](const octet::TapRows& t) { return t.columns == honest->rhs_layout.width; },
       [](const octet::TapRows& t) { return t.columns <= honest->rhs_layout.width / 2u; },
       [](const octet::TapRows& t) { return t.lhs_flip != 0; }};
   for (const auto& lie : kLies) {

@@ -72,7 +72,8 @@ double spread(size_t multiplier) {
 // why few need it.
 constexpr double kInt16Panels = 0.25;
 
-// Fewer taps take no less time: pointing at them and the epilogue bound such tiles.
+// Fewer taps take no less time: pointing at them and the epilogue bound such tiles (AVX2 and both
+// VNNI tiers, Emerald Rapids, 2026-12-01).
 constexpr size_t kLeastTaps = 7;
 
 Estimate estimate(const ConvWork& w) {

@@ -88,7 +88,7 @@ class ByTaps {
            s.pad_left + s.pad_right < s.kernel_w && out_h >= kLeastLines &&
            taps.depth <= smaller(kMostJoined, 16 * out_h);
   }
-  // Whether a shape may be computed so by kernels with add_tap, and be faster for some image.
+  // Whether kernels with add_tap may compute a shape so.
   static bool may(const RhsLayout& layout, const ConvShape& s, const Taps& taps) {
     return s.phases == 1 && !copies_windows(s) && taps.count > 1 && taps.count <= kMostTaps &&
            taps.depth % layout.kr == 0;
@@ -272,15 +272,13 @@ class ByTaps {
     const RhsLayout& layout = plan_.kernel->rhs_layout;
     const size_t tap_bytes = layout.width * layout.lane_bytes(taps_.depth);
     TapRows t = {};
+    t.panel_stride = layout.width * weights.lane_bytes;
     t.lhs_flip = plan_.lhs_flip ? 0x80808080u : 0;
     t.sums = sums_;
     for (size_t n = n0; n < n1; n += width_) {
       start(weights, line, pixels, n);
       t.columns = smaller(n1 - n, width_);
       const uint8_t* const panels = weights.panels + (n - weights.first) * weights.lane_bytes;
-      // The last micro-panel may have fewer panels; sums of one again are not used
-      t.panel_stride =
-          n - weights.first + layout.width < weights.lanes ? layout.width * weights.lane_bytes : 0;
       for (size_t r = 0; r < runs_; ++r) {
         const Run& run = run_of_[r];
         t.rows = rows_of(r);

@@ -64,6 +64,8 @@ Estimate estimate(const ConvWork& w) {
   const bool may_by_taps = tap_panels && ByTaps::may(w.layout, s, taps);
   const double inside =
       may_by_taps ? ByTaps::inside(s, s.in_h, s.in_w, (size_t)w.out_h, (size_t)w.out_w) : 1;
+  // Of weights that turn out not to be pairs on AVX2, this is not so; then direct takes up to twice
+  // the time
   const bool by_taps =
       may_by_taps && ByTaps::is_faster(inside, w.layout, w.cost.tap_pairs, s, taps,
                                        ByTaps::may_join(w.cost.tap_pairs, s, taps, (size_t)w.out_h),
