@@ -3,7 +3,7 @@
 """XNNPACK as a peer of `octet bench`, through LiteRT, whose default delegate it is: a model of one layer, s8 x s8 -> s8 with a scale per
 output channel.
 
-Activations have scale 1 and zero point 0, so the weights' scales are Octet's own and float mode's outputs are to be the same, byte by
+Activations have scale 1, and outputs the zero point 0, so the weights' scales are Octet's own and float mode's outputs are to be the same, byte by
 byte. TFLite pads as SAME does or not at all: other paddings are an operator of their own in the model, which XNNPACK fuses. The input is
 set once. The cost of a call from Python is measured with a product of single numbers."""
 
@@ -33,11 +33,13 @@ class Output:
 
 
 class LiteRt:
+    lhs_zero_point = True
+
     def __init__(self, threads):
         self.name = f"XNNPACK of LiteRT {importlib.metadata.version('ai-edge-litert')}"
         self.threads = threads
         one = {"lhs": np.int8([1]), "rhs": np.int8([1]), "bias": np.int32([0]), "scales": np.float32([1])}
-        self.empty_call, _ = self.gemm({"lhs": "s8", "rhs": "s8", "dst": "s8", "m": 1, "n": 1, "k": 1}, one)
+        self.empty_call, _ = self.gemm({"lhs": "s8", "rhs": "s8", "dst": "s8", "lhs_zero_point": 0, "m": 1, "n": 1, "k": 1}, one)
 
     def made(self, model):
         interpreter = model.interpreter(delegate=True, threads=self.threads)
@@ -48,7 +50,7 @@ class LiteRt:
             return None
         m, n, k = problem["m"], problem["n"], problem["k"]
         model = tflite.Model()
-        inputs = [model.input(tensors["lhs"].reshape(m, k), 1), model.constant(np.ascontiguousarray(tensors["rhs"].reshape(k, n).T), tensors["scales"]),
+        inputs = [model.input(tensors["lhs"].reshape(m, k), 1, problem["lhs_zero_point"]), model.constant(np.ascontiguousarray(tensors["rhs"].reshape(k, n).T), tensors["scales"]),
                   model.constant(tensors["bias"], tensors["scales"])]  # fmt: skip
         model.operator("FULLY_CONNECTED", "NONE", inputs, model.tensor((m, n), np.int8, 1))
         return self.made(model)
@@ -60,12 +62,12 @@ class LiteRt:
         (stride_h, stride_w), (dilation_h, dilation_w), groups = problem["stride"], problem["dilation"], problem["groups"]
         depthwise = groups == channels and groups > 1
         model = tflite.Model()
-        x = model.input(tensors["lhs"].reshape(problem["in"]), 1)
+        x = model.input(tensors["lhs"].reshape(problem["in"]), 1, problem["lhs_zero_point"])
         padding = self.padding(problem)
         if not padding:
             padding, (top, left, bottom, right) = "VALID", problem["padding"]
             pads = model.constant(np.int32([[0, 0], [top, bottom], [left, right], [0, 0]]))
-            padded = model.tensor((batch, in_h + top + bottom, in_w + left + right, channels), np.int8, 1)
+            padded = model.tensor((batch, in_h + top + bottom, in_w + left + right, channels), np.int8, 1, problem["lhs_zero_point"])
             model.operator("PAD", None, [x, pads], padded)
             x = padded
         weights = tensors["filter"].reshape(problem["filter"])

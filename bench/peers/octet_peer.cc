@@ -132,6 +132,7 @@ void describe(const json& problem, const std::vector<Memory>& tensors, const Mem
   desc->lhs_type = type_of(problem["lhs"]);
   desc->rhs_type = type_of(problem["rhs"]);
   desc->dst_type = type_of(problem["dst"]);
+  desc->lhs_zero_point = problem["lhs_zero_point"];
   desc->packed = blob.data, desc->packed_bytes = blob.bytes;
   auto* epilogue = epilogue_of(desc, 0);
   if (tensors[2].bytes) epilogue->bias = (const int32_t*)tensors[2].data;
@@ -312,6 +313,7 @@ int main(int, char** argv) {
       peer = new Peer(threads);
       octet_gemm_desc desc = OCTET_GEMM_DESC_INIT;
       say({{"name", std::string("Octet ") + octet_version() + " of " + argv[1]},
+           {"lhs_zero_point", true},
            {"modes", modes_of(epilogue_of(&desc, 0), 0)}});
     } else if (verb == "run") {
       const double start = now(clock);

@@ -26,22 +26,24 @@ def model(nodes, constants, x_shape, y_shape, y_type=TensorProto.UINT8):
     return made.SerializeToString()
 
 
-def quantized(layer, x, y, weights, axis, tensors):
+def quantized(layer, x, y, weights, axis, tensors, zero_point):
     """Nodes and constants around a float layer that maps xf, wf, bf to yf: u8 activations of scale 1, s8 weights and s32 biases with
     a scale per output channel. Outputs below 0 clamp to 0, so a ReLU needs no node."""
     nodes = [
-        node("DequantizeLinear", [x, "one", "zero"], ["xf"]),
+        node("DequantizeLinear", [x, "one", "x_zero"], ["xf"]),
         node("DequantizeLinear", ["w", "scales", "zeros8"], ["wf"], axis=axis),
         node("DequantizeLinear", ["bias", "scales", "zeros32"], ["bf"], axis=0),
         layer,
         node("QuantizeLinear", ["yf", "one", "zero"], [y]),
     ]
-    constants = {"w": weights, "one": np.float32(1), "zero": np.uint8(0), "bias": tensors["bias"], "scales": tensors["scales"],
+    constants = {"w": weights, "one": np.float32(1), "zero": np.uint8(0), "x_zero": zero_point, "bias": tensors["bias"], "scales": tensors["scales"],
                  "zeros8": np.zeros(tensors["bias"].size, np.int8), "zeros32": np.zeros(tensors["bias"].size, np.int32)}  # fmt: skip
     return nodes, constants
 
 
 class OnnxRuntime:
+    lhs_zero_point = True
+
     def __init__(self, threads):
         self.name = f"ONNX Runtime {onnxruntime.__version__}"
         self.options = onnxruntime.SessionOptions()
@@ -58,13 +60,14 @@ class OnnxRuntime:
 
     def gemm(self, problem, tensors):
         m, n, k = problem["m"], problem["n"], problem["k"]
+        x_zero = np.array(problem["lhs_zero_point"], tensors["lhs"].dtype)
         x, w = tensors["lhs"].reshape(m, k), tensors["rhs"].reshape(k, n)
         if peer.types_of(problem) == "u8s8s32":
-            nodes, constants = [node("MatMulInteger", ["x", "w"], ["y"])], {"w": w}
+            nodes, constants = [node("MatMulInteger", ["x", "w", "x_zero"], ["y"])], {"w": w, "x_zero": x_zero}
             return self.bound(model(nodes, constants, [m, k], [m, n], TensorProto.INT32), x, peer.aligned((m, n), np.int32))
         if peer.types_of(problem) != "u8s8u8":
             return None
-        nodes, constants = quantized(node("Gemm", ["xf", "wf", "bf"], ["yf"]), "x", "y", w, 1, tensors)
+        nodes, constants = quantized(node("Gemm", ["xf", "wf", "bf"], ["yf"]), "x", "y", w, 1, tensors, x_zero)
         return self.bound(model(nodes, constants, [m, k], [m, n]), x, peer.aligned((m, n), np.uint8))
 
     def conv(self, problem, tensors):
@@ -73,7 +76,7 @@ class OnnxRuntime:
         weights = np.ascontiguousarray(tensors["filter"].reshape(problem["filter"]).transpose(0, 3, 1, 2))
         layer = node("Conv", ["xf", "wf", "bf"], ["yf"], kernel_shape=problem["filter"][1:3], group=problem["groups"],
                      strides=problem["stride"], dilations=problem["dilation"], pads=problem["padding"])  # fmt: skip
-        nodes, constants = quantized(layer, "x_nchw", "y_nchw", weights, 0, tensors)
+        nodes, constants = quantized(layer, "x_nchw", "y_nchw", weights, 0, tensors, np.uint8(problem["lhs_zero_point"]))
         nodes.insert(0, node("Transpose", ["x"], ["x_nchw"], perm=[0, 3, 1, 2]))
         nodes.append(node("Transpose", ["y_nchw"], ["y"], perm=[0, 2, 3, 1]))
         x = tensors["lhs"].reshape(problem["in"])

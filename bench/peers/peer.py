@@ -25,7 +25,7 @@ def types_of(problem):
 
 
 def serve(make_peer):
-    """make_peer(threads) has a name, an empty_call() or None, and gemm and conv, which take (problem, tensors) and return
+    """make_peer(threads) has a name, an empty_call() or None, perhaps a true lhs_zero_point, and gemm and conv, which take (problem, tensors) and return
     (call, dst) or None. Problems are as in bench/peers/peer_program.cc; tensors are the dense arrays that came with one."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # the output of libraries is no answer
@@ -57,7 +57,7 @@ def serve(make_peer):
             threads = argument["threads"]
             clock = time.process_time_ns if threads == 1 else time.perf_counter_ns
             peer = make_peer(threads)
-            answer = {"name": peer.name}
+            answer = {"name": peer.name, "lhs_zero_point": getattr(peer, "lhs_zero_point", False)}
             if peer.empty_call:
                 seconds(peer.empty_call, 1000)
                 answer["call_us"] = min(seconds(peer.empty_call, 1000) for _ in range(9)) * 1e3

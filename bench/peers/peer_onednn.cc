@@ -25,6 +25,7 @@ class OneDnnGemm : public OneDnnContestant {
         any({k, n}, onednn_type(d.types.rhs), Tag::any);
     const memory::desc bias({1, n}, bias_type(d.scales), Tag::ab);
     dnnl::primitive_attr attributes;
+    set_zero_point(&attributes, d.lhs_zero_point);
     set_scales(&attributes, d.scales, 1 << 1);
     const memory::desc given({k, n}, onednn_type(d.types.rhs),
                              d.run_time == OCTET_NK ? Tag::ba : Tag::ab),
@@ -40,6 +41,7 @@ class OneDnnGemm : public OneDnnContestant {
     else
       add_weights(plain, primitive.weights_desc(), d.rhs);
     add(DNNL_ARG_DST, dst, dst_.as());
+    add_zero_point(d.lhs_zero_point);
     add_scales(d.scales);
     if (!d.bias.empty()) add_bias(bias, d.bias, d.scales);
   }

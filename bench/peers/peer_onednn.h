@@ -45,6 +45,14 @@ class OneDnnContestant : public Contestant {
   }
 
 #if DNNL_VERSION_MAJOR >= 3
+  void set_zero_point(dnnl::primitive_attr* attributes, int32_t of_src) {
+    if (of_src) attributes->set_zero_points_mask(DNNL_ARG_SRC, 0);
+  }
+  void add_zero_point(const int32_t& of_src) {
+    if (of_src)
+      add(DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC,
+          {{1}, dnnl::memory::data_type::s32, dnnl::memory::format_tag::a}, &of_src);
+  }
   // channel_mask: the dimensions of the weights that an output channel selects.
   void set_scales(dnnl::primitive_attr* attributes, const std::vector<float>& scales,
                   int channel_mask) {
@@ -69,6 +77,10 @@ class OneDnnContestant : public Contestant {
     add(DNNL_ARG_BIAS, desc, scales.empty() ? (const void*)bias.data() : scaled_bias_.data());
   }
 #else
+  void set_zero_point(dnnl::primitive_attr* attributes, int32_t of_src) {
+    if (of_src) attributes->set_zero_points(DNNL_ARG_SRC, 0, {of_src});
+  }
+  void add_zero_point(int32_t) {}
   void set_scales(dnnl::primitive_attr* attributes, const std::vector<float>& scales, int) {
     if (!scales.empty()) attributes->set_output_scales(scales.size() > 1 ? 1 << 1 : 0, scales);
   }

@@ -61,6 +61,7 @@ class OneDnnConv : public OneDnnContestant {
                         pad_after(g.transposed, g.in_w_max, d.shape.out_w, g.kernel_w, g.stride_w,
                                   g.dilation_w, g.pad_left)};
     dnnl::primitive_attr attributes;
+    set_zero_point(&attributes, d.lhs_zero_point);
     set_scales(&attributes, d.scales, g.groups > 1 ? 1 << 0 | 1 << 1 : 1 << 0);
     if (d.activation.relu() && d.types.dst != OCTET_U8) {
       attributes.set_post_ops(onednn_relu());
@@ -78,6 +79,7 @@ class OneDnnConv : public OneDnnContestant {
                      : create(dnnl::convolution_forward(), dnnl::algorithm::convolution_direct);
     add(DNNL_ARG_SRC, src, d.lhs.as());
     add_weights(plain, chosen, d.filter);
+    add_zero_point(d.lhs_zero_point);
     add_scales(d.scales);
     add_bias(bias, d.bias, d.scales);
     add(DNNL_ARG_DST, dst, dst_.as());

@@ -6,15 +6,16 @@
 // plain bytes, dense, in the order and of the sizes that the line tells.
 //
 //   {"hello": {"threads": 1}}    the first: {"name": "ONNX Runtime 1.31.1", "call_us": 7.5,
-//                                "modes": ["tflite", "double", "residual", "table"]}; call_us and
-//                                modes may be missing
+//                                "lhs_zero_point": true,
+//                                "modes": ["tflite", "double", "residual", "table"]}; all but
+//                                the name may be missing
 //   {"gemm": {"m", "n", "k", "run_time": "", or "kn", "nk" for weights that come unpacked with each
-//             run, "lhs", "rhs", "dst",
+//             run, "lhs", "rhs", "dst", "lhs_zero_point",
 //             "tensors": {"lhs": 16384, "rhs", "bias", "scales"}}} + tensors
 //   {"conv": {"in": [b, h, w, c], "out": [b, h, w, c], "filter": [o, h, w, i],
 //             "groups", "stride": [h, w], "dilation": [h, w],
 //             "padding": [top, left, bottom, right],
-//             "transposed", "relu", "lhs", "rhs", "dst",
+//             "transposed", "relu", "lhs", "rhs", "dst", "lhs_zero_point",
 //             "tensors": {"lhs", "filter", "bias", "scales"}}} + tensors
 //                                {"dst": bytes}, or {} if it has no such thing; "lhs", "rhs", "dst"
 //                                are "u8", "s8", ...
@@ -22,6 +23,7 @@
 //                                thread, else the wall's
 //   {"get": "dst"}               {} + the output
 //
+// Only a peer that says "lhs_zero_point": true is asked for problems with another one than 0.
 // A peer that tells modes is told those of a problem: "requant": "tflite" (tensors "multipliers",
 // "shifts") or "double" ("factors"), "residual": {"scale", "zero_point", "intermediate_zero_point",
 // "product": [multiplier, shift], "residual", "dst"} ("residual"), and the tensor "table"; a mode
@@ -97,7 +99,7 @@ class Server {
     if (verb == "hello") {
       single_thread_ = problem.at("threads") == 1;
       peer_ = make_(problem.at("threads"));
-      return {{"name", peer_->name()}};
+      return {{"name", peer_->name()}, {"lhs_zero_point", true}};
     }
     contestant_ = nullptr;
     size_t elements;
@@ -142,7 +144,8 @@ class Server {
     GemmData d = {{problem.at("m"), problem.at("n"), problem.at("k")},
                   types_of(problem),
                   read_buffer(problem, "lhs"),
-                  read_buffer(problem, "rhs")};
+                  read_buffer(problem, "rhs"),
+                  problem.at("lhs_zero_point")};
     d.bias = read_vector<int32_t>(problem, "bias");
     d.scales = read_vector<float>(problem, "scales");
     d.bring_weights(parse_order(problem.at("run_time")));
@@ -162,7 +165,7 @@ class Server {
     s.pad_bottom = at("padding", 2), s.pad_right = at("padding", 3);
     s.transposed = problem.at("transposed").get<bool>();
     ConvData d = {shape, types_of(problem), read_buffer(problem, "lhs"),
-                  read_buffer(problem, "filter")};
+                  read_buffer(problem, "filter"), problem.at("lhs_zero_point")};
     if (problem.at("relu")) d.activation.kind = OCTET_ACTIVATION_RELU;
     d.bias = read_vector<int32_t>(problem, "bias");
     d.scales = read_vector<float>(problem, "scales");
@@ -283,6 +286,7 @@ class ProgramPeer : public Peer {
     const ordered_json answer = program_.ask({{"hello", {{"threads", threads}}}});
     name_ = program_.member<std::string>(answer, "name");
     if (answer.contains("call_us")) call_us_ = program_.member<double>(answer, "call_us");
+    has_lhs_zero_point_ = answer.value("lhs_zero_point", false);
     if (answer.contains("modes"))
       modes_ = program_.member<std::vector<std::string>>(answer, "modes");
   }
@@ -356,11 +360,12 @@ class ProgramPeer : public Peer {
   template <typename Data>
   std::unique_ptr<Contestant> contestant(const char* what, ordered_json problem, const Data& data,
                                          Tensors tensors, size_t dst_elements) {
+    if (data.lhs_zero_point && !has_lhs_zero_point_) return nullptr;
     const OperandTypes& types = data.types;
     const std::string name = types.name();  // "u8s8s32"
     tell_modes(data, &problem, &tensors);
     problem["lhs"] = name.substr(0, 2), problem["rhs"] = name.substr(2, 2),
-    problem["dst"] = name.substr(4);
+    problem["dst"] = name.substr(4), problem["lhs_zero_point"] = data.lhs_zero_point;
     for (const Tensor& t : tensors) problem["tensors"][t.name] = t.bytes;
     const ordered_json answer = program_.ask({{what, problem}}, tensors);
     if (answer.empty()) return nullptr;
@@ -373,6 +378,7 @@ class ProgramPeer : public Peer {
   Program program_;
   std::string name_;
   std::optional<double> call_us_;
+  bool has_lhs_zero_point_ = false;
   std::optional<std::vector<std::string>> modes_;
 };
 

@@ -35,15 +35,17 @@ ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
                          const Operands& operands) {
   const size_t channels = shape.geometry.out_channels, depth = shape.depth();
   ConvData data = room(shape, types);
+  data.lhs_zero_point = checked_zero_point("--lhs-zero-point", operands.lhs_zero_point, types.lhs);
   const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
   data.filter_zero_points = zero_points(rhs_zero_point, types.rhs, channels);
   double product = kUniformProduct;
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels filters = {channels, depth, depth, 1};
   if (operands.likeness == Likeness::kReal && types.lhs != OCTET_S16) {
-    fill_activations(&data.lhs, types.lhs, 0, shape.in_pixels() + depth);
+    fill_activations(&data.lhs, types.lhs, data.lhs_zero_point, shape.in_pixels() + depth);
     fill_weights(&data.filter, types.rhs, filters, centre, channels + 2 * depth);
-    product = typical_product(data.lhs, types.lhs, data.filter, types.rhs, centre);
+    product =
+        typical_product(data.lhs, types.lhs, data.lhs_zero_point, data.filter, types.rhs, centre);
   } else {
     fill_both(&data, Fill::kRandom);
   }

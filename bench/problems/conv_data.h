@@ -23,8 +23,8 @@ struct ConvData {
   size_t dst_elements() const { return shape.out_pixels() * shape.geometry.out_channels; }
 };
 
-// A network's layer: random operands, no zero points but requested ones of the weights, a bias;
-// 8-bit and f32 outputs have per-channel scales and a ReLU.
+// A network's layer: random operands, no zero points but requested ones, a bias; 8-bit
+// and f32 outputs have per-channel scales and a ReLU.
 ConvData plain_conv_data(const ConvShape& shape, const OperandTypes& types,
                          const Operands& operands = {});
 

@@ -59,15 +59,17 @@ void GemmData::bring_weights(std::optional<octet_rhs_order> order) {
 
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types, const Operands& operands) {
   GemmData data = room(shape, types);
+  data.lhs_zero_point = checked_zero_point("--lhs-zero-point", operands.lhs_zero_point, types.lhs);
   const std::optional<int32_t> rhs_zero_point = operands.zero_point_of(types.rhs);
   data.rhs_zero_points = zero_points(rhs_zero_point, types.rhs, shape.n);
   double product = kUniformProduct;
   const int32_t centre = rhs_zero_point.value_or(0);
   const Channels columns = {shape.n, shape.k, 1, shape.n};
   if (operands.likeness == Likeness::kReal && types.lhs != OCTET_S16) {
-    fill_activations(&data.lhs, types.lhs, 0, shape.m + shape.k);
+    fill_activations(&data.lhs, types.lhs, data.lhs_zero_point, shape.m + shape.k);
     fill_weights(&data.rhs, types.rhs, columns, centre, shape.n + 2 * shape.k);
-    product = typical_product(data.lhs, types.lhs, data.rhs, types.rhs, centre);
+    product =
+        typical_product(data.lhs, types.lhs, data.lhs_zero_point, data.rhs, types.rhs, centre);
   } else {
     fill_both(&data, Fill::kRandom);
   }

@@ -39,8 +39,8 @@ struct GemmData {
   int32_t rhs_at(size_t depth, size_t column) const;
 };
 
-// A network's product: random operands, no zero points but requested ones of the weights; 8-bit and
-// f32 outputs have a bias and per-channel scales.
+// A network's product: random operands, no zero points but requested ones; 8-bit and f32
+// outputs have a bias and per-channel scales.
 GemmData plain_data(const GemmShape& shape, const OperandTypes& types,
                     const Operands& operands = {});
 

@@ -217,9 +217,10 @@ Activation activation_of(const octet_epilogue& e) {
   return a;
 }
 
-double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
-                       octet_type rhs_type, int32_t rhs_zero_point) {
-  return root_mean_square(lhs, lhs_type, 0) * root_mean_square(rhs, rhs_type, rhs_zero_point);
+double typical_product(const Buffer& lhs, octet_type lhs_type, int32_t lhs_zero_point,
+                       const Buffer& rhs, octet_type rhs_type, int32_t rhs_zero_point) {
+  return root_mean_square(lhs, lhs_type, lhs_zero_point) *
+         root_mean_square(rhs, rhs_type, rhs_zero_point);
 }
 
 std::vector<float> spread_scales(size_t channels, size_t k, double product) {
@@ -285,14 +286,18 @@ void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
   }
 }
 
+int32_t checked_zero_point(const char* option, int32_t zero_point, octet_type type) {
+  const auto [least, most] = type == OCTET_S16 ? Range{0, 0} : range_of(type);
+  if (zero_point < least || zero_point > most)
+    throw Error(
+        fmt::format("{} {} is no zero point of {}", option, zero_point, octet_type_name(type)));
+  return zero_point;
+}
+
 std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
                                  size_t channels) {
   if (!zero_point) return {};
-  const auto [least, most] = range_of(type);
-  if (*zero_point < least || *zero_point > most)
-    throw Error(
-        fmt::format("--rhs-zero-point {} is no value of {}", *zero_point, octet_type_name(type)));
-  return std::vector<int32_t>(channels, *zero_point);
+  return std::vector<int32_t>(channels, checked_zero_point("--rhs-zero-point", *zero_point, type));
 }
 
 const int32_t* centre(octet_type type) {

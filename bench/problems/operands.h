@@ -75,6 +75,7 @@ struct Operands {
   // Products only: weights come with each run, unpacked, in this order
   std::optional<octet_rhs_order> run_time = {};
   size_t scale_block = 0;  // weights of 4 bits, for f32 outputs: octet_rhs_desc.scale_block
+  int32_t lhs_zero_point = 0;
 
   // Real u8 weights have a zero point.
   std::optional<int32_t> zero_point_of(octet_type rhs) const;
@@ -121,8 +122,8 @@ void make_sparse(Buffer* buffer, const Channels& channels, size_t run, int32_t z
 
 // The typical size of an lhs byte times that of a weight, less their zero points.
 constexpr double kUniformProduct = 147 * 73;
-double typical_product(const Buffer& lhs, octet_type lhs_type, const Buffer& rhs,
-                       octet_type rhs_type, int32_t rhs_zero_point);
+double typical_product(const Buffer& lhs, octet_type lhs_type, int32_t lhs_zero_point,
+                       const Buffer& rhs, octet_type rhs_type, int32_t rhs_zero_point);
 
 // A scale per output channel. They spread the outputs of random operands of depth k over the 8-bit
 // range, differently per channel.
@@ -148,6 +149,8 @@ TfliteScales tflite_scales(const std::vector<float>& scales, Requant requant);
 void set_scales(const std::vector<float>& scales, const TfliteScales* tflite,
                 octet_epilogue* epilogue);
 std::vector<int32_t> spread_bias(size_t channels, size_t k, double product = kUniformProduct);
+// The zero point; throws, with the option's name, if the type lacks it. That of s16 is always 0.
+int32_t checked_zero_point(const char* option, int32_t zero_point, octet_type type);
 // Zero points of the channels: the same for all, or none. Throws if the type lacks the value.
 std::vector<int32_t> zero_points(std::optional<int32_t> zero_point, octet_type type,
                                  size_t channels);

@@ -28,6 +28,7 @@ BenchResult bench_conv(const ConvCase& conv, const OperandTypes& types, const Be
       conv.shape.name(), conv.network,     conv.count,    conv.shape.ops(), types,
       options.operands,  plan.algorithm(), plan.kernel(), verdict.right,    verdict.first_error};
   result.operands.requant = data.tflite.requant();
+  result.operands.lhs_zero_point = data.lhs_zero_point;
   if (!verdict.right) return result;
   if (approximate) result.largest_difference = reference.largest_difference(plan.dst());
 

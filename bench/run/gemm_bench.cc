@@ -37,6 +37,7 @@ BenchResult bench_gemm(const GemmCase& gemm, const OperandTypes& types, const Be
                         verdict.right,
                         verdict.first_error};
   result.operands.requant = data.tflite.requant();
+  result.operands.lhs_zero_point = data.lhs_zero_point;
   if (!verdict.right) return result;
 
   const std::unique_ptr<Contestant> peer = options.peer ? options.peer->gemm(data) : nullptr;

@@ -94,6 +94,7 @@ ordered_json to_json(const BenchResult& r) {
                        {"count", r.count},
                        {"types", r.types.name()},
                        {"requant", requant_name(r.operands.requant)},
+                       {"lhs_zero_point", r.operands.lhs_zero_point},
                        {"rhs_zero_point", or_null(r.operands.zero_point_of(r.types.rhs))},
                        {"operands", likeness_name(r.operands.likeness)},
                        {"sparse", r.operands.sparse},

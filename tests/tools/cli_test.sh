@@ -227,7 +227,19 @@ expect 0 '0 wrong' bench 8x8x8 12x70x40 ic8oc8_ih6kh3ph1 --operands real --types
 expect 2 "'fast' is no requantization" bench 8x8x8 --requant fast
 expect 2 'outputs of 8 bits, not for u8s8s32' bench 8x8x8 --requant tflite --types u8s8s32
 expect 0 'peer: symmetric weights' bench 8x8x8 ic8oc8_ih6kh3ph1 --rhs-zero-point 7 --peer symmetric --types u8u8u8 --repetitions 1
-expect 2 'is no value of s8' bench 8x8x8 --rhs-zero-point 128
+expect 2 'rhs-zero-point 128 is no zero point of s8' bench 8x8x8 --rhs-zero-point 128
+expect 0 '0 wrong' bench 8x8x8 ic8oc8_ih6kh3ph1 --lhs-zero-point 7 --types u8s8u8,s8u8s32 --repetitions 1 --json "$scratch/lhs.json"
+[[ $(grep -c '"lhs_zero_point": 7' "$scratch/lhs.json") -eq 4 ]] || { echo 'the JSON does not tell zero points of inputs'; failures=$((failures + 1)); }
+expect 2 'lhs-zero-point -1 is no zero point of u8' bench 8x8x8 --lhs-zero-point -1
+expect 2 'lhs-zero-point 128 is no zero point of s8' bench plan ic8oc8_ih6kh3ph1 --types s8s8s8 --lhs-zero-point 128
+expect 2 'lhs-zero-point 1 is no zero point of s16' bench 8x8x8 --types s16s8s16 --lhs-zero-point 1
+# Only a peer that says that it has zero points of inputs is asked for them.
+asked="read -r hello; echo '{\"name\": \"asked\", \"lhs_zero_point\": HAS}'; read -r problem; case \$problem in
+  *'\"lhs_zero_point\":7'*) echo '{\"error\": \"asked for 7\"}' ;; esac; cat >/dev/null"
+expect 0 'peer: asked' bench 8x8x8 ic8oc8_ih6kh3ph1 --lhs-zero-point 7 --repetitions 1 --peer "${asked/HAS/false}"
+for problem in 8x8x8 ic8oc8_ih6kh3ph1; do
+  expect 2 'asked for 7' bench $problem --lhs-zero-point 7 --repetitions 1 --peer "${asked/HAS/true}"
+done
 expect 0 'peer: float mode' bench 8x8x8 ic8oc8_ih6kh3ph1 --requant tflite --peer float --types s8s8s8 --repetitions 1
 expect 0 'peer: 8 bits' bench 8x8x8 ic8oc8_ih6kh3ph1 --requant tflite --peer int8 --types s16s8s16 --repetitions 1
 expect 2 'requant double is for outputs of 8 bits, not for s16s8s16' bench 8x8x8 --requant double --types s16s8s16
@@ -320,7 +332,7 @@ expect 0 'choice      product weights=' explain gemm --shape 5x6x7 --threads 4
 expect 0 '"kernel": "scalar_' explain gemm --shape 5x6x7 --isa SCALAR --types u8s8s32 --json
 expect 2 'cases is required' bench plan
 expect 2 'only convolutions here' bench plan 8x8x8
-expect 0 'loses' bench plan $conv "${run[@]}" --json "$scratch/plan.json"
+expect 0 'loses' bench plan $conv "${run[@]}" --lhs-zero-point 7 --json "$scratch/plan.json"
 expect 0 'predictions off by a factor' bench plan $conv "${run[@]}" --threads 1
 expect 0 'predictions are of one thread' bench plan $conv "${run[@]}" --threads 2
 expect 0 'distinct layers' bench pack $conv "${run[@]}" --json "$scratch/pack.json"
@@ -492,6 +504,7 @@ expect 2 'tensor 2 is a constant of 8 bytes, but its shape takes 16' bench "$scr
 expect 2 "'resnet50' has no operands of its own" bench resnet50 "${own[@]}"
 expect 2 '--operands model leaves --requant to the model' bench "$scratch/model.json" "${own[@]}" --requant tflite
 expect 2 '--operands model leaves --types to the model' bench "$scratch/model.json" "${own[@]}" --types s8s8s8
+expect 2 '--operands model leaves --lhs-zero-point to' bench "$scratch/model.json" "${own[@]}" --lhs-zero-point 7
 expect 2 '--operands model leaves --peer to the model; peers are' bench "$scratch/model.json" "${own[@]}" --peer onednn
 expect 2 'a network is required' run
 expect 2 'not both' traffic espcn --network "$scratch/model.json"

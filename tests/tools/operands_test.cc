@@ -9,8 +9,10 @@
 #include <cmath>
 
 #include "bench/cases/conv_suite.h"
-#include "bench/problems/conv_data.h"
-#include "bench/problems/gemm_data.h"
+#include "bench/problems/conv_check.h"
+#include "bench/problems/conv_plan.h"
+#include "bench/problems/gemm_check.h"
+#include "bench/problems/gemm_plan.h"
 
 namespace tool {
 namespace {
@@ -136,6 +138,33 @@ TEST(Operands, AnAskedForZeroPointIsTheWeightsMiddle) {
   double sum = 0;
   for (size_t i = 0; i < data.rhs.size(); ++i) sum += byte_at(data.rhs, OCTET_S8, i);
   EXPECT_NEAR(sum / (double)data.rhs.size(), 5, 1);
+}
+
+// The plan computes with the zero point, and the reference refuses outputs of another one.
+TEST(Operands, AnAskedForZeroPointIsTheInputsMiddle) {
+  Operands asked = kReal;
+  asked.lhs_zero_point = 7;
+  for (const octet_type type : {OCTET_U8, OCTET_S8}) {
+    const OperandTypes types = {type, OCTET_S8, OCTET_S32};
+    GemmData data = plain_data(kShape, types, asked);
+    if (type == OCTET_S8) {
+      double sum = 0;
+      for (size_t i = 0; i < data.lhs.size(); ++i) sum += byte_at(data.lhs, type, i);
+      EXPECT_NEAR(sum / (double)data.lhs.size(), 7, 1);
+    }
+    GemmPlan plan(data, {});
+    plan.run(1);
+    EXPECT_TRUE(check_product(data, plan.dst()).right);
+    data.lhs_zero_point = 8;
+    EXPECT_FALSE(check_product(data, plan.dst()).right);
+
+    ConvData conv_data = plain_conv_data(parse_conv("ic8oc8_ih6kh3ph1"), types, asked);
+    ConvPlan conv(conv_data, {});
+    conv.run(1);
+    EXPECT_TRUE(ConvReference(conv_data).check(conv.dst()).right);
+    conv_data.lhs_zero_point = 8;
+    EXPECT_FALSE(ConvReference(conv_data).check(conv.dst()).right);
+  }
 }
 
 // Scales that suit uniform operands would leave most real outputs within a few units of each other.

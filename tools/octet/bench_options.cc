@@ -30,6 +30,7 @@ void refuse_beside_a_model(const BenchArguments& a) {
   const bool octet = is_octet(a.peer);
   const char* const option = !a.types.empty()          ? "--types"
                              : a.requant != "float"    ? "--requant"
+                             : a.lhs_zero_point        ? "--lhs-zero-point"
                              : a.rhs_zero_point        ? "--rhs-zero-point"
                              : a.residual              ? "--residual"
                              : a.table                 ? "--table"
@@ -63,6 +64,7 @@ BenchOptions to_options(const BenchArguments& a) {
   options.operands = {
       parse_likeness(a.operands), parse_requant(a.requant), a.rhs_zero_point, a.residual, a.table,
       !a.sparse.empty(),          parse_order(a.run_time),  a.scale_block};
+  options.operands.lhs_zero_point = a.lhs_zero_point;
   if (options.operands.run_time && !a.sparse.empty())
     throw Error("--run-time weights are not packed, so --sparse is not for them");
   if (options.operands.run_time && !a.peer.empty() && a.peer != "onednn" && !is_octet(a.peer))

@@ -59,6 +59,7 @@ struct BenchArguments {
   std::string sparse;    // "", "2:4", "auto"
   std::string run_time;  // "", "kn", "nk"
   size_t scale_block = 0;
+  int32_t lhs_zero_point = 0;
   std::optional<int32_t> rhs_zero_point;
   bool residual = false, table = false;
   std::optional<double> check_percent;  // bench plan's largest accepted loss

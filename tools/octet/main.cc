@@ -106,12 +106,17 @@ std::string layers() {
                      fmt::join(tool::conv_suite_names(), ", "));
 }
 
-void add_modes(CLI::App* command, tool::BenchArguments* a) {
+void add_quantization(CLI::App* command, tool::BenchArguments* a) {
   command
       ->add_option("--requant", a->requant, "How accumulators become 8 bits: float, tflite, double")
       ->capture_default_str();
+  command->add_option("--lhs-zero-point", a->lhs_zero_point, "Input's zero point; 0 by default");
   command->add_option("--rhs-zero-point", a->rhs_zero_point,
                       "The weights' zero point; none by default (u8: 0)");
+}
+
+void add_modes(CLI::App* command, tool::BenchArguments* a) {
+  add_quantization(command, a);
   command->add_flag("--residual", a->residual, "Add a residual to the outputs");
   command->add_flag("--table", a->table, "Look the outputs up in a table");
 }
@@ -325,11 +330,7 @@ class CommandLine {
     tune->add_option("--types", t.bench.types,
                      "Types of lhs, rhs and dst, several; u8s8u8 by default")
         ->delimiter(',');
-    tune->add_option("--requant", t.bench.requant,
-                     "How accumulators become 8 bits: float, tflite, double")
-        ->capture_default_str();
-    tune->add_option("--rhs-zero-point", t.bench.rhs_zero_point,
-                     "The weights' zero point; none by default (u8: 0)");
+    add_quantization(tune, &t.bench);
     add_isa(tune, &t.bench.isa);
     add_threads(tune, &t.bench.threads);
     tune->add_option("--json", t.bench.json, "Also write this file");
@@ -370,8 +371,7 @@ class CommandLine {
         "--weights-max", r.weights_max,
         "Bytes of all packed filters of convolutions, at most, such as 24M (K = 1024, M = 1048576 "
         "bytes); none: no limit; by default 2.5 times the weights, as far as that costs no more "
-        "than "
-        "5 % of the predicted time. Products are not counted");
+        "than 5 % of the predicted time. Products are not counted");
     add_isa(run, &r.bench.isa);
     add_threads(run, &r.bench.threads);
     add_repetitions(run, &r.bench.repetitions);
