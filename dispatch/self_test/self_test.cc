@@ -177,8 +177,7 @@ __attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
   constexpr uint32_t kFlips[] = {0, 0x80808080};
   constexpr size_t kMost = 20, kRows = 13, kColumns = 32;
   const RhsLayout& layout = kernel.rhs_layout;
-  const size_t columns = layout.width * kernel.tap_panels,
-               widths[] = {columns, layout.width, layout.width / 2u};
+  const size_t columns = layout.width * kernel.tap_panels;
   Operands operands;
   alignas(64) uint8_t packed[kColumns * kDepth];
   if (columns > kColumns || layout.bytes(columns, kDepth - 1) > sizeof packed) return false;
@@ -189,7 +188,7 @@ __attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
         columns, packed);
     for (const size_t count : kCounts)
       for (const uint32_t flip : kFlips)
-        for (const size_t some : widths) {
+        for (size_t some = columns; some >= layout.width / 2u; some /= 2) {
           const uint8_t* rows[kMost];
           uint16_t places[kMost];
           alignas(64) int32_t sums[(kMost + 1) * kColumns] = {};
@@ -204,18 +203,19 @@ __attribute__((noinline)) bool adds_taps(const MicroKernel& kernel) {
           kernel.add_tap(tap);
           for (size_t j = 0; j < columns; ++j)
             if (sums[count * columns + j]) return false;
-          for (size_t i = 0; i < count; ++i)
-            if (!is_product(
-                    sums + i * columns, 1, some,
-                    [&](size_t, size_t k) {
-                      return 2 * value(operands.lhs[i % kRows * kDepth + k] ^ (uint8_t)flip,
-                                       kernel.lhs_element_type);
-                    },
-                    [&](size_t k, size_t j) {
-                      return value(operands.rhs[k * columns + j], layout.element_type);
-                    },
-                    depth))
-              return false;
+          for (size_t i = 1; i < count; ++i)  // rows of these columns alone
+            memmove(sums + i * some, sums + i * columns, some * sizeof *sums);
+          if (!is_product(
+                  sums, count, some,
+                  [&](size_t i, size_t k) {
+                    return 2 * value(operands.lhs[i % kRows * kDepth + k] ^ (uint8_t)flip,
+                                     kernel.lhs_element_type);
+                  },
+                  [&](size_t k, size_t j) {
+                    return value(operands.rhs[k * columns + j], layout.element_type);
+                  },
+                  depth))
+            return false;
         }
   }
   return true;

@@ -91,7 +91,7 @@ struct TapRows {
   uint32_t lhs_flip;           // as in Tile
   const uint8_t* rhs;          // the tap's first group in the first of tap_panels panels
   size_t panel_stride;         // bytes from there to the next panel's
-  size_t columns;              // panels behind these are not read; any sums of others may change
+  size_t columns;              // wanted: later panels are not read, sums of later ones undefined
   int32_t* sums;               // rows of all columns of the panels
 };
 using AddTapFn = void (*)(const TapRows&);
