@@ -47,8 +47,10 @@ struct TileScales {
 };
 constexpr TileScales kTileScales;
 enum class Outputs { kBytes, kFloats, kSums };
-__attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, Tile tile,
+__attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, Tile* of,
                                                      Outputs outputs, uint8_t* room) {
+  Tile& tile = *of;  // no copy: the stack is deepest here
+  const size_t cols = tile.cols;
   const bool bytes = outputs == Outputs::kBytes, floats = outputs == Outputs::kFloats;
   uint8_t *const micro_panel = room, *const tiles = room + kTileBytes;
   memset(room, 0, 2 * kTileBytes);
@@ -73,9 +75,11 @@ __attribute__((noinline)) bool micro_panels_as_tiles(const MicroKernel& kernel, 
     if (floats) tile.row_scale = kTileScales.rows + row;
     kernel.multiply(tile);
   }
+  tile.cols = cols;
+  tile.lhs = lhs;
   return memcmp(micro_panel, tiles, kTileBytes) == 0;
 }
-bool micro_panels_as_tiles(const MicroKernel& kernel, const Tile& tile, uint8_t* room) {
+bool micro_panels_as_tiles(const MicroKernel& kernel, Tile* tile, uint8_t* room) {
   const bool words = kernel.is(kStoresFloats) && kernel.micro_panel.taps;
   return micro_panels_as_tiles(kernel, tile, Outputs::kBytes, room) &&
          (!words || (micro_panels_as_tiles(kernel, tile, Outputs::kFloats, room) &&
@@ -150,24 +154,24 @@ __attribute__((noinline)) bool walks_taps(const MicroKernel& kernel) {
       weights[i] = operands.rhs[i % (sizeof operands.rhs - 1)];
   }
   tile.depth = kTapDepth;
-  tile.taps = kTaps;
   tile.tap_steps = kTapSteps;
   tile.rhs_stride = group;
   constexpr size_t kStrides[] = {8, 33};
-  const auto walks = [&](Tile some) {
-    for (; some.cols >= larger(kernel.micro_panel.least_columns, 1);
-         some.cols = some.cols > 16 ? some.cols - 16 : some.cols / 2)
+  const auto walks = [&] {
+    for (tile.cols = kernel.nr; tile.cols >= larger(kernel.micro_panel.least_columns, 1);
+         tile.cols = tile.cols > 16 ? tile.cols - 16 : tile.cols / 2)
       for (const size_t lhs_stride : kStrides) {
-        some.lhs_stride = lhs_stride;
-        if (some.cols <= layout.width && kernel.micro_panel.room)
-          some.taps = 1, some.room = decoded;
-        if (!micro_panels_as_tiles(kernel, some, room)) return false;
+        const bool decodes = tile.cols <= layout.width && kernel.micro_panel.room;
+        tile.lhs_stride = lhs_stride;
+        tile.taps = decodes ? 1 : kTaps;
+        tile.room = decodes ? decoded : nullptr;
+        if (!micro_panels_as_tiles(kernel, &tile, room)) return false;
       }
     return true;
   };
-  if (!walks(tile)) return false;
+  if (!walks()) return false;
   make_mild(operands.lhs);
-  return walks(tile);
+  return walks();
 }
 
 // True if one tap's rows, flipped or not, add their products to the sums at their places, twice,
@@ -290,7 +294,7 @@ bool multiplies(const MicroKernel& kernel, size_t rows, size_t columns, size_t d
         some.rhs_panel_stride = layout.width * layout.lane_bytes(of_tile);
       }
       for (; some.cols >= least_columns; some.cols /= 2)
-        if (!micro_panels_as_tiles(kernel, some, (uint8_t*)out)) return false;
+        if (!micro_panels_as_tiles(kernel, &some, (uint8_t*)out)) return false;
     }
     if (kernel.arrange_rows && !arranged_as_tiles(kernel, tile, (uint8_t*)out)) return false;
   }

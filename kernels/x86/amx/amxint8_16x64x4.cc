@@ -20,6 +20,7 @@
 
 #include "kernels/core/compiler.h"
 #include "kernels/core/limits.h"
+#include "kernels/x86/amx/rows.h"
 #include "kernels/x86/amx/tiles.h"
 #include "kernels/x86/kernels.h"
 #include "kernels/x86/shared/store_tile_zmm.h"
@@ -27,62 +28,10 @@
 namespace octet {
 namespace {
 
-constexpr size_t kRows = 16, kSteps = 64, kGroup = 4, kGroupBytes = 64;
-constexpr size_t kStepGroups = kSteps / kGroup, kStepBytes = kStepGroups * kGroupBytes;
 constexpr int kVectors = 4;
 // From this depth on, 64 columns of weights leave no room in an L1 cache of 48 KB for the rows
 // beside them. 32 x 32 tiles read half as many weights per product. Computed, not measured.
 constexpr size_t kDeep = 640;
-
-// The tile registers of a block: one or two of 16 rows, by vectors of 16 columns.
-template <int heights, int vectors>
-struct Registers {
-  static constexpr int sums(int h, int v) { return h * vectors + v; }
-  static constexpr int lhs(int h) { return 4 + h; }
-  static constexpr int rhs(int v) { return 4 + heights + v % (4 - heights); }
-
-  // rows: of the block; bytes: of a row of lhs
-  static __m512i configuration(size_t rows, size_t bytes) {
-    uint64_t of_64 = 0, of_lhs = 0, high = 0, low = 0, of_rhs = 0;
-    for (int v = 0; v < vectors; ++v) {
-      of_64 |= tile_row_bytes(rhs(v));
-      of_rhs |= tile_rows(rhs(v));
-      for (int h = 0; h < heights; ++h) {
-        of_64 |= tile_row_bytes(sums(h, v));
-        (h + 1 < heights ? high : low) |= tile_rows(sums(h, v)) | tile_rows(lhs(h));
-      }
-    }
-    for (int h = 0; h < heights; ++h) of_lhs |= tile_row_bytes(lhs(h));
-    __m512i c = _mm512_maskz_set1_epi8(kTilePalette, 1);
-    c = _mm512_mask_set1_epi8(c, of_64, 64);
-    c = _mm512_mask_set1_epi8(c, of_lhs, (char)bytes);
-    c = _mm512_mask_set1_epi8(c, of_rhs, (char)(bytes / kGroup));
-    c = _mm512_mask_set1_epi8(c, high, kRows);
-    return _mm512_mask_set1_epi8(c, low, (char)(rows - (heights - 1) * kRows));
-  }
-};
-
-// Multiplies one step, the one `ahead` steps behind: the lhs rows of each height at `stride`, the
-// weights from `rhs` on.
-template <bool is_signed, int heights, int vectors, int ahead = 0>
-OCTET_INLINE inline void add_step(const uint8_t* lhs, size_t height, size_t stride,
-                                  const uint8_t* rhs, size_t panel) {
-  using At = Registers<heights, vectors>;
-  constexpr int lhs_at = ahead * (int)kSteps, rhs_at = ahead * (int)kStepBytes;
-  unroll<heights>([&](auto h) OCTET_INLINE {
-    load_tile<At::lhs(h.value), lhs_at>(lhs + h.value * height, stride);
-  });
-  unroll<vectors>([&](auto v) OCTET_INLINE {
-    constexpr int column = v.value;
-    load_tile<At::rhs(column), rhs_at>(rhs + column * panel, kGroupBytes);
-    unroll<heights>([&](auto h) OCTET_INLINE {
-      add_tile_product<is_signed, At::sums(h.value, column), At::lhs(h.value), At::rhs(column)>();
-    });
-  });
-}
-
-// The first `count` bytes of a vector.
-__mmask64 first_bytes(size_t count) { return count ? ~(__mmask64)0 >> (64 - count) : 0; }
 
 // Copies a vector of each row, eight rows at a time where they lie at one stride: all but four
 // instructions are loads and stores, which compilers' choice of addresses would add a third to.
@@ -156,51 +105,6 @@ void copy_rows(const Rows& rows, size_t stride, uint8_t* to) {
   if (k < rows.depth) copy_some(rows, k, rows.depth - k, stride, to + k);
 }
 
-// Multiplies one step of rows of which the bytes `mask` exist; the others are zeros. Not inlined:
-// the loops over whole steps are then free of it.
-template <bool is_signed, int heights, int vectors>
-__attribute__((noinline)) void add_last_step(const Tile& t, const uint8_t* lhs, __mmask64 mask,
-                                             const uint8_t* rhs) {
-  alignas(64) uint8_t room[heights * kRows * kSteps];
-  for (size_t i = 0; i < t.rows; ++i)
-    _mm512_store_si512(room + kSteps * i, _mm512_maskz_loadu_epi8(mask, lhs + i * t.lhs_stride));
-  add_step<is_signed, heights, vectors>(room, kRows * kSteps, kSteps, rhs, t.rhs_panel_stride);
-}
-
-// Adds the products of all taps to the sums.
-template <bool is_signed, int heights, int vectors>
-OCTET_INLINE inline void add_products(const Tile& t) {
-  const uint8_t* lhs = (const uint8_t*)t.lhs;
-  const uint8_t* rhs = t.rhs;
-  const size_t stride = t.lhs_stride, panel = t.rhs_panel_stride, depth = t.depth;
-  const size_t groups = divide_up(depth, kGroup), whole = depth / kSteps;
-  // The last step begins at a group of the weights, before or at the end of the whole steps
-  const size_t last = groups > kStepGroups ? groups - kStepGroups : 0, at = last * kGroup;
-  const size_t done = larger(whole * kSteps, at) - at;
-  const __mmask64 all = ~(__mmask64)0;
-  const __mmask64 rest = depth % kSteps ? all >> (kSteps - (depth - at)) & all << done : 0;
-  for (size_t tap = 0;; ++tap) {
-    // Two at a time: half of the other instructions advance addresses
-    size_t step = 0;
-    for (; step + 2 <= whole; step += 2) {
-      const uint8_t* const l = lhs + step * kSteps;
-      const uint8_t* const r = rhs + step * kStepBytes;
-      add_step<is_signed, heights, vectors>(l, kRows * stride, stride, r, panel);
-      add_step<is_signed, heights, vectors, 1>(l, kRows * stride, stride, r, panel);
-    }
-    for (; step < whole; ++step)
-      add_step<is_signed, heights, vectors>(lhs + step * kSteps, kRows * stride, stride,
-                                            rhs + step * kStepBytes, panel);
-    if (rest && (whole || depth % kGroup))
-      add_last_step<is_signed, heights, vectors>(t, lhs + at, rest, rhs + last * kGroupBytes);
-    else if (rest)
-      add_step<is_signed, heights, vectors>(lhs, kRows * stride, stride, rhs, panel);
-    if (tap + 1 == t.taps) return;
-    rhs += groups * kGroupBytes;
-    lhs += t.tap_steps[tap];
-  }
-}
-
 // Stores sums that lie in memory: bytes as the epilogue does, s32 and f32 by columns of a register.
 // One text for all tiles, because the sums are in no registers anyway. Beyond the tile's rows they
 // have any values.
@@ -237,41 +141,61 @@ __attribute__((noinline)) void store_sums(const Tile& t, int32_t* sums, size_t s
   }
 }
 
-template <bool is_signed, int heights, int vectors>
-void multiply(const Tile& t) {
-  using At = Registers<heights, vectors>;
-  for (size_t i = 0; i < t.rows; ++i)  // as start_tile does
-    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
-  configure_tiles(
-      At::configuration(t.rows, smaller(divide_up(t.depth, kGroup), kStepGroups) * kGroup));
-  const auto for_sums = [&](const auto& f) OCTET_INLINE {
-    unroll<heights>([&](auto h)
-                        OCTET_INLINE { unroll<vectors>([&](auto v) OCTET_INLINE { f(h, v); }); });
-  };
-  for_sums([&](auto h, auto v) OCTET_INLINE {
-    load_tile<At::sums(h.value, v.value)>(t.init + h.value * kRows * t.init_stride + 16 * v.value,
-                                          t.init_stride * sizeof(int32_t));
-  });
-  add_products<is_signed, heights, vectors>(t);
-  alignas(64) int32_t sums[heights * kRows * vectors * 16];
-  const bool whole = !t.scale && !t.row_init && t.cols == 16 * vectors;
-  uint8_t* const to = whole ? (uint8_t*)t.dst : (uint8_t*)sums;
-  const size_t stride = whole ? t.dst_stride : vectors * 64;
-  for_sums([&](auto h, auto v) OCTET_INLINE {
-    store_tile_register<At::sums(h.value, v.value)>(to + h.value * kRows * stride + 64 * v.value,
-                                                    stride);
-  });
-  if (!whole) store_sums(t, sums, 16 * vectors);
+// Multiplies up to 16 rows whose depth ends within a group.
+__attribute__((noinline)) void sum_part_groups(const Tile& t, bool is_signed, const TileRows& at) {
+  alignas(64) uint8_t room[kRows * kSteps];
+  multiply_tiles_of<true, SumsExit>(t, is_signed, at, room);
+}
+
+// Multiplies a tile, as s32 of whole vectors, into `to`.
+__attribute__((noinline)) void sum_tile(const Tile& t, bool is_signed, void* to, size_t stride) {
+  // Tall tiles of fewer rows have registers for whole steps only, and none copies its last steps
+  if (t.rows > kRows && t.cols <= 32 &&
+      (t.depth % kSteps == 0 || (t.rows == 2 * kRows && t.depth % kGroup == 0)))
+    return multiply_tiles_of<false, SumsExit>(t, is_signed, {0, t.rows, (uint8_t*)to, stride});
+  for (size_t row = 0; row < t.rows; row += kRows) {
+    const TileRows at = {row, smaller(t.rows - row, kRows), (uint8_t*)to + row * stride, stride};
+    t.depth % kGroup ? sum_part_groups(t, is_signed, at)
+                     : multiply_tiles_of<true, SumsExit>(t, is_signed, at);
+  }
 }
 
 template <bool is_signed>
-void dispatch(const Tile& t) {
-  static constexpr MultiplyFn kOne[kVectors] = {multiply<is_signed, 1, 1>,
-                                                multiply<is_signed, 1, 2>,
-                                                multiply<is_signed, 1, 3>,
-                                                multiply<is_signed, 1, 4>},
-                              kTwo[2] = {multiply<is_signed, 2, 1>, multiply<is_signed, 2, 2>};
-  (t.rows > kRows ? kTwo : kOne)[(t.cols - 1) / 16](t);
+void multiply(const Tile& t) {
+  if (!t.scale && !t.row_init && t.cols % 16 == 0)
+    return sum_tile(t, is_signed, t.dst, t.dst_stride);
+  alignas(64) int32_t sums[kMaxTile];
+  const size_t stride = round_up(t.cols, 16);
+  for (size_t i = 0; i < t.rows; ++i)  // as start_tile does
+    _mm_prefetch((const char*)t.dst + i * t.dst_stride, _MM_HINT_T0);
+  sum_tile(t, is_signed, sums, stride * sizeof(int32_t));
+  store_sums(t, sums, stride);
+}
+
+// Many rows. Bytes by floats are made meanwhile, s32 of whole vectors leave the registers at once;
+// others go tile by tile.
+template <bool is_signed>
+void multiply_micro_panel(const Tile& t) {
+  const bool bytes = makes_bytes_in_float_mode(t), tflite = makes_tflite_by_floats(t),
+             wide = t.cols > 32;
+  const size_t rows = wide ? kRows : 2 * kRows;
+  if (t.rows >= rows && t.depth % kGroup == 0 && !t.init_stride &&
+      (bytes || tflite || (!t.scale && t.cols % 16 == 0))) {
+    using RowsFn = void (*)(const Tile&, bool, const TileRows&, uint8_t*);
+    static constexpr RowsFn kFns[2][3] = {
+        {multiply_tiles_of<false, SumsExit>, multiply_tiles_of<false, FloatBytes>,
+         multiply_tiles_of<false, TfliteBytes>},
+        {multiply_tiles_of<true, SumsExit>, multiply_tiles_of<true, FloatBytes>,
+         multiply_tiles_of<true, TfliteBytes>}};
+    return kFns[wide][tflite ? 2 : bytes](t, is_signed, {0, t.rows, (uint8_t*)t.dst, t.dst_stride},
+                                          nullptr);
+  }
+  Tile part = t;
+  for (size_t left = t.rows; left; left -= part.rows) {
+    part.rows = smaller(left, rows);
+    multiply<is_signed>(part);
+    pass_rows(&part, part.rows);
+  }
 }
 
 // The first tile of a task configures the tile registers.
@@ -280,7 +204,8 @@ void leave() { release_tiles(); }
 
 constexpr uint16_t kFlags = kRequantizes | kRequantizesTflite | kStoresFloats | kRowInit;
 
-constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn multiply) {
+constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn multiply,
+                                MultiplyFn micro_panel) {
   MicroKernel kernel = {};
   kernel.name = name;
   kernel.tier_id = TierId::kAmxInt8;
@@ -296,17 +221,21 @@ constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn mu
   kernel.copy_rows = copy_rows;
   kernel.step_depth = kSteps;
   kernel.multiply = multiply;
+  kernel.multiply_micro_panel = micro_panel;
+  kernel.micro_panel = {4, 4096, 1, 16 * kVectors, true};
   kernel.tall_mr = 2 * kRows;
   kernel.tall_nr = 32;
   kernel.enter = enter;
   kernel.leave = leave;
   return kernel;
 }
-constexpr MicroKernel deep(const char* name, ElementType lhs, MultiplyFn multiply) {
-  MicroKernel kernel = any_depth(name, lhs, multiply);
+constexpr MicroKernel deep(const char* name, ElementType lhs, MultiplyFn multiply,
+                           MultiplyFn micro_panel) {
+  MicroKernel kernel = any_depth(name, lhs, multiply, micro_panel);
   kernel.mr = 2 * kRows;
   kernel.nr = 32;
   kernel.k_min = kDeep;
+  kernel.micro_panel.most_columns = 32;
   kernel.tall_mr = kernel.tall_nr = 0;
   return kernel;
 }
@@ -314,13 +243,13 @@ constexpr MicroKernel deep(const char* name, ElementType lhs, MultiplyFn multipl
 }  // namespace
 
 const MicroKernel amxint8_u8s8_32x32x4 =
-    deep("amxint8_u8s8_32x32x4", ElementType::kU8, dispatch<false>);
-const MicroKernel amxint8_u8s8_16x64x4 =
-    any_depth("amxint8_u8s8_16x64x4", ElementType::kU8, dispatch<false>);
+    deep("amxint8_u8s8_32x32x4", ElementType::kU8, multiply<false>, multiply_micro_panel<false>);
+const MicroKernel amxint8_u8s8_16x64x4 = any_depth("amxint8_u8s8_16x64x4", ElementType::kU8,
+                                                   multiply<false>, multiply_micro_panel<false>);
 const MicroKernel amxint8_s8s8_32x32x4 =
-    deep("amxint8_s8s8_32x32x4", ElementType::kS8, dispatch<true>);
+    deep("amxint8_s8s8_32x32x4", ElementType::kS8, multiply<true>, multiply_micro_panel<true>);
 const MicroKernel amxint8_s8s8_16x64x4 =
-    any_depth("amxint8_s8s8_16x64x4", ElementType::kS8, dispatch<true>);
+    any_depth("amxint8_s8s8_16x64x4", ElementType::kS8, multiply<true>, multiply_micro_panel<true>);
 
 // A product of tile registers takes as long for one row as for 16: two rows are faster by VPDPBUSD.
 // Of an s8 lhs there is no such kernel, because AVX512VNNI's would see other zero points.

@@ -13,6 +13,11 @@
 namespace octet {
 namespace {
 
+// A register has 16 rows of 64 bytes: of lhs so many steps of the depth; of rhs a group of four
+// steps of 16 columns; of sums 16 columns.
+constexpr size_t kRows = 16, kSteps = 64, kGroup = 4, kGroupBytes = 64;
+constexpr size_t kStepGroups = kSteps / kGroup, kStepBytes = kStepGroups * kGroupBytes;
+
 // Loads the rows of a tile, `stride` bytes apart, the first of them `offset` bytes behind `first`;
 // a stride of 0 loads one row into all.
 template <int tile, int offset = 0>
