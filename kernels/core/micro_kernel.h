@@ -224,6 +224,7 @@ struct MicroKernel {
     // be others than those of the call before; 0: none
     uint16_t room = 0;
     bool deeper = false;  // with room: taps of more than `most` steps, too, part by part
+    uint8_t tiles = 3;    // of many rows, at least: calls for fewer take no longer, one by one
   } micro_panel = {};
   // For int16: null, or the products of any number of rows by nr columns. Eight values along depth
   // of all rows lie side by side, lhs_stride bytes from the next eight; sums start at 0, and rows

@@ -138,6 +138,7 @@ class Product {
       tile_.residual = output_.to.residual - output_.to.dst;
     }
     tile_.lhs_stride = block.lhs_stride;
+    tile_.tap_steps = block.tap_steps;
     tile_.lhs_flip = macro_kernel.lhs_flip && !block.lhs_arranged ? 0x80808080u : 0;
     tile_.lhs_arranged = block.lhs_arranged;
     tile_.room = block.room;
@@ -258,7 +259,7 @@ class Product {
     const float* const row_scales = block_.terms.scaled ? block_.terms.scales : nullptr;
     if (output_.in_place(tile_.cols))
       return multiply_micro_panel(kernel_, output_, block_.rows, n, row_scales, lhs_panel, &tile_);
-    multiply_through_epilogue(kernel_, output_, block_.rows,
+    multiply_through_epilogue(kernel_, output_, output_.to, block_.rows,
                               Tiling(block_.rows, kernel_, tile_.cols), n, lanes_, row_scales,
                               lhs_panel, &tile_);
   }
@@ -274,16 +275,13 @@ class Product {
     for (size_t t = 0, row = 0; t < count; row += tiles[t++].rows) {
       const BlockTile& tile = tiles[t];
       const Tiling tiling = tiling_of(tile, kernel_, tile_.cols);
-      if (alike && t > 0 && is_like(tile, tiles[t - 1])) {
+      const bool again = t > 0 && is_like(tile, tiles[t - 1]);
+      if (alike && (again || (tile.base && kernel_.multiply_micro_panel && is_like(tile, tile)))) {
+        if (!again) start_alike(tile, row);
         multiply_again(tile, tiling, row);
         continue;
       }
       for (size_t i = 0, from = 0; i < tiling.count; from += tiling.rows(i++)) {
-        if (i == 1 && alike && tile.base && kernel_.multiply_micro_panel && is_like(tile, tile)) {
-          const BlockTile rest = part_of(tile, block_, from, tile.rows - from);
-          multiply_again(rest, tiling_of(rest, kernel_, tile_.cols), row + from);
-          break;
-        }
         const BlockTile used = part_of(tile, block_, from, tiling.rows(i));
         tile_.rows = used.rows;
         tile_.init = start_.make(n_, lanes_, &used, row + from, used.rows, &tile_.init_stride);
@@ -302,6 +300,14 @@ class Product {
            tile.first == before.first && tile.end == before.end &&
            !(tile.before | tile.after | before.before | before.after) &&
            macro_kernel_.taps.needed(tile.taps.count(), n_) > 0;
+  }
+
+  // Sets the parts of the tile that multiply_again takes from the tile before.
+  __attribute__((noinline)) void start_alike(const BlockTile& used, size_t row) {
+    tile_.init = start_.make(n_, lanes_, &used, row, used.rows, &tile_.init_stride);
+    tile_.scale = output_.s32() ? nullptr : output_.epilogue->scale + weights_.first + n_;
+    tile_.requantization = output_.requantization;
+    point_at_weights(used.taps.first);
   }
 
   // Multiplies a tile like the one before. Most tiles of a block are; with little depth,
@@ -324,10 +330,8 @@ class Product {
       octet::multiply_rows(kernel_, used.rows, tiling, lhs_panel, &tile_);
       output_.epilogue->finish_in_place(dst, to.stride, used.rows, tile_.cols);
     } else {
-      TileOutput output = output_;
-      output.to = to;
-      multiply_through_epilogue(kernel_, output, used.rows, tiling, n, lanes_, nullptr, lhs_panel,
-                                &tile_);
+      multiply_through_epilogue(kernel_, output_, to, used.rows, tiling, n, lanes_, nullptr,
+                                lhs_panel, &tile_);
     }
     pass_panels(used, tiling.count);
   }
@@ -392,7 +396,6 @@ class Product {
     for (size_t tap = range.first + used.before;; tap += step) {
       point_at_weights(tap);
       point_at_rows(used, tap - range.first, count);
-      tile_.tap_steps = block_.tap_steps;
       if (tap + step >= range.end) break;
       multiply_partly();
     }

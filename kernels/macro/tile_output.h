@@ -113,11 +113,11 @@ inline bool makes_words_in_kernel(const Tile& t, const MicroKernel& kernel) {
   return !t.scale || (t.requantization->to_floats && kernel.is(kStoresFloats));
 }
 
-constexpr size_t kLeastTiles = 3;  // of many rows: calls for fewer take no longer, one by one
 // Whether a kernel with MicroKernel::micro_panel.taps takes the rows in one call, which holds
 // exactly the rows. Words may have all columns of a tile.
 inline bool is_plain(const Tile& tile, size_t rows, const MicroKernel& kernel) {
-  return rows >= kLeastTiles * kernel.rows_of(tile.cols) && tile.depth % kernel.lhs_kr == 0 &&
+  return rows >= kernel.micro_panel.tiles * kernel.rows_of(tile.cols) &&
+         tile.depth % kernel.lhs_kr == 0 &&
          (makes_bytes_in_float_mode(tile) || makes_tflite_by_floats(tile) ||
           makes_words_in_kernel(tile, kernel));
 }
@@ -132,14 +132,14 @@ inline size_t rows_read_to_groups(const MicroKernel& kernel, size_t depth, size_
   const size_t steps = kernel.rhs_layout.steps(depth);
   if (!kernel.micro_panel.taps || steps == depth || bytes < steps) return 0;
   const size_t rows = (bytes - steps) / stride + 1;
-  return rows >= kLeastTiles * larger(kernel.mr, kernel.tall_mr) ? rows : 0;
+  return rows >= kernel.micro_panel.tiles * larger(kernel.mr, kernel.tall_mr) ? rows : 0;
 }
 
 // Columns of a micro-panel whose rows have one tap; words: the kernel makes them of its outputs.
 inline size_t columns_of_micro_panel(const MicroKernel& kernel, bool words, size_t rows,
                                      size_t depth) {
   return words && depth <= kernel.micro_panel.most && depth % kernel.lhs_kr == 0 &&
-                 rows >= kLeastTiles * kernel.mr
+                 rows >= kernel.micro_panel.tiles * kernel.mr
              ? kernel.words_nr()
              : kernel.nr;
 }
@@ -172,8 +172,9 @@ inline void multiply_rows(const MicroKernel& kernel, size_t rows, const Tiling& 
 // several tiles at once: it reads its constants once, and finds the sums long stored. A kernel that
 // takes rows at once makes all of these sums in one call, if it does so for every number of rows.
 __attribute__((noinline)) inline void multiply_through_epilogue(
-    const MicroKernel& kernel, const TileOutput& output, size_t rows, const Tiling& tiling,
-    size_t n, size_t lanes, const float* row_scales, size_t lhs_panel, Tile* tile) {
+    const MicroKernel& kernel, const TileOutput& output, const Output& to, size_t rows,
+    const Tiling& tiling, size_t n, size_t lanes, const float* row_scales, size_t lhs_panel,
+    Tile* tile) {
   alignas(64) int32_t acc[kMaxTile];
   const size_t room = sizeof acc / sizeof *acc / lanes, most = room - kernel.rows_of(tile->cols);
   tile->dst_stride = lanes * sizeof(int32_t);
@@ -182,8 +183,7 @@ __attribute__((noinline)) inline void multiply_through_epilogue(
       tile->lhs_arranged || (!kernel.micro_panel.taps && tile->taps == 1 &&
                              suits_micro_panel(kernel, *tile, kernel.micro_panel.most_columns));
   const size_t at_once = suits ? room / kernel.mr * kernel.mr : 0;
-  EpilogueTile out = {
-      acc, lanes, 0, tile->cols, n, row_scales, output.to.column(n, output.dst_bytes)};
+  EpilogueTile out = {acc, lanes, 0, tile->cols, n, row_scales, to.column(n, output.dst_bytes)};
   const uint8_t* lhs = (const uint8_t*)tile->lhs;
   for (size_t t = 0; rows; ++t) {
     tile->rows = at_once ? smaller(rows, at_once) : tiling.rows(t);

@@ -171,7 +171,7 @@ void set_workspace_needs(size_t m_max, GemmPlan* plan) {
   plan->tasks_need_none = !kernel.prepares() && !small.prepares() &&
                           !needs_more_than_panels(*plan) && !copies_lhs(*plan, kernel) &&
                           !copies_lhs(*plan, small);
-  const bool rooms = kernel.micro_panel.room && m_max >= kLeastTiles * kernel.mr &&
+  const bool rooms = kernel.micro_panel.room && m_max >= kernel.micro_panel.tiles * kernel.mr &&
                      (plan->k <= kernel.micro_panel.most || kernel.micro_panel.deeper);
   plan->needs_workspace = !plan->tasks_need_none || rooms;
 }

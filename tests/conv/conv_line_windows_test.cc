@@ -141,7 +141,8 @@ class CopiedWindows {
     SCOPED_TRACE("pixels " + std::to_string(pixel) + " and " + std::to_string(rows - 1) +
                  " more, in blocks of " + std::to_string(most));
     const octet::ConvShape& s = plan_.shape;
-    const Guarded room(octet::LineWindows::bytes(kernel_, s, run_, most), Side::kBack, 64);
+    const Guarded room(octet::LineWindows::bytes(kernel_, s, run_.batch, run_.out_w, most),
+                       Side::kBack, 64);
     octet::LineWindows windows(plan_, run_, most, room.data());
     std::vector<ptrdiff_t> steps(s.kernel_h);
     windows.tap_steps(steps.data());

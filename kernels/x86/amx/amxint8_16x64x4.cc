@@ -31,7 +31,7 @@ namespace {
 constexpr int kVectors = 4;
 // From this depth on, 64 columns of weights leave no room in an L1 cache of 48 KB for the rows
 // beside them. 32 x 32 tiles read half as many weights per product. Computed, not measured.
-constexpr size_t kDeep = 640;
+constexpr size_t kDeep = 544;
 
 // Copies a vector of each row, eight rows at a time where they lie at one stride: all but four
 // instructions are loads and stores, which compilers' choice of addresses would add a third to.
@@ -144,7 +144,7 @@ __attribute__((noinline)) void store_sums(const Tile& t, int32_t* sums, size_t s
 // Multiplies up to 16 rows whose depth ends within a group.
 __attribute__((noinline)) void sum_part_groups(const Tile& t, bool is_signed, const TileRows& at) {
   alignas(64) uint8_t room[kRows * kSteps];
-  multiply_tiles_of<true, SumsExit>(t, is_signed, at, room);
+  multiply_passes<true, SumsExit>(t, is_signed, at, room);
 }
 
 // Multiplies a tile, as s32 of whole vectors, into `to`.
@@ -152,11 +152,11 @@ __attribute__((noinline)) void sum_tile(const Tile& t, bool is_signed, void* to,
   // Tall tiles of fewer rows have registers for whole steps only, and none copies its last steps
   if (t.rows > kRows && t.cols <= 32 &&
       (t.depth % kSteps == 0 || (t.rows == 2 * kRows && t.depth % kGroup == 0)))
-    return multiply_tiles_of<false, SumsExit>(t, is_signed, {0, t.rows, (uint8_t*)to, stride});
+    return multiply_passes<false, SumsExit>(t, is_signed, {0, t.rows, (uint8_t*)to, stride});
   for (size_t row = 0; row < t.rows; row += kRows) {
     const TileRows at = {row, smaller(t.rows - row, kRows), (uint8_t*)to + row * stride, stride};
     t.depth % kGroup ? sum_part_groups(t, is_signed, at)
-                     : multiply_tiles_of<true, SumsExit>(t, is_signed, at);
+                     : multiply_passes<true, SumsExit>(t, is_signed, at);
   }
 }
 
@@ -183,10 +183,10 @@ void multiply_micro_panel(const Tile& t) {
       (bytes || tflite || (!t.scale && t.cols % 16 == 0))) {
     using RowsFn = void (*)(const Tile&, bool, const TileRows&, uint8_t*);
     static constexpr RowsFn kFns[2][3] = {
-        {multiply_tiles_of<false, SumsExit>, multiply_tiles_of<false, FloatBytes>,
-         multiply_tiles_of<false, TfliteBytes>},
-        {multiply_tiles_of<true, SumsExit>, multiply_tiles_of<true, FloatBytes>,
-         multiply_tiles_of<true, TfliteBytes>}};
+        {multiply_passes<false, SumsExit>, multiply_passes<false, FloatBytes>,
+         multiply_passes<false, TfliteBytes>},
+        {multiply_passes<true, SumsExit>, multiply_passes<true, FloatBytes>,
+         multiply_passes<true, TfliteBytes>}};
     return kFns[wide][tflite ? 2 : bytes](t, is_signed, {0, t.rows, (uint8_t*)t.dst, t.dst_stride},
                                           nullptr);
   }
@@ -223,6 +223,7 @@ constexpr MicroKernel any_depth(const char* name, ElementType lhs, MultiplyFn mu
   kernel.multiply = multiply;
   kernel.multiply_micro_panel = micro_panel;
   kernel.micro_panel = {4, 4096, 1, 16 * kVectors, true};
+  kernel.micro_panel.tiles = 1;
   kernel.tall_mr = 2 * kRows;
   kernel.tall_nr = 32;
   kernel.enter = enter;

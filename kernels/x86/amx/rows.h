@@ -4,9 +4,9 @@
 // mixed: a store of a tile register waits for its products, and hardly any later instruction begins
 // before it.
 //
-//     tile i:     for each register of sums: store those of tile i - 1, load the init, multiply a step
+//     tile i:     store each register of tile i - 1's sums, load its init, multiply the first step
 //                 multiply the other steps
-//     meanwhile:  after each product, a register of bytes of tile i - 2
+//     meanwhile:  after each product, a register of bytes of tile i - 1 or, of few products, i - 2
 //
 // A tile of depth 64 then takes 0.7 of the time of its parts one after the other, one of depth 256
 // takes 0.6 (Emerald Rapids, 2026-12-01).
@@ -152,167 +152,237 @@ struct TileRows {
   size_t dst_stride;  // bytes
 };
 
-// Multiplies rows of t, whose init is one row where there are more rows than in a tile. Then the last
-// tile may repeat rows of the tile before, for tiles of fewer rows need another configuration.
+constexpr Int<0> kTop, kLeft;
+constexpr Int<1> kLow, kRight;
+// Tile registers.
+constexpr Int<4> k4;
+constexpr Int<5> k5;
+constexpr Int<6> k6;
+constexpr Int<7> k7;
+
+// Multiplies rows of a tile, whose init is one row where there are more rows than in one pass. Then
+// the last pass may repeat rows of the one before, for fewer rows need another configuration.
 //
 //     wide:  16 rows x four vectors of 16 columns        tall:  32 rows x two vectors
 //     +------+------+------+------+                      +------+------+
-//     | tmm0 | tmm1 | tmm2 | tmm3 |                      | tmm0 | tmm1 |
+//     | tmm0 | tmm1 | tmm2 | tmm3 |                      | tmm0 | tmm1 |  top
 //     +------+------+------+------+                      +------+------+
-//     lhs tmm4, rhs tmm6                                 | tmm2 | tmm3 |
+//     lhs tmm4, rhs tmm6                                 | tmm2 | tmm3 |  low
 //                                                        +------+------+
 //                                                        lhs tmm4, tmm5, rhs tmm6, tmm7
 //
 // Where a depth ends with a step of fewer than 64, this has lhs tmm5 and rhs tmm7 to itself, of so
-// many bytes and groups; a tall tile then loads tmm4 and tmm6 once more per step. room: of a tile's
-// last step, where the depth ends within a group, for wide tiles only; no bytes behind it are read.
-template <bool wide, template <bool> class ExitOf>
-__attribute__((noinline)) void multiply_tiles_of(const Tile& t, bool is_signed, const TileRows& at,
-                                                 uint8_t* room = nullptr) {
-  using Exit = ExitOf<wide>;
-  constexpr size_t kHeights = wide ? 1 : 2, kTileRows = kHeights * kRows;
-  const size_t rows = at.count, depth = t.depth, taps = t.taps, lhs_stride = t.lhs_stride,
-               dst_stride = at.dst_stride, panel = t.rhs_panel_stride,
-               vectors = divide_up(t.cols, 16),
-               width = wide           ? 64
-                       : vectors == 1 ? 16
-                                      : 32,
-               count = divide_up(rows, kTileRows),
-               last_row = rows < kTileRows ? 0 : rows - kTileRows, whole = depth / kSteps,
-               last = depth % kSteps, steps = whole + (last > 0),
-               tap_bytes = divide_up(depth, kGroup) * kGroupBytes,
-               products = taps * steps * kHeights * vectors,
-               at_once = divide_up(kTileRows * width / 64, products);
-  const size_t init_stride = t.init_stride;
-  const int32_t* const init = t.init + at.first * init_stride;
-  const ptrdiff_t* const tap_steps = t.tap_steps;
-  const uint8_t *const lhs_first = (const uint8_t*)t.lhs + at.first * lhs_stride, *const rhs_first =
-                                                                                      t.rhs;
-  uint8_t* const dst = at.dst;
-  configure_tiles(registers_of(wide, rows < kTileRows ? rows - (kHeights - 1) * kRows : kRows,
-                               last ? round_up_pow2(last, kGroup) : kSteps));
-  alignas(64) int32_t sums[Exit::kInMemory ? 2 : 1][Exit::kInMemory ? kMaxTile : 16];
-  Exit exit(t, vectors);
+// many bytes and groups; a tall pass then loads tmm4 and tmm6 once more per step.
+template <bool wide, typename Exit>
+class RowPasses {
+  static constexpr size_t kHeights = wide ? 1 : 2, kPass = kHeights * kRows;
 
-  // Where the sums of the tile before go
-  uint8_t* to = nullptr;
-  const size_t to_stride = Exit::kInMemory ? width * sizeof(int32_t) : dst_stride;
-  const uint8_t *lhs = nullptr, *rhs = nullptr;
-  size_t stride = lhs_stride;
-  bool begins = true, is_last = false;
+ public:
+  // sums: of two passes, where they leave through memory. room: as of multiply_passes
+  OCTET_INLINE inline RowPasses(const Tile& t, bool is_signed, const TileRows& at, int32_t* sums,
+                                uint8_t* room)
+      : signed_(is_signed),
+        vectors_(divide_up(t.cols, 16)),
+        rows_(at.count),
+        count_(divide_up(rows_, kPass)),
+        last_rows_(!wide && rows_ > kPass && (rows_ - 1) % kPass < kRows ? kRows : kPass),
+        whole_(t.depth / kSteps),
+        last_(t.depth % kSteps),
+        taps_(t.taps),
+        tap_steps_(t.tap_steps),
+        lhs_stride_(t.lhs_stride),
+        panel_(t.rhs_panel_stride),
+        tap_bytes_(divide_up(t.depth, kGroup) * kGroupBytes),
+        first_lhs_((const uint8_t*)t.lhs + at.first * t.lhs_stride),
+        first_rhs_(t.rhs),
+        init_stride_(t.init_stride),
+        init_(t.init + at.first * t.init_stride),
+        dst_(at.dst),
+        dst_stride_(at.dst_stride),
+        sums_(sums),
+        sums_stride_(Exit::kInMemory ? (wide           ? 4
+                                        : vectors_ > 1 ? 2
+                                                       : 1) *
+                                           kGroupBytes
+                                     : at.dst_stride),
+        room_(room),
+        exit_(t, vectors_) {
+    const size_t products = taps_ * (whole_ + (last_ > 0)) * kHeights * vectors_,
+                 bytes = kPass * sums_stride_ / kGroupBytes / 4;  // registers of them
+    late_ = products - kHeights * vectors_ >= bytes;
+    at_once_ = late_ ? 1 : divide_up(bytes, products);
+    configure_tiles(registers_of(wide, rows_ < kPass ? rows_ - (kHeights - 1) * kRows : kRows,
+                                 last_ ? round_up_pow2(last_, kGroup) : kSteps));
+  }
 
-  const auto store = [&](auto h, auto v) OCTET_INLINE {
-    store_tile_register<kHeights * h.value + v.value>(to + h * kRows * to_stride + 64 * v,
-                                                      to_stride);
-  };
-  const auto begin = [&](auto h, auto v) OCTET_INLINE {
-    if (!begins) return;
-    if (to) store(h, v);
-    load_tile<kHeights * h.value + v.value>(init + h * kRows * init_stride + 16 * v,
-                                            init_stride * sizeof(int32_t));
-  };
-  const auto load_lhs = [&](auto tile, auto h) OCTET_INLINE {
-    load_tile<tile.value>(lhs + h * kRows * stride, stride);
-  };
-  const auto load_rhs = [&](auto tile, auto v)
-                            OCTET_INLINE { load_tile<tile.value>(rhs + v * panel, kGroupBytes); };
-  const auto multiply = [&](auto h, auto v, auto a, auto b) OCTET_INLINE {
-    constexpr int at = (int)kHeights * h.value + v.value;
-    if (is_signed)
-      add_tile_product<true, at, a.value, b.value>();
-    else
-      add_tile_product<false, at, a.value, b.value>();
-  };
-  constexpr Int<0> top, left;
-  constexpr Int<1> low, right;
-  constexpr Int<4> four;
-  constexpr Int<5> five;
-  constexpr Int<6> six;
-  constexpr Int<7> seven;
-  const auto wide_step = [&]() OCTET_INLINE {
-    is_last ? load_lhs(five, top) : load_lhs(four, top);
-    unroll<4>([&](auto v) OCTET_INLINE {
-      if (v.value && v >= (int)vectors) return;
-      begin(top, v);
-      if (is_last)
-        load_rhs(seven, v), multiply(top, v, five, seven);
-      else
-        load_rhs(six, v), multiply(top, v, four, six);
-      exit.some(at_once);
-    });
-  };
-  // The products of the first vector, from the top, and of the second, to the top.
-  const auto tall_step = [&]() OCTET_INLINE {
-    begin(top, left);
-    if (is_last)
-      load_lhs(five, top), load_rhs(seven, left), multiply(top, left, five, seven);
-    else
-      load_lhs(four, top), load_rhs(six, left), multiply(top, left, four, six);
-    exit.some(at_once);
-    begin(low, left);
-    if (is_last)
-      load_lhs(five, low), multiply(low, left, five, seven);
-    else if (last)
-      load_lhs(four, low), multiply(low, left, four, six);
-    else
-      load_lhs(five, low), multiply(low, left, five, six);
-    exit.some(at_once);
-    if (vectors == 1) return;
-    begin(low, right);
-    if (is_last)
-      load_rhs(seven, right), multiply(low, right, five, seven);
-    else if (last)
-      load_rhs(six, right), multiply(low, right, four, six);
-    else
-      load_rhs(seven, right), multiply(low, right, five, seven);
-    exit.some(at_once);
-    begin(top, right);
-    if (is_last)
-      load_lhs(five, top), multiply(top, right, five, seven);
-    else if (last)
-      load_lhs(four, top), multiply(top, right, four, six);
-    else
-      multiply(top, right, four, seven);
-    exit.some(at_once);
-  };
-
-  const auto row_of = [&](size_t tile) OCTET_INLINE { return smaller(tile * kTileRows, last_row); };
-  for (size_t tile = 0; tile < count; ++tile) {
-    const size_t row = row_of(tile);
-    uint8_t* const out = dst + row * dst_stride;
-    for (size_t r = 0; r < smaller(kTileRows, rows); ++r)
-      _mm_prefetch((const char*)out + r * dst_stride, _MM_HINT_T0);
-    if (tile >= 2) exit.begin(sums[tile % 2], dst + row_of(tile - 2) * dst_stride, kTileRows);
-    const uint8_t *tap_lhs = lhs_first + row * lhs_stride, *tap_rhs = rhs_first;
-    begins = true;
-    for (size_t tap = 0;;) {
-      lhs = tap_lhs, rhs = tap_rhs, stride = lhs_stride;
-      for (size_t step = 0; step < steps; ++step, lhs += kSteps, rhs += kStepBytes) {
-        is_last = step == whole;
-        if (wide && room && is_last) {
-          copy_last(lhs, lhs_stride, smaller(kTileRows, rows), last, room);
-          lhs = room, stride = kSteps;
-        }
-        wide ? wide_step() : tall_step();
-        begins = false;
-      }
-      if (++tap == taps) break;
-      tap_lhs += tap_steps[tap - 1];
-      tap_rhs += tap_bytes;
+  OCTET_INLINE inline void multiply() {
+    for (size_t pass = 0; pass < count_; ++pass) {
+      uint8_t* const out = dst_of(pass);
+      for (size_t row = 0; row < smaller(kPass, rows_); ++row)
+        _mm_prefetch((const char*)out + row * dst_stride_, _MM_HINT_T0);
+      if (!late_ && pass >= 2) exit_.begin(sums_of(pass), dst_of(pass - 2), kPass);
+      half_ = pass + 1 == count_ && last_rows_ < kPass;
+      multiply_pass(pass);
+      to_ = Exit::kInMemory ? (uint8_t*)sums_of(pass) : out;
     }
-    to = Exit::kInMemory ? (uint8_t*)sums[tile % 2] : out;
+    for (int turn = 0; turn < 3; ++turn) {  // a loop, for one text of the exit
+      exit_.some(SIZE_MAX);
+      if (turn == 0 && !late_ && count_ > 1)
+        exit_.begin(sums_of(count_), dst_of(count_ - 2), kPass);
+      if (turn != 1) continue;
+      unroll<4 / kHeights>([&](auto v) OCTET_INLINE {
+        if (v >= (int)vectors_) return;
+        store(kTop, v);
+        if constexpr (!wide)
+          if (!half_) store(kLow, v);
+      });
+      exit_.begin(sums_of(count_ - 1), dst_of(count_ - 1), last_rows_);
+    }
   }
-  if (count > 1) {
-    exit.begin(sums[count % 2], dst + row_of(count - 2) * dst_stride, kTileRows);
-    exit.some(SIZE_MAX);
+
+ private:
+  size_t row_of(size_t pass) const {
+    return rows_ <= kPass ? 0 : smaller(pass * kPass, rows_ - last_rows_);
   }
-  unroll<kHeights>([&](auto h) OCTET_INLINE {
-    unroll<4 / kHeights>([&](auto v) OCTET_INLINE {
-      if (v < (int)vectors) store(h, v);
+  uint8_t* dst_of(size_t pass) const { return dst_ + row_of(pass) * dst_stride_; }
+  // Where bytes are made of sums of the pass before, these leave their place in time.
+  int32_t* sums_of(size_t pass) const { return sums_ + (late_ ? 0 : pass % 2 * kMaxTile); }
+
+  OCTET_INLINE inline void multiply_pass(size_t pass) {
+    const uint8_t *tap_lhs = first_lhs_ + row_of(pass) * lhs_stride_, *tap_rhs = first_rhs_;
+    begins_ = true;
+    for (size_t tap = 0;;) {
+      lhs_ = tap_lhs, rhs_ = tap_rhs, stride_ = lhs_stride_;
+      for (size_t step = 0; step < whole_ + (last_ > 0); ++step) {
+        is_last_ = step == whole_;
+        if (wide && room_ && is_last_) {
+          copy_last(lhs_, lhs_stride_, smaller(kPass, rows_), last_, room_);
+          lhs_ = room_, stride_ = kSteps;
+        }
+        if constexpr (wide)
+          wide_step();
+        else
+          tall_step();
+        if (late_ && begins_ && pass) exit_.begin(sums_of(pass), dst_of(pass - 1), kPass);
+        begins_ = false;
+        lhs_ += kSteps, rhs_ += kStepBytes;
+      }
+      if (++tap == taps_) return;
+      tap_lhs += tap_steps_[tap - 1];
+      tap_rhs += tap_bytes_;
+    }
+  }
+
+  OCTET_INLINE inline void wide_step() {
+    is_last_ ? load_lhs(k5, kTop) : load_lhs(k4, kTop);
+    unroll<4>([&](auto v) OCTET_INLINE {
+      if (v.value && v >= (int)vectors_) return;
+      begin(kTop, v);
+      is_last_                     ? load_rhs(k7, v),
+          product(kTop, v, k5, k7) : (load_rhs(k6, v), product(kTop, v, k4, k6));
+      exit_.some(at_once_);
     });
-  });
-  exit.begin(sums[(count - 1) % 2], dst + last_row * dst_stride, kTileRows);
-  exit.some(SIZE_MAX);
+  }
+
+  // The products of the upper height, to the right, and of the lower one, to the left.
+  OCTET_INLINE inline void tall_step() {
+    const bool apart = last_;
+    begin(kTop, kLeft);
+    is_last_ ? (load_lhs(k5, kTop), load_rhs(k7, kLeft), product(kTop, kLeft, k5, k7))
+             : (load_lhs(k4, kTop), load_rhs(k6, kLeft), product(kTop, kLeft, k4, k6));
+    exit_.some(at_once_);
+    if (vectors_ > 1) {
+      begin(kTop, kRight);
+      is_last_ ? (load_rhs(k7, kRight), product(kTop, kRight, k5, k7))
+      : apart  ? (load_rhs(k6, kRight), product(kTop, kRight, k4, k6))
+               : (load_rhs(k7, kRight), product(kTop, kRight, k4, k7));
+      exit_.some(at_once_);
+    }
+    if (half_) {
+      if (begins_) store(kLow, kLeft);
+      if (begins_ && vectors_ > 1) store(kLow, kRight);
+      return;
+    }
+    apart && !is_last_ ? load_lhs(k4, kLow) : load_lhs(k5, kLow);
+    if (vectors_ > 1) {
+      begin(kLow, kRight);
+      apart && !is_last_ ? product(kLow, kRight, k4, k6) : product(kLow, kRight, k5, k7);
+      exit_.some(at_once_);
+      if (apart) is_last_ ? load_rhs(k7, kLeft) : load_rhs(k6, kLeft);
+    }
+    begin(kLow, kLeft);
+    is_last_ ? product(kLow, kLeft, k5, k7)
+    : apart  ? product(kLow, kLeft, k4, k6)
+             : product(kLow, kLeft, k5, k6);
+    exit_.some(at_once_);
+  }
+
+  template <typename Height, typename Vector>
+  static constexpr int sums_at(Height, Vector) {
+    return (int)kHeights * Height::value + Vector::value;
+  }
+  template <typename Height, typename Vector>
+  OCTET_INLINE inline void store(Height h, Vector v) const {
+    store_tile_register<sums_at(h, v)>(to_ + h * kRows * sums_stride_ + kGroupBytes * v,
+                                       sums_stride_);
+  }
+  // Stores the sums of the pass before and loads the init, if this is the first step of a pass.
+  template <typename Height, typename Vector>
+  OCTET_INLINE inline void begin(Height h, Vector v) const {
+    if (!begins_) return;
+    if (to_) store(h, v);
+    load_tile<sums_at(h, v)>(init_ + h * kRows * init_stride_ + 16 * v,
+                             init_stride_ * sizeof(int32_t));
+  }
+  template <typename Register, typename Height>
+  OCTET_INLINE inline void load_lhs(Register, Height h) const {
+    load_tile<Register::value>(lhs_ + h * kRows * stride_, stride_);
+  }
+  template <typename Register, typename Vector>
+  OCTET_INLINE inline void load_rhs(Register, Vector v) const {
+    load_tile<Register::value>(rhs_ + v * panel_, kGroupBytes);
+  }
+  template <typename Height, typename Vector, typename Lhs, typename Rhs>
+  OCTET_INLINE inline void product(Height h, Vector v, Lhs, Rhs) const {
+    if (signed_)
+      add_tile_product<true, sums_at(h, v), Lhs::value, Rhs::value>();
+    else
+      add_tile_product<false, sums_at(h, v), Lhs::value, Rhs::value>();
+  }
+
+  const bool signed_;
+  const size_t vectors_, rows_, count_, last_rows_;  // count: of passes; last_rows: of the last one
+  const size_t whole_, last_, taps_;
+  const ptrdiff_t* const tap_steps_;
+  const size_t lhs_stride_, panel_, tap_bytes_;
+  const uint8_t *const first_lhs_, *const first_rhs_;
+  const size_t init_stride_;
+  const int32_t* const init_;
+  uint8_t* const dst_;
+  const size_t dst_stride_;
+  int32_t* const sums_;
+  const size_t sums_stride_;
+  uint8_t* const room_;
+  Exit exit_;
+  // Whether the products behind the first step suffice for the bytes of the pass before; else each
+  // makes at_once registers of those of the pass before that
+  bool late_;
+  size_t at_once_;
+  // Where the sums of the pass before go; before the first one, null
+  uint8_t* to_ = nullptr;
+  const uint8_t *lhs_ = nullptr, *rhs_ = nullptr;  // of the step
+  size_t stride_ = 0;
+  bool begins_ = false, is_last_ = false, half_ = false;  // the step is a pass's first, its last
+};
+
+// room: of a pass's last step, where the depth ends within a group, for wide passes only; then no
+// bytes behind a row are read.
+template <bool wide, template <bool> class ExitOf>
+__attribute__((noinline)) void multiply_passes(const Tile& t, bool is_signed, const TileRows& at,
+                                               uint8_t* room = nullptr) {
+  using Exit = ExitOf<wide>;
+  alignas(64) int32_t sums[Exit::kInMemory ? 2 * kMaxTile : 1];
+  RowPasses<wide, Exit>(t, is_signed, at, sums, room).multiply();
 }
 
 }  // namespace

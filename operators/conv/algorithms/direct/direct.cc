@@ -54,35 +54,31 @@ void copy_windows_of(const ConvPlan& plan, const uint8_t* end, Windows w) {
 
 namespace {
 
-// Computes a task by windows of kernel lines, in the room in which `w` has copies of whole windows.
-// Returns false if they do not fit, or if other rows are copied less often.
+// Computes a task by windows of kernel lines. Returns false if other rows are copied less often, or
+// if the workspace, of so many bytes, was planned for those.
 __attribute__((noinline)) bool run_line_windows(const ConvPlan& plan, const ConvRun& run,
-                                                const DirectWorkspace& w, const ConvTask& task,
+                                                size_t bytes, const ConvTask& task,
                                                 uint8_t* workspace) {
   const MicroKernel& kernel = *plan.kernel;
   if (!kernel.copy_rows ||
       !LineWindows::are_fewer(kernel.step_depth, kernel.mr, plan.shape, run.out_w))
     return false;
+  const LinesWorkspace lines = plan_lines(plan, run.batch, run.out_h, run.out_w);
+  if (!plans_lines(plan) && lines.bytes > bytes) return false;
+  const DirectWorkspace& w = lines.direct;
   ConvPlan by_lines = plan;
   by_lines.shape = lines_as_positions(plan.shape);
-  const Taps taps = direct_taps(by_lines.shape);
-  const size_t between_images =
-      (LineWindows::most_images(run, w.rows) - 1) * kernel.rows_of(plan.shape.group_out());
-  const PreparedSections prepared =
-      prepared_sections(by_lines, taps, w.rows, smaller(w.rows, between_images));
-  if (prepared.bytes + LineWindows::bytes(kernel, plan.shape, run, w.rows) > w.prepared.bytes)
-    return false;
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
   const uint8_t** const pointers = (const uint8_t**)(workspace + w.pointers);
   BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);
-  LineWindows windows(plan, run, w.rows, workspace + w.prepared_at + prepared.bytes);
+  LineWindows windows(plan, run, w.rows, workspace + lines.windows);
   windows.tap_steps(steps);
   Block block = make_block(plan);
   block.lhs_stride = windows.row_stride();
   block.tap_steps = steps;
   block.tiles = tiles;
-  run_blocks(by_lines, run, taps, task, w.rows, {prepared, workspace + w.prepared_at}, &block,
-             [&](size_t group, size_t pixel) {
+  run_blocks(by_lines, run, direct_taps(by_lines.shape), task, w.rows,
+             {w.prepared, workspace + w.prepared_at}, &block, [&](size_t group, size_t pixel) {
                windows.copy(group, pixel, block.rows);
                block.tile_count = windows.point(pixel, block.rows, pointers, tiles);
              });
@@ -140,8 +136,9 @@ void run_ordinary(const ConvPlan& plan, const ConvRun& run, const ConvTask& task
       (!by_lines && (StridedPixels::suit(plan) || copies_whole_windows(plan, s))))
     return run_copies(plan, run, taps, task, workspace);
   const bool tiles_rows = by_lines || !s.pointwise();
-  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows);
-  if (tiles_rows && !by_lines && run_line_windows(plan, run, w, task, workspace)) return;
+  const DirectWorkspace w =
+      plan_direct(plan, taps, run.batch * run.out_h * run.out_w, tiles_rows ? SIZE_MAX : 0);
+  if (tiles_rows && !by_lines && run_line_windows(plan, run, w.bytes, task, workspace)) return;
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   Block block = make_block(plan);
   if (!tiles_rows) {  // the pixels are rows of a matrix
@@ -210,7 +207,7 @@ __attribute__((noinline)) void run_in_place(const ConvPlan& plan, const ConvRun&
   ConvPlan by_lines = plan;
   by_lines.shape = lines_as_positions(plan.shape);
   const Taps taps = direct_taps(by_lines.shape);
-  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, true);
+  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w);
   const InPlace windows(plan, run, workspace + round_up(w.bytes, kAlignment));
   const Prepared prepared = {w.prepared, workspace + w.prepared_at};
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
@@ -243,7 +240,7 @@ __attribute__((noinline)) void run_groups(const ConvPlan& plan, const ConvRun& r
   ConvPlan by_lines = plan;
   by_lines.shape = lines_as_positions(plan.shape);
   const Taps taps = direct_taps(by_lines.shape);
-  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w, true);
+  const DirectWorkspace w = plan_direct(plan, taps, run.batch * run.out_h * run.out_w);
   GroupWindows windows(plan, run, workspace + round_up(w.bytes, kAlignment));
   ptrdiff_t* const steps = (ptrdiff_t*)(workspace + w.steps);
   BlockTile* const tiles = (BlockTile*)(workspace + w.tiles);

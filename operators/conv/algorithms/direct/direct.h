@@ -25,8 +25,18 @@ struct DirectWorkspace {
   size_t arranged;  // the copy of a block's rows, where arranges_rows()
   size_t bytes;
 };
-// tiles: the rows are not those of a matrix.
-DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles);
+// pointed: how many rows may be pointed at; 0 if the rows are those of a matrix.
+DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels,
+                            size_t pointed = SIZE_MAX);
+
+// ... of a task that copies windows of single kernel lines.
+struct LinesWorkspace {
+  DirectWorkspace direct;
+  size_t windows, bytes;
+};
+LinesWorkspace plan_lines(const ConvPlan& plan, size_t batch, size_t out_h, size_t out_w);
+// Whether blocks are cut for such copies, because runs of the declared sizes make them.
+bool plans_lines(const ConvPlan& plan);
 
 // Whether there is room for copies of pixels that are rows of a matrix in the kernel's own order,
 // flipped where they are of the other sign, for tasks of so many columns.

@@ -112,6 +112,15 @@ Estimate estimate(const ConvWork& w) {
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
+// Of weights that leave little of L2 to windows, blocks are few: each reads all weights from L3.
+size_t lines_block(const ConvPlan& plan) {
+  constexpr double kShare = 0.4;  // of L2: 0.25 to 0.7 take as long (Emerald Rapids, 2026-12-01)
+  const MicroKernel& kernel = *plan.kernel;
+  const double rows =
+      kShare * (double)plan.cache_bytes / (double)LineWindows::stride(kernel, plan.shape);
+  return larger((size_t)rows / kernel.mr, 1) * kernel.mr;
+}
+
 size_t block(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape s = shape_for_kernels(plan);
@@ -122,6 +131,7 @@ size_t block(const ConvPlan& plan) {
   if (!reads_lines(plan) && copies_whole_windows(plan, s))
     return conv_block_rows(plan, WholeWindows::stride(kernel, s));
   if (StridedPixels::suit(plan)) return conv_block_rows(plan, StridedPixels::stride(plan));
+  if (plans_lines(plan)) return lines_block(plan);
   const size_t gathered =
       kernel.gather ? taps.count * round_up(taps.depth, kernel.lhs_kr) * kernel.lhs_element_bytes
       : kernel.copy_rows ? kernel.copied_stride(taps.depth, taps.count)
@@ -145,9 +155,11 @@ size_t panels_workspace(const ConvPlan& plan, size_t out_h, size_t out_w) {
   if (copies_windows(s)) return windows_workspace(plan, taps, window_stride(taps), pixels).bytes;
   if (StridedPixels::suit(plan))
     return windows_workspace(plan, taps, StridedPixels::stride(plan), pixels).bytes;
-  const bool lines = reads_lines(plan);
+  const bool lines = reads_lines(plan), tiles = !plan.shape.pointwise() || lines;
   const size_t bytes =
-      larger(plan_direct(plan, taps, pixels, !plan.shape.pointwise() || lines).bytes, by_taps);
+      larger(plans_lines(plan) ? plan_lines(plan, plan.shape.batch, out_h, out_w).bytes
+                               : plan_direct(plan, taps, pixels, tiles ? SIZE_MAX : 0).bytes,
+             by_taps);
   const size_t copies =
       larger(GroupWindows::bytes(plan, out_h, out_w), lines ? InPlace::bytes(plan, out_h) : 0);
   return copies ? round_up(bytes, kAlignment) + copies : bytes;
@@ -172,18 +184,38 @@ void sum_phases(const RhsLayout& layout, const ConvShape& rewritten, const uint8
 
 }  // namespace
 
-DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, bool tiles) {
+DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixels, size_t pointed) {
   DirectWorkspace w = {};
   Sections sections;
   w.rows = smaller(plan.block, pixels);
   w.steps = sections.take(taps.count * sizeof(ptrdiff_t));
   w.pointers = sections.take(w.rows * taps.count * sizeof(void*));
   w.tiles = sections.take(w.rows * sizeof(BlockTile));
-  w.prepared = prepared_sections(plan, taps, w.rows, tiles ? w.rows : 0);
+  w.prepared = prepared_sections(plan, taps, w.rows, smaller(pointed, w.rows));
   w.prepared_at = sections.take(w.prepared.bytes);
-  if (!tiles && has_room_to_arrange(plan, plan.shape.group_out()))
+  if (!pointed && has_room_to_arrange(plan, plan.shape.group_out()))
     w.arranged = sections.take(w.rows * arranged_stride(plan));
   w.bytes = sections.bytes;
+  return w;
+}
+
+bool plans_lines(const ConvPlan& plan) {
+  const MicroKernel& kernel = *plan.kernel;
+  const ConvShape& s = plan.shape;
+  return kernel.copy_rows && !takes_s16(plan) && !copies_windows(s) && !reads_lines(plan) &&
+         LineWindows::are_fewer(kernel.step_depth, kernel.mr, s, conv_out_w(s, s.in_w));
+}
+
+LinesWorkspace plan_lines(const ConvPlan& plan, size_t batch, size_t out_h, size_t out_w) {
+  const MicroKernel& kernel = *plan.kernel;
+  ConvPlan by_lines = plan;
+  by_lines.shape = lines_as_positions(plan.shape);
+  const size_t pixels = batch * out_h * out_w, rows = smaller(plan.block, pixels),
+               pointed = LineWindows::between_images(kernel, plan.shape, batch, rows);
+  LinesWorkspace w = {};
+  w.direct = plan_direct(by_lines, direct_taps(by_lines.shape), pixels, pointed);
+  w.windows = round_up(w.direct.bytes, kAlignment);
+  w.bytes = w.windows + LineWindows::bytes(kernel, plan.shape, batch, out_w, rows);
   return w;
 }
 
@@ -255,9 +287,10 @@ Cut Window::best_cut(size_t rows) const {
   if (round_up_pow2(inner, kernel_.lhs_lanes_step) > run_.out_w) return Cut::kRows;
   const bool passes = skips_ && passes_sides();
   if (!cuts_lines(run_.out_h * run_.out_w, kernel_.mr)) return fastest_cut(rows, passes);
-  const bool whole = kernel_.micro_panel.taps &&
-                     (kernel_.tall_nr ? run_.out_w >= (s_.group_out() <= kernel_.tall_nr ? 7 : 9)
-                                      : !passes_sides() && run_.out_w >= kLeastTiles * kernel_.mr);
+  const bool whole =
+      kernel_.micro_panel.taps &&
+      (kernel_.tall_nr ? run_.out_w >= (s_.group_out() <= kernel_.tall_nr ? 7 : 9)
+                       : !passes_sides() && run_.out_w >= kernel_.micro_panel.tiles * kernel_.mr);
   return passes || whole ? Cut::kColumns : Cut::kRows;
 }
 

@@ -31,20 +31,21 @@ class LineWindows : WindowCopies {
   static size_t stride(const MicroKernel& kernel, const ConvShape& s) {
     return kernel.copied_stride(s.group_in(), s.kernel_w);
   }
-  // The most images that `rows` contiguous outputs lie in.
-  static size_t most_images(const ConvRun& run, size_t rows) {
-    return smaller(run.batch, divide_up(most_lines(run, rows) - 1, run.out_h) + 1);
-  }
-  // The most bytes of the windows of such outputs.
-  static size_t bytes(const MicroKernel& kernel, const ConvShape& s, const ConvRun& run,
+  // The most bytes of the windows of `rows` contiguous outputs, and the most outputs in tiles of
+  // two images. Both grow with all sizes.
+  static size_t bytes(const MicroKernel& kernel, const ConvShape& s, size_t batch, size_t out_w,
                       size_t rows) {
-    return phases(s) * phase_bytes(kernel, s, run, rows);
+    return phases(s) * phase_bytes(kernel, s, batch, out_w, rows);
+  }
+  static size_t between_images(const MicroKernel& kernel, const ConvShape& s, size_t batch,
+                               size_t rows) {
+    return smaller(rows, (smaller(batch, rows) - 1) * kernel.rows_of(s.group_out()));
   }
 
   // windows: room for those of a block of up to `rows` outputs.
   LineWindows(const ConvPlan& plan, const ConvRun& run, size_t rows, uint8_t* windows)
       : WindowCopies(plan, run, stride(*plan.kernel, plan.shape)),
-        phase_(phase_bytes(kernel_, s_, run, rows)),
+        phase_(phase_bytes(kernel_, s_, run.batch, run.out_w, rows)),
         windows_(windows) {}
 
   size_t row_stride() const { return stride_; }
@@ -74,27 +75,33 @@ class LineWindows : WindowCopies {
     }
   }
 
-  // Cuts these outputs into tiles. Tiles of two images are pointed at. Returns the number of tiles;
-  // pointers are those of the first such tile, then of the next.
+  // Cuts these outputs into tiles. Outputs side by side in an image that use the same kernel lines
+  // are one tile. Tiles of two images are pointed at. Returns the number of tiles; pointers are
+  // those of the first such tile, then of the next.
   size_t point(size_t pixel, size_t rows, const uint8_t** pointers, BlockTile* tiles) const {
     const Tiling tiling(rows, kernel_, s_.group_out());
+    size_t count = 0;
     for (size_t t = 0, row = 0, height; t < tiling.count; ++t, row += height) {
       height = tiling.rows(t);
       const size_t line = (pixel + row) / run_.out_w,
                    last = (pixel + row + height - 1) / run_.out_w, y = line % run_.out_h;
       const bool together = line - y + run_.out_h > last;
       const TapRange used = together ? lines_inside(y, y + last - line) : TapRange{0, s_.kernel_h};
-      tiles[t] = {
-          row,  1,       (uint32_t)height, (uint32_t)used.first, (uint32_t)used.end, 0, 0, used,
-          true, nullptr, pointers};
-      if (together) {
-        tiles[t].base = at(pixel + row) + kernel_line(used.first);
+      const uint8_t* const base = together ? at(pixel + row) + kernel_line(used.first) : nullptr;
+      BlockTile* const before = count ? &tiles[count - 1] : nullptr;
+      if (before && base && before->base && before->taps.first == used.first &&
+          before->taps.end == used.end && before->base + before->rows * stride_ == base) {
+        before->rows += (uint32_t)height;
         continue;
       }
+      tiles[count++] = {
+          row,  1,    (uint32_t)height, (uint32_t)used.first, (uint32_t)used.end, 0, 0, used,
+          true, base, pointers};
+      if (together) continue;
       for (size_t ky = 0; ky < s_.kernel_h; ++ky)
         for (size_t i = 0; i < height; ++i) *pointers++ = at(pixel + row + i) + kernel_line(ky);
     }
-    return tiling.count;
+    return count;
   }
 
  private:
@@ -104,14 +111,12 @@ class LineWindows : WindowCopies {
   static size_t further_lines(const ConvShape& s) {
     return (s.kernel_h - 1) * s.dilation_h / s.stride_h;
   }
-  static size_t phase_bytes(const MicroKernel& kernel, const ConvShape& s, const ConvRun& run,
-                            size_t rows) {
-    const size_t lines = smaller(most_lines(run, rows), run.batch * run.out_h) +
-                         most_images(run, rows) * further_lines(s);
-    return lines * run.out_w * stride(kernel, s);
-  }
-  static size_t most_lines(const ConvRun& run, size_t rows) {
-    return divide_up(rows - 1, run.out_w) + 1;
+  // Lines of which outputs are at the ends only have windows, too; images have further lines, but
+  // not more of them than outputs.
+  static size_t phase_bytes(const MicroKernel& kernel, const ConvShape& s, size_t batch,
+                            size_t out_w, size_t rows) {
+    const size_t all = rows + 2 * out_w;
+    return (all + smaller(batch * out_w, all) * further_lines(s)) * stride(kernel, s);
   }
 
   // The windows of an output in the first kernel line.
