@@ -53,7 +53,7 @@ Estimate estimate(const ConvWork& w) {
                  staged && (w.cost.gather > 0 ||
                             !reads_lines(w.layout, w.cost.lines ? w.cost.lines : w.cost.nr, s));
   const Taps taps = direct_taps(s);
-  const bool strided = !staged && !w.cost.step && s.skips_pixels(),
+  const bool strided = !staged && s.skips_pixels(),
              whole =
                  strided || (!staged && w.cost.step && WholeWindows::are_copied(w.cost.step, s));
   // Whether padding is skipped depends on the zero point, which is not known yet. Taps beyond the

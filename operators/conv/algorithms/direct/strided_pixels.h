@@ -10,9 +10,8 @@ namespace octet {
 
 class StridedPixels {
  public:
-  // Whether a plan's kernel gets copies: all but those that copy rows themselves.
   static bool suit(const ConvPlan& plan) {
-    return !plan.kernel->copy_rows && plan.shape.skips_pixels() && !copies_windows(plan.shape);
+    return plan.shape.skips_pixels() && !copies_windows(plan.shape);
   }
   // Bytes from a copy to the next, which overlap kCopySlack bytes of it: whole groups, or, of many
   // channels, an odd number of lines, as of other copied rows.
