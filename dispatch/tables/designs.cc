@@ -25,7 +25,7 @@ constexpr CpuDesign kDesigns[] = {
     {OCTET_DESIGN_SUNNY_COVE, "sunny_cove", OCTET_DESIGN_SUNNY_COVE, 0},
     {OCTET_DESIGN_SUNNY_COVE_CLIENT, "sunny_cove_client", OCTET_DESIGN_ZEN4, 0},
     {OCTET_DESIGN_GOLDEN_COVE, "golden_cove", OCTET_DESIGN_GOLDEN_COVE,
-     kX86Fits | mask_of(TierId::kAvx512Bw)},
+     kX86Fits | mask_of(TierId::kAvx512Bw) | mask_of(TierId::kAmxInt8)},
     {OCTET_DESIGN_CORTEX_A53, "cortex_a53", OCTET_DESIGN_CORTEX_A53, 0},
     {OCTET_DESIGN_CORTEX_A55, "cortex_a55", OCTET_DESIGN_CORTEX_A55, 0},
     {OCTET_DESIGN_CORTEX_A72, "cortex_a72", OCTET_DESIGN_CORTEX_A72, 0},

@@ -102,8 +102,8 @@ constexpr TierCosts kAvx512VnniCosts = {
     .sparse_gather = 0, .sparse_streamed = 1.3, .sparse_few = 32, .sparse_few_far = 32,
     .sparse_start = 12, .sparse_start_few = 24, .sparse_start_near = 280,
 };
-// Of 1024 in theory, at a clock that is a fifth lower than that of other code, and where L2 feeds the
-// tile registers. Fitted on an Emerald Rapids, 2026-12-01.
+// Of 1024 in theory, at a clock that is a fifth lower than that of other code, and where L2 feeds
+// the tile registers. Fitted on an Emerald Rapids, 2026-12-01.
 constexpr TierCosts kAmxInt8Costs = like(kAvx512VnniCosts, [](TierCosts& c) constexpr {
   c.macs = 480; c.mr = 16; c.step = 64; c.tile = 160; c.tile_tap = 10; c.tap_panels = 0;
 });

@@ -173,13 +173,15 @@ void multiply(const Tile& t) {
 }
 
 // Many rows. Bytes by floats are made meanwhile, s32 of whole vectors leave the registers at once;
-// others go tile by tile.
+// others go tile by tile, as do a few deep rows, of which a second pass would repeat many.
 template <bool is_signed>
 void multiply_micro_panel(const Tile& t) {
+  constexpr size_t kFewDeep = 1024;
   const bool bytes = makes_bytes_in_float_mode(t), tflite = makes_tflite_by_floats(t),
              wide = t.cols > 32;
-  const size_t rows = wide ? kRows : 2 * kRows;
-  if (t.rows >= rows && t.depth % kGroup == 0 && !t.init_stride &&
+  const size_t rows = wide ? kRows : 2 * kRows,
+               least = t.taps * t.depth > kFewDeep ? 2 * rows : rows;
+  if (t.rows >= least && t.depth % kGroup == 0 && !t.init_stride &&
       (bytes || tflite || (!t.scale && t.cols % 16 == 0))) {
     using RowsFn = void (*)(const Tile&, bool, const TileRows&, uint8_t*);
     static constexpr RowsFn kFns[2][3] = {

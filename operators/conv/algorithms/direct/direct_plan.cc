@@ -97,6 +97,7 @@ Estimate estimate(const ConvWork& w) {
                       LineWindows::lines_of(s, (double)w.out_h) / (double)w.out_h;
     } else if (whole) {
       p.rows_copied = p.windows;
+      if (step) p.points = w.pixels * groups * p.taps;  // copies of few bytes each
     } else {
       p.points = w.pixels * (by_taps ? 1 : ends) * groups * p.taps;
       if (step) p.rows_copied = p.windows * (p.depth % step ? 1 : ends);
@@ -112,9 +113,10 @@ Estimate estimate(const ConvWork& w) {
 
 constexpr size_t kWindowBytes = 16 * 1024;  // copied windows stay in L1
 
-// Of weights that leave little of L2 to windows, blocks are few: each reads all weights from L3.
+// Outputs of a block whose windows of kernel lines take a share of L2: 0.25 to 0.7 of it take as
+// long, but where weights fill L2, fewer blocks read them less often (Emerald Rapids, 2026-12-01).
 size_t lines_block(const ConvPlan& plan) {
-  constexpr double kShare = 0.4;  // of L2: 0.25 to 0.7 take as long (Emerald Rapids, 2026-12-01)
+  constexpr double kShare = 0.4;
   const MicroKernel& kernel = *plan.kernel;
   const double rows =
       kShare * (double)plan.cache_bytes / (double)LineWindows::stride(kernel, plan.shape);
@@ -202,8 +204,13 @@ DirectWorkspace plan_direct(const ConvPlan& plan, const Taps& taps, size_t pixel
 bool plans_lines(const ConvPlan& plan) {
   const MicroKernel& kernel = *plan.kernel;
   const ConvShape& s = plan.shape;
-  return kernel.copy_rows && !takes_s16(plan) && !copies_windows(s) && !reads_lines(plan) &&
-         LineWindows::are_fewer(kernel.step_depth, kernel.mr, s, conv_out_w(s, s.in_w));
+  const size_t out_w = conv_out_w(s, s.in_w);
+  if (!kernel.copy_rows || takes_s16(plan) || copies_windows(s) || reads_lines(plan) ||
+      !LineWindows::are_fewer(kernel.step_depth, kernel.mr, s, out_w))
+    return false;
+  // With a dilation, blocks may read more lines than they have
+  const size_t rows = smaller(lines_block(plan), conv_out_h(s, s.in_h) * out_w);
+  return LineWindows::bytes(kernel, s, 1, out_w, rows) <= rows * WholeWindows::stride(kernel, s);
 }
 
 LinesWorkspace plan_lines(const ConvPlan& plan, size_t batch, size_t out_h, size_t out_w) {
