@@ -177,6 +177,12 @@ TileCounts operator-(const TileCounts& a, const TileCounts& b) {
 
 size_t parts(size_t all, size_t part) { return (all + part - 1) / part; }
 
+// Loads of operands in a step. Where a step of a tile is partial, its last step has registers to
+// itself, and two heights by two vectors have one register of each operand less.
+size_t loads_of_step(size_t heights, size_t vectors, bool partial) {
+  return heights + vectors + (partial && heights == 2 && vectors == 2);
+}
+
 // One tile: as many products as the shape has, and of the loads of one step each operand once.
 void count_tile(const MicroKernel& kernel, size_t rows, size_t cols, size_t depth) {
   SCOPED_TRACE(std::string(kernel.name) + ' ' + std::to_string(rows) + 'x' + std::to_string(cols) +
@@ -197,10 +203,13 @@ void count_tile(const MicroKernel& kernel, size_t rows, size_t cols, size_t dept
   EXPECT_EQ(dst.back(), (int32_t)depth);
   const size_t heights = parts(rows, 16), vectors = parts(cols, 16), steps = parts(depth, 64),
                sums = heights * vectors;
+  // Two heights of unlike rows, or that end within a group, have no registers for a partial step
+  const bool apart = heights == 2 && depth % 64 && (rows < 32 || depth % 4);
   EXPECT_EQ(made.products, sums * steps);
-  EXPECT_EQ(made.loads, sums + (heights + vectors) * steps);
+  EXPECT_EQ(made.loads, sums + steps * (apart ? 2 * loads_of_step(1, vectors, true)
+                                              : loads_of_step(heights, vectors, depth % 64)));
   EXPECT_EQ(made.stores, sums);
-  EXPECT_LE(made.configurations, 1u);
+  EXPECT_LE(made.configurations, apart ? 2u : 1u);
 }
 
 TEST_F(EmulatedTiles, KernelsIssueNoMoreThanAShapeNeeds) {
@@ -266,9 +275,9 @@ TEST_F(EmulatedTiles, ProductsOfMatricesAreThoseOfTheirShape) {
     for (const size_t n : {17, 40, 72, 100}) {
       SCOPED_TRACE(std::string(kernel->name) + ' ' + std::to_string(n) + " columns");
       TileCounts made;
-      ASSERT_NO_FATAL_FAILURE(count_product(*kernel, 70, n, 150, &made));
+      ASSERT_NO_FATAL_FAILURE(count_product(*kernel, 70, n, 148, &made));
       EXPECT_EQ(made.stores, parts(70, 16) * parts(n, 16));
-      EXPECT_EQ(made.products, made.stores * parts(150, 64));
+      EXPECT_EQ(made.products, made.stores * parts(148, 64));
     }
   }
 }
@@ -303,7 +312,9 @@ void count_convolution(const MicroKernel& kernel, const ConvCounts& counts) {
   EXPECT_EQ(made.releases, 1u);
   if (counts.outputs % kernel.nr) return;
   const size_t heights = kernel.mr / 16u, vectors = kernel.nr / 16u;
-  EXPECT_EQ((made.loads - made.stores) * heights * vectors, made.products * (heights + vectors));
+  const bool partial = 9 * octet::round_up(counts.channels, 4) % 64;
+  EXPECT_EQ((made.loads - made.stores) * heights * vectors,
+            made.products * loads_of_step(heights, vectors, partial));
   EXPECT_EQ(made.configurations, 1u);
 }
 
@@ -326,7 +337,7 @@ TEST_F(EmulatedTiles, DeepConvolutionsHaveTallTiles) {
   for (const MicroKernel* kernel : table()) {
     if (!has_tiles(*kernel)) continue;
     // 9 taps: this depth and the next smaller one
-    const size_t channels = kernel->k_min ? octet::divide_up(kernel->k_min, 9) : 64;
+    const size_t channels = kernel->k_min ? octet::divide_up(kernel->k_min, 9) : 60;
     count_convolution(
         *kernel, {nullptr, 10, channels, 64, 0, 4, parts(9 * octet::round_up(channels, 4), 64)});
     ++counted;
