@@ -12,10 +12,9 @@
 //
 // Per 64 depth steps: 5 loads or 4, and 4 products. The lhs rows are read where they lie, 64 bytes
 // of each; a convolution's that are pointed at are copied once per block. The last steps of a row,
-// if they are fewer than 64, are copied tile by tile: they are multiplied by the last 64 steps of
-// the weights, most of which meet zeros. Depths below 64 have tiles of fewer bytes. Neither sign is
-// flipped. Sums leave through memory: s32 goes from the tiles to dst, all else through zmm
-// registers.
+// if they are fewer than 64, have registers to themselves (rows.h), and are copied only where the
+// row ends within a group. Neither sign is flipped. Sums leave through memory: s32 goes from the
+// tiles to dst, all else through zmm registers.
 #include <immintrin.h>
 
 #include "kernels/core/compiler.h"
@@ -30,7 +29,8 @@ namespace {
 
 constexpr int kVectors = 4;
 // From this depth on, 64 columns of weights leave no room in an L1 cache of 48 KB for the rows
-// beside them. 32 x 32 tiles read half as many weights per product. Computed, not measured.
+// beside them. 32 x 32 tiles read half as many weights per product. 16 x 64 take 0.91 of their time
+// at 512, 1.11 at 576 (784 x 128, Emerald Rapids, 2026-12-01).
 constexpr size_t kDeep = 544;
 
 // Copies a vector of each row, eight rows at a time where they lie at one stride: all but four
@@ -144,7 +144,7 @@ __attribute__((noinline)) void store_sums(const Tile& t, int32_t* sums, size_t s
 // Multiplies up to 16 rows whose depth ends within a group.
 __attribute__((noinline)) void sum_part_groups(const Tile& t, bool is_signed, const TileRows& at) {
   alignas(64) uint8_t room[kRows * kSteps];
-  multiply_passes<true, SumsExit>(t, is_signed, at, room);
+  multiply_micro_tiles<true, SumsExit>(t, is_signed, at, room);
 }
 
 // Multiplies a tile, as s32 of whole vectors, into `to`.
@@ -152,11 +152,11 @@ __attribute__((noinline)) void sum_tile(const Tile& t, bool is_signed, void* to,
   // Tall tiles of fewer rows have registers for whole steps only, and none copies its last steps
   if (t.rows > kRows && t.cols <= 32 &&
       (t.depth % kSteps == 0 || (t.rows == 2 * kRows && t.depth % kGroup == 0)))
-    return multiply_passes<false, SumsExit>(t, is_signed, {0, t.rows, (uint8_t*)to, stride});
+    return multiply_micro_tiles<false, SumsExit>(t, is_signed, {0, t.rows, (uint8_t*)to, stride});
   for (size_t row = 0; row < t.rows; row += kRows) {
     const TileRows at = {row, smaller(t.rows - row, kRows), (uint8_t*)to + row * stride, stride};
     t.depth % kGroup ? sum_part_groups(t, is_signed, at)
-                     : multiply_passes<true, SumsExit>(t, is_signed, at);
+                     : multiply_micro_tiles<true, SumsExit>(t, is_signed, at);
   }
 }
 
@@ -173,7 +173,7 @@ void multiply(const Tile& t) {
 }
 
 // Many rows. Bytes by floats are made meanwhile, s32 of whole vectors leave the registers at once;
-// others go tile by tile, as do a few deep rows, of which a second pass would repeat many.
+// others go tile by tile, as do a few deep rows, of which a second whole tile would repeat many.
 template <bool is_signed>
 void multiply_micro_panel(const Tile& t) {
   constexpr size_t kFewDeep = 1024;
@@ -185,10 +185,10 @@ void multiply_micro_panel(const Tile& t) {
       (bytes || tflite || (!t.scale && t.cols % 16 == 0))) {
     using RowsFn = void (*)(const Tile&, bool, const TileRows&, uint8_t*);
     static constexpr RowsFn kFns[2][3] = {
-        {multiply_passes<false, SumsExit>, multiply_passes<false, FloatBytes>,
-         multiply_passes<false, TfliteBytes>},
-        {multiply_passes<true, SumsExit>, multiply_passes<true, FloatBytes>,
-         multiply_passes<true, TfliteBytes>}};
+        {multiply_micro_tiles<false, SumsExit>, multiply_micro_tiles<false, FloatBytes>,
+         multiply_micro_tiles<false, TfliteBytes>},
+        {multiply_micro_tiles<true, SumsExit>, multiply_micro_tiles<true, FloatBytes>,
+         multiply_micro_tiles<true, TfliteBytes>}};
     return kFns[wide][tflite ? 2 : bytes](t, is_signed, {0, t.rows, (uint8_t*)t.dst, t.dst_stride},
                                           nullptr);
   }

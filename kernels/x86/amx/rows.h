@@ -160,8 +160,9 @@ constexpr Int<5> k5;
 constexpr Int<6> k6;
 constexpr Int<7> k7;
 
-// Multiplies rows of a tile, whose init is one row where there are more rows than in one pass. Then
-// the last pass may repeat rows of the one before, for fewer rows need another configuration.
+// Multiplies rows of a Tile in micro-tiles, here called tiles. The init is one row where there are
+// more rows than in one of these. Then the last one may repeat rows of the one before, for fewer
+// rows need another configuration.
 //
 //     wide:  16 rows x four vectors of 16 columns        tall:  32 rows x two vectors
 //     +------+------+------+------+                      +------+------+
@@ -172,20 +173,21 @@ constexpr Int<7> k7;
 //                                                        lhs tmm4, tmm5, rhs tmm6, tmm7
 //
 // Where a depth ends with a step of fewer than 64, this has lhs tmm5 and rhs tmm7 to itself, of so
-// many bytes and groups; a tall pass then loads tmm4 and tmm6 once more per step.
+// many bytes and groups; a tall tile then loads tmm4 and tmm6 once more per step.
 template <bool wide, typename Exit>
-class RowPasses {
-  static constexpr size_t kHeights = wide ? 1 : 2, kPass = kHeights * kRows;
+class MicroTiles {
+  static constexpr size_t kHeights = wide ? 1 : 2, kTileRows = kHeights * kRows;
 
  public:
-  // sums: of two passes, where they leave through memory. room: as of multiply_passes
-  OCTET_INLINE inline RowPasses(const Tile& t, bool is_signed, const TileRows& at, int32_t* sums,
-                                uint8_t* room)
+  // sums: of two tiles, where they leave through memory. room: as of multiply_micro_tiles
+  OCTET_INLINE inline MicroTiles(const Tile& t, bool is_signed, const TileRows& at, int32_t* sums,
+                                 uint8_t* room)
       : signed_(is_signed),
         vectors_(divide_up(t.cols, 16)),
         rows_(at.count),
-        count_(divide_up(rows_, kPass)),
-        last_rows_(!wide && rows_ > kPass && (rows_ - 1) % kPass < kRows ? kRows : kPass),
+        count_(divide_up(rows_, kTileRows)),
+        last_rows_(!wide && rows_ > kTileRows && (rows_ - 1) % kTileRows < kRows ? kRows
+                                                                                 : kTileRows),
         whole_(t.depth / kSteps),
         last_(t.depth % kSteps),
         taps_(t.taps),
@@ -200,35 +202,31 @@ class RowPasses {
         dst_(at.dst),
         dst_stride_(at.dst_stride),
         sums_(sums),
-        sums_stride_(Exit::kInMemory ? (wide           ? 4
-                                        : vectors_ > 1 ? 2
-                                                       : 1) *
-                                           kGroupBytes
-                                     : at.dst_stride),
+        sums_stride_(Exit::kInMemory ? bytes_of_sums(vectors_) : at.dst_stride),
         room_(room),
         exit_(t, vectors_) {
     const size_t products = taps_ * (whole_ + (last_ > 0)) * kHeights * vectors_,
-                 bytes = kPass * sums_stride_ / kGroupBytes / 4;  // registers of them
+                 bytes = kTileRows * bytes_of_sums(vectors_) / 256;  // registers of them
     late_ = products - kHeights * vectors_ >= bytes;
     at_once_ = late_ ? 1 : divide_up(bytes, products);
-    configure_tiles(registers_of(wide, rows_ < kPass ? rows_ - (kHeights - 1) * kRows : kRows,
+    configure_tiles(registers_of(wide, rows_ < kTileRows ? rows_ - (kHeights - 1) * kRows : kRows,
                                  last_ ? round_up_pow2(last_, kGroup) : kSteps));
   }
 
   OCTET_INLINE inline void multiply() {
-    for (size_t pass = 0; pass < count_; ++pass) {
-      uint8_t* const out = dst_of(pass);
-      for (size_t row = 0; row < smaller(kPass, rows_); ++row)
+    for (size_t tile = 0; tile < count_; ++tile) {
+      uint8_t* const out = dst_of(tile);
+      for (size_t row = 0; row < smaller(kTileRows, rows_); ++row)
         _mm_prefetch((const char*)out + row * dst_stride_, _MM_HINT_T0);
-      if (!late_ && pass >= 2) exit_.begin(sums_of(pass), dst_of(pass - 2), kPass);
-      half_ = pass + 1 == count_ && last_rows_ < kPass;
-      multiply_pass(pass);
-      to_ = Exit::kInMemory ? (uint8_t*)sums_of(pass) : out;
+      if (!late_ && tile >= 2) exit_.begin(sums_of(tile), dst_of(tile - 2), kTileRows);
+      half_ = tile + 1 == count_ && last_rows_ < kTileRows;
+      multiply_one(tile);
+      to_ = Exit::kInMemory ? (uint8_t*)sums_of(tile) : out;
     }
     for (int turn = 0; turn < 3; ++turn) {  // a loop, for one text of the exit
       exit_.some(SIZE_MAX);
       if (turn == 0 && !late_ && count_ > 1)
-        exit_.begin(sums_of(count_), dst_of(count_ - 2), kPass);
+        exit_.begin(sums_of(count_), dst_of(count_ - 2), kTileRows);
       if (turn != 1) continue;
       unroll<4 / kHeights>([&](auto v) OCTET_INLINE {
         if (v >= (int)vectors_) return;
@@ -241,29 +239,33 @@ class RowPasses {
   }
 
  private:
-  size_t row_of(size_t pass) const {
-    return rows_ <= kPass ? 0 : smaller(pass * kPass, rows_ - last_rows_);
+  // From a row of sums in memory to the next.
+  static size_t bytes_of_sums(size_t vectors) {
+    return kGroupBytes * (wide ? 4 : vectors > 1 ? 2 : 1);
   }
-  uint8_t* dst_of(size_t pass) const { return dst_ + row_of(pass) * dst_stride_; }
-  // Where bytes are made of sums of the pass before, these leave their place in time.
-  int32_t* sums_of(size_t pass) const { return sums_ + (late_ ? 0 : pass % 2 * kMaxTile); }
+  size_t row_of(size_t tile) const {
+    return rows_ <= kTileRows ? 0 : smaller(tile * kTileRows, rows_ - last_rows_);
+  }
+  uint8_t* dst_of(size_t tile) const { return dst_ + row_of(tile) * dst_stride_; }
+  // Where bytes are made of sums of the tile before, these leave their place in time.
+  int32_t* sums_of(size_t tile) const { return sums_ + (late_ ? 0 : tile % 2 * kMaxTile); }
 
-  OCTET_INLINE inline void multiply_pass(size_t pass) {
-    const uint8_t *tap_lhs = first_lhs_ + row_of(pass) * lhs_stride_, *tap_rhs = first_rhs_;
+  OCTET_INLINE inline void multiply_one(size_t tile) {
+    const uint8_t *tap_lhs = first_lhs_ + row_of(tile) * lhs_stride_, *tap_rhs = first_rhs_;
     begins_ = true;
     for (size_t tap = 0;;) {
       lhs_ = tap_lhs, rhs_ = tap_rhs, stride_ = lhs_stride_;
       for (size_t step = 0; step < whole_ + (last_ > 0); ++step) {
         is_last_ = step == whole_;
         if (wide && room_ && is_last_) {
-          copy_last(lhs_, lhs_stride_, smaller(kPass, rows_), last_, room_);
+          copy_last(lhs_, lhs_stride_, smaller(kTileRows, rows_), last_, room_);
           lhs_ = room_, stride_ = kSteps;
         }
         if constexpr (wide)
           wide_step();
         else
           tall_step();
-        if (late_ && begins_ && pass) exit_.begin(sums_of(pass), dst_of(pass - 1), kPass);
+        if (late_ && begins_ && tile) exit_.begin(sums_of(tile), dst_of(tile - 1), kTileRows);
         begins_ = false;
         lhs_ += kSteps, rhs_ += kStepBytes;
       }
@@ -278,8 +280,10 @@ class RowPasses {
     unroll<4>([&](auto v) OCTET_INLINE {
       if (v.value && v >= (int)vectors_) return;
       begin(kTop, v);
-      is_last_                     ? load_rhs(k7, v),
-          product(kTop, v, k5, k7) : (load_rhs(k6, v), product(kTop, v, k4, k6));
+      if (is_last_)
+        load_rhs(k7, v), product(kTop, v, k5, k7);
+      else
+        load_rhs(k6, v), product(kTop, v, k4, k6);
       exit_.some(at_once_);
     });
   }
@@ -326,7 +330,7 @@ class RowPasses {
     store_tile_register<sums_at(h, v)>(to_ + h * kRows * sums_stride_ + kGroupBytes * v,
                                        sums_stride_);
   }
-  // Stores the sums of the pass before and loads the init, if this is the first step of a pass.
+  // Stores the sums of the tile before and loads the init, if this is the first step of a tile.
   template <typename Height, typename Vector>
   OCTET_INLINE inline void begin(Height h, Vector v) const {
     if (!begins_) return;
@@ -351,7 +355,7 @@ class RowPasses {
   }
 
   const bool signed_;
-  const size_t vectors_, rows_, count_, last_rows_;  // count: of passes; last_rows: of the last one
+  const size_t vectors_, rows_, count_, last_rows_;  // count: of tiles; last_rows: of the last one
   const size_t whole_, last_, taps_;
   const ptrdiff_t* const tap_steps_;
   const size_t lhs_stride_, panel_, tap_bytes_;
@@ -364,25 +368,25 @@ class RowPasses {
   const size_t sums_stride_;
   uint8_t* const room_;
   Exit exit_;
-  // Whether the products behind the first step suffice for the bytes of the pass before; else each
-  // makes at_once registers of those of the pass before that
+  // Whether the products behind the first step suffice for the bytes of the tile before; else each
+  // makes at_once registers of those of the tile before that
   bool late_;
   size_t at_once_;
-  // Where the sums of the pass before go; before the first one, null
+  // Where the sums of the tile before go; before the first one, null
   uint8_t* to_ = nullptr;
   const uint8_t *lhs_ = nullptr, *rhs_ = nullptr;  // of the step
   size_t stride_ = 0;
-  bool begins_ = false, is_last_ = false, half_ = false;  // the step is a pass's first, its last
+  bool begins_ = false, is_last_ = false, half_ = false;  // the step is a tile's first, its last
 };
 
-// room: of a pass's last step, where the depth ends within a group, for wide passes only; then no
+// room: of a tile's last step, where the depth ends within a group, for wide tiles only; then no
 // bytes behind a row are read.
 template <bool wide, template <bool> class ExitOf>
-__attribute__((noinline)) void multiply_passes(const Tile& t, bool is_signed, const TileRows& at,
-                                               uint8_t* room = nullptr) {
+__attribute__((noinline)) void multiply_micro_tiles(const Tile& t, bool is_signed,
+                                                    const TileRows& at, uint8_t* room = nullptr) {
   using Exit = ExitOf<wide>;
   alignas(64) int32_t sums[Exit::kInMemory ? 2 * kMaxTile : 1];
-  RowPasses<wide, Exit>(t, is_signed, at, sums, room).multiply();
+  MicroTiles<wide, Exit>(t, is_signed, at, sums, room).multiply();
 }
 
 }  // namespace
