@@ -305,7 +305,8 @@ class Product {
   // Sets the parts of the tile that multiply_again takes from the tile before.
   __attribute__((noinline)) void start_alike(const BlockTile& used, size_t row) {
     tile_.init = start_.make(n_, lanes_, &used, row, used.rows, &tile_.init_stride);
-    tile_.scale = output_.s32() ? nullptr : output_.epilogue->scale + weights_.first + n_;
+    const float* const scales = output_.s32() ? nullptr : output_.epilogue->scale;
+    tile_.scale = scales ? scales + weights_.first + n_ : nullptr;
     tile_.requantization = output_.requantization;
     point_at_weights(used.taps.first);
   }
