@@ -311,8 +311,7 @@ class Product {
     point_at_weights(used.taps.first);
   }
 
-  // Multiplies a tile like the one before. Most tiles of a block are; with little depth,
-  // the work between them matters.
+  // Multiplies a tile like the one before, as most are; with little depth, work between matters.
   __attribute__((noinline)) void multiply_again(const BlockTile& used, const Tiling& tiling,
                                                 size_t row) {
     const Output to = output_.to.from(used.pixel, used.step);
