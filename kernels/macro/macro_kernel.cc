@@ -388,8 +388,7 @@ class Product {
       tile_.sums = sums;
       return;
     }
-    // Where taps of each group are omitted, each group is a call that starts from the sums of the
-    // groups before it.
+    // Where groups omit taps, each is a call that starts from the sums of the groups before it.
     const size_t left_out = used.before + used.after,
                  step = left_out ? taps.count / taps.groups : range.count(),
                  count = taps.needed(step, n_) - left_out;

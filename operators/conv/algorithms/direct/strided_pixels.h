@@ -10,6 +10,7 @@ namespace octet {
 
 class StridedPixels {
  public:
+  // Whether a plan's kernel gets copies.
   static bool suit(const ConvPlan& plan) {
     return plan.shape.skips_pixels() && !copies_windows(plan.shape);
   }
